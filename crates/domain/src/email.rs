@@ -1,0 +1,177 @@
+//! Email addresses: parsed once at the door, kept as typed for display, compared by [`EmailKey`].
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Longest address, RFC 5321 section 4.5.3.1.3.
+const LONGEST: usize = 254;
+/// Longest local part, RFC 5321 section 4.5.3.1.1.
+const LONGEST_LOCAL: usize = 64;
+
+/// An email address: an ASCII dot-atom local part and a domain with a dot. Quotes, comments, address literals,
+/// surrounding white space and look-alikes of `@` are refused; plus-tags are part of the address.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Email {
+    as_typed: String,
+    key: EmailKey,
+}
+
+/// What makes two addresses the same: the local part in ASCII lower case, `@`, the domain by IDNA (UTS 46) in ASCII.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct EmailKey(String);
+
+/// Why a text is no email address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidEmail {
+    /// Not exactly one `@` with something on both sides.
+    #[error("must be one address of the form name@domain.tld")]
+    Form,
+    /// White space before or after it.
+    #[error("must not have spaces around it")]
+    Padded,
+    /// The part before `@`.
+    #[error("has a local part that is no ASCII dot-atom of at most 64 characters")]
+    Local,
+    /// The part after `@`.
+    #[error("has a domain that is not a host name with a dot")]
+    Domain,
+    /// More than 254 characters.
+    #[error("must be at most 254 characters long")]
+    Long,
+}
+
+impl Email {
+    /// Reads one address. The input is not trimmed or repaired.
+    pub fn parse(text: &str) -> Result<Self, InvalidEmail> {
+        if text.len() > 4 * LONGEST {
+            return Err(InvalidEmail::Long);
+        }
+        if text.trim() != text {
+            return Err(InvalidEmail::Padded);
+        }
+        let (local, domain) = text.split_once('@').ok_or(InvalidEmail::Form)?;
+        if local.is_empty() || domain.is_empty() || domain.contains('@') {
+            return Err(InvalidEmail::Form);
+        }
+        if !is_dot_atom(local) {
+            return Err(InvalidEmail::Local);
+        }
+        let host = host(domain)?;
+        let key = format!("{}@{host}", local.to_ascii_lowercase());
+        if key.len() > LONGEST || text.chars().count() > LONGEST {
+            return Err(InvalidEmail::Long);
+        }
+        Ok(Self { as_typed: text.to_owned(), key: EmailKey(key) })
+    }
+
+    /// The address as its owner wrote it.
+    #[must_use]
+    pub fn as_typed(&self) -> &str {
+        &self.as_typed
+    }
+
+    /// What the address is compared by.
+    #[must_use]
+    pub const fn key(&self) -> &EmailKey {
+        &self.key
+    }
+
+    /// The part before `@`, as typed.
+    #[must_use]
+    pub fn local_part(&self) -> &str {
+        self.as_typed.split('@').next().unwrap_or_default()
+    }
+
+    /// The address that a mail server understands: the local part as typed, the domain in ASCII.
+    #[must_use]
+    pub fn deliverable(&self) -> String {
+        let domain = self.key.0.split('@').nth(1).unwrap_or_default();
+        format!("{}@{domain}", self.local_part())
+    }
+}
+
+impl EmailKey {
+    /// The key's text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// RFC 5322 dot-atom in ASCII.
+fn is_dot_atom(local: &str) -> bool {
+    let is_atext = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&c);
+    local.len() <= LONGEST_LOCAL && local.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(is_atext))
+}
+
+/// The domain in ASCII: at least two labels of letters, digits and inner hyphens, the last not all digits.
+fn host(domain: &str) -> Result<String, InvalidEmail> {
+    // Full-width and small look-alikes would be folded into ASCII by IDNA; no honest address has them.
+    if domain.chars().any(|c| matches!(c, '\u{FF00}'..='\u{FF5E}' | '\u{FE50}'..='\u{FE6F}')) {
+        return Err(InvalidEmail::Domain);
+    }
+    let host = idna::domain_to_ascii_strict(domain).map_err(|_| InvalidEmail::Domain)?;
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-')
+    };
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_host = host.contains('.') && host.split('.').all(is_label) && !last.bytes().all(|c| c.is_ascii_digit());
+    if is_host { Ok(host) } else { Err(InvalidEmail::Domain) }
+}
+
+impl<'de> Deserialize<'de> for Email {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Addresses stay out of logs.
+impl fmt::Debug for Email {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Email(…)")
+    }
+}
+
+/// Addresses stay out of logs.
+impl fmt::Debug for EmailKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EmailKey(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn key_ignores_case_and_knows_idna() {
+        let email = Email::parse("Ada.Love+x@Bücher.Example").unwrap();
+        assert_eq!(email.key().as_str(), "ada.love+x@xn--bcher-kva.example");
+        assert_eq!(email.as_typed(), "Ada.Love+x@Bücher.Example");
+        assert_eq!(email.deliverable(), "Ada.Love+x@xn--bcher-kva.example");
+    }
+
+    #[test]
+    fn what_is_no_single_plain_address_is_refused() {
+        for text in [
+            "", "ada", "@example.org", "ada@", "ada@example", "a@b@c.org", " ada@example.org", "ada@example.org ",
+            "ada@example.org\n", "\"ada\"@example.org", "ada(x)@example.org", "ada@[127.0.0.1]", "ada@127.0.0.1",
+            "ada@example.org,eve@example.org", "ada@example.org;eve@x.org", ".ada@example.org", "ada.@example.org",
+            "a..b@example.org", "ada\u{FF20}example.org", "ada@evil.example\u{FF20}example.org", "ädä@example.org",
+            "ada@-x.org", "ada@x-.org", "ada@exa mple.org", "ada@example..org", "ada@.org", "ada@example.org.",
+            "Ada <ada@example.org>", "ada@exam\u{0}ple.org", "ada@ex_ample.org", "ada@example.123",
+        ] {
+            assert!(Email::parse(text).is_err(), "{text:?}");
+        }
+        assert!(Email::parse(&format!("{}@example.org", "a".repeat(65))).is_err());
+        assert!(Email::parse(&format!("a@{}.org", "b".repeat(64))).is_err());
+        assert!(Email::parse(&format!("a@{}org", "bcdefghi.".repeat(30))).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! Identifiers: one newtype per kind of thing, over a UUID version 7 (RFC 9562), never convertible into each other.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::{Builder, Uuid};
+
+use crate::time::Timestamp;
+
+/// The text is no UUID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a UUID")]
+pub struct InvalidId;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Makes a UUID v7 from an injected time and injected randomness.
+            #[must_use]
+            pub fn new(now: Timestamp, random: [u8; 10]) -> Self {
+                let millis = u64::try_from(now.as_millis()).unwrap_or_default();
+                Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
+            }
+
+            /// Takes back an identifier that a store kept.
+            #[must_use]
+            pub const fn from_uuid(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// The plain UUID, for a store.
+            #[must_use]
+            pub const fn as_uuid(&self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                Uuid::try_parse(text).map(Self).map_err(|_| InvalidId)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+    };
+}
+
+id!(
+    /// A user: the authentication record, `auth_id` of the profile interface, `sub` of access tokens.
+    UserId
+);
+id!(
+    /// A profile: `id` of the profile interface.
+    ProfileId
+);
+id!(
+    /// A session: `sid` of access tokens.
+    SessionId
+);
+id!(
+    /// A mail in the outbox; also the left part of its Message-ID.
+    MailId
+);
+id!(
+    /// An audit event.
+    EventId
+);
+id!(
+    /// One use of a lease on outbox mails.
+    LeaseId
+);
+id!(
+    /// A signing key: `kid` of access tokens.
+    KeyId
+);

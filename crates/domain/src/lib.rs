@@ -1,0 +1,21 @@
+//! The pure rules of Latchkey: types that can only hold what is valid, and the decisions that both storage
+//! engines must take alike. No async, no I/O, no SQL, no HTTP, no clock and no randomness of its own.
+
+pub mod audit;
+pub mod client;
+pub mod codes;
+pub mod common_passwords;
+pub mod email;
+pub mod fold;
+pub mod ids;
+pub mod limits;
+pub mod page;
+pub mod password;
+pub mod profile;
+pub mod redirect;
+pub mod refresh;
+pub mod search;
+pub mod session;
+pub mod time;
+pub mod tokens;
+pub mod user;

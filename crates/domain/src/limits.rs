@@ -1,0 +1,212 @@
+//! Rate limits and guess limits as pure arithmetic over small states, so that every engine counts alike.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::time::Timestamp;
+
+/// A token bucket: `burst` at once, refilled evenly over `window`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// How many at once.
+    pub burst: u32,
+    /// How long an empty bucket takes to fill.
+    pub window: Duration,
+}
+
+/// The name of one bucket or counter in a store: a hash, so that neither addresses nor emails stand there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LimitKey([u8; 16]);
+
+impl LimitKey {
+    /// The key for a limit and its subject (an address, an account, or both).
+    #[must_use]
+    pub fn new(limit: &str, subject: &[&str]) -> Self {
+        let mut hash = Sha256::new();
+        for part in std::iter::once(&limit).chain(subject) {
+            hash.update(u64::try_from(part.len()).unwrap_or_default().to_be_bytes());
+            hash.update(part.as_bytes());
+        }
+        let mut key = [0; 16];
+        key.copy_from_slice(&hash.finalize()[..16]);
+        Self(key)
+    }
+
+    /// Takes back a key that a store kept.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The key, for a store.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+/// One token to be taken from one bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Take {
+    /// Which bucket.
+    pub key: LimitKey,
+    /// How large and how fast it is.
+    pub rate: Rate,
+    /// The limit's name in the refusal.
+    pub limit: &'static str,
+}
+
+/// A bucket or a counter said no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limited {
+    /// Which limit.
+    pub limit: &'static str,
+    /// How long to wait.
+    pub retry_after: Duration,
+}
+
+impl Take {
+    /// Takes a token from a bucket whose state is `full_at`, the moment at which it will be full again (the
+    /// theoretical arrival time of the generic cell rate algorithm); an unknown bucket is full. Answers the new state.
+    pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Limited> {
+        let burst = self.rate.burst.max(1);
+        let token = self.rate.window / burst;
+        let after = full_at.unwrap_or(now).max(now).plus(token);
+        let fill = after.since(now);
+        // The token's length is rounded down, so a whole bucket is counted in the same measure.
+        let whole = token * burst;
+        if fill <= whole {
+            return Ok(after);
+        }
+        Err(Limited { limit: self.limit, retry_after: fill.saturating_sub(whole) })
+    }
+}
+
+/// When failures begin to cost time, and how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailurePolicy {
+    /// Failures that are free.
+    pub threshold: u32,
+    /// The time in which they are counted.
+    pub window: Duration,
+    /// The wait after the last free failure; doubles with each further one.
+    pub first_delay: Duration,
+    /// The longest wait.
+    pub longest_delay: Duration,
+}
+
+/// Failures counted so far for one subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Failures {
+    /// How many in the window.
+    pub count: u32,
+    /// When the window began.
+    pub since: Timestamp,
+    /// Until when nothing more is tried.
+    pub blocked_until: Timestamp,
+}
+
+impl Failures {
+    /// The state after one more failure.
+    #[must_use]
+    pub fn and_one_more(self, policy: &FailurePolicy, now: Timestamp) -> Self {
+        // A blocked time is no peace: the window goes on until it was quiet for as long after it.
+        let is_fresh = now.since(self.since.max(self.blocked_until)) <= policy.window;
+        let (count, since) = if is_fresh { (self.count.saturating_add(1), self.since) } else { (1, now) };
+        if count < policy.threshold {
+            return Self { count, since, blocked_until: self.blocked_until };
+        }
+        let doublings = (count - policy.threshold).min(16);
+        let delay = policy.first_delay.saturating_mul(1 << doublings).min(policy.longest_delay);
+        Self { count, since: now, blocked_until: now.plus(delay) }
+    }
+
+    /// How long to wait before the next try; `None` where one may try now.
+    #[must_use]
+    pub fn blocked(&self, now: Timestamp) -> Option<Duration> {
+        (now < self.blocked_until).then(|| self.blocked_until.since(now))
+    }
+
+    /// How many failures the window at `now` has.
+    #[must_use]
+    pub fn count_in(&self, window: Duration, now: Timestamp) -> u32 {
+        if now.since(self.since) <= window { self.count } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn a_bucket_gives_its_burst_and_then_one_per_share_of_the_window() {
+        let rate = Rate { burst: 3, window: Duration::from_secs(30) };
+        let take = Take { key: LimitKey::new("x", &[]), rate, limit: "x" };
+        let mut state = None;
+        for _ in 0..3 {
+            state = Some(take.take(state, at(0)).unwrap());
+        }
+        let refused = take.take(state, at(0)).unwrap_err();
+        assert_eq!(refused.retry_after, Duration::from_secs(10));
+        assert!(take.take(state, at(9)).is_err());
+        assert!(take.take(state, at(10)).is_ok());
+    }
+
+    #[test]
+    fn one_in_a_minute_is_one_in_a_minute() {
+        let rate = Rate { burst: 1, window: Duration::from_secs(60) };
+        let take = Take { key: LimitKey::new("x", &[]), rate, limit: "x" };
+        let state = take.take(None, at(0)).unwrap();
+        assert!(take.take(Some(state), at(59)).is_err());
+        assert!(take.take(Some(state), at(60)).is_ok());
+    }
+
+    #[test]
+    fn keys_of_other_limits_and_subjects_differ() {
+        assert_ne!(LimitKey::new("a", &["bc"]), LimitKey::new("ab", &["c"]));
+        assert_ne!(LimitKey::new("a", &["b", "c"]), LimitKey::new("a", &["bc"]));
+    }
+
+    #[test]
+    fn the_tenth_failure_blocks_and_the_delay_grows_to_its_longest() {
+        let policy = FailurePolicy {
+            threshold: 10,
+            window: Duration::from_secs(900),
+            first_delay: Duration::from_secs(30),
+            longest_delay: Duration::from_secs(900),
+        };
+        let mut failures = Failures::default();
+        for _ in 0..9 {
+            failures = failures.and_one_more(&policy, at(1000));
+        }
+        assert_eq!(failures.blocked(at(1000)), None);
+        failures = failures.and_one_more(&policy, at(1000));
+        assert_eq!(failures.blocked(at(1000)), Some(Duration::from_secs(30)));
+        let mut delays = Vec::new();
+        for step in 0..6 {
+            let now = at(1031 + step * 901);
+            failures = failures.and_one_more(&policy, now);
+            delays.push(failures.blocked(now).unwrap_or_default().as_secs());
+        }
+        assert_eq!(delays, [60, 120, 240, 480, 900, 900]);
+    }
+
+    #[test]
+    fn a_quiet_window_forgets() {
+        let policy = FailurePolicy {
+            threshold: 10,
+            window: Duration::from_secs(900),
+            first_delay: Duration::from_secs(30),
+            longest_delay: Duration::from_secs(900),
+        };
+        let failures = Failures { count: 9, since: at(0), blocked_until: at(0) };
+        assert_eq!(failures.and_one_more(&policy, at(901)).count, 1);
+        assert_eq!(failures.count_in(Duration::from_secs(900), at(901)), 0);
+    }
+}

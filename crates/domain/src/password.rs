@@ -1,0 +1,219 @@
+//! Passwords: the plain form, its hash, and the policy on new ones (NIST SP 800-63B-4 section 3.1.1, OWASP).
+
+use serde::{Deserialize, Deserializer};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::common_passwords;
+
+/// Longest password in characters after normalisation; longer ones are refused before any hashing.
+pub const LONGEST_PASSWORD: usize = 128;
+/// Parts of the address or the service's name shorter than this may occur in a password.
+const TELLING_LENGTH: usize = 5;
+
+/// A password in the clear, NFC-normalised once, never trimmed or cut. Wiped from memory when dropped.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Password {
+    text: String,
+}
+
+impl Password {
+    /// Takes a password as sent. A very long one is kept only as "too long".
+    #[must_use]
+    pub fn new(mut text: String) -> Self {
+        let is_sane = text.chars().take(4 * LONGEST_PASSWORD + 1).count() <= 4 * LONGEST_PASSWORD;
+        let normal = if is_sane { crate::fold::nfc(&text) } else { "x".repeat(LONGEST_PASSWORD + 1) };
+        text.zeroize();
+        Self { text: normal }
+    }
+
+    /// Its bytes, for the hash function alone.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// Whether it has more characters than any password may have.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.text.chars().count() > LONGEST_PASSWORD
+    }
+}
+
+impl<'de> Deserialize<'de> for Password {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
+    }
+}
+
+/// The hash of a password as a PHC string. Equal strings mean equal passwords under an equal salt.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct PasswordHash(String);
+
+impl PasswordHash {
+    /// Takes a PHC string from the hash function or from a store.
+    #[must_use]
+    pub const fn from_phc(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The PHC string.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether `other` has the same algorithm, parameters and salt, so that equal strings mean equal passwords and
+    /// unequal ones unequal passwords.
+    #[must_use]
+    pub fn is_comparable(&self, other: &Self) -> bool {
+        let head = |phc: &str| phc.rsplit_once('$').map(|(head, _)| head.len());
+        match (head(&self.0), head(&other.0)) {
+            (Some(a), Some(b)) => self.0[..a] == other.0[..b],
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PasswordHash(…)")
+    }
+}
+
+/// The rules on new passwords.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasswordPolicy {
+    /// Least number of characters, 8 to 128.
+    pub min_length: usize,
+    /// Whether a decimal digit is demanded.
+    pub require_number: bool,
+    /// Whether a lower-case letter is demanded.
+    pub require_lowercase: bool,
+    /// Whether an upper-case letter is demanded.
+    pub require_uppercase: bool,
+    /// Whether a character that is neither letter nor digit is demanded.
+    pub require_special_char: bool,
+}
+
+impl Default for PasswordPolicy {
+    fn default() -> Self {
+        Self {
+            min_length: 8,
+            require_number: false,
+            require_lowercase: false,
+            require_uppercase: false,
+            require_special_char: false,
+        }
+    }
+}
+
+/// Which rule a new password breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WeakPassword {
+    /// Too few characters.
+    #[error("the password must have at least {0} characters")]
+    Short(usize),
+    /// Too many characters.
+    #[error("the password must have at most {LONGEST_PASSWORD} characters")]
+    Long,
+    /// It has a NUL character.
+    #[error("the password must not contain NUL characters")]
+    Nul,
+    /// No digit.
+    #[error("the password must contain a number")]
+    Number,
+    /// No lower-case letter.
+    #[error("the password must contain a lower-case letter")]
+    Lowercase,
+    /// No upper-case letter.
+    #[error("the password must contain an upper-case letter")]
+    Uppercase,
+    /// No special character.
+    #[error("the password must contain a special character")]
+    SpecialChar,
+    /// It is on the list of common passwords.
+    #[error("the password is one of the most common ones; choose one that others do not use")]
+    Common,
+    /// It contains the local part of the address.
+    #[error("the password must not contain the name part of the email address")]
+    ContainsEmail,
+    /// It contains the service's name.
+    #[error("the password must not contain the name of this service")]
+    ContainsServiceName,
+}
+
+impl PasswordPolicy {
+    /// Checks a new password for the account with this local part of the address.
+    pub fn check(&self, password: &Password, local_part: &str, service_name: &str) -> Result<(), WeakPassword> {
+        let text = password.text.as_str();
+        let refuse = |is_broken: bool, rule: WeakPassword| if is_broken { Err(rule) } else { Ok(()) };
+        let has = |test: fn(char) -> bool| text.chars().any(test);
+
+        refuse(password.is_too_long(), WeakPassword::Long)?;
+        refuse(text.chars().count() < self.min_length, WeakPassword::Short(self.min_length))?;
+        refuse(text.contains('\0'), WeakPassword::Nul)?;
+        refuse(self.require_number && !has(char::is_numeric), WeakPassword::Number)?;
+        refuse(self.require_lowercase && !has(char::is_lowercase), WeakPassword::Lowercase)?;
+        refuse(self.require_uppercase && !has(char::is_uppercase), WeakPassword::Uppercase)?;
+        refuse(self.require_special_char && !has(|c| !c.is_alphanumeric()), WeakPassword::SpecialChar)?;
+        refuse(common_passwords::is_common(text), WeakPassword::Common)?;
+        refuse(contains(text, local_part), WeakPassword::ContainsEmail)?;
+        refuse(contains(text, service_name), WeakPassword::ContainsServiceName)
+    }
+}
+
+fn contains(password: &str, part: &str) -> bool {
+    part.chars().count() >= TELLING_LENGTH && password.to_lowercase().contains(&part.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<(), WeakPassword> {
+        PasswordPolicy::default().check(&Password::new(text.to_owned()), "adalovelace", "Latchkey")
+    }
+
+    #[test]
+    fn length_counts_characters_not_bytes() {
+        assert_eq!(check("zwölf-7"), Err(WeakPassword::Short(8)));
+        assert_eq!(check("ключ-от-дома"), Ok(()));
+        assert_eq!(check(&"qz7".repeat(43)), Err(WeakPassword::Long));
+        assert_eq!(check(&"🔑".repeat(2000)), Err(WeakPassword::Long));
+    }
+
+    #[test]
+    fn both_spellings_of_a_letter_are_one_password() {
+        let composed = Password::new("caf\u{e9} au lait".to_owned());
+        let decomposed = Password::new("cafe\u{301} au lait".to_owned());
+        assert_eq!(composed.expose(), decomposed.expose());
+    }
+
+    #[test]
+    fn what_tells_of_the_account_is_refused() {
+        assert_eq!(check("xx-AdaLovelace-9"), Err(WeakPassword::ContainsEmail));
+        assert_eq!(check("my-latchkey-pass"), Err(WeakPassword::ContainsServiceName));
+    }
+
+    #[test]
+    fn class_rules_are_named() {
+        let policy = PasswordPolicy {
+            require_number: true,
+            require_lowercase: true,
+            require_uppercase: true,
+            require_special_char: true,
+            ..PasswordPolicy::default()
+        };
+        let check = |text: &str| policy.check(&Password::new(text.to_owned()), "a", "b");
+        assert_eq!(check("Tangerine-tree"), Err(WeakPassword::Number));
+        assert_eq!(check("TANGERINE-7-TREE"), Err(WeakPassword::Lowercase));
+        assert_eq!(check("tangerine-7-tree"), Err(WeakPassword::Uppercase));
+        assert_eq!(check("Tangerine7tree"), Err(WeakPassword::SpecialChar));
+        assert_eq!(check("Tangerine-7-tree"), Ok(()));
+    }
+
+    #[test]
+    fn spaces_stay() {
+        assert_ne!(Password::new(" with space ".to_owned()).expose(), Password::new("with space".to_owned()).expose());
+    }
+}

@@ -1,0 +1,115 @@
+//! Refresh-token rotation as a pure decision, so that every engine decides alike (RFC 9700 section 4.14.2).
+
+use std::time::Duration;
+
+use crate::time::Timestamp;
+use crate::tokens::TokenHash;
+
+/// How many replaced tokens a session remembers at the most. An older one counts as past its grace.
+const REMEMBERED: usize = 64;
+
+/// A token that was replaced, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retired {
+    /// The replaced token.
+    pub hash: TokenHash,
+    /// When its successor was made.
+    pub replaced_at: Timestamp,
+}
+
+/// What a session knows of its refresh tokens. The caller found it by the presented token's family, so the
+/// presented token was issued for this session at some time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefreshState {
+    /// The one token that rotates.
+    pub current: TokenHash,
+    /// Tokens replaced within the last grace window, oldest first; the last is the predecessor of `current`.
+    pub retired: Vec<Retired>,
+    /// When the session ends without a refresh.
+    pub idle_expires_at: Timestamp,
+    /// When the session ends in any case.
+    pub absolute_expires_at: Timestamp,
+    /// When the session was ended, if it was.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// What is to be done with a presented refresh token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefreshVerdict {
+    /// It is the current one: replace it.
+    Rotate,
+    /// It was just replaced and its successor was not used yet (two tabs, a lost answer): give the same successor.
+    SameSuccessor,
+    /// Refuse, and change nothing: the session ended or expired, or the replay came within the grace after the
+    /// successor's first use.
+    Refuse,
+    /// A replay after the grace: refuse, and end the session.
+    Revoke,
+}
+
+impl RefreshState {
+    /// Judges a presented token. The window counts as open up to and including its last millisecond.
+    #[must_use]
+    pub fn judge(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> RefreshVerdict {
+        if !self.is_alive(now) {
+            return RefreshVerdict::Refuse;
+        }
+        if *presented == self.current {
+            return RefreshVerdict::Rotate;
+        }
+        let within_grace = |retired: &Retired| now.since(retired.replaced_at) <= grace;
+        match self.retired.iter().rposition(|retired| retired.hash == *presented) {
+            Some(at) if !within_grace(&self.retired[at]) => RefreshVerdict::Revoke,
+            Some(at) if at + 1 == self.retired.len() => RefreshVerdict::SameSuccessor,
+            Some(_) => RefreshVerdict::Refuse,
+            None => RefreshVerdict::Revoke,
+        }
+    }
+
+    /// The list of replaced tokens after the current one is replaced at `now`.
+    #[must_use]
+    pub fn retire_current(&self, now: Timestamp, grace: Duration) -> Vec<Retired> {
+        let recent = self.retired.iter().copied().filter(|retired| now.since(retired.replaced_at) <= grace);
+        let mut retired: Vec<_> = recent.collect();
+        retired.push(Retired { hash: self.current, replaced_at: now });
+        let surplus = retired.len().saturating_sub(REMEMBERED);
+        retired.split_off(surplus)
+    }
+
+    /// Whether the session can still be used at `now`.
+    #[must_use]
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        self.ended_at.is_none() && now < self.idle_expires_at && now < self.absolute_expires_at
+    }
+}
+
+impl Retired {
+    /// Bytes of one entry in a store: 32 of the hash, 8 of the time in milliseconds, big-endian.
+    pub const ENCODED_LEN: usize = 40;
+
+    /// Writes a list for a store.
+    #[must_use]
+    pub fn encode_all(list: &[Self]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(list.len() * Self::ENCODED_LEN);
+        for retired in list {
+            bytes.extend_from_slice(retired.hash.as_bytes());
+            bytes.extend_from_slice(&retired.replaced_at.as_millis().to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a list from a store; `None` where the bytes are no such list.
+    #[must_use]
+    pub fn decode_all(bytes: &[u8]) -> Option<Vec<Self>> {
+        let chunks = bytes.chunks_exact(Self::ENCODED_LEN);
+        if !chunks.remainder().is_empty() {
+            return None;
+        }
+        let decode = |chunk: &[u8]| {
+            let hash = TokenHash::from_bytes(chunk[..32].try_into().ok()?);
+            let millis = i64::from_be_bytes(chunk[32..].try_into().ok()?);
+            Some(Self { hash, replaced_at: Timestamp::from_millis(millis) })
+        };
+        chunks.map(decode).collect()
+    }
+}

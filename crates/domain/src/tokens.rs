@@ -1,0 +1,167 @@
+//! Secrets that travel: link tokens and refresh tokens. The plain form lives only between its creation and the mail
+//! or answer; a store sees a [`TokenHash`].
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// SHA-256 of a token: what is stored of it. Enough, because tokens have 256 random bits.
+#[derive(Clone, Copy, Eq, PartialOrd, Ord)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// Hashes bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Takes back a hash that a store kept.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The hash, for a store.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// In constant time.
+impl PartialEq for TokenHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenHash(…)")
+    }
+}
+
+/// A token in a mailed link or the reset token of an exchange: 256 random bits, 64 characters of lower-case hex.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct LinkToken(String);
+
+impl LinkToken {
+    /// Makes a token of injected randomness.
+    #[must_use]
+    pub fn new(random: [u8; 32]) -> Self {
+        Self(hex::encode(random))
+    }
+
+    /// Reads 64 hex digits; anything else is no token.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_token = text.len() == 64 && text.bytes().all(|c| c.is_ascii_hexdigit());
+        is_token.then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// The token itself, for a mail, a redirect or an answer.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// What a store keeps of it.
+    #[must_use]
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(self.0.as_bytes())
+    }
+}
+
+/// A refresh token: base64url without padding of 64 random bytes. The first half, the *family*, stays the same for
+/// the life of a session and proves that a token, however old, was once issued for it; the second half changes at
+/// every rotation. So reuse of any earlier token is known for ever without keeping a row for each.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct RefreshToken([u8; 64]);
+
+impl RefreshToken {
+    /// The first token of a new session.
+    #[must_use]
+    pub fn new(family: [u8; 32], secret: [u8; 32]) -> Self {
+        let mut bytes = [0; 64];
+        bytes[..32].copy_from_slice(&family);
+        bytes[32..].copy_from_slice(&secret);
+        Self(bytes)
+    }
+
+    /// The next token of the same session.
+    #[must_use]
+    pub fn successor(&self, secret: [u8; 32]) -> Self {
+        let mut next = Self(self.0);
+        next.0[32..].copy_from_slice(&secret);
+        next
+    }
+
+    /// Reads a token; anything of another form is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let token = <[u8; 64]>::try_from(bytes.as_slice()).ok().map(Self);
+        bytes.zeroize();
+        token
+    }
+
+    /// The token itself, for a cookie or an answer.
+    #[must_use]
+    pub fn expose(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+
+    /// The token's bytes, as key material for sealing its successor.
+    #[must_use]
+    pub const fn expose_bytes(&self) -> &[u8; 64] {
+        &self.0
+    }
+
+    /// What a session is found by.
+    #[must_use]
+    pub fn family_hash(&self) -> TokenHash {
+        TokenHash::of(&self.0[..32])
+    }
+
+    /// What tells this token from the others of its session.
+    #[must_use]
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn link_token_is_64_hex_and_reads_back() {
+        let token = LinkToken::new([7; 32]);
+        assert_eq!(token.expose().len(), 64);
+        assert_eq!(LinkToken::parse(token.expose()).unwrap().hash(), token.hash());
+        assert!(LinkToken::parse("123456").is_none());
+        assert!(LinkToken::parse(&"g".repeat(64)).is_none());
+    }
+
+    #[test]
+    fn successor_keeps_the_family_and_nothing_else() {
+        let first = RefreshToken::new([1; 32], [2; 32]);
+        let second = first.successor([3; 32]);
+        assert_eq!(first.family_hash(), second.family_hash());
+        assert_ne!(first.hash(), second.hash());
+        assert_eq!(RefreshToken::parse(&second.expose()).unwrap().hash(), second.hash());
+    }
+
+    #[test]
+    fn foreign_text_is_no_refresh_token() {
+        for text in ["", "a", "====", &"A".repeat(85), &"A".repeat(87), "ä"] {
+            assert!(RefreshToken::parse(text).is_none(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The audit trail.
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::ids::EventId;
+
+use crate::error::StoreResult;
+
+/// A page of events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventPage {
+    /// Events, newest first.
+    pub events: Vec<AuditEvent>,
+    /// Where the next page begins: pass it as `before`; `None` at the end.
+    pub next: Option<EventId>,
+}
+
+/// The audit trail. Most events are written by the operations that cause them.
+#[async_trait]
+pub trait Audit {
+    /// Writes an event that no other operation writes.
+    async fn record_event(&self, event: AuditEvent) -> StoreResult<()>;
+
+    /// Events before an id (or from the newest), newest first.
+    async fn list_events(&self, before: Option<EventId>, limit: u32) -> StoreResult<EventPage>;
+}

@@ -1,0 +1,64 @@
+//! The storage contract: one async method per atomic business fact. What an engine must keep is said here and shown
+//! by the conformance suite; how it keeps it is its own business. No transaction leaves a store, so nobody can hash,
+//! send mail or call out inside one. Absent rows are `Option`; refusals that are part of the business are variants.
+
+mod accounts;
+mod admin;
+mod audit;
+mod challenges;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+mod limits;
+mod outbox;
+mod profiles;
+mod sessions;
+mod settings;
+mod signing_keys;
+
+pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
+pub use admin::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
+pub use audit::{Audit, EventPage};
+pub use challenges::{
+    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, LinkState, LinkStatus, NewChallenge, NewToken, OpenedLink,
+    RequestChallenge, RequestOutcome, ResetPassword, ResetSubject, VerifyOutcome,
+};
+pub use error::{StoreError, StoreResult, UniqueKey};
+pub use limits::Limits;
+pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
+pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
+pub use sessions::{
+    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession, Sessions,
+    SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+};
+pub use settings::{SettingChange, Settings, StoredSettings};
+pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
+
+use async_trait::async_trait;
+use latchkey_domain::time::Timestamp;
+
+/// Everything an engine must keep.
+#[async_trait]
+pub trait Store:
+    Accounts
+    + AdminUsers
+    + Audit
+    + Challenges
+    + Limits
+    + Outbox
+    + Profiles
+    + Sessions
+    + Settings
+    + SigningKeys
+    + Send
+    + Sync
+    + 'static
+{
+    /// Answers when the storage can read and write: readiness.
+    async fn check(&self) -> StoreResult<()>;
+
+    /// Deletes what is past its use at `now`: expired codes; links, reset tokens and sent mails 7 days after their
+    /// end; sessions 7 days after theirs; full buckets and forgotten failures; sign-in addresses of over 30 days.
+    /// At most a few thousand rows of each at a call; answers how many it deleted, 0 when nothing is left.
+    async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
+}
