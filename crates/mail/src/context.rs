@@ -1,0 +1,142 @@
+//! What a mail is filled with, and the cleaned view of it that the templates see.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plain_words::{person_name, single_line};
+use crate::template::{Need, Template};
+
+/// What a mail is filled with. It may hold a live code or link, therefore it has no `Debug`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MailContext {
+    /// The name of the service as people know it. Written by the operator.
+    pub service_name: String,
+    /// `server.public_url`, without a slash at the end.
+    pub public_url: String,
+    /// The name that the recipient, or whoever signed up with the address, gave. Untrusted: it is left out of the mail
+    /// when it looks like a link, an address or a number to call.
+    pub recipient_name: Option<String>,
+    /// Six digits; demanded by the `*_code` mails, unused by the others.
+    pub code: Option<String>,
+    /// An absolute http or https URL; demanded by the `*_link` mails. In a sign-up attempt, where given, the page on
+    /// which one signs in.
+    pub link: Option<String>,
+    /// For how many minutes the code or link is good.
+    pub expires_in_minutes: u32,
+    /// The address was signed up more than once, with different passwords, and none of them will survive.
+    pub contested: bool,
+}
+
+/// A field that a mail needs and did not get in a usable form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MissingField(pub(crate) &'static str);
+
+/// The variables of the templates. User text in it is one line and holds no link.
+#[derive(Serialize)]
+pub(crate) struct View {
+    service_name: String,
+    public_url: String,
+    recipient_name: Option<String>,
+    code: Option<String>,
+    link: Option<String>,
+    expires_in_minutes: u32,
+    expires_in: String,
+    contested: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) subject: Option<String>,
+}
+
+impl View {
+    /// Cleans `context` for `template`; a code or link that the mail has no use for is dropped.
+    pub(crate) fn new(template: Template, context: &MailContext) -> Result<Self, MissingField> {
+        let need = template.need();
+        let code = context.code.as_deref().map(single_line).filter(|code| need == Need::Code && !code.is_empty());
+        let link = context.link.clone().filter(|link| need != Need::Code && is_web_link(link));
+        if need == Need::Code && code.is_none() {
+            return Err(MissingField("code"));
+        }
+        if need == Need::Link && link.is_none() {
+            return Err(MissingField("link"));
+        }
+
+        Ok(Self {
+            service_name: single_line(&context.service_name),
+            public_url: single_line(&context.public_url),
+            recipient_name: context.recipient_name.as_deref().and_then(person_name),
+            code,
+            link,
+            expires_in_minutes: context.expires_in_minutes,
+            expires_in: duration_in_words(context.expires_in_minutes),
+            contested: context.contested,
+            subject: None,
+        })
+    }
+}
+
+/// Sample data for the trial rendering at load. Optional parts are there or not, as `full` says.
+pub(crate) fn sample(full: bool) -> MailContext {
+    MailContext {
+        service_name: "Latchkey".to_owned(),
+        public_url: "https://accounts.example.org".to_owned(),
+        recipient_name: full.then(|| "Ada Lovelace".to_owned()),
+        code: Some("123456".to_owned()),
+        link: Some("https://accounts.example.org/api/auth/email/verify-link?token=0123456789abcdef".to_owned()),
+        expires_in_minutes: 10,
+        contested: full,
+    }
+}
+
+/// An http or https address in printable ASCII: nothing in it can end the line or the attribute it stands in.
+fn is_web_link(link: &str) -> bool {
+    let is_web = link.starts_with("https://") || link.starts_with("http://");
+    is_web && link.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'"'))
+}
+
+/// `10 minutes`, `1 hour`, `24 hours`: whole hours as hours, the rest as minutes.
+fn duration_in_words(minutes: u32) -> String {
+    let (count, unit) =
+        if minutes >= 60 && minutes.is_multiple_of(60) { (minutes / 60, "hour") } else { (minutes, "minute") };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    #[test]
+    fn whole_hours_are_said_in_hours() {
+        let said = [1, 10, 60, 90, 1440].map(duration_in_words);
+        assert_eq!(said, ["1 minute", "10 minutes", "1 hour", "90 minutes", "24 hours"]);
+    }
+
+    #[test]
+    fn only_web_addresses_are_links() {
+        assert!(is_web_link("https://a.example/api?token=00&x=1"));
+        assert!(is_web_link("http://localhost:8700/x"));
+        for link in ["", "javascript:alert(1)", "https://a.example/ b", "https://a.example/\r\nBcc: x", "https://a/\""]
+        {
+            assert!(!is_web_link(link), "{link:?}");
+        }
+    }
+
+    #[test]
+    fn a_code_mail_without_a_code_is_refused() {
+        let context = MailContext { code: None, ..sample(true) };
+        assert_eq!(View::new(Template::VerifyCode, &context).err(), Some(MissingField("code")));
+        assert!(View::new(Template::VerifyLink, &context).is_ok());
+    }
+
+    #[test]
+    fn a_link_mail_without_a_link_is_refused() {
+        let context = MailContext { link: Some("javascript:alert(1)".to_owned()), ..sample(true) };
+        assert_eq!(View::new(Template::ResetLink, &context).err(), Some(MissingField("link")));
+        assert!(View::new(Template::SignUpAttempt, &context).unwrap().link.is_none());
+    }
+
+    #[test]
+    fn a_code_mail_carries_no_link_and_a_link_mail_no_code() {
+        assert!(View::new(Template::ResetCode, &sample(true)).unwrap().link.is_none());
+        assert!(View::new(Template::ResetLink, &sample(true)).unwrap().code.is_none());
+    }
+}

@@ -1,0 +1,94 @@
+//! The transport that writes each mail as an `.eml` file into a folder. Reading them back is in `inbox`.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use latchkey_domain::time::Timestamp;
+use time::OffsetDateTime;
+use time::format_description::StaticFormatDescription;
+use time::macros::format_description;
+
+use crate::message::{Message, MessageError};
+use crate::transport::SendError;
+
+/// The time in a file name: UTC with milliseconds, so that names sort by time.
+pub(crate) const TIME_FORMAT: StaticFormatDescription =
+    format_description!("[year][month][day]T[hour][minute][second][subsecond digits:3]Z");
+
+/// Tells apart the unfinished files of concurrent writers in this process.
+static UNFINISHED: AtomicU64 = AtomicU64::new(0);
+
+/// Writes mails into a folder: `{UTC time}-{message id}.eml`, the time being the mail's own. A mail that is sent again
+/// (same id, same date) replaces its file. A reader never sees half a mail.
+#[derive(Debug, Clone)]
+pub struct FileTransport {
+    folder: PathBuf,
+}
+
+impl FileTransport {
+    /// Opens the folder; makes it, for its owner alone (mode 700), where it is missing.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+        Ok(Self { folder: folder.to_owned() })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) async fn send(&self, message: &Message) -> Result<(), SendError> {
+        let mail = message.to_rfc5322()?;
+        let stem = stem(message)?;
+        let folder = self.folder.clone();
+
+        tokio::task::spawn_blocking(move || write(&folder, &stem, &mail))
+            .await
+            .unwrap_or_else(|_| Err(io::Error::other("the writing thread failed")))
+            .map_err(|error| SendError::Transient(format!("the mail folder cannot be written: {}", error.kind())))
+    }
+}
+
+/// The file name without `.eml`: what the inbox calls a mail's id.
+fn stem(message: &Message) -> Result<String, MessageError> {
+    let time = compact(message.date).ok_or(MessageError::Date)?;
+    Ok(format!("{time}-{}", message.message_id))
+}
+
+fn compact(moment: Timestamp) -> Option<String> {
+    let nanos = i128::from(moment.as_millis()) * 1_000_000;
+    OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?.format(TIME_FORMAT).ok()
+}
+
+/// Writes to a hidden name, then renames: within one folder that is atomic.
+fn write(folder: &Path, stem: &str, mail: &[u8]) -> io::Result<()> {
+    let number = UNFINISHED.fetch_add(1, Ordering::Relaxed);
+    let unfinished = folder.join(format!(".{stem}.{}-{number}.tmp", std::process::id()));
+
+    let written = create_private(&unfinished)
+        .and_then(|mut file| file.write_all(mail).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&unfinished, folder.join(format!("{stem}.eml"))));
+    if written.is_err() {
+        // The first error is the one to tell; what is left of the file is hidden from readers anyway.
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    written
+}
+
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests;

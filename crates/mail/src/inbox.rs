@@ -1,0 +1,123 @@
+//! Reads back what the file transport wrote, for the inbox page of development mode.
+
+use std::io;
+use std::path::Path;
+
+use latchkey_domain::time::Timestamp;
+use mail_parser::{Address, Message, MessageParser};
+use time::PrimitiveDateTime;
+
+use crate::file::{FileTransport, TIME_FORMAT};
+use crate::message::MessageId;
+
+/// A line of the inbox.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredMail {
+    /// What [`FileTransport::read`] takes: the file's name without `.eml`.
+    pub id: String,
+    /// When the mail was caused, as its file's name says.
+    pub date: Timestamp,
+    /// The recipient's address.
+    pub to: String,
+    /// The subject.
+    pub subject: String,
+}
+
+/// A whole mail. It holds codes and links, therefore there is no `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ParsedMail {
+    /// The file's name without `.eml`.
+    pub id: String,
+    /// The recipient's address.
+    pub to: String,
+    /// The sender, `Name <address>`.
+    pub from: String,
+    /// The subject.
+    pub subject: String,
+    /// When the mail was caused, as its file's name says.
+    pub date: Timestamp,
+    /// The plain text body, lines ended by `\n`.
+    pub text: String,
+    /// The HTML body. Show it only in a sandboxed frame.
+    pub html: String,
+}
+
+impl FileTransport {
+    /// The newest mails, newest first, at most `limit`. Files that are no mails of ours are passed over.
+    pub async fn list(&self, limit: usize) -> io::Result<Vec<StoredMail>> {
+        let folder = self.folder().to_owned();
+        in_background(move || list(&folder, limit)).await
+    }
+
+    /// One mail. `None` where there is none, or where `id` is no name that the transport gives.
+    pub async fn read(&self, id: &str) -> io::Result<Option<ParsedMail>> {
+        let Some(date) = date_in(id) else { return Ok(None) };
+        let (folder, id) = (self.folder().to_owned(), id.to_owned());
+        in_background(move || Ok(read_file(&folder, &id)?.and_then(|mail| parse(id, date, &mail)))).await
+    }
+}
+
+async fn in_background<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+}
+
+fn list(folder: &Path, limit: usize) -> io::Result<Vec<StoredMail>> {
+    let mut ids = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        if let Some(id) = name.to_str().and_then(|name| name.strip_suffix(".eml")) {
+            ids.push(id.to_owned());
+        }
+    }
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+
+    let mails = ids.into_iter().filter_map(|id| {
+        let date = date_in(&id)?;
+        // Gone since the listing, or not readable: the other mails matter more.
+        let mail = read_file(folder, &id).ok().flatten()?;
+        parse(id, date, &mail)
+    });
+    Ok(mails.take(limit).map(|ParsedMail { id, date, to, subject, .. }| StoredMail { id, date, to, subject }).collect())
+}
+
+/// The time in an id. Also the guard against path walking: the rest of it must be a message id.
+fn date_in(id: &str) -> Option<Timestamp> {
+    let (time, message_id) = id.split_once('-')?;
+    MessageId::parse(message_id).ok()?;
+    let moment = PrimitiveDateTime::parse(time, TIME_FORMAT).ok()?.assume_utc();
+    i64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok().map(Timestamp::from_millis)
+}
+
+fn read_file(folder: &Path, id: &str) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::read(folder.join(format!("{id}.eml"))) {
+        Ok(mail) => Ok(Some(mail)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn parse(id: String, date: Timestamp, mail: &[u8]) -> Option<ParsedMail> {
+    let mail = MessageParser::default().parse(mail)?;
+    Some(ParsedMail {
+        id,
+        to: first(mail.to()).1,
+        from: match first(mail.from()) {
+            (Some(name), address) => format!("{name} <{address}>"),
+            (None, address) => address,
+        },
+        subject: mail.subject().unwrap_or_default().to_owned(),
+        date,
+        text: body(&mail, Message::body_text),
+        html: body(&mail, Message::body_html),
+    })
+}
+
+fn first(list: Option<&Address<'_>>) -> (Option<String>, String) {
+    let address = list.and_then(Address::first);
+    let name = address.and_then(|address| address.name()).map(ToOwned::to_owned);
+    (name, address.and_then(|address| address.address()).unwrap_or_default().to_owned())
+}
+
+fn body<'m>(mail: &'m Message<'m>, part: fn(&'m Message<'m>, usize) -> Option<std::borrow::Cow<'m, str>>) -> String {
+    part(mail, 0).unwrap_or_default().replace("\r\n", "\n")
+}

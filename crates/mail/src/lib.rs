@@ -1,0 +1,29 @@
+//! Mails: what they say (templates), how they are written (RFC 5322) and how they leave (transports).
+//!
+//! Not here: the outbox table, retries and dead letters. Those belong to the store and to the worker of the service.
+
+pub mod address;
+pub mod context;
+pub mod file;
+pub mod inbox;
+pub mod memory;
+pub mod message;
+mod plain_words;
+pub mod render;
+pub mod smtp;
+#[cfg(feature = "smtp-sink")]
+pub mod smtp_sink;
+pub mod template;
+pub mod transport;
+
+pub use address::{InvalidMailbox, Mailbox};
+pub use context::MailContext;
+pub use file::FileTransport;
+pub use inbox::{ParsedMail, StoredMail};
+pub use memory::MemoryTransport;
+pub use message::{InvalidMessageId, Message, MessageError, MessageId};
+pub use render::{Rendered, TemplateError, Templates};
+pub use smtp::SmtpTransport;
+pub use smtp::settings::{InvalidSmtpSettings, SmtpPassword, SmtpSettings, TlsMode};
+pub use template::Template;
+pub use transport::{SendError, Transport};

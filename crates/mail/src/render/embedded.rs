@@ -1,0 +1,37 @@
+//! The template files inside the binary. A file of the same name in the operator's folder replaces one of them.
+
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        /// File name and content.
+        pub(super) const FILES: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../templates/", $name)))),+];
+    };
+}
+
+files!(
+    "layout.html",
+    "verify_notes.txt",
+    "verify_notes.html",
+    "verify_code.subject.txt",
+    "verify_code.txt",
+    "verify_code.html",
+    "verify_link.subject.txt",
+    "verify_link.txt",
+    "verify_link.html",
+    "reset_notes.txt",
+    "reset_notes.html",
+    "reset_code.subject.txt",
+    "reset_code.txt",
+    "reset_code.html",
+    "reset_link.subject.txt",
+    "reset_link.txt",
+    "reset_link.html",
+    "sign_up_attempt.subject.txt",
+    "sign_up_attempt.txt",
+    "sign_up_attempt.html",
+);
+
+/// The names of all files.
+pub(super) fn names() -> Vec<&'static str> {
+    FILES.iter().map(|(name, _)| *name).collect()
+}

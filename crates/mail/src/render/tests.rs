@@ -1,0 +1,212 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use super::*;
+
+fn render(template: Template, context: &MailContext) -> Rendered {
+    Templates::embedded().unwrap().render(template, context).map_err(|error| error.to_string()).unwrap()
+}
+
+fn named(name: &str) -> MailContext {
+    MailContext { recipient_name: Some(name.to_owned()), ..sample(false) }
+}
+
+fn override_with(name: &str, content: &str) -> Result<Templates, TemplateError> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), content).unwrap();
+    Templates::load(folder.path())
+}
+
+#[test]
+fn every_mail_stands_alone_in_text_and_in_html() {
+    for template in Template::ALL {
+        let mail = render(template, &sample(true));
+        let needle = match template.need() {
+            crate::template::Need::Code => "123456".to_owned(),
+            _ => sample(true).link.unwrap(),
+        };
+        assert!(mail.text.contains(&needle), "{}: {}", template.name(), mail.text);
+        assert!(mail.html.replace("&#x2f;", "/").contains(&needle), "{}", template.name());
+        assert!(mail.text.contains("Hello Ada Lovelace,\n") && mail.html.contains("Hello Ada Lovelace,"));
+        assert!(!mail.subject.contains('\n') && !mail.subject.contains("123456"));
+        assert!(mail.text.lines().all(|line| line.len() <= 78 || line.starts_with("https://")), "{}", mail.text);
+    }
+}
+
+#[test]
+fn html_is_accessible_and_fetches_nothing() {
+    for template in Template::ALL {
+        let html = render(template, &sample(true)).html;
+        for part in
+            ["<html lang=\"en\">", "name=\"viewport\"", "<title>", "role=\"presentation\"", "<h1", "color-scheme"]
+        {
+            assert!(html.contains(part), "{}: {part}", template.name());
+        }
+        for part in ["<img", "src=", "url(", "@import", "<script", "<link", "<form"] {
+            assert!(!html.contains(part), "{}: {part}", template.name());
+        }
+        assert!(html.matches("href=").count() <= 1);
+    }
+}
+
+#[test]
+fn without_a_name_the_greeting_is_plain() {
+    let mail = render(Template::VerifyCode, &sample(false));
+    assert!(mail.text.starts_with("Hello,\n") && mail.html.contains(">Hello,<"));
+}
+
+#[test]
+fn hostile_names_are_escaped_in_html() {
+    let mail = render(Template::VerifyCode, &named("<script>alert(1)<\"'&"));
+    assert!(!mail.html.contains("<script"), "{}", mail.html);
+    assert!(mail.html.contains("&lt;script&gt;alert(1)&lt;&quot;&#x27;&amp;"));
+    assert!(mail.text.contains("<script>alert(1)<\"'&"));
+}
+
+#[test]
+fn hostile_service_names_are_escaped_too() {
+    let context = MailContext { service_name: "<b>Acme\r\nBcc: x".to_owned(), ..sample(false) };
+    for template in Template::ALL {
+        let mail = render(template, &context);
+        assert!(!mail.html.contains("<b>") && mail.html.contains("&lt;b&gt;Acme Bcc: x"));
+        assert!(!mail.subject.contains(char::is_control) && mail.subject.contains("<b>Acme Bcc: x"));
+    }
+}
+
+#[test]
+fn template_marks_in_a_name_are_plain_text() {
+    let mail = render(Template::ResetCode, &named("{{7*7}}{% raw %}"));
+    assert!(mail.text.contains("Hello {{7*7}}{% raw %},"), "{}", mail.text);
+    assert!(!mail.html.contains("49"));
+}
+
+#[test]
+fn a_name_cannot_add_lines() {
+    let mail = render(Template::VerifyCode, &named("Ada\r\nBcc\n\nYour code\u{2028}is"));
+    assert!(mail.text.starts_with("Hello Ada Bcc Your code is,\n\nenter this code"), "{}", mail.text);
+}
+
+#[test]
+fn a_name_that_is_a_link_is_left_out() {
+    for name in ["https://evil.example/prize", "visit evil.example", "<a href=//evil.example>", "call +1 555 0100 200"]
+    {
+        let mail = render(Template::SignUpAttempt, &named(name));
+        assert!(mail.text.starts_with("Hello,\n"), "{}", mail.text);
+        assert!(!mail.html.contains("evil") && !mail.html.contains("555"));
+    }
+}
+
+#[test]
+fn a_contested_address_is_told_that_no_password_survives() {
+    for template in [Template::VerifyCode, Template::VerifyLink] {
+        let told = render(template, &MailContext { contested: true, ..sample(false) });
+        let quiet = render(template, &sample(false));
+        for (with, without) in [(told.text, quiet.text), (told.html, quiet.html)] {
+            let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for part in ["signed up more than once", "no password given before is kept", "Forgot password"] {
+                assert!(joined(&with).contains(part) && !joined(&without).contains(part), "{part}");
+            }
+            assert!(joined(&without).contains("Did you not ask for this?"));
+        }
+    }
+}
+
+#[test]
+fn a_sign_up_attempt_needs_no_link() {
+    let mail = render(Template::SignUpAttempt, &MailContext { link: None, ..sample(true) });
+    assert!(mail.text.contains("sign in with the password that you have.\n"), "{}", mail.text);
+    assert!(!mail.html.contains("href"));
+}
+
+#[test]
+fn a_missing_code_is_an_error() {
+    let context = MailContext { code: None, ..sample(true) };
+    let error = Templates::embedded().unwrap().render(Template::VerifyCode, &context).err().unwrap();
+    assert_eq!(error.to_string(), "the mail verify_code needs a valid code");
+}
+
+#[test]
+fn a_file_of_the_operator_replaces_ours() {
+    let templates = override_with("verify_code.txt", "Servus, {{ code }} für {{ service_name }}\n").unwrap();
+    let mail = templates.render(Template::VerifyCode, &sample(true)).map_err(|error| error.to_string()).unwrap();
+    assert_eq!(mail.text, "Servus, 123456 für Latchkey\n");
+    assert!(mail.html.contains("Confirm your email address"));
+}
+
+#[test]
+fn a_layout_of_the_operator_holds_our_contents() {
+    let layout =
+        "<html lang=\"de\"><h1>{% block heading %}{% endblock %}</h1>{% if code %}{{ code }}{% endif %}</html>";
+    let templates = override_with("layout.html", layout).unwrap();
+    let mail = templates.render(Template::ResetCode, &sample(true)).map_err(|error| error.to_string());
+    assert_eq!(mail.unwrap().html, "<html lang=\"de\"><h1>Set a new password</h1>123456</html>\n");
+}
+
+#[test]
+fn a_variable_that_may_be_missing_must_be_asked_for() {
+    let error = override_with("reset_link.txt", "Hello {{ recipient_name }}, {{ link }}").err().unwrap().to_string();
+    assert!(error.contains("reset_link.txt line 1") && error.contains("without an if"), "{error}");
+}
+
+#[test]
+fn an_unknown_file_is_an_error_that_names_it() {
+    let error = override_with("verify-code.txt", "x").err().unwrap().to_string();
+    assert!(error.contains("verify-code.txt") && error.contains("verify_code.txt"), "{error}");
+}
+
+#[test]
+fn hidden_files_are_passed_over() {
+    assert!(override_with(".gitkeep", "{{").is_ok());
+}
+
+#[test]
+fn a_syntax_error_is_an_error_that_names_file_and_line() {
+    let error = override_with("reset_link.html", "<p>\n{% if %}\n").err().unwrap().to_string();
+    assert!(error.contains("reset_link.html line 2"), "{error}");
+}
+
+#[test]
+fn an_unknown_variable_is_an_error_at_load() {
+    for content in ["{{ nmae }}", "x{% if contested %}{{ nmae }}{% endif %}", "{{ service_name.nmae }}"] {
+        let error = override_with("sign_up_attempt.txt", content).err().unwrap().to_string();
+        assert!(error.contains("sign_up_attempt.txt line 1"), "{error}");
+    }
+}
+
+#[test]
+fn an_unknown_variable_in_an_included_file_names_that_file() {
+    let error = override_with("verify_notes.html", "\n{{ nmae }}").err().unwrap().to_string();
+    assert!(error.contains("verify_notes.html line 2"), "{error}");
+}
+
+#[test]
+fn an_empty_mail_is_an_error_at_load() {
+    let error = override_with("reset_code.subject.txt", " \n").err().unwrap().to_string();
+    assert!(error.contains("reset_code.subject.txt: is empty"), "{error}");
+}
+
+#[test]
+fn an_endless_template_runs_out_of_fuel() {
+    let content = "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}";
+    assert!(matches!(override_with("verify_code.txt", content), Err(TemplateError::Broken { .. })));
+}
+
+#[test]
+fn text_that_is_not_utf8_is_an_error_that_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("layout.html"), b"\xff").unwrap();
+    let error = Templates::load(folder.path()).err().unwrap().to_string();
+    assert!(error.contains("layout.html"), "{error}");
+    assert!(Templates::load(&folder.path().join("gone")).err().unwrap().to_string().contains("gone"));
+}
+
+#[test]
+fn a_failure_with_real_data_quotes_none_of_it() {
+    // Passes the trial rendering, fails for the data of this one mail.
+    let source =
+        "{% if recipient_name and recipient_name != 'Ada Lovelace' %}{{ code|int + recipient_name }}{% endif %}x";
+    let templates = override_with("verify_code.txt", source).unwrap();
+    let context = MailContext { code: Some("654321".to_owned()), ..named("Mallory") };
+    let error = templates.render(Template::VerifyCode, &context).err().unwrap().to_string();
+    assert!(!error.contains("654321") && !error.contains("Mallory"), "{error}");
+    assert!(error.contains("verify_code.txt"), "{error}");
+}

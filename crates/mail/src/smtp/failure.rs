@@ -1,0 +1,166 @@
+//! What went wrong in a conversation with a mail server, and whether another attempt makes sense.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::transport::SendError;
+
+/// How far the conversation had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Connect,
+    StartTls,
+    Login,
+    Sender,
+    Recipient,
+    Data,
+    Content,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "the connection",
+            Self::StartTls => "STARTTLS",
+            Self::Login => "AUTH",
+            Self::Sender => "MAIL FROM",
+            Self::Recipient => "RCPT TO",
+            Self::Data => "DATA",
+            Self::Content => "the end of the mail",
+        })
+    }
+}
+
+/// What happened at that stage.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// A refusal: the reply code and, where given, the enhanced status code (RFC 3463). The words of the reply are
+    /// left out, they often repeat the address.
+    Refused { code: u16, enhanced: Option<String> },
+    /// No answer in time.
+    TimedOut,
+    /// No connection, no TLS, a broken connection or an answer that is not SMTP.
+    Broken(String),
+}
+
+/// A conversation that failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) stage: Stage,
+    pub(crate) cause: Cause,
+}
+
+/// Replies that speak of our login, not of the mail, wherever they come (RFC 4954 section 6).
+const LOGIN_CODES: [u16; 4] = [530, 534, 535, 538];
+/// The server is closing the connection (RFC 5321 section 4.2.3).
+const CLOSING: u16 = 421;
+
+impl Failure {
+    /// Sorts an error of the SMTP client.
+    pub(crate) fn new(stage: Stage, error: &lettre::transport::smtp::Error) -> Self {
+        let cause = match error.status() {
+            Some(code) => Cause::Refused { code: code.into(), enhanced: error.source().and_then(enhanced_code) },
+            None if error.is_timeout() => Cause::TimedOut,
+            None => Cause::Broken(innermost(error)),
+        };
+        Self { stage, cause }
+    }
+
+    /// True where a kept connection turned out to be gone before anything was said about the mail.
+    pub(crate) fn is_stale_connection(&self) -> bool {
+        let is_gone = match &self.cause {
+            Cause::Refused { code, .. } => *code == CLOSING,
+            Cause::TimedOut | Cause::Broken(_) => true,
+        };
+        is_gone && self.stage == Stage::Sender
+    }
+
+    fn is_permanent(&self) -> bool {
+        let is_about_mail = matches!(self.stage, Stage::Sender | Stage::Recipient | Stage::Data | Stage::Content);
+        let Cause::Refused { code, .. } = self.cause else { return false };
+        is_about_mail && (500..600).contains(&code) && !LOGIN_CODES.contains(&code)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = self.stage;
+        match &self.cause {
+            Cause::Refused { code, enhanced: Some(status) } => {
+                write!(f, "the mail server answered {code} ({status}) at {stage}")
+            }
+            Cause::Refused { code, enhanced: None } => write!(f, "the mail server answered {code} at {stage}"),
+            Cause::TimedOut => write!(f, "the mail server did not answer in time at {stage}"),
+            Cause::Broken(reason) => write!(f, "the mail server could not be talked to at {stage}: {reason}"),
+        }
+    }
+}
+
+impl From<Failure> for SendError {
+    fn from(failure: Failure) -> Self {
+        let text = failure.to_string();
+        if failure.is_permanent() { Self::Permanent(text) } else { Self::Transient(text) }
+    }
+}
+
+/// The innermost reason of an error that is no reply: the system's or the TLS library's words.
+fn innermost(error: &lettre::transport::smtp::Error) -> String {
+    let mut reason: &dyn Error = error;
+    while let Some(source) = reason.source() {
+        reason = source;
+    }
+    reason.to_string().chars().filter(|character| !character.is_control()).take(200).collect()
+}
+
+/// `5.1.1` at the beginning of a reply's text.
+fn enhanced_code(reply: &dyn Error) -> Option<String> {
+    let text = reply.to_string();
+    let word = text.split_whitespace().next()?;
+    let numbers: Vec<&str> = word.split('.').collect();
+    let is_number = |part: &&str| (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    (numbers.len() == 3 && numbers.iter().all(is_number)).then(|| word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    fn refused(stage: Stage, code: u16) -> SendError {
+        Failure { stage, cause: Cause::Refused { code, enhanced: None } }.into()
+    }
+
+    #[test]
+    fn refusals_of_the_mail_are_permanent() {
+        for stage in [Stage::Sender, Stage::Recipient, Stage::Data, Stage::Content] {
+            assert!(!refused(stage, 550).is_transient());
+            assert!(refused(stage, 451).is_transient());
+        }
+    }
+
+    #[test]
+    fn refusals_of_us_are_transient() {
+        for stage in [Stage::Connect, Stage::StartTls, Stage::Login] {
+            assert!(refused(stage, 554).is_transient());
+        }
+        for code in LOGIN_CODES {
+            assert!(refused(Stage::Sender, code).is_transient());
+        }
+    }
+
+    #[test]
+    fn broken_connections_are_transient() {
+        for cause in [Cause::TimedOut, Cause::Broken("connection refused".to_owned())] {
+            assert!(SendError::from(Failure { stage: Stage::Content, cause }).is_transient());
+        }
+    }
+
+    #[test]
+    fn enhanced_codes_are_told_from_words() {
+        let code = |text: &str| enhanced_code(std::io::Error::other(text.to_owned()).get_ref().unwrap());
+        assert_eq!(code("5.1.1 <ada@example.org> unknown").as_deref(), Some("5.1.1"));
+        assert_eq!(code("ada@example.org unknown"), None);
+        assert_eq!(code("1.2.3.4 is blocked"), None);
+        assert_eq!(code(""), None);
+    }
+}
