@@ -1,0 +1,267 @@
+//! The offline filter of passwords that everybody guesses first: an embedded list and a few obvious patterns.
+//!
+//! The other rules of a password (length, the email in it, character classes) live in [`crate::password`].
+//! What the list is and how it was made stands in `data/README.md`.
+//!
+//! Not caught: a listed word inside a longer password (`xx-password1-xx`) or with a letter changed that the
+//! list does not know (`pa55w0rd!7`), dates, phone numbers, names of people near to the user, quotations and
+//! dictionary phrases, and passwords that are known from a breach but are not common.
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use zeroize::Zeroizing;
+
+/// One password a line: eight characters or more, NFC, lower case, sorted by bytes, unique, `\n` after each.
+const LIST: &str = include_str!("../data/common_passwords.txt");
+
+/// Sequences that fingers and minds follow: digits, the alphabet, the rows of QWERTY, QWERTZ and AZERTY
+/// keyboards and the slanted columns. Each is read in both directions and goes round at its end.
+const SEQUENCES: [&[u8]; 16] = [
+    b"0123456789",
+    b"abcdefghijklmnopqrstuvwxyz",
+    b"qwertyuiop",
+    b"qwertzuiop",
+    b"azertyuiop",
+    b"asdfghjkl",
+    b"qsdfghjklm",
+    b"zxcvbnm",
+    b"yxcvbnm",
+    b"1qaz",
+    b"2wsx",
+    b"3edc",
+    b"4rfv",
+    b"5tgb",
+    b"6yhn",
+    b"7ujm",
+];
+
+/// The shortest piece of a sequence that counts as a run.
+const SHORTEST_RUN: usize = 3;
+
+/// The longest block whose repetition makes a password obvious.
+const LONGEST_BLOCK: usize = 4;
+
+/// Whether a password is too common to be allowed.
+///
+/// The text is compared whole, as NFC and in lower case. True when
+/// - it is on the built-in list, or
+/// - it repeats one block of up to four characters (`aaaaaaaa`, `abababab`, `123123123`, `20202020`), or
+/// - it is made of nothing but runs of three or more along the digits, the alphabet or a keyboard row or
+///   column, up or down (`87654321`, `qwertyuiop`, `abcd1234`, `1qaz2wsx`).
+#[must_use]
+pub fn is_common(password: &str) -> bool {
+    let lower = lower_case(password);
+    is_listed(&lower) || is_block_repeated(&lower) || is_made_of_runs(lower.as_bytes())
+}
+
+/// The password as NFC in lower case, wiped when dropped.
+fn lower_case(password: &str) -> Zeroizing<String> {
+    let normalizer = ComposingNormalizerBorrowed::new_nfc();
+    // Room for the longest result (a character of two bytes becomes one of three), so that the text
+    // is never copied to a larger place and left behind.
+    let mut lower = Zeroizing::new(String::with_capacity(password.len() * 3));
+    lower.extend(
+        normalizer
+            .normalize_iter(password.chars())
+            .flat_map(char::to_lowercase),
+    );
+    lower
+}
+
+/// Binary search over the text itself: an index of its lines would be larger than the list.
+fn is_listed(password: &str) -> bool {
+    let (mut low, mut high) = (0, LIST.len());
+    while low < high {
+        // Both ends stand at the start of a line, and so does `start`.
+        let middle = low + (high - low) / 2;
+        let start = LIST.as_bytes()[low..middle]
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(low, |i| low + i + 1);
+        let end = LIST.as_bytes()[start..]
+            .iter()
+            .position(|&b| b == b'\n')
+            .map_or(LIST.len(), |i| start + i);
+
+        match LIST.as_bytes()[start..end].cmp(password.as_bytes()) {
+            std::cmp::Ordering::Equal => return true,
+            std::cmp::Ordering::Less => low = end + 1,
+            std::cmp::Ordering::Greater => high = start,
+        }
+    }
+    false
+}
+
+/// Whether the text is one block of up to [`LONGEST_BLOCK`] characters, twice or more; the last may be cut.
+fn is_block_repeated(password: &str) -> bool {
+    let length = password.chars().count();
+    (1..=LONGEST_BLOCK).any(|block| {
+        length >= 2 * block
+            && password
+                .chars()
+                .skip(block)
+                .zip(password.chars())
+                .all(|(later, earlier)| later == earlier)
+    })
+}
+
+fn is_made_of_runs(password: &[u8]) -> bool {
+    let mut rest = password;
+    while !rest.is_empty() {
+        let run = longest_run(rest);
+        if run < SHORTEST_RUN {
+            return false;
+        }
+        rest = &rest[run..];
+    }
+    !password.is_empty()
+}
+
+/// The length of the longest run at the start of the text, over all sequences and both directions.
+fn longest_run(text: &[u8]) -> usize {
+    SEQUENCES
+        .iter()
+        .flat_map(|sequence| {
+            [
+                run_along(sequence, text, 1),
+                run_along(sequence, text, sequence.len() - 1),
+            ]
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+/// The length of the run at the start of the text when every step moves `step` places along the sequence.
+fn run_along(sequence: &[u8], text: &[u8], step: usize) -> usize {
+    let place = |byte: u8| sequence.iter().position(|&b| b == byte);
+    let Some(mut at) = text.first().and_then(|&byte| place(byte)) else {
+        return 0;
+    };
+    let steps = text[1..].iter().take_while(|&&byte| {
+        at = (at + step) % sequence.len();
+        sequence[at] == byte
+    });
+    1 + steps.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_is_sorted_unique_lower_case_and_long_enough() {
+        let lines: Vec<&str> = LIST.lines().collect();
+        assert!(lines.len() >= 20_000, "{}", lines.len());
+        assert!(lines.is_sorted_by(|a, b| a < b));
+        assert!(LIST.ends_with('\n') && !LIST.contains('\r'));
+        for line in lines {
+            assert!(line.chars().count() >= 8, "{line}");
+            assert_eq!(*lower_case(line), line);
+        }
+    }
+
+    #[test]
+    fn every_listed_password_is_found_in_any_case() {
+        for line in LIST.lines() {
+            assert!(is_listed(line), "{line}");
+            assert!(is_common(&line.to_uppercase()), "{line}");
+        }
+    }
+
+    #[test]
+    fn neighbours_of_listed_passwords_are_not_found() {
+        for line in LIST.lines() {
+            assert!(!is_listed(&format!("{line}~\u{10FFFF}")), "{line}");
+            assert!(!is_listed(&line[..3]), "{line}");
+        }
+        for text in [
+            "",
+            "\n",
+            "password\n",
+            "\npassword",
+            "\u{10FFFF}",
+            "password\npassword1",
+        ] {
+            assert!(!is_listed(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn well_known_passwords_are_common() {
+        for password in [
+            "password",
+            "Password",
+            "PASSWORD1",
+            "12345678",
+            "qwertyuiop",
+            "iloveyou",
+            "baseball",
+            "football1",
+            "letmein123",
+            "P@ssw0rd",
+            "Passw0rd!",
+            "trustno1",
+            "sunshine",
+            "princess",
+            "summer2024",
+            "welcome1",
+        ] {
+            assert!(is_common(password), "{password}");
+        }
+    }
+
+    #[test]
+    fn repeated_blocks_are_common() {
+        for password in [
+            "aaaaaaaa",
+            "        ",
+            "éééééééé",
+            "E\u{301}ée\u{301}É",
+            "abababab",
+            "123123123",
+            "Xyz7xYZ7xyz7",
+            "12341234123",
+        ] {
+            assert!(is_common(password), "{password}");
+        }
+    }
+
+    #[test]
+    fn runs_are_common() {
+        for password in [
+            "12345678",
+            "87654321",
+            "567890123",
+            "abcdefgh",
+            "ZYXWVUTS",
+            "qwertzui",
+            "azertyuio",
+            "lkjhgfdsa",
+            "abcd1234",
+            "asdfghjkl",
+            "1qaz2wsx3edc",
+            "zaq1xsw2",
+            "qweasdzxc",
+            "1234567890qwertyuiop",
+        ] {
+            assert!(is_common(password), "{password}");
+        }
+    }
+
+    #[test]
+    fn other_passwords_pass() {
+        for password in [
+            "correct horse battery staple",
+            "vK3#mq9ZpL",
+            "12345678x9",
+            "abcabdabe",
+            "qwe7asd2zxc",
+            "Zug um Zug nach Ulm",
+            "пароль-для-лодки",
+            "密码锁在船上的箱子里",
+            "xpasswordx-17",
+            "",
+        ] {
+            assert!(!is_common(password), "{password}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! One entry of the redirect list: parsed once, compared with parsed URLs.
+
+use thiserror::Error;
+use url::{Position, Url};
+
+use super::UrlPart;
+use super::pattern::{HostPattern, PathPattern, PatternFault};
+use super::screen::{self, UrlFault};
+
+/// An entry of the redirect list: a full URL, with wildcards in host and path where its scheme is http-like.
+///
+/// - Scheme, host, port and path must be equal after one parse; a default port equals none.
+/// - `*` stands for one whole host label (letters, digits, `-`, `_`) or one whole path segment (not empty);
+///   `**`, last in the path, for the rest of the path, the empty rest included.
+///   After its wildcards a host must end in two concrete labels, or in `localhost`.
+/// - What a path wildcard takes must be free of percent-encoded slashes, backslashes, control characters and
+///   dot segments, in one, two or three layers of encoding.
+/// - Without a query it lets any query pass; with one it demands exactly that query.
+/// - Custom schemes match exactly, character by character, and know no wildcards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedirectEntry {
+    text: String,
+    target: Target,
+    query: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    /// http and its like.
+    Web {
+        scheme: String,
+        host: HostPattern,
+        port: Option<u16>,
+        path: PathPattern,
+        origin: Option<String>,
+    },
+    /// Any other scheme, with everything before the query.
+    Custom { scheme: String, front: String },
+}
+
+/// An entry that cannot stand on the redirect list, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the redirect list entry {entry:?} {fault}")]
+pub struct InvalidEntry {
+    /// The entry as the operator wrote it.
+    pub entry: String,
+    /// What is wrong with it.
+    pub fault: EntryFault,
+}
+
+/// What is wrong with an entry. The text goes on from the entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum EntryFault {
+    /// No target could match it: the URL itself is refused.
+    #[error("{0}")]
+    Url(#[from] UrlFault),
+    /// A fragment, which never takes part in the comparison.
+    #[error("has a fragment; leave out the # and what follows")]
+    Fragment,
+    /// A wildcard in a URL whose scheme is not http-like.
+    #[error("has a wildcard; URLs of custom schemes match exactly")]
+    CustomWildcard,
+    /// `*` beside other characters of a host label, or `**` in a host.
+    #[error("has a wildcard that is no whole host label; * stands for one whole label")]
+    PartialHostWildcard,
+    /// A wildcard host that would match hosts of many owners.
+    #[error(
+        "has a host that is too wide; after its wildcards it must end in two concrete labels, as in *.example.com, or in localhost"
+    )]
+    WideHost,
+    /// `*` beside other characters of a path segment, or `**` before the last segment.
+    #[error(
+        "has a wildcard that is no whole path segment; * stands for one whole segment, ** for the rest of the path"
+    )]
+    PartialPathWildcard,
+}
+
+impl RedirectEntry {
+    /// Parses an entry as the operator wrote it; nothing is trimmed.
+    pub fn parse(text: &str) -> Result<Self, InvalidEntry> {
+        Self::read(text).map_err(|fault| InvalidEntry {
+            entry: text.to_owned(),
+            fault,
+        })
+    }
+
+    /// The entry as the operator wrote it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn read(text: &str) -> Result<Self, EntryFault> {
+        let url = screen::parse(text)?;
+        if url.fragment().is_some() {
+            return Err(EntryFault::Fragment);
+        }
+        let target = if url.is_special() {
+            Target::web(&url)?
+        } else {
+            Target::custom(&url)?
+        };
+
+        Ok(Self {
+            text: text.to_owned(),
+            target,
+            query: url.query().map(str::to_owned),
+        })
+    }
+
+    /// The origin of an http or https entry without any wildcard.
+    pub(super) fn origin(&self) -> Option<&str> {
+        match &self.target {
+            Target::Web { origin, .. } => origin.as_deref(),
+            Target::Custom { .. } => None,
+        }
+    }
+
+    /// Whether a URL is what the entry allows, or else the first part that differs.
+    pub(super) fn compare(&self, url: &Url) -> Result<(), UrlPart> {
+        self.target.compare(url)?;
+        let is_query_right = self.query.is_none() || self.query.as_deref() == url.query();
+        demand(is_query_right, UrlPart::Query)
+    }
+}
+
+impl Target {
+    fn web(url: &Url) -> Result<Self, EntryFault> {
+        let host = HostPattern::parse(url.host_str().unwrap_or_default())?;
+        let path = PathPattern::parse(url.path())?;
+        let has_origin =
+            matches!(url.scheme(), "http" | "https") && host.is_exact() && path.is_exact();
+        let origin = has_origin.then(|| url.origin().ascii_serialization());
+
+        Ok(Self::Web {
+            scheme: url.scheme().to_owned(),
+            host,
+            port: url.port_or_known_default(),
+            path,
+            origin,
+        })
+    }
+
+    fn custom(url: &Url) -> Result<Self, EntryFault> {
+        let front = &url[..Position::AfterPath];
+        if front.contains('*') {
+            return Err(EntryFault::CustomWildcard);
+        }
+        Ok(Self::Custom {
+            scheme: url.scheme().to_owned(),
+            front: front.to_owned(),
+        })
+    }
+
+    fn compare(&self, url: &Url) -> Result<(), UrlPart> {
+        match self {
+            Self::Web {
+                scheme,
+                host,
+                port,
+                path,
+                ..
+            } => {
+                demand(url.scheme() == scheme, UrlPart::Scheme)?;
+                demand(
+                    url.host_str().is_some_and(|sent| host.matches(sent)),
+                    UrlPart::Host,
+                )?;
+                demand(url.port_or_known_default() == *port, UrlPart::Port)?;
+                demand(path.matches(url.path()), UrlPart::Path)
+            }
+            Self::Custom { scheme, front } => {
+                demand(url.scheme() == scheme, UrlPart::Scheme)?;
+                demand(url[..Position::AfterPath] == *front, UrlPart::Path)
+            }
+        }
+    }
+}
+
+impl From<PatternFault> for EntryFault {
+    fn from(fault: PatternFault) -> Self {
+        match fault {
+            PatternFault::PartialHostWildcard => Self::PartialHostWildcard,
+            PatternFault::WideHost => Self::WideHost,
+            PatternFault::PartialPathWildcard => Self::PartialPathWildcard,
+        }
+    }
+}
+
+fn demand(is_met: bool, part: UrlPart) -> Result<(), UrlPart> {
+    if is_met { Ok(()) } else { Err(part) }
+}

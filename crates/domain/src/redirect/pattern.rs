@@ -1,0 +1,211 @@
+//! Hosts and paths of http-like entries, with their wildcards. All texts here come out of the parser.
+
+/// A host, or a host with some labels left open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HostPattern {
+    Exact(String),
+    Labels(Vec<Piece>),
+}
+
+/// A path, or a path with some segments left open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PathPattern {
+    Exact(String),
+    Segments {
+        pieces: Vec<Piece>,
+        has_open_end: bool,
+    },
+}
+
+/// A host label or a path segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Exact(String),
+    /// `*`
+    Any,
+}
+
+/// Why a host or path is no pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PatternFault {
+    PartialHostWildcard,
+    WideHost,
+    PartialPathWildcard,
+}
+
+/// Layers of percent-encoding that are looked through; more are refused.
+const MAX_ENCODINGS: usize = 3;
+
+impl HostPattern {
+    pub(super) fn parse(host: &str) -> Result<Self, PatternFault> {
+        if !host.contains('*') {
+            return Ok(Self::Exact(host.to_owned()));
+        }
+        if host.split('.').all(|label| matches!(label, "*" | "**")) {
+            return Err(PatternFault::WideHost);
+        }
+
+        let labels = pieces(host.split('.')).ok_or(PatternFault::PartialHostWildcard)?;
+        if is_too_wide(&labels) {
+            return Err(PatternFault::WideHost);
+        }
+        Ok(Self::Labels(labels))
+    }
+
+    pub(super) fn matches(&self, host: &str) -> bool {
+        match self {
+            Self::Exact(exact) => exact == host,
+            Self::Labels(labels) => {
+                let sent: Vec<&str> = host.split('.').collect();
+                labels.len() == sent.len()
+                    && labels
+                        .iter()
+                        .zip(sent)
+                        .all(|(piece, label)| piece.matches(label, is_plain_label))
+            }
+        }
+    }
+
+    pub(super) const fn is_exact(&self) -> bool {
+        matches!(self, Self::Exact(_))
+    }
+}
+
+impl PathPattern {
+    pub(super) fn parse(path: &str) -> Result<Self, PatternFault> {
+        if !path.contains('*') {
+            return Ok(Self::Exact(path.to_owned()));
+        }
+        let closed = path.strip_suffix("/**");
+        let pieces =
+            pieces(segments(closed.unwrap_or(path))).ok_or(PatternFault::PartialPathWildcard)?;
+        Ok(Self::Segments {
+            pieces,
+            has_open_end: closed.is_some(),
+        })
+    }
+
+    pub(super) fn matches(&self, path: &str) -> bool {
+        let (pieces, has_open_end) = match self {
+            Self::Exact(exact) => return exact == path,
+            Self::Segments {
+                pieces,
+                has_open_end,
+            } => (pieces, *has_open_end),
+        };
+        let mut sent = segments(path);
+        let is_front_right = pieces.iter().all(|piece| {
+            sent.next()
+                .is_some_and(|segment| piece.matches(segment, is_plain_segment))
+        });
+        // "/app/**" needs the slash after "app": the rest begins behind it, and "/app" has none.
+        let is_rest_right = match sent.next() {
+            None => !has_open_end,
+            Some(first) => has_open_end && is_innocent(first) && sent.all(is_innocent),
+        };
+        is_front_right && is_rest_right
+    }
+
+    pub(super) const fn is_exact(&self) -> bool {
+        matches!(self, Self::Exact(_))
+    }
+}
+
+impl Piece {
+    fn matches(&self, text: &str, is_allowed: fn(&str) -> bool) -> bool {
+        match self {
+            Self::Exact(exact) => exact == text,
+            Self::Any => is_allowed(text),
+        }
+    }
+}
+
+/// `None` where a `*` is not the whole of its piece.
+fn pieces<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<Piece>> {
+    texts
+        .map(|text| match text {
+            "*" => Some(Piece::Any),
+            _ if text.contains('*') => None,
+            _ => Some(Piece::Exact(text.to_owned())),
+        })
+        .collect()
+}
+
+/// The segments of a path: what follows each slash. The empty path has none.
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').skip(1)
+}
+
+/// Two concrete labels at the end keep `*.com` and `app.*` out; `localhost` is one owner by itself. Which suffixes
+/// are open to registration (`*.co.uk`) is not known here: the operator must know.
+fn is_too_wide(labels: &[Piece]) -> bool {
+    let is_concrete = |piece: &Piece| matches!(piece, Piece::Exact(label) if !label.is_empty());
+    let ends_in_localhost =
+        matches!(labels.last(), Some(Piece::Exact(label)) if label == "localhost");
+    let concrete_end = labels
+        .iter()
+        .rev()
+        .take_while(|&piece| is_concrete(piece))
+        .count();
+
+    concrete_end < 2 && !ends_in_localhost
+}
+
+fn is_plain_label(label: &str) -> bool {
+    !label.is_empty()
+        && label
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+}
+
+fn is_plain_segment(segment: &str) -> bool {
+    !segment.is_empty() && is_innocent(segment)
+}
+
+/// Whether a segment stays one segment on servers that decode it, be it more than once: no slash, backslash,
+/// control character or dot segment comes out of it.
+fn is_innocent(segment: &str) -> bool {
+    let mut text = segment.as_bytes().to_vec();
+    for _ in 0..=MAX_ENCODINGS {
+        if text == b"."
+            || text == b".."
+            || text
+                .iter()
+                .any(|&b| matches!(b, b'/' | b'\\') || b.is_ascii_control())
+        {
+            return false;
+        }
+        let decoded = decode_percent(&text);
+        if decoded == text {
+            return true;
+        }
+        text = decoded;
+    }
+    false
+}
+
+/// Decodes each `%XX` once and leaves a bare `%` alone.
+fn decode_percent(text: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        let escaped = if first == b'%' {
+            after
+                .first_chunk::<2>()
+                .and_then(|digits| hex_byte(*digits))
+        } else {
+            None
+        };
+        if escaped.is_some() {
+            rest = &after[2..];
+        }
+        decoded.push(escaped.unwrap_or(first));
+    }
+    decoded
+}
+
+fn hex_byte([high, low]: [u8; 2]) -> Option<u8> {
+    let digit = |b: u8| char::from(b).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}

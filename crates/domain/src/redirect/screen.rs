@@ -1,0 +1,110 @@
+//! What is refused of every redirect URL before any list is looked at, and the one parse of it.
+//!
+//! The looks at the text as sent come first, because the parser forgives what should not be forgiven here: it strips
+//! white space and tabs, turns backslashes into slashes, drops an empty user-info and invents missing slashes.
+
+use thiserror::Error;
+use url::{ParseError, Url};
+
+/// Characters a redirect URL may have, both as sent and as serialised.
+const MAX_CHARS: usize = 2048;
+
+/// Schemes whose URLs run script or read local data, so that no list can allow them.
+const FORBIDDEN_SCHEMES: [&str; 6] = ["javascript", "data", "file", "vbscript", "blob", "about"];
+
+/// What makes a URL unfit as a redirect target, listed or not. The text goes on from "the redirect URL".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum UrlFault {
+    /// No text at all.
+    #[error("is empty")]
+    Empty,
+    /// More than 2,048 characters, as sent or as serialised.
+    #[error("is longer than {MAX_CHARS} characters")]
+    TooLong,
+    /// White space before or after the URL.
+    #[error("begins or ends with white space")]
+    SurroundingWhiteSpace,
+    /// A control character, tab and line end included.
+    #[error("contains a control character")]
+    ControlCharacter,
+    /// A backslash, which browsers take for a slash.
+    #[error("contains a backslash")]
+    Backslash,
+    /// No scheme, or an http-like scheme without `//` and a host after it.
+    #[error("is not absolute: it must begin with a scheme, and http and https with a host")]
+    NotAbsolute,
+    /// The parser refuses it, for example for its host or port.
+    #[error("is not a valid URL")]
+    Invalid,
+    /// One of the schemes `javascript data file vbscript blob about`.
+    #[error("has a scheme that is never allowed")]
+    ForbiddenScheme,
+    /// A user name, a password or a bare `@` before the host.
+    #[error("contains user information before the host")]
+    UserInfo,
+}
+
+/// Refuses what is always refused and parses the rest, once.
+pub(super) fn parse(text: &str) -> Result<Url, UrlFault> {
+    refuse_text(text)?;
+
+    let url = Url::parse(text).map_err(|error| match error {
+        ParseError::RelativeUrlWithoutBase => UrlFault::NotAbsolute,
+        _ => UrlFault::Invalid,
+    })?;
+
+    if FORBIDDEN_SCHEMES.contains(&url.scheme()) {
+        return Err(UrlFault::ForbiddenScheme);
+    }
+    let authority = authority_as_sent(text);
+    if url.is_special() && authority.is_none_or(str::is_empty) {
+        return Err(UrlFault::NotAbsolute);
+    }
+    if authority.is_some_and(|authority| authority.contains('@')) {
+        return Err(UrlFault::UserInfo);
+    }
+    if url.as_str().len() > MAX_CHARS {
+        return Err(UrlFault::TooLong); // serialised text is ASCII: bytes are characters
+    }
+    Ok(url)
+}
+
+fn refuse_text(text: &str) -> Result<(), UrlFault> {
+    if text.is_empty() {
+        return Err(UrlFault::Empty);
+    }
+    if text.chars().nth(MAX_CHARS).is_some() {
+        return Err(UrlFault::TooLong);
+    }
+    if text.chars().any(char::is_control) {
+        return Err(UrlFault::ControlCharacter);
+    }
+    if text.trim() != text {
+        return Err(UrlFault::SurroundingWhiteSpace);
+    }
+    if text.contains('\\') {
+        return Err(UrlFault::Backslash);
+    }
+    Ok(())
+}
+
+/// The host as sent, without port; `None` without `//`. Only for texts that [`parse`] took.
+pub(super) fn host_as_sent(text: &str) -> Option<&str> {
+    let authority = authority_as_sent(text)?;
+    if authority.starts_with('[') {
+        return authority.find(']').map(|end| &authority[..=end]);
+    }
+    Some(
+        authority
+            .split_once(':')
+            .map_or(authority, |(host, _port)| host),
+    )
+}
+
+/// What stands between `//` and the path, query or fragment. Without backslashes and control characters this is
+/// what the parser takes for the authority too.
+fn authority_as_sent(text: &str) -> Option<&str> {
+    let (_scheme, rest) = text.split_once(':')?;
+    let rest = rest.strip_prefix("//")?;
+    rest.split(['/', '?', '#']).next()
+}
