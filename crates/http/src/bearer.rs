@@ -1,0 +1,164 @@
+//! Credentials in headers: `Authorization: Bearer` and `X-API-Key`, taken apart and not judged.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName};
+
+/// The header of admin keys.
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// What came after `Bearer`: an access token, an anon key, an admin key, or anything else. Not verified. It has no
+/// Debug, so that it cannot slip into a log.
+#[derive(Clone)]
+pub struct BearerToken(String);
+
+/// What came in `X-API-Key`. Not verified, no Debug.
+#[derive(Clone)]
+pub struct ApiKey(String);
+
+/// The state of `X-API-Key`. A malformed one is wrong, not missing: it must not make an admin's call a public one.
+#[derive(Clone)]
+pub enum ApiKeyHeader {
+    /// There is no such header.
+    Missing,
+    /// One key.
+    Given(ApiKey),
+    /// Given twice, empty, or with bytes that no key has.
+    Malformed,
+}
+
+/// The credentials of a request.
+#[derive(Clone)]
+pub struct Credentials {
+    /// `None` where the header is missing, given twice, of another scheme or malformed: all the same to calls that
+    /// take no user, and 401 to those that do.
+    pub bearer: Option<BearerToken>,
+    /// The admin's other header.
+    pub api_key: ApiKeyHeader,
+}
+
+impl BearerToken {
+    /// The text, for verification.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ApiKey {
+    /// The text, for verification.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Credentials {
+    /// Reads the headers of a request.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Self {
+        Self { bearer: bearer_of(headers), api_key: api_key_of(headers) }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Credentials {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.headers))
+    }
+}
+
+/// RFC 6750 section 2.1: `Bearer`, in any case (RFC 9110 section 11.1), spaces, one token.
+fn bearer_of(headers: &HeaderMap) -> Option<BearerToken> {
+    let (scheme, token) = only_text(headers, &AUTHORIZATION)?.split_once(' ')?;
+    let token = token.trim_matches(' ');
+    (scheme.eq_ignore_ascii_case("bearer") && is_token(token)).then(|| BearerToken(token.to_owned()))
+}
+
+fn api_key_of(headers: &HeaderMap) -> ApiKeyHeader {
+    if !headers.contains_key(API_KEY) {
+        return ApiKeyHeader::Missing;
+    }
+    match only_text(headers, &API_KEY) {
+        Some(key) if is_token(key) => ApiKeyHeader::Given(ApiKey(key.to_owned())),
+        _ => ApiKeyHeader::Malformed,
+    }
+}
+
+/// The header's value, where it is given once and in ASCII.
+fn only_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// One run of visible ASCII characters. Wider than the grammar of RFC 6750, because operators choose admin keys.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn bearer(value: &str) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        Credentials::of(&headers).bearer.map(|token| token.expose().to_owned())
+    }
+
+    #[test]
+    fn scheme_is_read_in_any_case() {
+        for value in ["Bearer a.b-c_~+/=", "bearer a.b-c_~+/=", "BEARER  a.b-c_~+/= "] {
+            assert_eq!(bearer(value).as_deref(), Some("a.b-c_~+/="), "{value}");
+        }
+    }
+
+    #[test]
+    fn malformed_is_as_missing() {
+        for value in [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Basic YTpi",
+            "Bearera",
+            "Bearer a b",
+            "Bearer a,b c",
+            "Bearer\ta",
+            "Bearer ä",
+        ] {
+            assert_eq!(bearer(value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn two_headers_are_none() {
+        let mut headers = HeaderMap::new();
+        headers.append(AUTHORIZATION, HeaderValue::from_static("Bearer a"));
+        headers.append(AUTHORIZATION, HeaderValue::from_static("Bearer a"));
+        assert!(Credentials::of(&headers).bearer.is_none());
+    }
+
+    #[test]
+    fn malformed_api_key_is_not_missing() {
+        let mut headers = HeaderMap::new();
+        assert!(matches!(Credentials::of(&headers).api_key, ApiKeyHeader::Missing));
+        headers.append(API_KEY, HeaderValue::from_static("key"));
+        assert!(
+            matches!(Credentials::of(&headers).api_key, ApiKeyHeader::Given(key) if key.expose() == "key")
+        );
+        headers.append(API_KEY, HeaderValue::from_static("key"));
+        assert!(matches!(Credentials::of(&headers).api_key, ApiKeyHeader::Malformed));
+        headers.insert(API_KEY, HeaderValue::from_static(""));
+        assert!(matches!(Credentials::of(&headers).api_key, ApiKeyHeader::Malformed));
+    }
+}

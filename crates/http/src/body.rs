@@ -1,0 +1,77 @@
+//! Bodies of requests: bytes within a limit, strict JSON, then the request's own type. Failures name the field in the
+//! client's spelling. What a field may hold is said by the domain types.
+
+mod describe;
+mod patch;
+mod read;
+
+use std::sync::Arc;
+
+use axum::extract::{FromRef, FromRequest, Request};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::{ApiError, Result};
+use crate::settings::HttpSettings;
+use crate::strict_json::parse_object;
+
+pub use patch::Patch;
+
+/// A JSON body of at most `body_limit` bytes, read into `T`. An empty body reads as `{}`.
+///
+/// Refuses with 400 `VALIDATION_ERROR`, 408 `REQUEST_TIMEOUT`, 413 `PAYLOAD_TOO_LARGE` and 415
+/// `UNSUPPORTED_MEDIA_TYPE`. Unknown keys are ignored unless `T` wants them.
+pub struct JsonBody<T>(pub T);
+
+/// The same with `profile_body_limit` bytes, for profile routes.
+pub struct ProfileBody<T>(pub T);
+
+impl<S, T> FromRequest<S> for JsonBody<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+    Arc<HttpSettings>: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let settings = Arc::<HttpSettings>::from_ref(state);
+        let object = object_of(request, settings.body_limit, &settings).await?;
+        from_object(object).map(Self)
+    }
+}
+
+impl<S, T> FromRequest<S> for ProfileBody<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+    Arc<HttpSettings>: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let settings = Arc::<HttpSettings>::from_ref(state);
+        let object = object_of(request, settings.profile_body_limit, &settings).await?;
+        from_object(object).map(Self)
+    }
+}
+
+/// Reads an object that is already parsed into `T`; a failure is 400 `VALIDATION_ERROR` that names the field.
+pub fn from_object<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T> {
+    serde_path_to_error::deserialize(Value::Object(object))
+        .map_err(|error| describe::describe(error.path(), &error.inner().to_string()))
+}
+
+/// The JSON object in the body of a request.
+async fn object_of(request: Request, limit: usize, settings: &HttpSettings) -> Result<Map<String, Value>> {
+    let (parts, body) = request.into_parts();
+    let bytes = read::read(&parts.headers, body, limit, settings.body_timeout).await?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    read::check_content_type(&parts.headers)?;
+    Ok(parse_object(&bytes)?)
+}
+
+#[cfg(test)]
+mod tests;

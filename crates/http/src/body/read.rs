@@ -1,0 +1,112 @@
+//! Bytes of a body: how many, how long, of what type. Not what they say.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use http::{HeaderMap, StatusCode};
+use http_body_util::BodyExt;
+
+use crate::error::{ApiError, Result, codes};
+
+/// How much of a body that is too large is still taken in, and for how long. A client that is cut off while it
+/// writes would see a broken connection instead of the 413.
+const DISCARD_LIMIT: usize = 1024 * 1024;
+const DISCARD_TIME: Duration = Duration::from_secs(1);
+
+/// Reads a body of at most `limit` bytes within `time`, whatever `Content-Length` says.
+pub(super) async fn read(headers: &HeaderMap, mut body: Body, limit: usize, time: Duration) -> Result<Bytes> {
+    if declared_length(headers).is_some_and(|length| length > limit as u64) {
+        if !headers.contains_key(EXPECT) {
+            discard(&mut body).await;
+        }
+        return Err(too_large(limit));
+    }
+    match tokio::time::timeout(time, collect(&mut body, limit)).await {
+        Ok(Ok(Some(bytes))) => Ok(bytes),
+        Ok(Ok(None)) => {
+            discard(&mut body).await;
+            Err(too_large(limit))
+        }
+        Ok(Err(_)) => Err(ApiError::new(&codes::VALIDATION_ERROR, "The body could not be read to its end.")),
+        Err(_) => Err(ApiError::of_status(StatusCode::REQUEST_TIMEOUT)),
+    }
+}
+
+/// Refuses what is not declared as JSON in UTF-8: `application/json` or `application/…+json` (RFC 6839), with no
+/// `charset` but `utf-8`, and without a content coding.
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<()> {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let is_json = match (types.next(), types.next()) {
+        (Some(value), None) => value.to_str().is_ok_and(is_json_type),
+        _ => false,
+    };
+    let is_plain = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if is_json && is_plain {
+        return Ok(());
+    }
+    Err(ApiError::of_status(StatusCode::UNSUPPORTED_MEDIA_TYPE))
+}
+
+/// Whether a media type (RFC 9110 section 8.3.1) is JSON in UTF-8.
+fn is_json_type(value: &str) -> bool {
+    let mut parts = value.split(';').map(str::trim);
+    let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let is_json = match media_type.split_once('/') {
+        Some(("application", subtype)) => {
+            subtype == "json" || (subtype.ends_with("+json") && subtype.len() > 5)
+        }
+        _ => false,
+    };
+    is_json && parts.all(is_utf8_or_other_parameter)
+}
+
+/// Whether a parameter is `charset=utf-8`, or is no `charset` at all.
+fn is_utf8_or_other_parameter(parameter: &str) -> bool {
+    match parameter.split_once('=') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+            value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    }
+}
+
+/// `Content-Length` as a number; what is no number is left to the reader.
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// All bytes, or `None` as soon as they are more than `limit`.
+async fn collect(body: &mut Body, limit: usize) -> Result<Option<Bytes>, axum::Error> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue }; // trailers
+        if bytes.len() + data.len() > limit {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(Some(bytes.freeze()))
+}
+
+/// Takes in the rest, up to a bound, and forgets it.
+async fn discard(body: &mut Body) {
+    let rest = async {
+        let mut taken = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            taken += frame.data_ref().map_or(0, Bytes::len);
+            if taken > DISCARD_LIMIT {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(DISCARD_TIME, rest).await; // best effort
+}
+
+fn too_large(limit: usize) -> ApiError {
+    ApiError::new(&codes::PAYLOAD_TOO_LARGE, format!("The body is larger than {limit} bytes."))
+}

@@ -1,0 +1,204 @@
+//! Who sends a request, as far as the connection and the headers tell: address, user agent, kind of client. Nothing
+//! here is proof of anything but the address.
+
+mod address;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{FromRef, FromRequestParts};
+use http::header::{HOST, HeaderName, ORIGIN, USER_AGENT};
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use latchkey_domain::client::{Client, ClientAddress};
+
+use crate::error::{ApiError, Result};
+use crate::query::Query;
+use crate::settings::HttpSettings;
+
+/// The header by which a browser says from where a request comes (W3C Fetch Metadata).
+pub const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Most characters of a user agent that are kept.
+const USER_AGENT_KEPT: usize = 256;
+
+/// The other end of the connection: an extension of every request, put there by the server loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerAddr(pub SocketAddr);
+
+/// What kind of client asks, by the query parameter `client_type`: where the refresh token travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClientType {
+    /// A browser: refresh token in a cookie, CSRF token in the body. Also for a missing or unknown value.
+    #[default]
+    Web,
+    /// An app on a phone: refresh token in the body, like the two below.
+    Mobile,
+    /// An app on a computer.
+    Desktop,
+    /// A program on a server.
+    Server,
+}
+
+impl ClientType {
+    /// Reads the parameter `client_type`; given twice it is 400 `VALIDATION_ERROR`.
+    pub fn of(query: &Query) -> Result<Self> {
+        Ok(match query.optional("client_type")?.as_deref() {
+            Some("mobile") => Self::Mobile,
+            Some("desktop") => Self::Desktop,
+            Some("server") => Self::Server,
+            _ => Self::Web,
+        })
+    }
+
+    /// Whether the refresh token travels in the cookie.
+    #[must_use]
+    pub const fn is_web(self) -> bool {
+        matches!(self, Self::Web)
+    }
+}
+
+/// What is known of the client of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// The client's address behind trusted proxies; IPv4-mapped IPv6 as IPv4.
+    pub address: IpAddr,
+    /// `User-Agent` without control characters, at most 256 characters; `None` where nothing is left.
+    pub user_agent: Option<String>,
+    /// `Origin`, where it is given once; see [`crate::origin`] for its check.
+    pub origin: Option<String>,
+    /// `Host`, or the authority of an HTTP/2 request.
+    pub host: Option<String>,
+    /// `Sec-Fetch-Site`.
+    pub sec_fetch_site: Option<String>,
+    /// Kind of client.
+    pub client_type: ClientType,
+}
+
+impl ClientInfo {
+    /// Reads a request that came from `peer`.
+    pub fn of(parts: &Parts, peer: SocketAddr, settings: &HttpSettings) -> Result<Self> {
+        let headers = &parts.headers;
+        let authority = || parts.uri.authority().map(ToString::to_string);
+        Ok(Self {
+            address: address::client_address(peer.ip(), headers, &settings.trusted_proxies),
+            user_agent: headers.get(USER_AGENT).and_then(|value| user_agent(value.as_bytes())),
+            origin: text_of(headers, &ORIGIN),
+            host: text_of(headers, &HOST).or_else(authority),
+            sec_fetch_site: text_of(headers, &SEC_FETCH_SITE),
+            client_type: ClientType::of(&Query::new(parts.uri.query().unwrap_or_default()))?,
+        })
+    }
+
+    /// The client as use cases know it.
+    #[must_use]
+    pub fn to_domain(&self) -> Client {
+        Client::new(ClientAddress::new(self.address), self.user_agent.as_deref())
+    }
+}
+
+impl<S> FromRequestParts<S> for ClientInfo
+where
+    S: Send + Sync,
+    Arc<HttpSettings>: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let Some(PeerAddr(peer)) = parts.extensions.get().copied() else {
+            return Err(ApiError::internal(
+                "a request without its peer address: the server loop did not set it",
+            ));
+        };
+        Self::of(parts, peer, &Arc::<HttpSettings>::from_ref(state))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for PeerAddr {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
+        parts.extensions.get().copied().ok_or_else(|| ApiError::of_status(StatusCode::INTERNAL_SERVER_ERROR))
+    }
+}
+
+/// A header's text, where it is given once.
+fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// A user agent fit to be stored and shown.
+fn user_agent(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let kept: String = text.chars().filter(|c| !c.is_control()).take(USER_AGENT_KEPT).collect();
+    let kept = kept.trim();
+    (!kept.is_empty()).then(|| kept.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use http::Request;
+
+    use super::*;
+
+    fn client(request: http::request::Builder) -> Result<ClientInfo> {
+        let settings = HttpSettings::new("https://id.example.org".parse().unwrap(), false);
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        ClientInfo::of(&parts, "[::ffff:192.0.2.7]:1234".parse().unwrap(), &settings)
+    }
+
+    #[test]
+    fn client_type_is_web_unless_said_otherwise() {
+        for (query, wanted) in [
+            ("", ClientType::Web),
+            ("client_type=", ClientType::Web),
+            ("client_type=tv", ClientType::Web),
+            ("client_type=web", ClientType::Web),
+            ("client_type=mobile", ClientType::Mobile),
+            ("client_type=desktop", ClientType::Desktop),
+            ("client_type=server", ClientType::Server),
+        ] {
+            assert_eq!(ClientType::of(&Query::new(query)).unwrap(), wanted, "{query}");
+        }
+    }
+
+    #[test]
+    fn client_type_given_twice_is_refused() {
+        let error = client(Request::builder().uri("/?client_type=web&client_type=web")).expect_err("refused");
+        assert_eq!(error.message, "`client_type` is given twice");
+    }
+
+    #[test]
+    fn facts_are_taken_from_the_headers() {
+        let request = Request::builder()
+            .header("user-agent", "Mozilla/5.0\t(X)")
+            .header("origin", "https://app.example.org")
+            .header("host", "id.example.org")
+            .header("sec-fetch-site", "same-site");
+        let client = client(request).unwrap();
+        assert_eq!(client.address, "192.0.2.7".parse::<IpAddr>().unwrap());
+        assert_eq!(client.user_agent.as_deref(), Some("Mozilla/5.0(X)"));
+        assert_eq!(client.origin.as_deref(), Some("https://app.example.org"));
+        assert_eq!(client.host.as_deref(), Some("id.example.org"));
+        assert_eq!(client.sec_fetch_site.as_deref(), Some("same-site"));
+    }
+
+    #[test]
+    fn user_agent_is_bounded_and_clean() {
+        assert_eq!(user_agent("ä\u{85}\u{7f}b".as_bytes()).as_deref(), Some("äb"));
+        assert_eq!(user_agent(&[b'a'; 9000]).unwrap().len(), 256);
+        assert_eq!(user_agent(b"\xff\xfe").as_deref(), Some("\u{fffd}\u{fffd}"));
+        assert_eq!(user_agent(b" \t "), None);
+    }
+
+    #[test]
+    fn host_of_http2_is_the_authority() {
+        let client = client(Request::builder().uri("https://id.example.org/x")).unwrap();
+        assert_eq!(client.host.as_deref(), Some("id.example.org"));
+    }
+}

@@ -1,0 +1,134 @@
+//! What stands around every request: its id, the security headers, size and time limits, the guard against panics,
+//! and the one log line. The order of the layers is in [`Edge::wrap`]. Limits per client are not here.
+
+mod guards;
+mod headers;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, HttpBody};
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use http::header::CONTENT_LENGTH;
+use http::{HeaderValue, Method};
+// A duration for the log: monotonic, and standing still under a paused test clock. No decision hangs on it.
+use tokio::time::Instant;
+use tower_http::catch_panic::CatchPanicLayer;
+use tracing::Instrument;
+use uuid::Uuid;
+
+pub(crate) use self::headers::secure as secure_headers;
+
+use crate::cors::cors;
+use crate::error::{ApiError, Shaped};
+use crate::origin::KnownOrigins;
+use crate::settings::HttpSettings;
+
+/// Where request ids come from. A closure `Fn() -> Uuid` is one.
+pub trait RequestIds: Send + Sync {
+    /// The id of the next request.
+    fn next_id(&self) -> Uuid;
+}
+
+impl<F: Fn() -> Uuid + Send + Sync> RequestIds for F {
+    fn next_id(&self) -> Uuid {
+        self()
+    }
+}
+
+/// The id of a request: an extension of it, the header `X-Request-Id` of its answer, and a field of its log lines.
+/// Always made here: an id that a client sends is not taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestId(pub Uuid);
+
+/// The outermost layers.
+#[derive(Clone)]
+pub struct Edge {
+    settings: Arc<HttpSettings>,
+    origins: KnownOrigins,
+    ids: Arc<dyn RequestIds>,
+}
+
+impl Edge {
+    /// The layers for these settings.
+    #[must_use]
+    pub fn new(settings: Arc<HttpSettings>, origins: KnownOrigins, ids: Arc<dyn RequestIds>) -> Self {
+        Self { settings, origins, ids }
+    }
+
+    /// Puts the layers around a finished router, its 404 and 405 included. The last one here is the outermost. CORS
+    /// stands outside the limits, so that web pages can read those refusals too.
+    pub fn wrap(&self, router: Router) -> Router {
+        router
+            .layer(from_fn_with_state(self.settings.request_timeout, guards::limit_time))
+            .layer(CatchPanicLayer::custom(guards::answer_panic))
+            .layer(from_fn_with_state(Arc::clone(&self.settings), guards::limit_size))
+            .layer(from_fn_with_state(self.origins.clone(), cors))
+            .layer(from_fn_with_state(self.clone(), boundary))
+    }
+}
+
+/// The outermost layer: every answer passes here, and leaves with its shape, its headers and its log line.
+async fn boundary(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let request_id = edge.ids.next_id();
+    let method = log_name(request.method());
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
+    let is_head = request.method() == Method::HEAD;
+    request.extensions_mut().insert(RequestId(request_id));
+
+    let span = tracing::info_span!("request", %request_id, method, route);
+    let response = next.run(request).instrument(span).await;
+
+    let mut response = shape(response);
+    headers::secure(response.headers_mut());
+    headers::insist_on_https(response.headers_mut(), &edge.settings);
+    headers::identify(response.headers_mut(), request_id);
+    let response = if is_head { without_body(response) } else { response };
+
+    let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    tracing::info!(parent: None, %request_id, method, route, status = response.status().as_u16(), ms, "answered");
+    response
+}
+
+/// An error that does not come from us (the router's 404 and 405, an extractor of the framework) gets our shape.
+fn shape(response: Response) -> Response {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || response.extensions().get::<Shaped>().is_some() {
+        return response;
+    }
+    ApiError::of_status(status).reshape(response)
+}
+
+/// The answer to HEAD: the headers of GET, its `Content-Length` included, and no body (RFC 9110 section 9.3.2).
+fn without_body(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        parts.headers.entry(CONTENT_LENGTH).or_insert_with(|| HeaderValue::from(length));
+    }
+    Response::from_parts(parts, Body::empty())
+}
+
+/// The method's name for the log. Clients can invent methods of any length: those are one name.
+fn log_name(method: &Method) -> &'static str {
+    let known = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::OPTIONS,
+    ];
+    let names = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    known.iter().position(|other| other == method).map_or("OTHER", |at| names[at])
+}
+
+/// Turns a refusal into an answer; kept here so that the guards read the same.
+fn refuse(error: ApiError) -> Response {
+    error.into_response()
+}

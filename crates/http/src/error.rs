@@ -1,0 +1,205 @@
+//! The one shape of every refusal: `{error, message, statusCode, nextAction?, nextActions?}`. The codes are in
+//! [`codes`], the mapping from use cases in `from_service`. What a use case may refuse is not decided here.
+
+pub mod codes;
+mod from_service;
+mod log;
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde::Serialize;
+
+pub use codes::{ErrorCode, catalogue, code_for_status};
+pub use log::{chain_of, escape_control};
+
+/// What handlers and extractors return.
+pub type Result<T, E = ApiError> = std::result::Result<T, E>;
+
+/// `Content-Type` of every JSON answer.
+pub const JSON_CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+
+/// How long a client is asked to wait where nobody knows better.
+const DEFAULT_WAIT: Duration = Duration::from_secs(5);
+
+/// A refusal as the client sees it. Made of an [`ErrorCode`], so that status and code always go together.
+#[derive(Debug)]
+pub struct ApiError {
+    /// The `error` field: a name of the catalogue.
+    pub code: &'static str,
+    /// The HTTP status and the `statusCode` field.
+    pub status: StatusCode,
+    /// For people. Never the value of a field, never anything internal.
+    pub message: String,
+    /// What the caller can do, for people.
+    pub next_action: Option<String>,
+    /// Becomes `Retry-After`, in whole seconds, rounded up, at least 1.
+    pub retry_after: Option<Duration>,
+    /// Becomes `Allow`: the methods that the path has, comma-separated (RFC 9110 section 10.2.1).
+    pub allow: Option<Box<str>>,
+    /// What went wrong behind a 5xx: for the log alone.
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// The body of every error (`ErrorResponse` of the contract): `nextActions` repeats `nextAction`
+/// for clients that read the plural.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ErrorBody<'a> {
+    error: &'a str,
+    message: &'a str,
+    status_code: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_action: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_actions: Option<&'a str>,
+}
+
+/// Marks an answer that already has its final shape, so that the edge leaves its body alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Shaped;
+
+impl ApiError {
+    /// A refusal with the status and the next action of its code.
+    #[must_use]
+    pub fn new(code: &'static ErrorCode, message: impl Into<String>) -> Self {
+        let must_wait =
+            matches!(code.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
+        Self {
+            code: code.name,
+            status: code.status,
+            message: message.into(),
+            next_action: code.next_action.map(str::to_owned),
+            retry_after: must_wait.then_some(DEFAULT_WAIT),
+            allow: None,
+            source: None,
+        }
+    }
+
+    /// 400 `VALIDATION_ERROR` about one field or parameter: "`field` problem". `problem` goes on after the name,
+    /// such as "must be six digits", and does not repeat the value.
+    #[must_use]
+    pub fn validation(field: &str, problem: &str) -> Self {
+        Self::new(&codes::VALIDATION_ERROR, format!("`{}` {problem}", escape_control(field)))
+    }
+
+    /// 500 `INTERNAL_ERROR`. The source is logged, and never shown.
+    #[must_use]
+    pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(&codes::INTERNAL_ERROR, "Something went wrong on our side.").caused_by(source)
+    }
+
+    /// A refusal for a bare status, such as the router's 404.
+    #[must_use]
+    pub fn of_status(status: StatusCode) -> Self {
+        let code = code_for_status(status);
+        Self::new(code, message_for(code))
+    }
+
+    /// With another next action than the code's own.
+    #[must_use]
+    pub fn next_action(mut self, text: impl Into<String>) -> Self {
+        self.next_action = Some(text.into());
+        self
+    }
+
+    /// With the time to wait.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// With the list of methods of a 405.
+    #[must_use]
+    pub fn allow(mut self, methods: &str) -> Self {
+        self.allow = Some(methods.into());
+        self
+    }
+
+    /// With what the log shall say.
+    #[must_use]
+    fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The JSON text of the body.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        let next_action = self.next_action.as_deref();
+        let body = ErrorBody {
+            error: self.code,
+            message: &self.message,
+            status_code: self.status.as_u16(),
+            next_action,
+            next_actions: next_action,
+        };
+        serde_json::to_vec(&body).unwrap_or_default() // strings and numbers only: cannot fail
+    }
+
+    /// The headers that go with the error.
+    pub(crate) fn write_headers(&self, headers: &mut HeaderMap) {
+        headers.insert(CONTENT_TYPE, JSON_CONTENT_TYPE);
+        if let Some(wait) = self.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        }
+        if let Some(Ok(allow)) = self.allow.as_deref().map(HeaderValue::from_str) {
+            headers.insert(ALLOW, allow);
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            // RFC 9110 section 15.5.2 demands a challenge with every 401.
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if self.status == StatusCode::REQUEST_TIMEOUT {
+            // The rest of the body may still come: the connection cannot be used again (RFC 9110 section 15.5.9).
+            headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
+        }
+    }
+
+    /// Gives `response` the shape of this error and keeps the headers that layers put there.
+    pub(crate) fn reshape(&self, response: Response) -> Response {
+        let (mut parts, _) = response.into_parts();
+        parts.status = self.status;
+        parts.headers.remove(CONTENT_LENGTH);
+        self.write_headers(&mut parts.headers);
+        parts.extensions.insert(Shaped);
+        Response::from_parts(parts, Body::from(self.body()))
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if let Some(source) = &self.source {
+            tracing::error!(code = self.code, cause = chain_of(source.as_ref()), "request failed");
+        }
+        self.reshape(Response::default())
+    }
+}
+
+/// Seconds as `Retry-After` has them (RFC 9110 section 10.2.3): whole, rounded up, at least 1.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
+/// A sentence for a refusal of which nothing but its status is known.
+fn message_for(code: &ErrorCode) -> &'static str {
+    match code.status {
+        StatusCode::NOT_FOUND => "There is nothing at this path.",
+        StatusCode::METHOD_NOT_ALLOWED => "This path does not have this method.",
+        StatusCode::REQUEST_TIMEOUT => "The body of the request did not arrive in time.",
+        StatusCode::PAYLOAD_TOO_LARGE => "The body of the request is too large.",
+        StatusCode::URI_TOO_LONG => "Path and query string are too long.",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body must be JSON in UTF-8.",
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => "The headers of the request are too large.",
+        StatusCode::SERVICE_UNAVAILABLE => "The service could not answer in time.",
+        status if status.is_client_error() => "The request was refused.",
+        _ => "Something went wrong on our side.",
+    }
+}
+
+#[cfg(test)]
+mod tests;

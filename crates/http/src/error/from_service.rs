@@ -1,0 +1,86 @@
+//! The one exhaustive match from what a use case refuses to what the client reads. No wildcard: a new variant does
+//! not compile until it has a code.
+
+use std::time::Duration;
+
+use latchkey_service::Error;
+
+use super::{ApiError, codes};
+
+/// How long a client waits for a database that does not answer.
+const STORAGE_WAIT: Duration = Duration::from_secs(2);
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Validation { field, problem } => Self::validation(field, &problem),
+            Error::MissingQuery => Self::new(&codes::MISSING_QUERY, "A search needs a search text in `q`."),
+            Error::WeakPassword(weak) => Self::new(&codes::WEAK_PASSWORD, sentence(&weak.to_string())),
+            Error::RedirectNotAllowed(refusal) => {
+                Self::new(&codes::REDIRECT_NOT_ALLOWED, sentence(&refusal.to_string()))
+            }
+            Error::InvalidCode => {
+                Self::new(&codes::INVALID_CODE, "The code or link is not valid or has expired.")
+            }
+            Error::InvalidCredentials => {
+                Self::new(&codes::INVALID_CREDENTIALS, "The login credentials are invalid.")
+            }
+            Error::Unauthorized => Self::new(&codes::AUTH_UNAUTHORIZED, "There is no valid session."),
+            Error::AdminUnauthorized => {
+                Self::new(&codes::ADMIN_UNAUTHORIZED, "The admin key is missing or wrong.")
+            }
+            Error::EmailNotVerified => {
+                Self::new(&codes::EMAIL_NOT_VERIFIED, "The email address is not verified yet.")
+            }
+            Error::InvalidCsrfToken => Self::new(
+                &codes::INVALID_CSRF_TOKEN,
+                "The CSRF token is missing or does not belong to the session.",
+            ),
+            Error::SignUpDisabled => Self::new(&codes::SIGNUP_DISABLED, "Sign-up is switched off."),
+            Error::UserBanned => Self::new(&codes::USER_BANNED, "This account is banned."),
+            Error::Forbidden => {
+                Self::new(&codes::FORBIDDEN, "These credentials do not allow this operation.")
+            }
+            Error::ProfileNotFound => {
+                Self::new(&codes::PROFILE_NOT_FOUND, "The current user has no profile.")
+            }
+            Error::UserNotFound => {
+                Self::new(&codes::USER_NOT_FOUND, "There is no user or profile with this id.")
+            }
+            Error::NotFound(what) => Self::new(&codes::NOT_FOUND, format!("Not found: {what}.")),
+            Error::PreconditionFailed => {
+                Self::new(&codes::PRECONDITION_FAILED, "The record has changed since it was read.")
+            }
+            Error::EmailExists => Self::new(&codes::EMAIL_EXISTS, "An account with this email exists."),
+            Error::UsernameTaken => Self::new(&codes::USERNAME_TAKEN, "The username is taken."),
+            Error::SettingPinned(setting) => Self::new(
+                &codes::SETTING_PINNED,
+                format!("`{setting}` is pinned by the service's configuration."),
+            ),
+            Error::EmailProviderNotConfigured => {
+                Self::new(&codes::EMAIL_PROVIDER_NOT_CONFIGURED, "No mail transport is configured.")
+            }
+            Error::TooManyRequests { limit, retry_after } => {
+                Self::new(&codes::TOO_MANY_REQUESTS, format!("Too many requests: {limit}."))
+                    .retry_after(retry_after)
+            }
+            Error::Busy { retry_after } => {
+                Self::new(&codes::SERVICE_BUSY, "The service is busy.").retry_after(retry_after)
+            }
+            Error::StorageUnavailable(source) => {
+                Self::new(&codes::STORAGE_UNAVAILABLE, "The service cannot reach its storage at the moment.")
+                    .retry_after(STORAGE_WAIT)
+                    .caused_by(source)
+            }
+            Error::Internal(source) => Self::internal(source),
+        }
+    }
+}
+
+/// A domain text as a sentence: with a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let capital: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{capital}{}{stop}", rest.as_str())
+}

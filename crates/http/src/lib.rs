@@ -1,0 +1,27 @@
+//! The HTTP face of Latchkey: what stands under and around the endpoints.
+//!
+//! | Room | Holds |
+//! |---|---|
+//! | [`settings`] | what the layer is told from outside |
+//! | [`error`] | the error catalogue and the one shape of every refusal |
+//! | [`strict_json`], [`body`], [`query`] | what requests carry, parsed at the door |
+//! | [`client`], [`bearer`], [`cookies`] | who asks |
+//! | [`origin`], [`cors`] | from which web pages |
+//! | [`answer`], [`pages`] | what goes back: JSON and small HTML pages |
+//! | [`edge`] | the layers around everything |
+//! | [`serve`] | listeners, connections, graceful stop |
+
+pub mod answer;
+pub mod bearer;
+pub mod body;
+pub mod client;
+pub mod cookies;
+pub mod cors;
+pub mod edge;
+pub mod error;
+pub mod origin;
+pub mod pages;
+pub mod query;
+pub mod serve;
+pub mod settings;
+pub mod strict_json;

@@ -1,0 +1,180 @@
+//! Which web pages may talk to the service: the origins that are known, and the check that a call with a cookie came
+//! from one of them. The headers that tell browsers so are in [`crate::cors`].
+
+use std::sync::Arc;
+
+use http::header::ORIGIN;
+use http::{HeaderMap, HeaderValue};
+
+use crate::client::SEC_FETCH_SITE;
+use crate::error::{ApiError, Result, codes};
+use crate::settings::HttpSettings;
+
+/// The origins that settings name: `server.cors_origins` and those of `allowed_redirect_urls`. Asked at every
+/// request, because the list changes at run time. A closure `Fn(&str) -> bool` is one.
+pub trait AllowedOrigins: Send + Sync {
+    /// Whether the list has this origin, as browsers write it (RFC 6454 section 6.2).
+    fn contains(&self, origin: &str) -> bool;
+}
+
+impl<F: Fn(&str) -> bool + Send + Sync> AllowedOrigins for F {
+    fn contains(&self, origin: &str) -> bool {
+        self(origin)
+    }
+}
+
+/// The origins that are known: those of the settings, the service's own, in development also `http://localhost` and
+/// `http://127.0.0.1` with any port. Never `null`.
+#[derive(Clone)]
+pub struct KnownOrigins {
+    own: String,
+    development: bool,
+    listed: Arc<dyn AllowedOrigins>,
+}
+
+impl KnownOrigins {
+    /// The origins for these settings.
+    #[must_use]
+    pub fn new(settings: &HttpSettings, listed: Arc<dyn AllowedOrigins>) -> Self {
+        Self { own: settings.public_origin(), development: settings.development, listed }
+    }
+
+    /// Whether an `Origin` is known.
+    #[must_use]
+    pub fn knows(&self, origin: &str) -> bool {
+        if origin == "null" {
+            return false;
+        }
+        origin == self.own || (self.development && is_local(origin)) || self.listed.contains(origin)
+    }
+
+    /// The `Origin` of a request, if it is known and the only one.
+    pub(crate) fn known_of<'a>(&self, headers: &'a HeaderMap) -> Option<&'a HeaderValue> {
+        let origin = only(headers)?;
+        origin.to_str().is_ok_and(|text| self.knows(text)).then_some(origin)
+    }
+
+    /// The check of calls that act on the refresh cookie, besides the CSRF token: an `Origin` has to be known, and
+    /// without one the browser must not say that the call comes from another site. 403 `FORBIDDEN` otherwise.
+    /// Programs send neither header and pass.
+    pub fn check(&self, headers: &HeaderMap) -> Result<()> {
+        let is_cross_site = || headers.get_all(SEC_FETCH_SITE).iter().any(|site| site == "cross-site");
+        let passes =
+            if headers.contains_key(ORIGIN) { self.known_of(headers).is_some() } else { !is_cross_site() };
+        if passes { Ok(()) } else { Err(refusal()) }
+    }
+}
+
+/// The refusal of an unknown origin.
+pub(crate) fn refusal() -> ApiError {
+    ApiError::new(&codes::FORBIDDEN, "Requests from this origin are not allowed.").next_action(
+        "Call from an allowed origin, or ask the operator to add this one to `server.cors_origins`.",
+    )
+}
+
+/// The only `Origin` of a request.
+fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
+    let mut values = headers.get_all(ORIGIN).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => Some(value),
+        _ => None,
+    }
+}
+
+/// `http://localhost` and `http://127.0.0.1`, with any port and nothing after it.
+fn is_local(origin: &str) -> bool {
+    let rest = ["http://localhost", "http://127.0.0.1"].iter().find_map(|start| origin.strip_prefix(start));
+    match rest {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix(':').is_some_and(is_port),
+        None => false,
+    }
+}
+
+/// One to five digits.
+fn is_port(text: &str) -> bool {
+    (1..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn origins(development: bool) -> KnownOrigins {
+        let settings = HttpSettings::new("https://id.example.org:443/".parse().unwrap(), development);
+        KnownOrigins::new(
+            &settings,
+            Arc::new(|origin: &str| origin == "https://app.example.org" || origin == "null"),
+        )
+    }
+
+    fn check(headers: &[(&'static str, &'static str)]) -> bool {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, HeaderValue::from_static(value));
+        }
+        origins(false).check(&map).is_ok()
+    }
+
+    #[test]
+    fn own_and_listed_origins_are_known() {
+        assert!(origins(false).knows("https://id.example.org"));
+        assert!(origins(false).knows("https://app.example.org"));
+        for origin in [
+            "https://evil.example",
+            "http://app.example.org",
+            "https://app.example.org:8443",
+            "https://app.example.org.evil.example",
+            "HTTPS://APP.EXAMPLE.ORG",
+            "",
+            "null",
+        ] {
+            assert!(!origins(false).knows(origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn local_origins_are_known_in_development_alone() {
+        for origin in ["http://localhost:3000", "http://127.0.0.1:65535", "http://localhost"] {
+            assert!(origins(true).knows(origin), "{origin}");
+            assert!(!origins(false).knows(origin), "{origin}");
+        }
+        for origin in [
+            "https://localhost:3000",
+            "http://localhost.evil.example",
+            "http://localhost:80.evil.example",
+            "http://localhost:",
+            "http://127.0.0.10",
+            "http://localhost:1@evil",
+            "null",
+        ] {
+            assert!(!origins(true).knows(origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn known_origin_passes_even_from_another_site() {
+        assert!(check(&[("origin", "https://app.example.org"), ("sec-fetch-site", "cross-site")]));
+        assert!(check(&[("origin", "https://id.example.org"), ("sec-fetch-site", "same-origin")]));
+    }
+
+    #[test]
+    fn foreign_origin_is_refused_whatever_the_browser_says() {
+        assert!(!check(&[("origin", "https://evil.example"), ("sec-fetch-site", "same-origin")]));
+        assert!(!check(&[("origin", "null")]));
+        assert!(!check(&[("origin", "https://app.example.org"), ("origin", "https://evil.example")]));
+    }
+
+    #[test]
+    fn cross_site_without_an_origin_is_refused() {
+        assert!(!check(&[("sec-fetch-site", "cross-site")]));
+        assert!(check(&[("sec-fetch-site", "same-site")]));
+        assert!(check(&[("sec-fetch-site", "none")]));
+    }
+
+    #[test]
+    fn programs_without_these_headers_pass() {
+        assert!(check(&[]));
+    }
+}

@@ -1,0 +1,142 @@
+//! Small HTML pages for people: no script, no remote resource, text escaped. What they say about links, documents
+//! and mails is decided by the endpoints; the page for a dead link is here because every mailed link can end there.
+
+mod markup;
+
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+
+use crate::error::Shaped;
+
+pub use markup::{Cell, Markup, escape};
+
+/// The one style sheet, inline. Its hash stands in [`POLICY`].
+const STYLE: &str = include_str!("pages/style.css");
+
+/// Nothing but the style sheet (CSP level 3): no script, no frames, no forms, no requests.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'sha256-x0TtodEpIT7Ut83buNpHAPdFgadsnl3LK/aX5CIbsz4='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+/// A page: status, title, and the markup below the title.
+pub struct Page {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// Title and heading, as plain text.
+    pub title: String,
+    /// What stands below the heading.
+    pub body: Markup,
+    /// The page's `Content-Security-Policy`.
+    policy: HeaderValue,
+}
+
+/// What a mailed link was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkKind {
+    /// To verify an email address.
+    VerifyEmail,
+    /// To reset a password.
+    ResetPassword,
+}
+
+impl Page {
+    /// A page with the strict policy: its own style and nothing else.
+    #[must_use]
+    pub fn new(status: StatusCode, title: impl Into<String>, body: Markup) -> Self {
+        Self { status, title: title.into(), body, policy: POLICY }
+    }
+
+    /// With another content policy, for a page that frames something.
+    #[must_use]
+    pub fn policy(mut self, policy: HeaderValue) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The document.
+    fn html(&self) -> String {
+        let title = escape(&self.title);
+        let body = self.body.as_str();
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n\
+             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n\
+             </body>\n</html>\n"
+        )
+    }
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        let html = self.html();
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+            (CONTENT_SECURITY_POLICY, self.policy),
+        ];
+        let mut response = (self.status, headers, html).into_response();
+        response.extensions_mut().insert(Shaped); // people read it: the edge must not make JSON of a 400
+        response
+    }
+}
+
+/// The page behind a link that leads nowhere (status 400): unknown, used up or replaced, with nowhere to redirect to.
+/// It does not say which, and says what to do.
+#[must_use]
+pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
+    let (what, advice) = match kind {
+        LinkKind::VerifyEmail => (
+            "verify an email address",
+            "If your address is verified already, simply sign in. Otherwise go back to the app, ask for a new \
+             verification mail, and open the link in the newest one.",
+        ),
+        LinkKind::ResetPassword => (
+            "reset a password",
+            "Go back to the app, ask for a new mail to reset your password, and open the link in the newest one.",
+        ),
+    };
+    let body = Markup::new()
+        .paragraph(&format!("This link was meant to {what} at {service_name}. It has expired, was replaced by a newer one, or was not copied whole."))
+        .paragraph(advice)
+        .paragraph("If you did not ask for this mail, you need not do anything.");
+    Page::new(StatusCode::BAD_REQUEST, "This link does not work", body)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn policy_names_the_style_and_no_script() {
+        let hash = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+        let policy = POLICY.to_str().unwrap().to_owned();
+        assert!(policy.contains(&format!("'sha256-{hash}'")), "sha256-{hash}");
+        assert!(!policy.contains("script") && !policy.contains("unsafe"));
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        let page =
+            Page::new(StatusCode::OK, "<b>", Markup::new().paragraph("</p><script>alert('1')</script>&\""));
+        let html = page.html();
+        assert!(html.contains("<title>&lt;b&gt;</title>"));
+        assert!(html.contains("<p>&lt;/p&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;</p>"));
+    }
+
+    #[test]
+    fn dead_link_is_400_and_says_what_to_do() {
+        for kind in [LinkKind::VerifyEmail, LinkKind::ResetPassword] {
+            let page = dead_link(kind, "Acme & Co");
+            assert!(page.html().contains("ask for a new") && page.html().contains("Acme &amp; Co"));
+            let response = page.into_response();
+            assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+            assert_eq!(response.headers()[CONTENT_TYPE], "text/html; charset=utf-8");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What the HTTP layer is told from outside: addresses, trust and limits, already validated. How settings are read
+//! from files and the environment is the binary's matter.
+
+use std::time::Duration;
+
+use ipnet::IpNet;
+use url::Url;
+
+/// Settings of every request. Extractors take them out of the router's state by
+/// `Arc<HttpSettings>: FromRef<State>`.
+#[derive(Debug, Clone)]
+pub struct HttpSettings {
+    /// Where clients reach the service (`server.public_url`). Links, `https`-only headers and cookies follow it.
+    pub public_url: Url,
+    /// Development mode: origins on localhost are known, the cookie may go without `Secure`.
+    pub development: bool,
+    /// Peers whose `X-Forwarded-For` counts (`server.trusted_proxies`).
+    pub trusted_proxies: Vec<IpNet>,
+    /// The apps live on other sites than the service: the refresh cookie is `SameSite=None`.
+    pub cross_site_apps: bool,
+    /// Most bytes of a body.
+    pub body_limit: usize,
+    /// Most bytes of a body on profile routes.
+    pub profile_body_limit: usize,
+    /// How long a body may take to arrive; then 408.
+    pub body_timeout: Duration,
+    /// How long an answer may take; then 503.
+    pub request_timeout: Duration,
+    /// Most bytes of path and query string together; then 414.
+    pub uri_limit: usize,
+    /// Most bytes of all header names and values together; then 431.
+    pub header_bytes_limit: usize,
+    /// Most header lines; then 431.
+    pub header_count_limit: usize,
+}
+
+impl HttpSettings {
+    /// The policy's numbers for a service at `public_url`.
+    #[must_use]
+    pub fn new(public_url: Url, development: bool) -> Self {
+        Self {
+            public_url,
+            development,
+            trusted_proxies: Vec::new(),
+            cross_site_apps: false,
+            body_limit: 64 * 1024,
+            profile_body_limit: 256 * 1024,
+            body_timeout: Duration::from_secs(10),
+            request_timeout: Duration::from_secs(15),
+            uri_limit: 8 * 1024,
+            header_bytes_limit: 32 * 1024,
+            header_count_limit: 100,
+        }
+    }
+
+    /// Whether clients reach the service by https.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.public_url.scheme() == "https"
+    }
+
+    /// The origin of the public URL as browsers write it (RFC 6454 section 6.2).
+    #[must_use]
+    pub fn public_origin(&self) -> String {
+        self.public_url.origin().ascii_serialization()
+    }
+}
+
+/// Settings of the server loop, below requests.
+#[derive(Debug, Clone)]
+pub struct ServeSettings {
+    /// Most connections at once over all listeners; more wait in the backlog of the kernel.
+    pub max_connections: usize,
+    /// How long the head of a request may take to arrive. An idle connection is closed after the same time.
+    pub header_read_timeout: Duration,
+    /// How long a stop waits for requests in flight.
+    pub drain_timeout: Duration,
+}
+
+impl Default for ServeSettings {
+    fn default() -> Self {
+        Self {
+            max_connections: 4096,
+            header_read_timeout: Duration::from_secs(10),
+            drain_timeout: Duration::from_secs(20),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! JSON as the wire contract wants it: one object, no duplicate keys, no U+0000, no lone surrogates, bounded depth.
+//! What the object has to contain is not known here.
+
+use std::fmt::{self, Write};
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::error::{ApiError, codes, escape_control};
+
+/// Deepest nesting; the body itself is at depth 1.
+pub const DEPTH_LIMIT: usize = 32;
+
+/// Most characters of a key that a message repeats.
+const KEY_SHOWN: usize = 64;
+
+/// Why bytes are not the JSON that is wanted: a sentence that names the place and never the value.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct JsonProblem(String);
+
+impl From<JsonProblem> for ApiError {
+    fn from(problem: JsonProblem) -> Self {
+        Self::new(&codes::VALIDATION_ERROR, problem.0)
+            .next_action("Send one well-formed JSON object in UTF-8.")
+    }
+}
+
+/// Reads one JSON object (RFC 8259) and nothing after it. Refuses invalid UTF-8, a byte order mark, a top level that
+/// is no object, duplicate keys at any depth, U+0000 and lone surrogates in texts and keys, nesting deeper than
+/// [`DEPTH_LIMIT`], and numbers beyond the range of a double.
+pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| JsonProblem(format!("The body is not UTF-8 at byte {}.", error.valid_up_to())))?;
+    if text.starts_with('\u{feff}') {
+        return Err(JsonProblem("The body starts with a byte order mark.".to_owned()));
+    }
+
+    let mut trail = Trail::default();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Strict { trail: &mut trail }.deserialize(&mut reader);
+    match value.and_then(|value| reader.end().map(|()| value)) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(JsonProblem("The body must be a JSON object.".to_owned())),
+        Err(error) => Err(JsonProblem(match trail.problem {
+            Some(problem) => problem,
+            None => format!("The body is not well-formed JSON: {error}."),
+        })),
+    }
+}
+
+/// Where the reader is, and what it found there.
+#[derive(Default)]
+struct Trail {
+    steps: Vec<Step>,
+    problem: Option<String>,
+}
+
+/// One step from a value into what it holds.
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl Trail {
+    /// Notes a problem; the error that is returned only stops the reader.
+    fn refuse<E: serde::de::Error>(&mut self, problem: String) -> E {
+        self.problem = Some(problem);
+        E::custom("refused")
+    }
+
+    /// Refuses U+0000 in the text at this place.
+    fn check_text<E: serde::de::Error>(&mut self, text: &str) -> Result<(), E> {
+        if text.contains('\0') {
+            let problem = format!("{} must not contain the character U+0000.", self.place());
+            return Err(self.refuse(problem));
+        }
+        Ok(())
+    }
+
+    /// Refuses a container at this place if it is too deep. Every container above it is a step.
+    fn check_depth<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        if self.steps.len() >= DEPTH_LIMIT {
+            let problem = format!("The body is nested deeper than {DEPTH_LIMIT} levels.");
+            return Err(self.refuse(problem));
+        }
+        Ok(())
+    }
+
+    /// The place for people: "`metadata.tags[3]`".
+    fn place(&self) -> String {
+        let mut path = String::new();
+        for step in &self.steps {
+            match step {
+                Step::Key(key) if path.is_empty() => path.push_str(&shown(key)),
+                Step::Key(key) => {
+                    path.push('.');
+                    path.push_str(&shown(key));
+                }
+                Step::Index(index) => {
+                    let _ = write!(path, "[{index}]"); // a String takes everything
+                }
+            }
+        }
+        if path.is_empty() { "The body".to_owned() } else { format!("`{path}`") }
+    }
+}
+
+/// A key as a message may repeat it: short and on one line.
+fn shown(key: &str) -> String {
+    let start: String = key.chars().take(KEY_SHOWN).collect();
+    escape_control(&start)
+}
+
+/// Reads one value at the end of the trail.
+struct Strict<'a> {
+    trail: &'a mut Trail,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
+        self.trail.check_text(text)?;
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        self.trail.check_depth()?;
+        let mut values = Vec::new();
+        loop {
+            self.trail.steps.push(Step::Index(values.len()));
+            let next = access.next_element_seed(Strict { trail: self.trail })?;
+            self.trail.steps.pop();
+            match next {
+                Some(value) => values.push(value),
+                None => return Ok(Value::Array(values)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        self.trail.check_depth()?;
+        let mut object = Map::new();
+        while let Some(key) = access.next_key::<String>()? {
+            self.trail.steps.push(Step::Key(key.clone()));
+            self.trail.check_text(&key)?;
+            if object.contains_key(&key) {
+                let problem = format!("{} is given twice.", self.trail.place());
+                return Err(self.trail.refuse(problem));
+            }
+            let value = access.next_value_seed(Strict { trail: self.trail })?;
+            self.trail.steps.pop();
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,15 @@
+//! The ground that endpoints stand on, driven through a tiny router with all layers: one fact per test.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+#[path = "foundation/app.rs"]
+mod app;
+#[path = "foundation/bodies.rs"]
+mod bodies;
+#[path = "foundation/cross_origin.rs"]
+mod cross_origin;
+#[path = "foundation/every_answer.rs"]
+mod every_answer;
+#[path = "foundation/limits.rs"]
+mod limits;
+#[path = "foundation/logs.rs"]
+mod logs;
