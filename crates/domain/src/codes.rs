@@ -125,7 +125,13 @@ pub struct StoredCode {
 impl StoredCode {
     /// Whether an attempt with `mac` opens it, where `attempts_this_hour` were made on the account and purpose before.
     #[must_use]
-    pub fn accepts(&self, mac: &CodeMac, attempts_this_hour: u32, budget: CodeBudget, now: Timestamp) -> bool {
+    pub fn accepts(
+        &self,
+        mac: &CodeMac,
+        attempts_this_hour: u32,
+        budget: CodeBudget,
+        now: Timestamp,
+    ) -> bool {
         let in_budget = self.attempts < budget.per_code && attempts_this_hour < budget.per_hour;
         let matches = self.mac == *mac; // compared before the other facts, so that they do not show in time
         matches && in_budget && now < self.expires_at

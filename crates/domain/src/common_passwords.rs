@@ -59,11 +59,7 @@ fn lower_case(password: &str) -> Zeroizing<String> {
     // Room for the longest result (a character of two bytes becomes one of three), so that the text
     // is never copied to a larger place and left behind.
     let mut lower = Zeroizing::new(String::with_capacity(password.len() * 3));
-    lower.extend(
-        normalizer
-            .normalize_iter(password.chars())
-            .flat_map(char::to_lowercase),
-    );
+    lower.extend(normalizer.normalize_iter(password.chars()).flat_map(char::to_lowercase));
     lower
 }
 
@@ -73,14 +69,9 @@ fn is_listed(password: &str) -> bool {
     while low < high {
         // Both ends stand at the start of a line, and so does `start`.
         let middle = low + (high - low) / 2;
-        let start = LIST.as_bytes()[low..middle]
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(low, |i| low + i + 1);
-        let end = LIST.as_bytes()[start..]
-            .iter()
-            .position(|&b| b == b'\n')
-            .map_or(LIST.len(), |i| start + i);
+        let start =
+            LIST.as_bytes()[low..middle].iter().rposition(|&b| b == b'\n').map_or(low, |i| low + i + 1);
+        let end = LIST.as_bytes()[start..].iter().position(|&b| b == b'\n').map_or(LIST.len(), |i| start + i);
 
         match LIST.as_bytes()[start..end].cmp(password.as_bytes()) {
             std::cmp::Ordering::Equal => return true,
@@ -96,11 +87,7 @@ fn is_block_repeated(password: &str) -> bool {
     let length = password.chars().count();
     (1..=LONGEST_BLOCK).any(|block| {
         length >= 2 * block
-            && password
-                .chars()
-                .skip(block)
-                .zip(password.chars())
-                .all(|(later, earlier)| later == earlier)
+            && password.chars().skip(block).zip(password.chars()).all(|(later, earlier)| later == earlier)
     })
 }
 
@@ -120,12 +107,7 @@ fn is_made_of_runs(password: &[u8]) -> bool {
 fn longest_run(text: &[u8]) -> usize {
     SEQUENCES
         .iter()
-        .flat_map(|sequence| {
-            [
-                run_along(sequence, text, 1),
-                run_along(sequence, text, sequence.len() - 1),
-            ]
-        })
+        .flat_map(|sequence| [run_along(sequence, text, 1), run_along(sequence, text, sequence.len() - 1)])
         .max()
         .unwrap_or(0)
 }
@@ -173,14 +155,7 @@ mod tests {
             assert!(!is_listed(&format!("{line}~\u{10FFFF}")), "{line}");
             assert!(!is_listed(&line[..3]), "{line}");
         }
-        for text in [
-            "",
-            "\n",
-            "password\n",
-            "\npassword",
-            "\u{10FFFF}",
-            "password\npassword1",
-        ] {
+        for text in ["", "\n", "password\n", "\npassword", "\u{10FFFF}", "password\npassword1"] {
             assert!(!is_listed(text), "{text:?}");
         }
     }

@@ -36,9 +36,7 @@ pub fn fold(text: &str) -> String {
 /// The text in NFC: composed where a composed form exists, nothing dropped, case untouched.
 #[must_use]
 pub fn nfc(text: &str) -> String {
-    ComposingNormalizerBorrowed::new_nfc()
-        .normalize(text)
-        .into_owned()
+    ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
 /// The words of a folded text: what stands between Unicode white space. Punctuation stays in its word.
@@ -48,15 +46,11 @@ pub fn words(folded: &str) -> impl Iterator<Item = &str> {
 
 /// ASCII without capitals is its own folded form; most usernames and many queries take this way.
 fn is_folded_ascii(text: &str) -> bool {
-    text.bytes()
-        .all(|b| b.is_ascii() && !b.is_ascii_uppercase())
+    text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase())
 }
 
 fn is_dropped(category: GeneralCategory) -> bool {
-    matches!(
-        category,
-        GeneralCategory::NonspacingMark | GeneralCategory::Format
-    )
+    matches!(category, GeneralCategory::NonspacingMark | GeneralCategory::Format)
 }
 
 #[cfg(test)]

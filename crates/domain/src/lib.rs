@@ -3,12 +3,15 @@
 
 pub mod audit;
 pub mod client;
+pub mod code_window;
 pub mod codes;
 pub mod common_passwords;
 pub mod email;
 pub mod fold;
+pub mod guess_guard;
 pub mod ids;
 pub mod limits;
+pub mod mailbox_proof;
 pub mod page;
 pub mod password;
 pub mod profile;

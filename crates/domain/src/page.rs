@@ -18,10 +18,7 @@ pub struct Page {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PageError {
     /// `limit` is no plain integer, or is 0.
-    #[error(
-        "limit must be a whole number from 1 to {}, in plain digits",
-        Page::MAX_LIMIT
-    )]
+    #[error("limit must be a whole number from 1 to {}, in plain digits", Page::MAX_LIMIT)]
     Limit,
     /// `offset` is no plain integer.
     #[error("offset must be a whole number, 0 or more, in plain digits")]
@@ -51,10 +48,7 @@ impl Page {
     /// The page of these numbers, each moved to the nearest that is allowed.
     #[must_use]
     pub fn new(limit: u32, offset: u64) -> Self {
-        Self {
-            limit: limit.clamp(1, Self::MAX_LIMIT),
-            offset: offset.min(Self::MAX_OFFSET),
-        }
+        Self { limit: limit.clamp(1, Self::MAX_LIMIT), offset: offset.min(Self::MAX_OFFSET) }
     }
 
     /// Reads `limit` and `offset` as sent; absent ones are [`Page::DEFAULT_LIMIT`] and 0.
@@ -134,58 +128,29 @@ mod tests {
 
     #[test]
     fn limit_above_hundred_is_taken_as_hundred() {
-        for limit in [
-            "101",
-            "4294967296",
-            "18446744073709551616",
-            &"9".repeat(500),
-        ] {
+        for limit in ["101", "4294967296", "18446744073709551616", &"9".repeat(500)] {
             assert_eq!(parsed(limit, "0"), (100, 0), "{limit}");
         }
     }
 
     #[test]
     fn huge_offset_is_clamped() {
-        for offset in [
-            "9223372036854775807",
-            "9223372036854775808",
-            &"9".repeat(500),
-        ] {
-            assert_eq!(
-                parsed("1", offset),
-                (1, i64::MAX.unsigned_abs()),
-                "{offset}"
-            );
+        for offset in ["9223372036854775807", "9223372036854775808", &"9".repeat(500)] {
+            assert_eq!(parsed("1", offset), (1, i64::MAX.unsigned_abs()), "{offset}");
         }
     }
 
     #[test]
     fn other_text_is_refused_and_the_field_named() {
         for text in [
-            "", " ", " 1", "1 ", "+1", "-1", "-0", "1.0", "1e2", "0x10", "1_000", "1,000", "a",
-            "٣", "１", "1\0", "NaN",
+            "", " ", " 1", "1 ", "+1", "-1", "-0", "1.0", "1e2", "0x10", "1_000", "1,000", "a", "٣", "１",
+            "1\0", "NaN",
         ] {
-            assert_eq!(
-                Page::parse(Some(text), None),
-                Err(PageError::Limit),
-                "{text:?}"
-            );
-            assert_eq!(
-                Page::parse(None, Some(text)),
-                Err(PageError::Offset),
-                "{text:?}"
-            );
+            assert_eq!(Page::parse(Some(text), None), Err(PageError::Limit), "{text:?}");
+            assert_eq!(Page::parse(None, Some(text)), Err(PageError::Offset), "{text:?}");
         }
-        assert!(
-            PageError::Limit
-                .to_string()
-                .contains(PageError::Limit.field())
-        );
-        assert!(
-            PageError::Offset
-                .to_string()
-                .contains(PageError::Offset.field())
-        );
+        assert!(PageError::Limit.to_string().contains(PageError::Limit.field()));
+        assert!(PageError::Offset.to_string().contains(PageError::Offset.field()));
     }
 
     #[test]
@@ -196,13 +161,8 @@ mod tests {
 
     #[test]
     fn page_number_is_counted_from_one() {
-        for (limit, offset, number) in [(20, 0, 1), (20, 19, 1), (20, 20, 2), (7, 20, 3), (1, 5, 6)]
-        {
-            assert_eq!(
-                Page::new(limit, offset).number(),
-                number,
-                "{limit} {offset}"
-            );
+        for (limit, offset, number) in [(20, 0, 1), (20, 19, 1), (20, 20, 2), (7, 20, 3), (1, 5, 6)] {
+            assert_eq!(Page::new(limit, offset).number(), number, "{limit} {offset}");
         }
     }
 

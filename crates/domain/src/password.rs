@@ -32,6 +32,12 @@ impl Password {
         self.text.as_bytes()
     }
 
+    /// A second one, where one is hashed more than once; wiped like the first.
+    #[must_use]
+    pub fn duplicate(&self) -> Self {
+        Self { text: self.text.clone() }
+    }
+
     /// Whether it has more characters than any password may have.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
@@ -144,7 +150,12 @@ pub enum WeakPassword {
 
 impl PasswordPolicy {
     /// Checks a new password for the account with this local part of the address.
-    pub fn check(&self, password: &Password, local_part: &str, service_name: &str) -> Result<(), WeakPassword> {
+    pub fn check(
+        &self,
+        password: &Password,
+        local_part: &str,
+        service_name: &str,
+    ) -> Result<(), WeakPassword> {
         let text = password.text.as_str();
         let refuse = |is_broken: bool, rule: WeakPassword| if is_broken { Err(rule) } else { Ok(()) };
         let has = |test: fn(char) -> bool| text.chars().any(test);
@@ -214,6 +225,9 @@ mod tests {
 
     #[test]
     fn spaces_stay() {
-        assert_ne!(Password::new(" with space ".to_owned()).expose(), Password::new("with space".to_owned()).expose());
+        assert_ne!(
+            Password::new(" with space ".to_owned()).expose(),
+            Password::new("with space".to_owned()).expose()
+        );
     }
 }

@@ -20,10 +20,46 @@ pub const READ_ONLY_KEYS: [&str; 8] =
     ["id", "auth_id", "profile", "createdAt", "updatedAt", "created_at", "updated_at", "metadata"];
 /// Usernames that would be taken for the service or its staff.
 const RESERVED_USERNAMES: [&str; 40] = [
-    "about", "account", "accounts", "admin", "administrator", "anonymous", "api", "auth", "billing", "contact", "everyone",
-    "guest", "help", "info", "latchkey", "login", "logout", "mail", "me", "moderator", "nobody", "null", "official",
-    "owner", "postmaster", "privacy", "profile", "profiles", "root", "search", "security", "settings", "signin", "signup",
-    "staff", "support", "system", "undefined", "user", "webmaster",
+    "about",
+    "account",
+    "accounts",
+    "admin",
+    "administrator",
+    "anonymous",
+    "api",
+    "auth",
+    "billing",
+    "contact",
+    "everyone",
+    "guest",
+    "help",
+    "info",
+    "latchkey",
+    "login",
+    "logout",
+    "mail",
+    "me",
+    "moderator",
+    "nobody",
+    "null",
+    "official",
+    "owner",
+    "postmaster",
+    "privacy",
+    "profile",
+    "profiles",
+    "root",
+    "search",
+    "security",
+    "settings",
+    "signin",
+    "signup",
+    "staff",
+    "support",
+    "system",
+    "undefined",
+    "user",
+    "webmaster",
 ];
 
 macro_rules! bounded_text {
@@ -343,13 +379,29 @@ mod tests {
 
     #[test]
     fn avatar_urls_are_absolute_web_urls() {
-        for good in ["https://x.example/a.png", "HTTP://x.example", "http://127.0.0.1:8/a?b#c", "https://[::1]/a"] {
+        for good in
+            ["https://x.example/a.png", "HTTP://x.example", "http://127.0.0.1:8/a?b#c", "https://[::1]/a"]
+        {
             assert!(AvatarUrl::parse(good).is_ok(), "{good:?}");
         }
         for bad in [
-            "", "x", "/a.png", "//x.example/a", "ftp://x.example/a", "javascript:alert(1)", "data:image/png;base64,AA",
-            "https://", "https:///a", "https:x.example", "https:\\\\x.example", " https://x.example", "https://x.example/a b",
-            "https://x.example/\n", "https://x\u{a0}.example/", "http://?a", "not-a-url",
+            "",
+            "x",
+            "/a.png",
+            "//x.example/a",
+            "ftp://x.example/a",
+            "javascript:alert(1)",
+            "data:image/png;base64,AA",
+            "https://",
+            "https:///a",
+            "https:x.example",
+            "https:\\\\x.example",
+            " https://x.example",
+            "https://x.example/a b",
+            "https://x.example/\n",
+            "https://x\u{a0}.example/",
+            "http://?a",
+            "not-a-url",
         ] {
             assert!(AvatarUrl::parse(bad).is_err(), "{bad:?}");
         }
@@ -384,7 +436,9 @@ mod tests {
         let mut before = profile();
         before.custom = json!({"a": 1, "b": 2}).as_object().unwrap().clone();
         let custom = json!({"b": null, "c": [3]}).as_object().unwrap().clone();
-        let after = ProfilePatch { custom, ..ProfilePatch::default() }.apply(&before, Timestamp::from_millis(9)).unwrap();
+        let after = ProfilePatch { custom, ..ProfilePatch::default() }
+            .apply(&before, Timestamp::from_millis(9))
+            .unwrap();
         assert_eq!(Value::Object(after.custom), json!({"a": 1, "c": [3]}));
     }
 

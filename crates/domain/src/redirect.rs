@@ -59,9 +59,7 @@ pub enum RedirectRefusal {
     )]
     NotLoopback,
     /// No entry of the list matches; the nearest one differs first in this part.
-    #[error(
-        "the redirect URL is not on the list of allowed redirect URLs: its {0} is not allowed there"
-    )]
+    #[error("the redirect URL is not on the list of allowed redirect URLs: its {0} is not allowed there")]
     Unlisted(UrlPart),
 }
 
@@ -109,9 +107,7 @@ impl RedirectUrl {
             Some((_, "")) => "",
             Some(_) => "&",
         };
-        let added = form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(parameters)
-            .finish();
+        let added = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
 
         format!("{front}{separator}{added}{fragment}")
     }
@@ -128,21 +124,12 @@ impl RedirectPolicy {
     /// A policy of entries that are already parsed.
     #[must_use]
     pub const fn new(entries: Vec<RedirectEntry>, development: DevelopmentLoopback) -> Self {
-        Self {
-            entries,
-            development,
-        }
+        Self { entries, development }
     }
 
     /// Parses the entries of the list as the operator wrote them. The first bad one is the error.
-    pub fn parse(
-        entries: &[String],
-        development: DevelopmentLoopback,
-    ) -> Result<Self, InvalidEntry> {
-        let entries = entries
-            .iter()
-            .map(|text| RedirectEntry::parse(text))
-            .collect::<Result<_, _>>()?;
+    pub fn parse(entries: &[String], development: DevelopmentLoopback) -> Result<Self, InvalidEntry> {
+        let entries = entries.iter().map(|text| RedirectEntry::parse(text)).collect::<Result<_, _>>()?;
         Ok(Self::new(entries, development))
     }
 
@@ -169,11 +156,7 @@ impl RedirectPolicy {
     /// The http and https origins of the entries without a wildcard, as a browser writes an `Origin` header;
     /// each once, sorted. They are known origins for CORS.
     pub fn origins(&self) -> impl Iterator<Item = &str> {
-        self.entries
-            .iter()
-            .filter_map(RedirectEntry::origin)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
+        self.entries.iter().filter_map(RedirectEntry::origin).collect::<BTreeSet<_>>().into_iter()
     }
 
     fn check_loopback(&self, text: &str, url: &url::Url) -> Result<(), RedirectRefusal> {
@@ -185,11 +168,7 @@ impl RedirectPolicy {
         let is_loopback = screen::host_as_sent(text)
             .is_some_and(|host| host.eq_ignore_ascii_case("localhost") || host == "127.0.0.1");
 
-        if is_web && is_loopback {
-            Ok(())
-        } else {
-            Err(RedirectRefusal::NotLoopback)
-        }
+        if is_web && is_loopback { Ok(()) } else { Err(RedirectRefusal::NotLoopback) }
     }
 
     fn check_listed(&self, url: &url::Url) -> Result<(), RedirectRefusal> {

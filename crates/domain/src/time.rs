@@ -52,7 +52,8 @@ impl Timestamp {
     /// RFC 3339 in UTC with milliseconds, for example `2026-03-01T12:00:00.000Z`.
     #[must_use]
     pub fn to_rfc3339(self) -> String {
-        let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+        let format =
+            format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
             .ok()
             .and_then(|moment| moment.format(&format).ok())

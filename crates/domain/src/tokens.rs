@@ -110,6 +110,12 @@ impl RefreshToken {
         token
     }
 
+    /// Takes the bytes of a token; `None` where they are of another length.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
     /// The token itself, for a cookie or an answer.
     #[must_use]
     pub fn expose(&self) -> String {

@@ -17,12 +17,7 @@ fn development() -> RedirectPolicy {
 }
 
 /// (name, entry, target, the serialised URL when it passes)
-type Case = (
-    &'static str,
-    &'static str,
-    &'static str,
-    Option<&'static str>,
-);
+type Case = (&'static str, &'static str, &'static str, Option<&'static str>);
 
 const GOOD: &str = "https://good.example/cb";
 const SUB: &str = "https://*.good.example/cb";
@@ -171,23 +166,14 @@ const REFUSED: &[Case] = &[
 fn named_hard_urls() {
     for &(name, entry, target, expected) in ALLOWED.iter().chain(REFUSED) {
         let passed = listed(&[entry]).check(target).ok();
-        assert_eq!(
-            passed.as_ref().map(RedirectUrl::as_str),
-            expected,
-            "{name}: {target:?} on {entry}"
-        );
+        assert_eq!(passed.as_ref().map(RedirectUrl::as_str), expected, "{name}: {target:?} on {entry}");
     }
 }
 
 #[test]
 fn empty_list_allows_nothing() {
     let policy = listed(&[]);
-    for target in [
-        GOOD,
-        "http://localhost:3000/",
-        "http://127.0.0.1",
-        "myapp://callback",
-    ] {
+    for target in [GOOD, "http://localhost:3000/", "http://127.0.0.1", "myapp://callback"] {
         assert!(policy.check(target).is_err(), "{target}");
     }
 }

@@ -81,7 +81,10 @@ impl fmt::Display for Mailbox {
 /// The address with its domain in ASCII; `None` where it has no form that every mail server takes.
 pub(crate) fn ascii_address(text: &str) -> Option<Address> {
     let (local, domain) = text.rsplit_once('@')?;
-    if !local.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'"' | b'\\' | b'@')) {
+    if !local
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'"' | b'\\' | b'@'))
+    {
         return None;
     }
     let domain = idna::domain_to_ascii_strict(domain).ok()?;
@@ -104,9 +107,16 @@ mod tests {
 
     #[test]
     fn no_mailbox_can_hold_a_header() {
-        for text in
-            ["", "a", "a@", "@b", "a@b.example\r\nBcc: c@d.example", "N\n <a@b.example>", "N <a@b.example", "a b@c.d"]
-        {
+        for text in [
+            "",
+            "a",
+            "a@",
+            "@b",
+            "a@b.example\r\nBcc: c@d.example",
+            "N\n <a@b.example>",
+            "N <a@b.example",
+            "a b@c.d",
+        ] {
             assert_eq!(Mailbox::parse(text), Err(InvalidMailbox), "{text:?}");
         }
     }
@@ -118,9 +128,13 @@ mod tests {
 
     #[test]
     fn addresses_that_need_special_servers_are_refused() {
-        for text in
-            ["jos\u{e9}@example.org", "\"a b\"@example.org", "a@b@example.org", "a>@example.org", "a@exa mple.org"]
-        {
+        for text in [
+            "jos\u{e9}@example.org",
+            "\"a b\"@example.org",
+            "a@b@example.org",
+            "a>@example.org",
+            "a@exa mple.org",
+        ] {
             assert!(ascii_address(text).is_none(), "{text:?}");
         }
     }

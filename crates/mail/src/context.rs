@@ -49,7 +49,8 @@ impl View {
     /// Cleans `context` for `template`; a code or link that the mail has no use for is dropped.
     pub(crate) fn new(template: Template, context: &MailContext) -> Result<Self, MissingField> {
         let need = template.need();
-        let code = context.code.as_deref().map(single_line).filter(|code| need == Need::Code && !code.is_empty());
+        let code =
+            context.code.as_deref().map(single_line).filter(|code| need == Need::Code && !code.is_empty());
         let link = context.link.clone().filter(|link| need != Need::Code && is_web_link(link));
         if need == Need::Code && code.is_none() {
             return Err(MissingField("code"));
@@ -79,7 +80,9 @@ pub(crate) fn sample(full: bool) -> MailContext {
         public_url: "https://accounts.example.org".to_owned(),
         recipient_name: full.then(|| "Ada Lovelace".to_owned()),
         code: Some("123456".to_owned()),
-        link: Some("https://accounts.example.org/api/auth/email/verify-link?token=0123456789abcdef".to_owned()),
+        link: Some(
+            "https://accounts.example.org/api/auth/email/verify-link?token=0123456789abcdef".to_owned(),
+        ),
         expires_in_minutes: 10,
         contested: full,
     }
@@ -93,8 +96,11 @@ fn is_web_link(link: &str) -> bool {
 
 /// `10 minutes`, `1 hour`, `24 hours`: whole hours as hours, the rest as minutes.
 fn duration_in_words(minutes: u32) -> String {
-    let (count, unit) =
-        if minutes >= 60 && minutes.is_multiple_of(60) { (minutes / 60, "hour") } else { (minutes, "minute") };
+    let (count, unit) = if minutes >= 60 && minutes.is_multiple_of(60) {
+        (minutes / 60, "hour")
+    } else {
+        (minutes, "minute")
+    };
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {unit}{plural}")
 }
@@ -114,8 +120,13 @@ mod tests {
     fn only_web_addresses_are_links() {
         assert!(is_web_link("https://a.example/api?token=00&x=1"));
         assert!(is_web_link("http://localhost:8700/x"));
-        for link in ["", "javascript:alert(1)", "https://a.example/ b", "https://a.example/\r\nBcc: x", "https://a/\""]
-        {
+        for link in [
+            "",
+            "javascript:alert(1)",
+            "https://a.example/ b",
+            "https://a.example/\r\nBcc: x",
+            "https://a/\"",
+        ] {
             assert!(!is_web_link(link), "{link:?}");
         }
     }

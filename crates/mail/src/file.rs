@@ -52,7 +52,9 @@ impl FileTransport {
         tokio::task::spawn_blocking(move || write(&folder, &stem, &mail))
             .await
             .unwrap_or_else(|_| Err(io::Error::other("the writing thread failed")))
-            .map_err(|error| SendError::Transient(format!("the mail folder cannot be written: {}", error.kind())))
+            .map_err(|error| {
+                SendError::Transient(format!("the mail folder cannot be written: {}", error.kind()))
+            })
     }
 }
 

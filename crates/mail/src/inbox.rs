@@ -57,7 +57,9 @@ impl FileTransport {
     }
 }
 
-async fn in_background<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
@@ -77,7 +79,10 @@ fn list(folder: &Path, limit: usize) -> io::Result<Vec<StoredMail>> {
         let mail = read_file(folder, &id).ok().flatten()?;
         parse(id, date, &mail)
     });
-    Ok(mails.take(limit).map(|ParsedMail { id, date, to, subject, .. }| StoredMail { id, date, to, subject }).collect())
+    Ok(mails
+        .take(limit)
+        .map(|ParsedMail { id, date, to, subject, .. }| StoredMail { id, date, to, subject })
+        .collect())
 }
 
 /// The time in an id. Also the guard against path walking: the rest of it must be a message id.
@@ -118,6 +123,9 @@ fn first(list: Option<&Address<'_>>) -> (Option<String>, String) {
     (name, address.and_then(|address| address.address()).unwrap_or_default().to_owned())
 }
 
-fn body<'m>(mail: &'m Message<'m>, part: fn(&'m Message<'m>, usize) -> Option<std::borrow::Cow<'m, str>>) -> String {
+fn body<'m>(
+    mail: &'m Message<'m>,
+    part: fn(&'m Message<'m>, usize) -> Option<std::borrow::Cow<'m, str>>,
+) -> String {
     part(mail, 0).unwrap_or_default().replace("\r\n", "\n")
 }

@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn scripted_failures_come_in_order_and_end() {
         let transport = MemoryTransport::new();
-        let (later, never) = (SendError::Transient("later".to_owned()), SendError::Permanent("never".to_owned()));
+        let (later, never) =
+            (SendError::Transient("later".to_owned()), SendError::Permanent("never".to_owned()));
         transport.fail_next(2, later.clone());
         transport.fail_next(1, never.clone());
 

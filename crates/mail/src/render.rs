@@ -92,7 +92,8 @@ impl Templates {
         let mut own = BTreeMap::new();
         for entry in std::fs::read_dir(folder).map_err(unreadable(folder))? {
             let path = entry.map_err(unreadable(folder))?.path();
-            let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let file_name =
+                path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             if file_name.starts_with('.') {
                 continue;
             }
@@ -119,7 +120,9 @@ impl Templates {
         environment.set_syntax(syntax().map_err(|error| broken(&error, "", full_reason))?);
         for (name, source) in embedded::FILES {
             let source = own.remove(name).unwrap_or_else(|| (*source).to_owned());
-            environment.add_template_owned(*name, source).map_err(|error| broken(&error, name, full_reason))?;
+            environment
+                .add_template_owned(*name, source)
+                .map_err(|error| broken(&error, name, full_reason))?;
         }
 
         let templates = Self { environment };
@@ -155,7 +158,12 @@ impl Templates {
     }
 
     /// Fills one file. An empty result is an error: nobody wants to send nothing.
-    fn fill(&self, file: &str, view: &View, reason: fn(&minijinja::Error) -> String) -> Result<String, TemplateError> {
+    fn fill(
+        &self,
+        file: &str,
+        view: &View,
+        reason: fn(&minijinja::Error) -> String,
+    ) -> Result<String, TemplateError> {
         let values = minijinja::Value::from(Serde(view));
         let text = self
             .environment
@@ -163,7 +171,11 @@ impl Templates {
             .and_then(|template| template.render(values))
             .map_err(|error| broken(&error, file, reason))?;
         if text.trim().is_empty() {
-            return Err(TemplateError::Broken { file: file.to_owned(), line: None, reason: "is empty".to_owned() });
+            return Err(TemplateError::Broken {
+                file: file.to_owned(),
+                line: None,
+                reason: "is empty".to_owned(),
+            });
         }
         Ok(text)
     }

@@ -70,7 +70,9 @@ impl SmtpTransport {
         let kept = self.idle().pop();
         if let Some(connection) = kept {
             match self.deliver(connection, &letter).await {
-                Err(failure) if failure.is_stale_connection() => tracing::debug!("kept SMTP connection was gone"),
+                Err(failure) if failure.is_stale_connection() => {
+                    tracing::debug!("kept SMTP connection was gone")
+                }
                 outcome => return Ok(outcome?),
             }
         }
@@ -81,8 +83,13 @@ impl SmtpTransport {
     async fn connect(&self) -> Result<AsyncSmtpConnection, Failure> {
         let SmtpSettings { host, port, timeout, tls: mode, .. } = &self.settings;
         let wrapping = self.tls.clone().filter(|_| *mode == TlsMode::Tls);
-        let opening =
-            AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), Some(*timeout), &self.hello, wrapping, None);
+        let opening = AsyncSmtpConnection::connect_tokio1(
+            (host.as_str(), *port),
+            Some(*timeout),
+            &self.hello,
+            wrapping,
+            None,
+        );
         let mut connection = self.answer(Stage::Connect, opening).await?;
 
         match self.prepare(&mut connection).await {
@@ -172,7 +179,8 @@ async fn hang_up(mut connection: AsyncSmtpConnection) {
 
 /// TLS 1.2 and 1.3; the public authorities, and those of the extra file.
 fn tls_parameters(settings: &SmtpSettings) -> Result<TlsParameters, InvalidSmtpSettings> {
-    let mut builder = TlsParameters::builder(settings.host.clone()).certificate_store(CertificateStore::WebpkiRoots);
+    let mut builder =
+        TlsParameters::builder(settings.host.clone()).certificate_store(CertificateStore::WebpkiRoots);
     if let Some(path) = &settings.ca_file {
         let broken = |reason: String| InvalidSmtpSettings::CaFile { path: path.clone(), reason };
         let pem = std::fs::read(path).map_err(|error| broken(error.to_string()))?;

@@ -26,7 +26,11 @@ fn message(id: &str) -> Message {
 }
 
 fn settings(port: u16) -> SmtpSettings {
-    SmtpSettings { tls: TlsMode::Plain, timeout: Duration::from_secs(5), ..SmtpSettings::new("127.0.0.1", port) }
+    SmtpSettings {
+        tls: TlsMode::Plain,
+        timeout: Duration::from_secs(5),
+        ..SmtpSettings::new("127.0.0.1", port)
+    }
 }
 
 fn transport(settings: SmtpSettings) -> Transport {
@@ -92,13 +96,17 @@ async fn a_refused_mail_is_permanent() {
 #[tokio::test]
 async fn a_refused_connection_is_transient() {
     for moment in [Moment::Greeting, Moment::Ehlo] {
-        assert!(failure(Step::answer(moment, "554 5.7.1 you are on a list")).await.is_transient(), "{moment:?}");
+        assert!(
+            failure(Step::answer(moment, "554 5.7.1 you are on a list")).await.is_transient(),
+            "{moment:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_dropped_connection_is_transient() {
-    for moment in [Moment::Greeting, Moment::Ehlo, Moment::Mail, Moment::Rcpt, Moment::Data, Moment::Content] {
+    for moment in [Moment::Greeting, Moment::Ehlo, Moment::Mail, Moment::Rcpt, Moment::Data, Moment::Content]
+    {
         assert!(failure(Step::hang_up(moment)).await.is_transient(), "{moment:?}");
     }
 }
@@ -267,7 +275,8 @@ async fn a_certificate_for_another_host_gets_no_mail() {
 fn an_unusable_ca_file_is_told_at_start() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "not a certificate").unwrap();
-    let settings = SmtpSettings { ca_file: Some(file.path().to_owned()), ..SmtpSettings::new("mail.example.org", 587) };
+    let settings =
+        SmtpSettings { ca_file: Some(file.path().to_owned()), ..SmtpSettings::new("mail.example.org", 587) };
     let error = SmtpTransport::new(settings).err().unwrap().to_string();
     assert!(error.contains(&*file.path().to_string_lossy()), "{error}");
 }

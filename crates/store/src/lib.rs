@@ -10,8 +10,10 @@ mod challenges;
 pub mod conformance;
 mod error;
 mod limits;
+mod links;
 mod outbox;
 mod profiles;
+mod retention;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -25,8 +27,10 @@ pub use challenges::{
 };
 pub use error::{StoreError, StoreResult, UniqueKey};
 pub use limits::Limits;
+pub use links::StoredLink;
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
+pub use retention::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
 pub use sessions::{
     BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession, Sessions,
     SignIn, SignInCandidate, SignInGuard, SignInOutcome,

@@ -27,13 +27,7 @@ pub struct RedirectEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
     /// http and its like.
-    Web {
-        scheme: String,
-        host: HostPattern,
-        port: Option<u16>,
-        path: PathPattern,
-        origin: Option<String>,
-    },
+    Web { scheme: String, host: HostPattern, port: Option<u16>, path: PathPattern, origin: Option<String> },
     /// Any other scheme, with everything before the query.
     Custom { scheme: String, front: String },
 }
@@ -78,10 +72,7 @@ pub enum EntryFault {
 impl RedirectEntry {
     /// Parses an entry as the operator wrote it; nothing is trimmed.
     pub fn parse(text: &str) -> Result<Self, InvalidEntry> {
-        Self::read(text).map_err(|fault| InvalidEntry {
-            entry: text.to_owned(),
-            fault,
-        })
+        Self::read(text).map_err(|fault| InvalidEntry { entry: text.to_owned(), fault })
     }
 
     /// The entry as the operator wrote it.
@@ -95,17 +86,9 @@ impl RedirectEntry {
         if url.fragment().is_some() {
             return Err(EntryFault::Fragment);
         }
-        let target = if url.is_special() {
-            Target::web(&url)?
-        } else {
-            Target::custom(&url)?
-        };
+        let target = if url.is_special() { Target::web(&url)? } else { Target::custom(&url)? };
 
-        Ok(Self {
-            text: text.to_owned(),
-            target,
-            query: url.query().map(str::to_owned),
-        })
+        Ok(Self { text: text.to_owned(), target, query: url.query().map(str::to_owned) })
     }
 
     /// The origin of an http or https entry without any wildcard.
@@ -128,8 +111,7 @@ impl Target {
     fn web(url: &Url) -> Result<Self, EntryFault> {
         let host = HostPattern::parse(url.host_str().unwrap_or_default())?;
         let path = PathPattern::parse(url.path())?;
-        let has_origin =
-            matches!(url.scheme(), "http" | "https") && host.is_exact() && path.is_exact();
+        let has_origin = matches!(url.scheme(), "http" | "https") && host.is_exact() && path.is_exact();
         let origin = has_origin.then(|| url.origin().ascii_serialization());
 
         Ok(Self::Web {
@@ -146,26 +128,14 @@ impl Target {
         if front.contains('*') {
             return Err(EntryFault::CustomWildcard);
         }
-        Ok(Self::Custom {
-            scheme: url.scheme().to_owned(),
-            front: front.to_owned(),
-        })
+        Ok(Self::Custom { scheme: url.scheme().to_owned(), front: front.to_owned() })
     }
 
     fn compare(&self, url: &Url) -> Result<(), UrlPart> {
         match self {
-            Self::Web {
-                scheme,
-                host,
-                port,
-                path,
-                ..
-            } => {
+            Self::Web { scheme, host, port, path, .. } => {
                 demand(url.scheme() == scheme, UrlPart::Scheme)?;
-                demand(
-                    url.host_str().is_some_and(|sent| host.matches(sent)),
-                    UrlPart::Host,
-                )?;
+                demand(url.host_str().is_some_and(|sent| host.matches(sent)), UrlPart::Host)?;
                 demand(url.port_or_known_default() == *port, UrlPart::Port)?;
                 demand(path.matches(url.path()), UrlPart::Path)
             }

@@ -11,10 +11,7 @@ pub(super) enum HostPattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathPattern {
     Exact(String),
-    Segments {
-        pieces: Vec<Piece>,
-        has_open_end: bool,
-    },
+    Segments { pieces: Vec<Piece>, has_open_end: bool },
 }
 
 /// A host label or a path segment.
@@ -58,10 +55,7 @@ impl HostPattern {
             Self::Labels(labels) => {
                 let sent: Vec<&str> = host.split('.').collect();
                 labels.len() == sent.len()
-                    && labels
-                        .iter()
-                        .zip(sent)
-                        .all(|(piece, label)| piece.matches(label, is_plain_label))
+                    && labels.iter().zip(sent).all(|(piece, label)| piece.matches(label, is_plain_label))
             }
         }
     }
@@ -77,27 +71,19 @@ impl PathPattern {
             return Ok(Self::Exact(path.to_owned()));
         }
         let closed = path.strip_suffix("/**");
-        let pieces =
-            pieces(segments(closed.unwrap_or(path))).ok_or(PatternFault::PartialPathWildcard)?;
-        Ok(Self::Segments {
-            pieces,
-            has_open_end: closed.is_some(),
-        })
+        let pieces = pieces(segments(closed.unwrap_or(path))).ok_or(PatternFault::PartialPathWildcard)?;
+        Ok(Self::Segments { pieces, has_open_end: closed.is_some() })
     }
 
     pub(super) fn matches(&self, path: &str) -> bool {
         let (pieces, has_open_end) = match self {
             Self::Exact(exact) => return exact == path,
-            Self::Segments {
-                pieces,
-                has_open_end,
-            } => (pieces, *has_open_end),
+            Self::Segments { pieces, has_open_end } => (pieces, *has_open_end),
         };
         let mut sent = segments(path);
-        let is_front_right = pieces.iter().all(|piece| {
-            sent.next()
-                .is_some_and(|segment| piece.matches(segment, is_plain_segment))
-        });
+        let is_front_right = pieces
+            .iter()
+            .all(|piece| sent.next().is_some_and(|segment| piece.matches(segment, is_plain_segment)));
         // "/app/**" needs the slash after "app": the rest begins behind it, and "/app" has none.
         let is_rest_right = match sent.next() {
             None => !has_open_end,
@@ -140,22 +126,14 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
 /// are open to registration (`*.co.uk`) is not known here: the operator must know.
 fn is_too_wide(labels: &[Piece]) -> bool {
     let is_concrete = |piece: &Piece| matches!(piece, Piece::Exact(label) if !label.is_empty());
-    let ends_in_localhost =
-        matches!(labels.last(), Some(Piece::Exact(label)) if label == "localhost");
-    let concrete_end = labels
-        .iter()
-        .rev()
-        .take_while(|&piece| is_concrete(piece))
-        .count();
+    let ends_in_localhost = matches!(labels.last(), Some(Piece::Exact(label)) if label == "localhost");
+    let concrete_end = labels.iter().rev().take_while(|&piece| is_concrete(piece)).count();
 
     concrete_end < 2 && !ends_in_localhost
 }
 
 fn is_plain_label(label: &str) -> bool {
-    !label.is_empty()
-        && label
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
 fn is_plain_segment(segment: &str) -> bool {
@@ -169,9 +147,7 @@ fn is_innocent(segment: &str) -> bool {
     for _ in 0..=MAX_ENCODINGS {
         if text == b"."
             || text == b".."
-            || text
-                .iter()
-                .any(|&b| matches!(b, b'/' | b'\\') || b.is_ascii_control())
+            || text.iter().any(|&b| matches!(b, b'/' | b'\\') || b.is_ascii_control())
         {
             return false;
         }
@@ -190,13 +166,8 @@ fn decode_percent(text: &[u8]) -> Vec<u8> {
     let mut rest = text;
     while let Some((&first, after)) = rest.split_first() {
         rest = after;
-        let escaped = if first == b'%' {
-            after
-                .first_chunk::<2>()
-                .and_then(|digits| hex_byte(*digits))
-        } else {
-            None
-        };
+        let escaped =
+            if first == b'%' { after.first_chunk::<2>().and_then(|digits| hex_byte(*digits)) } else { None };
         if escaped.is_some() {
             rest = &after[2..];
         }

@@ -94,11 +94,7 @@ pub(super) fn host_as_sent(text: &str) -> Option<&str> {
     if authority.starts_with('[') {
         return authority.find(']').map(|end| &authority[..=end]);
     }
-    Some(
-        authority
-            .split_once(':')
-            .map_or(authority, |(host, _port)| host),
-    )
+    Some(authority.split_once(':').map_or(authority, |(host, _port)| host))
 }
 
 /// What stands between `//` and the path, query or fragment. Without backslashes and control characters this is

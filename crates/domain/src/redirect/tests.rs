@@ -13,13 +13,7 @@ fn entry_fault(text: &str) -> EntryFault {
 }
 
 fn url(text: &str) -> RedirectUrl {
-    policy(&[
-        "https://good.example/**",
-        "myapp://callback",
-        "myapp:callback",
-    ])
-    .check(text)
-    .unwrap()
+    policy(&["https://good.example/**", "myapp://callback", "myapp:callback"]).check(text).unwrap()
 }
 
 #[test]
@@ -27,10 +21,7 @@ fn entries_refused_as_urls_are_refused() {
     for (text, fault) in [
         ("", UrlFault::Empty),
         (" https://good.example", UrlFault::SurroundingWhiteSpace),
-        (
-            "https://good.example/\u{A0}",
-            UrlFault::SurroundingWhiteSpace,
-        ),
+        ("https://good.example/\u{A0}", UrlFault::SurroundingWhiteSpace),
         ("https://good.example/\n", UrlFault::ControlCharacter),
         ("https:\\\\good.example", UrlFault::Backslash),
         ("good.example", UrlFault::NotAbsolute),
@@ -46,10 +37,7 @@ fn entries_refused_as_urls_are_refused() {
         ("https://@good.example", UrlFault::UserInfo),
         ("myapp://user@callback", UrlFault::UserInfo),
         ("javascript:alert(1)", UrlFault::ForbiddenScheme),
-        (
-            "JavaScript://good.example/%0Aalert(1)",
-            UrlFault::ForbiddenScheme,
-        ),
+        ("JavaScript://good.example/%0Aalert(1)", UrlFault::ForbiddenScheme),
         ("data:text/html,x", UrlFault::ForbiddenScheme),
         ("file:///etc/hosts", UrlFault::ForbiddenScheme),
         ("vbscript:x", UrlFault::ForbiddenScheme),
@@ -57,21 +45,14 @@ fn entries_refused_as_urls_are_refused() {
         ("about:blank", UrlFault::ForbiddenScheme),
     ] {
         assert_eq!(entry_fault(text), EntryFault::Url(fault), "{text:?}");
-        assert_eq!(
-            policy(&["https://good.example/**"]).check(text),
-            Err(fault.into()),
-            "{text:?}"
-        );
+        assert_eq!(policy(&["https://good.example/**"]).check(text), Err(fault.into()), "{text:?}");
     }
 }
 
 #[test]
 fn entries_with_a_fragment_are_refused() {
     assert_eq!(entry_fault("https://good.example/#"), EntryFault::Fragment);
-    assert_eq!(
-        entry_fault("https://good.example/#top"),
-        EntryFault::Fragment
-    );
+    assert_eq!(entry_fault("https://good.example/#top"), EntryFault::Fragment);
     assert_eq!(entry_fault("myapp://callback#x"), EntryFault::Fragment);
 }
 
@@ -90,31 +71,16 @@ fn hosts_that_are_too_wide_are_refused() {
         "*.com.",
         "*..com",
     ] {
-        assert_eq!(
-            entry_fault(&format!("https://{host}/cb")),
-            EntryFault::WideHost,
-            "{host}"
-        );
+        assert_eq!(entry_fault(&format!("https://{host}/cb")), EntryFault::WideHost, "{host}");
     }
 }
 
 #[test]
 fn partial_wildcards_are_refused() {
-    for host in [
-        "*a.good.example",
-        "a*.good.example",
-        "**.good.example",
-        "*-x.good.example",
-    ] {
-        assert_eq!(
-            entry_fault(&format!("https://{host}/cb")),
-            EntryFault::PartialHostWildcard,
-            "{host}"
-        );
+    for host in ["*a.good.example", "a*.good.example", "**.good.example", "*-x.good.example"] {
+        assert_eq!(entry_fault(&format!("https://{host}/cb")), EntryFault::PartialHostWildcard, "{host}");
     }
-    for path in [
-        "/a*", "/*a", "/**/cb", "/***", "/a/**/b", "/a**", "/*.html", "/**/", "/**/**",
-    ] {
+    for path in ["/a*", "/*a", "/**/cb", "/***", "/a/**/b", "/a**", "/*.html", "/**/", "/**/**"] {
         assert_eq!(
             entry_fault(&format!("https://good.example{path}")),
             EntryFault::PartialPathWildcard,
@@ -132,10 +98,7 @@ fn wildcards_in_custom_schemes_are_refused() {
 
 #[test]
 fn invalid_entry_says_which_and_why() {
-    let entries = [
-        "https://good.example".to_owned(),
-        "https://*.com/".to_owned(),
-    ];
+    let entries = ["https://good.example".to_owned(), "https://*.com/".to_owned()];
     let error = RedirectPolicy::parse(&entries, DevelopmentLoopback::Refused).unwrap_err();
     assert_eq!(error.entry, "https://*.com/");
     assert!(
@@ -148,19 +111,14 @@ fn invalid_entry_says_which_and_why() {
 #[test]
 fn entry_keeps_its_text() {
     assert_eq!(
-        RedirectEntry::parse("HTTPS://Good.Example:443")
-            .unwrap()
-            .as_str(),
+        RedirectEntry::parse("HTTPS://Good.Example:443").unwrap().as_str(),
         "HTTPS://Good.Example:443"
     );
 }
 
 #[test]
 fn refusal_names_the_first_part_in_which_the_nearest_entry_differs() {
-    let policy = policy(&[
-        "https://good.example/cb?a=1",
-        "https://other.example:8443/x",
-    ]);
+    let policy = policy(&["https://good.example/cb?a=1", "https://other.example:8443/x"]);
     for (text, part) in [
         ("myapp://callback", UrlPart::Scheme),
         ("http://good.example/cb", UrlPart::Scheme),
@@ -169,11 +127,7 @@ fn refusal_names_the_first_part_in_which_the_nearest_entry_differs() {
         ("https://good.example/", UrlPart::Path),
         ("https://good.example/cb?a=2", UrlPart::Query),
     ] {
-        assert_eq!(
-            policy.check(text),
-            Err(RedirectRefusal::Unlisted(part)),
-            "{text}"
-        );
+        assert_eq!(policy.check(text), Err(RedirectRefusal::Unlisted(part)), "{text}");
     }
 }
 
@@ -189,10 +143,7 @@ fn refusals_repeat_nothing_of_the_url() {
         "s3cret:s3cret",
     ] {
         let refusal = policy.check(text).unwrap_err();
-        assert!(
-            !format!("{refusal} {refusal:?}").contains("s3cret"),
-            "{text}: {refusal}"
-        );
+        assert!(!format!("{refusal} {refusal:?}").contains("s3cret"), "{text}: {refusal}");
     }
 }
 
@@ -202,52 +153,22 @@ fn debug_leaves_out_query_and_fragment() {
         format!("{:?}", url("https://good.example/cb?token=1#2")),
         "RedirectUrl(https://good.example/cb)"
     );
-    assert_eq!(
-        format!("{:?}", url("https://good.example/cb#2?1")),
-        "RedirectUrl(https://good.example/cb)"
-    );
+    assert_eq!(format!("{:?}", url("https://good.example/cb#2?1")), "RedirectUrl(https://good.example/cb)");
 }
 
 #[test]
 fn parameters_are_appended_and_query_and_fragment_survive() {
-    let parameters = [
-        ("service_status", "error"),
-        ("service_error", "a b&c=d#é+%"),
-    ];
+    let parameters = [("service_status", "error"), ("service_error", "a b&c=d#é+%")];
     let added = "service_status=error&service_error=a+b%26c%3Dd%23%C3%A9%2B%25";
     for (target, expected) in [
-        (
-            "https://good.example",
-            format!("https://good.example/?{added}"),
-        ),
-        (
-            "https://good.example/cb",
-            format!("https://good.example/cb?{added}"),
-        ),
-        (
-            "https://good.example/cb?",
-            format!("https://good.example/cb?{added}"),
-        ),
-        (
-            "https://good.example/cb?a=%20+&b",
-            format!("https://good.example/cb?a=%20+&b&{added}"),
-        ),
-        (
-            "https://good.example/cb?a=1&",
-            format!("https://good.example/cb?a=1&&{added}"),
-        ),
-        (
-            "https://good.example/cb#/route?x=1",
-            format!("https://good.example/cb?{added}#/route?x=1"),
-        ),
-        (
-            "https://good.example/cb?a=1#",
-            format!("https://good.example/cb?a=1&{added}#"),
-        ),
-        (
-            "https://good.example/cb?a=1#b#c?d",
-            format!("https://good.example/cb?a=1&{added}#b#c?d"),
-        ),
+        ("https://good.example", format!("https://good.example/?{added}")),
+        ("https://good.example/cb", format!("https://good.example/cb?{added}")),
+        ("https://good.example/cb?", format!("https://good.example/cb?{added}")),
+        ("https://good.example/cb?a=%20+&b", format!("https://good.example/cb?a=%20+&b&{added}")),
+        ("https://good.example/cb?a=1&", format!("https://good.example/cb?a=1&&{added}")),
+        ("https://good.example/cb#/route?x=1", format!("https://good.example/cb?{added}#/route?x=1")),
+        ("https://good.example/cb?a=1#", format!("https://good.example/cb?a=1&{added}#")),
+        ("https://good.example/cb?a=1#b#c?d", format!("https://good.example/cb?a=1&{added}#b#c?d")),
         (
             "https://good.example/cb?service_status=x",
             format!("https://good.example/cb?service_status=x&{added}"),
@@ -261,10 +182,7 @@ fn parameters_are_appended_and_query_and_fragment_survive() {
 
 #[test]
 fn no_parameters_change_nothing() {
-    assert_eq!(
-        url("https://good.example/cb?#").with_query(&[]),
-        "https://good.example/cb?#"
-    );
+    assert_eq!(url("https://good.example/cb?#").with_query(&[]), "https://good.example/cb?#");
 }
 
 #[test]
@@ -295,15 +213,9 @@ fn origins_are_those_of_http_entries_without_wildcard() {
 #[test]
 fn loopback_is_open_only_in_development_with_an_empty_list() {
     let entry = || vec![RedirectEntry::parse("https://good.example").unwrap()];
-    assert!(
-        RedirectPolicy::new(vec![], DevelopmentLoopback::Allowed).allows_development_loopback()
-    );
-    assert!(
-        !RedirectPolicy::new(vec![], DevelopmentLoopback::Refused).allows_development_loopback()
-    );
-    assert!(
-        !RedirectPolicy::new(entry(), DevelopmentLoopback::Allowed).allows_development_loopback()
-    );
+    assert!(RedirectPolicy::new(vec![], DevelopmentLoopback::Allowed).allows_development_loopback());
+    assert!(!RedirectPolicy::new(vec![], DevelopmentLoopback::Refused).allows_development_loopback());
+    assert!(!RedirectPolicy::new(entry(), DevelopmentLoopback::Allowed).allows_development_loopback());
 }
 
 #[test]
@@ -311,10 +223,7 @@ fn overlong_urls_are_refused_as_sent_and_as_serialised() {
     let policy = policy(&["https://good.example/**"]);
     let longest = format!("https://good.example/{}", "a".repeat(2048 - 21));
     assert!(policy.check(&longest).is_ok());
-    assert_eq!(
-        policy.check(&format!("{longest}a")),
-        Err(UrlFault::TooLong.into())
-    );
+    assert_eq!(policy.check(&format!("{longest}a")), Err(UrlFault::TooLong.into()));
     // Each of these characters takes six when serialised.
     assert_eq!(
         policy.check(&format!("https://good.example/{}", "é".repeat(400))),

@@ -20,20 +20,8 @@ fn ada() -> SearchText {
 
 #[test]
 fn blank_and_invisible_queries_are_missing() {
-    for text in [
-        "",
-        " ",
-        "\t\n",
-        "\u{A0}\u{3000}",
-        "\u{200B}",
-        "\u{301}",
-        " \u{AD} \u{FE0F} ",
-    ] {
-        assert_eq!(
-            SearchQuery::parse(text),
-            Err(SearchQueryError::Missing),
-            "{text:?}"
-        );
+    for text in ["", " ", "\t\n", "\u{A0}\u{3000}", "\u{200B}", "\u{301}", " \u{AD} \u{FE0F} "] {
+        assert_eq!(SearchQuery::parse(text), Err(SearchQueryError::Missing), "{text:?}");
     }
 }
 
@@ -41,14 +29,8 @@ fn blank_and_invisible_queries_are_missing() {
 fn hundred_characters_pass_and_one_more_is_too_long() {
     assert!(SearchQuery::parse(&"é".repeat(100)).is_ok());
     assert!(SearchQuery::parse(&"😀".repeat(100)).is_ok());
-    assert_eq!(
-        SearchQuery::parse(&"e".repeat(101)),
-        Err(SearchQueryError::TooLong)
-    );
-    assert_eq!(
-        SearchQuery::parse(&" ".repeat(101)),
-        Err(SearchQueryError::TooLong)
-    );
+    assert_eq!(SearchQuery::parse(&"e".repeat(101)), Err(SearchQueryError::TooLong));
+    assert_eq!(SearchQuery::parse(&" ".repeat(101)), Err(SearchQueryError::TooLong));
 }
 
 #[test]
@@ -56,10 +38,7 @@ fn length_counts_the_text_as_sent_not_as_folded() {
     // One character that folds to eighteen.
     assert!(SearchQuery::parse(&"\u{FDFA}".repeat(100)).is_ok());
     // Marks count although they vanish.
-    assert_eq!(
-        SearchQuery::parse(&format!("a{}", "\u{301}".repeat(100))),
-        Err(SearchQueryError::TooLong)
-    );
+    assert_eq!(SearchQuery::parse(&format!("a{}", "\u{301}".repeat(100))), Err(SearchQueryError::TooLong));
 }
 
 #[test]
@@ -130,20 +109,8 @@ fn metacharacters_are_plain() {
     assert_eq!(tier("100%", &ada()), Some(Tier::Rest));
     assert_eq!(tier("engine,", &ada()), Some(Tier::Rest));
     assert_eq!(tier("s_a", &ada()), Some(Tier::Rest));
-    for q in [
-        "%",
-        "_",
-        "*",
-        "ada*",
-        "\"ada\"",
-        "ada%",
-        "a_a",
-        "l%e",
-        "ada OR bob",
-        "-bob",
-        "name:ada",
-        "'--",
-    ] {
+    for q in ["%", "_", "*", "ada*", "\"ada\"", "ada%", "a_a", "l%e", "ada OR bob", "-bob", "name:ada", "'--"]
+    {
         assert_eq!(tier(q, &ada()), None, "{q}");
     }
 }

@@ -28,7 +28,11 @@ fn every_mail_stands_alone_in_text_and_in_html() {
         assert!(mail.html.replace("&#x2f;", "/").contains(&needle), "{}", template.name());
         assert!(mail.text.contains("Hello Ada Lovelace,\n") && mail.html.contains("Hello Ada Lovelace,"));
         assert!(!mail.subject.contains('\n') && !mail.subject.contains("123456"));
-        assert!(mail.text.lines().all(|line| line.len() <= 78 || line.starts_with("https://")), "{}", mail.text);
+        assert!(
+            mail.text.lines().all(|line| line.len() <= 78 || line.starts_with("https://")),
+            "{}",
+            mail.text
+        );
     }
 }
 
@@ -36,9 +40,14 @@ fn every_mail_stands_alone_in_text_and_in_html() {
 fn html_is_accessible_and_fetches_nothing() {
     for template in Template::ALL {
         let html = render(template, &sample(true)).html;
-        for part in
-            ["<html lang=\"en\">", "name=\"viewport\"", "<title>", "role=\"presentation\"", "<h1", "color-scheme"]
-        {
+        for part in [
+            "<html lang=\"en\">",
+            "name=\"viewport\"",
+            "<title>",
+            "role=\"presentation\"",
+            "<h1",
+            "color-scheme",
+        ] {
             assert!(html.contains(part), "{}: {part}", template.name());
         }
         for part in ["<img", "src=", "url(", "@import", "<script", "<link", "<form"] {
@@ -87,8 +96,12 @@ fn a_name_cannot_add_lines() {
 
 #[test]
 fn a_name_that_is_a_link_is_left_out() {
-    for name in ["https://evil.example/prize", "visit evil.example", "<a href=//evil.example>", "call +1 555 0100 200"]
-    {
+    for name in [
+        "https://evil.example/prize",
+        "visit evil.example",
+        "<a href=//evil.example>",
+        "call +1 555 0100 200",
+    ] {
         let mail = render(Template::SignUpAttempt, &named(name));
         assert!(mail.text.starts_with("Hello,\n"), "{}", mail.text);
         assert!(!mail.html.contains("evil") && !mail.html.contains("555"));
@@ -127,15 +140,15 @@ fn a_missing_code_is_an_error() {
 #[test]
 fn a_file_of_the_operator_replaces_ours() {
     let templates = override_with("verify_code.txt", "Servus, {{ code }} für {{ service_name }}\n").unwrap();
-    let mail = templates.render(Template::VerifyCode, &sample(true)).map_err(|error| error.to_string()).unwrap();
+    let mail =
+        templates.render(Template::VerifyCode, &sample(true)).map_err(|error| error.to_string()).unwrap();
     assert_eq!(mail.text, "Servus, 123456 für Latchkey\n");
     assert!(mail.html.contains("Confirm your email address"));
 }
 
 #[test]
 fn a_layout_of_the_operator_holds_our_contents() {
-    let layout =
-        "<html lang=\"de\"><h1>{% block heading %}{% endblock %}</h1>{% if code %}{{ code }}{% endif %}</html>";
+    let layout = "<html lang=\"de\"><h1>{% block heading %}{% endblock %}</h1>{% if code %}{{ code }}{% endif %}</html>";
     let templates = override_with("layout.html", layout).unwrap();
     let mail = templates.render(Template::ResetCode, &sample(true)).map_err(|error| error.to_string());
     assert_eq!(mail.unwrap().html, "<html lang=\"de\"><h1>Set a new password</h1>123456</html>\n");
@@ -143,7 +156,8 @@ fn a_layout_of_the_operator_holds_our_contents() {
 
 #[test]
 fn a_variable_that_may_be_missing_must_be_asked_for() {
-    let error = override_with("reset_link.txt", "Hello {{ recipient_name }}, {{ link }}").err().unwrap().to_string();
+    let error =
+        override_with("reset_link.txt", "Hello {{ recipient_name }}, {{ link }}").err().unwrap().to_string();
     assert!(error.contains("reset_link.txt line 1") && error.contains("without an if"), "{error}");
 }
 
@@ -202,8 +216,7 @@ fn text_that_is_not_utf8_is_an_error_that_names_the_file() {
 #[test]
 fn a_failure_with_real_data_quotes_none_of_it() {
     // Passes the trial rendering, fails for the data of this one mail.
-    let source =
-        "{% if recipient_name and recipient_name != 'Ada Lovelace' %}{{ code|int + recipient_name }}{% endif %}x";
+    let source = "{% if recipient_name and recipient_name != 'Ada Lovelace' %}{{ code|int + recipient_name }}{% endif %}x";
     let templates = override_with("verify_code.txt", source).unwrap();
     let context = MailContext { code: Some("654321".to_owned()), ..named("Mallory") };
     let error = templates.render(Template::VerifyCode, &context).err().unwrap().to_string();

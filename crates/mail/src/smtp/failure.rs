@@ -59,7 +59,9 @@ impl Failure {
     /// Sorts an error of the SMTP client.
     pub(crate) fn new(stage: Stage, error: &lettre::transport::smtp::Error) -> Self {
         let cause = match error.status() {
-            Some(code) => Cause::Refused { code: code.into(), enhanced: error.source().and_then(enhanced_code) },
+            Some(code) => {
+                Cause::Refused { code: code.into(), enhanced: error.source().and_then(enhanced_code) }
+            }
             None if error.is_timeout() => Cause::TimedOut,
             None => Cause::Broken(innermost(error)),
         };
@@ -76,7 +78,8 @@ impl Failure {
     }
 
     fn is_permanent(&self) -> bool {
-        let is_about_mail = matches!(self.stage, Stage::Sender | Stage::Recipient | Stage::Data | Stage::Content);
+        let is_about_mail =
+            matches!(self.stage, Stage::Sender | Stage::Recipient | Stage::Data | Stage::Content);
         let Cause::Refused { code, .. } = self.cause else { return false };
         is_about_mail && (500..600).contains(&code) && !LOGIN_CODES.contains(&code)
     }
@@ -89,7 +92,9 @@ impl fmt::Display for Failure {
             Cause::Refused { code, enhanced: Some(status) } => {
                 write!(f, "the mail server answered {code} ({status}) at {stage}")
             }
-            Cause::Refused { code, enhanced: None } => write!(f, "the mail server answered {code} at {stage}"),
+            Cause::Refused { code, enhanced: None } => {
+                write!(f, "the mail server answered {code} at {stage}")
+            }
             Cause::TimedOut => write!(f, "the mail server did not answer in time at {stage}"),
             Cause::Broken(reason) => write!(f, "the mail server could not be talked to at {stage}: {reason}"),
         }
@@ -117,7 +122,8 @@ fn enhanced_code(reply: &dyn Error) -> Option<String> {
     let text = reply.to_string();
     let word = text.split_whitespace().next()?;
     let numbers: Vec<&str> = word.split('.').collect();
-    let is_number = |part: &&str| (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        |part: &&str| (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
     (numbers.len() == 3 && numbers.iter().all(is_number)).then(|| word.to_owned())
 }
 

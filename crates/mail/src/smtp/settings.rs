@@ -109,7 +109,10 @@ impl SmtpSettings {
     /// Checks the rules between settings; files are read later.
     pub(crate) fn check(&self) -> Result<(), InvalidSmtpSettings> {
         let is_host = !self.host.is_empty()
-            && self.host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':'));
+            && self
+                .host
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':'));
         if !is_host {
             return Err(InvalidSmtpSettings::Host { host: self.host.clone() });
         }
@@ -125,7 +128,8 @@ impl SmtpSettings {
 
 /// `localhost` (RFC 6761) or a loopback address. Other names may resolve to anything tomorrow.
 fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -150,14 +154,20 @@ mod tests {
 
     #[test]
     fn half_a_login_is_refused() {
-        let settings = SmtpSettings { username: Some("u".to_owned()), ..SmtpSettings::new("mail.example.org", 587) };
+        let settings =
+            SmtpSettings { username: Some("u".to_owned()), ..SmtpSettings::new("mail.example.org", 587) };
         assert!(matches!(settings.check(), Err(InvalidSmtpSettings::HalfLogin)));
     }
 
     #[test]
     fn a_host_is_a_name_or_an_address() {
-        for host in ["", "smtp://mail.example.org", "mail.example.org/", "a b", "user@mail.example.org", "a\r\nb"] {
-            assert!(matches!(SmtpSettings::new(host, 587).check(), Err(InvalidSmtpSettings::Host { .. })), "{host:?}");
+        for host in
+            ["", "smtp://mail.example.org", "mail.example.org/", "a b", "user@mail.example.org", "a\r\nb"]
+        {
+            assert!(
+                matches!(SmtpSettings::new(host, 587).check(), Err(InvalidSmtpSettings::Host { .. })),
+                "{host:?}"
+            );
         }
     }
 }

@@ -1,0 +1,8 @@
+//! What an admin does: users, settings, the audit trail.
+
+mod audit;
+mod settings;
+mod users;
+
+pub use settings::PublicSettings;
+pub use users::{NewUser, UserChange, UserQuery};

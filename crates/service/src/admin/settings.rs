@@ -1,0 +1,48 @@
+//! Editing the settings while the service runs.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use serde_json::Value;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::service::Service;
+use crate::settings::{SettingsInForce, SettingsPatch};
+
+/// What anybody may know of the settings.
+#[derive(Debug, Clone)]
+pub struct PublicSettings {
+    /// The settings in force.
+    pub in_force: Arc<SettingsInForce>,
+    /// Keys of the built-in identity providers that are configured.
+    pub oauth_providers: Vec<String>,
+    /// Keys of the custom identity providers.
+    pub custom_oauth_providers: Vec<String>,
+}
+
+impl Service {
+    /// What anybody may know of the settings.
+    #[must_use]
+    pub fn public_settings(&self) -> PublicSettings {
+        PublicSettings {
+            in_force: self.settings(),
+            oauth_providers: Vec::new(),
+            custom_oauth_providers: Vec::new(),
+        }
+    }
+
+    /// Changes settings; in force here at once, on other instances within a second.
+    pub async fn change_settings(&self, patch: &SettingsPatch, client: Option<&Client>) -> Result<PublicSettings> {
+        let now = self.clock.now();
+        self.sync_shared().await?;
+        let changes = self.base_settings.accept(&self.settings.load().values, patch)?;
+        if !changes.is_empty() {
+            let mut event = self.event(AuditKind::SettingsChanged, Actor::Admin, client, now);
+            let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();
+            event.details.insert("settings".to_owned(), Value::from(names));
+            self.store.save_settings(&changes, event, now).await?;
+            self.reload_shared().await?;
+        }
+        Ok(self.public_settings())
+    }
+}

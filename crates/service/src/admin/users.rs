@@ -1,0 +1,174 @@
+//! Users, as an admin makes, lists, changes and deletes them.
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::password::Password;
+use latchkey_domain::profile::{Name, NewProfile};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::{AppMetadata, User};
+use latchkey_store::{
+    CreateOutcome, ListUsers, NewAccount, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
+};
+
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+/// A user that an admin makes.
+pub struct NewUser {
+    /// The address.
+    pub email: Email,
+    /// The password; without one the user sets it by reset.
+    pub password: Option<Password>,
+    /// The profile's name.
+    pub name: Option<Name>,
+    /// Whether the address counts as proven.
+    pub auto_confirm: bool,
+    /// Whether a profile is made.
+    pub create_profile: bool,
+    /// Application data.
+    pub metadata: AppMetadata,
+}
+
+/// A change of a user; `None` leaves a field as it is.
+#[derive(Debug, Clone, Default)]
+pub struct UserChange {
+    /// The address.
+    pub email: Option<Email>,
+    /// Whether it counts as proven.
+    pub email_verified: Option<bool>,
+    /// Ban, or lift a ban.
+    pub banned: Option<bool>,
+    /// Replaces the application data.
+    pub metadata: Option<AppMetadata>,
+}
+
+/// A question for users.
+#[derive(Debug, Clone)]
+pub struct UserQuery {
+    /// Part of the address or name, or a whole id.
+    pub search: Option<String>,
+    /// Where to begin.
+    pub position: UserPosition,
+    /// How many.
+    pub limit: u32,
+}
+
+impl Service {
+    /// Makes a user. The password rules hold for an admin as well.
+    pub async fn create_user(&self, new: NewUser, actor: Actor, client: Option<&Client>) -> Result<User> {
+        let now = self.clock.now();
+        let password = match new.password {
+            Some(password) => {
+                self.check_new_password(&self.settings(), &password, &new.email)?;
+                Some(self.passwords.hash(password).await?)
+            }
+            None => None,
+        };
+        let profile = NewProfile {
+            id: ProfileId::new(now, self.entropy.bytes()),
+            name: new.name.unwrap_or_default(),
+            avatar_url: None,
+        };
+        let account = NewAccount {
+            id: UserId::new(now, self.entropy.bytes()),
+            email: new.email,
+            password,
+            email_verified: new.auto_confirm,
+            metadata: new.metadata,
+            profile: new.create_profile.then_some(profile),
+            session: None,
+            now,
+            event: self.event(AuditKind::UserCreated, actor, client, now),
+        };
+        match self.store.create_account(account).await? {
+            CreateOutcome::Created(user) => Ok(*user),
+            CreateOutcome::EmailTaken => Err(Error::EmailExists),
+        }
+    }
+
+    /// A page of users.
+    pub async fn list_users(&self, query: UserQuery) -> Result<UserPage> {
+        let list = ListUsers { search: query.search, position: query.position, limit: query.limit };
+        Ok(self.store.list_users(&list).await?)
+    }
+
+    /// One user.
+    pub async fn find_user(&self, id: UserId) -> Result<User> {
+        self.store.find_user(id).await?.ok_or(Error::UserNotFound)
+    }
+
+    /// One user, by address.
+    pub async fn find_user_by_email(&self, email: &Email) -> Result<User> {
+        self.store.find_user_by_email(email.key()).await?.ok_or(Error::UserNotFound)
+    }
+
+    /// Changes a user. A ban ends the sessions on every instance at once.
+    pub async fn change_user(
+        &self,
+        id: UserId,
+        change: UserChange,
+        actor: Actor,
+        client: Option<&Client>,
+    ) -> Result<User> {
+        let now = self.clock.now();
+        let update = UpdateUser {
+            id,
+            events: self.change_events(&change, actor, client, now),
+            email: change.email,
+            email_verified: change.email_verified,
+            banned: change.banned,
+            metadata: change.metadata,
+            now,
+        };
+        match self.store.update_user(update).await? {
+            UpdateUserOutcome::Updated(user) => Ok(*user),
+            UpdateUserOutcome::NotFound => Err(Error::UserNotFound),
+            UpdateUserOutcome::EmailTaken => Err(Error::EmailExists),
+        }
+    }
+
+    /// Deletes users; unknown ids are skipped. Answers how many went.
+    pub async fn delete_users(&self, ids: &[UserId], actor: Actor, client: Option<&Client>) -> Result<u64> {
+        let now = self.clock.now();
+        let event = |id: &UserId| AuditEvent {
+            user_id: Some(*id),
+            ..self.event(AuditKind::UserDeleted, actor, client, now)
+        };
+        let events = ids.iter().map(event).collect();
+        Ok(self.store.delete_users(ids, events).await?)
+    }
+
+    /// Ends all sessions of a user; answers how many.
+    pub async fn end_all_sessions(&self, id: UserId, client: Option<&Client>) -> Result<u64> {
+        let now = self.clock.now();
+        let event = self.event(AuditKind::SessionsEnded, Actor::Admin, client, now);
+        self.store.end_all_sessions(id, event, now).await?.ok_or(Error::UserNotFound)
+    }
+
+    /// Deletes a user's profile.
+    pub async fn delete_profile(&self, id: UserId, client: Option<&Client>) -> Result<()> {
+        let now = self.clock.now();
+        let event = self.event(AuditKind::ProfileDeleted, Actor::Admin, client, now);
+        let is_deleted = self.store.delete_profile(id, event).await?;
+        if is_deleted { Ok(()) } else { Err(Error::ProfileNotFound) }
+    }
+
+    fn change_events(
+        &self,
+        change: &UserChange,
+        actor: Actor,
+        client: Option<&Client>,
+        now: Timestamp,
+    ) -> Vec<AuditEvent> {
+        let kinds = [
+            (change.email.is_some(), AuditKind::EmailChanged),
+            (change.banned == Some(true), AuditKind::UserBanned),
+            (change.banned == Some(false), AuditKind::UserUnbanned),
+            (change.email_verified.is_some() || change.metadata.is_some(), AuditKind::UserUpdated),
+        ];
+        let named = kinds.into_iter().filter(|(is_named, _)| *is_named);
+        named.map(|(_, kind)| self.event(kind, actor, client, now)).collect()
+    }
+}

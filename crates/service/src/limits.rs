@@ -1,0 +1,150 @@
+//! The rate limits of policy by name: which buckets an operation takes from, and whom they count.
+//! What instances must share is counted in the store; the coarse limits of reads and refreshes are kept here.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use latchkey_domain::client::Client;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::SignInGuard;
+
+use crate::config::LimitsConfig;
+use crate::error::{Error, Result};
+
+/// After so many buckets, full ones are forgotten.
+const SWEEP_AT: usize = 10_000;
+
+/// The rate limits of policy.
+pub struct Limits {
+    config: LimitsConfig,
+    local: Mutex<HashMap<LimitKey, Timestamp>>,
+}
+
+impl From<Limited> for Error {
+    fn from(limited: Limited) -> Self {
+        Self::TooManyRequests { limit: limited.limit, retry_after: limited.retry_after }
+    }
+}
+
+impl Limits {
+    /// Limits by configuration.
+    #[must_use]
+    pub fn new(config: LimitsConfig) -> Self {
+        Self { config, local: Mutex::default() }
+    }
+
+    /// Guess limits of a password check, unless limits are off.
+    #[must_use]
+    pub fn sign_in_guard(&self, email: &EmailKey, client: &Client) -> Option<SignInGuard> {
+        let network = client.address.network();
+        self.config.enabled.then(|| SignInGuard {
+            pair: LimitKey::new("sign-in pair", &[email.as_str(), &network]),
+            pair_policy: self.config.sign_in_pair,
+            account: LimitKey::new("sign-in account", &[email.as_str()]),
+            account_policy: self.config.sign_in_account,
+            known_client: LimitKey::new("known client", &[email.as_str(), &network]),
+            known_for: self.config.known_client,
+        })
+    }
+
+    /// A password sign-in.
+    #[must_use]
+    pub fn sign_in(&self, client: &Client) -> Vec<Take> {
+        self.by_address("password sign-in, per address", self.config.sign_in_address, client)
+    }
+
+    /// A sign-up that opens a session.
+    #[must_use]
+    pub fn sign_up(&self, client: &Client) -> Vec<Take> {
+        self.by_address("sign-up, per address", self.config.sign_up_address, client)
+    }
+
+    /// A sign-up that sends a mail.
+    #[must_use]
+    pub fn sign_up_with_mail(&self, email: &EmailKey, client: &Client) -> Vec<Take> {
+        let mut takes = self.sign_up(client);
+        takes.extend(self.mail(email, Purpose::VerifyEmail, client));
+        takes
+    }
+
+    /// A mail.
+    #[must_use]
+    pub fn mail(&self, email: &EmailKey, purpose: Purpose, client: &Client) -> Vec<Take> {
+        if !self.config.enabled {
+            return Vec::new();
+        }
+        let recipient = [purpose.as_str(), email.as_str()];
+        let mut takes = self.by_address("mails, per address", self.config.mail_address, client);
+        takes.push(Take {
+            key: LimitKey::new("mail pause", &recipient),
+            rate: self.config.mail_recipient_pause,
+            limit: "mails, per recipient",
+        });
+        takes.push(Take {
+            key: LimitKey::new("mail recipient", &recipient),
+            rate: self.config.mail_recipient,
+            limit: "mails, per recipient",
+        });
+        takes
+    }
+
+    /// A code or a link that is tried.
+    #[must_use]
+    pub fn verification(&self, client: &Client) -> Vec<Take> {
+        self.by_address("code and link verification, per address", self.config.verification_address, client)
+    }
+
+    /// A refused admin key.
+    #[must_use]
+    pub fn admin(&self, client: &Client) -> Vec<Take> {
+        self.by_address("admin key, per address", self.config.admin_address, client)
+    }
+
+    /// Takes from this instance's bucket for refreshes.
+    pub fn take_refresh(&self, client: &Client, now: Timestamp) -> Result<()> {
+        self.take_here(&self.by_address("refresh, per address", self.config.refresh_address, client), now)
+    }
+
+    /// Takes from this instance's bucket for searches and public profiles.
+    pub fn take_public_read(&self, client: &Client, now: Timestamp) -> Result<()> {
+        let rate = self.config.public_read_address;
+        self.take_here(&self.by_address("search and public profile, per address", rate, client), now)
+    }
+
+    /// Forgets buckets that are full again; answers how many.
+    pub fn sweep(&self, now: Timestamp) -> usize {
+        let mut local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
+        sweep(&mut local, now)
+    }
+
+    fn by_address(&self, limit: &'static str, rate: Rate, client: &Client) -> Vec<Take> {
+        if !self.config.enabled {
+            return Vec::new();
+        }
+        vec![Take { key: LimitKey::new(limit, &[&client.address.network()]), rate, limit }]
+    }
+
+    fn take_here(&self, takes: &[Take], now: Timestamp) -> Result<()> {
+        if takes.is_empty() {
+            return Ok(());
+        }
+        let mut local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
+        if local.len() >= SWEEP_AT {
+            sweep(&mut local, now);
+        }
+        for take in takes {
+            let after = take.take(local.get(&take.key).copied(), now)?;
+            local.insert(take.key, after);
+        }
+        Ok(())
+    }
+}
+
+fn sweep(local: &mut HashMap<LimitKey, Timestamp>, now: Timestamp) -> usize {
+    let before = local.len();
+    local.retain(|_, full_at| *full_at > now);
+    before - local.len()
+}

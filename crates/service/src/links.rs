@@ -1,0 +1,142 @@
+//! Mailed links as a browser opens them: the service first, then a redirect to the caller's target (spec 4.3).
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::redirect::RedirectUrl;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_store::{LinkState, LinkStatus, OpenedLink};
+
+use crate::error::Result;
+use crate::service::Service;
+
+/// Whether a link may change anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visit {
+    /// It is opened.
+    Open,
+    /// It is only looked at (HEAD).
+    Look,
+}
+
+/// Where a browser goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkAnswer {
+    /// To this URL.
+    Redirect(String),
+    /// Nowhere: there is no target to trust. A page says what to do.
+    Page(LinkProblem),
+}
+
+/// What a page, or `service_error`, tells about a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkProblem {
+    /// No such link.
+    Unknown,
+    /// Too old.
+    Expired,
+    /// A newer one was sent, or the account changed.
+    Superseded,
+    /// Its reset was done.
+    Used,
+    /// It is good, but its target is allowed no more and there is no default.
+    NoTarget,
+}
+
+impl LinkProblem {
+    /// A sentence for the person who opened the link.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::Unknown => "This link is not valid. Please request a new one.",
+            Self::Expired => "This link has expired. Please request a new one.",
+            Self::Superseded => "This link was replaced by a newer one. Please use the latest mail.",
+            Self::Used => "This link was already used. Please request a new one.",
+            Self::NoTarget => "The page that this link leads to is no longer allowed. Please go back to the app.",
+        }
+    }
+}
+
+impl Service {
+    /// Opens a verification link: proves the address, signs nobody in. Opening it again, as mail scanners do, answers
+    /// the same.
+    pub async fn open_verify_link(&self, token: Option<&str>, visit: Visit, client: &Client) -> Result<LinkAnswer> {
+        let purpose = Purpose::VerifyEmail;
+        let Some(token) = token.and_then(LinkToken::parse) else {
+            return Ok(self.link_answer(purpose, None, None));
+        };
+        let now = self.clock.now();
+        let takes = self.limits.verification(client);
+        let opened = match visit {
+            Visit::Look => self.store.look_at_link(token.hash(), purpose, &takes, now).await?,
+            Visit::Open => {
+                let event = self.event(AuditKind::EmailVerified, Actor::User, Some(client), now);
+                self.store.open_verify_link(token.hash(), &takes, event, now).await?
+            }
+        };
+        self.opened_link(purpose, opened, None)
+    }
+
+    /// Opens a reset link: any number of times; only resetPassword consumes it.
+    pub async fn open_reset_link(&self, token: Option<&str>, client: &Client) -> Result<LinkAnswer> {
+        let purpose = Purpose::ResetPassword;
+        let Some(token) = token.and_then(LinkToken::parse) else {
+            return Ok(self.link_answer(purpose, None, None));
+        };
+        let takes = self.limits.verification(client);
+        let opened = self.store.look_at_link(token.hash(), purpose, &takes, self.clock.now()).await?;
+        self.opened_link(purpose, opened, Some(&token))
+    }
+
+    fn opened_link(&self, purpose: Purpose, opened: OpenedLink, token: Option<&LinkToken>) -> Result<LinkAnswer> {
+        match opened {
+            OpenedLink::Known(state) => Ok(self.link_answer(purpose, Some(&state), token)),
+            OpenedLink::Unknown => Ok(self.link_answer(purpose, None, None)),
+            OpenedLink::Limited(limited) => Err(limited.into()),
+        }
+    }
+
+    fn link_answer(&self, purpose: Purpose, state: Option<&LinkState>, token: Option<&LinkToken>) -> LinkAnswer {
+        let problem = match state.map(|state| state.status) {
+            None => Some(LinkProblem::Unknown),
+            Some(LinkStatus::Good) => None,
+            Some(LinkStatus::Expired) => Some(LinkProblem::Expired),
+            Some(LinkStatus::Superseded) => Some(LinkProblem::Superseded),
+            Some(LinkStatus::Used) => Some(LinkProblem::Used),
+        };
+        let stored = state.and_then(|state| state.redirect_to.as_deref());
+        let Some(target) = self.link_target(stored) else {
+            return LinkAnswer::Page(problem.unwrap_or(LinkProblem::NoTarget));
+        };
+        LinkAnswer::Redirect(self.link_url(&target, purpose, problem, token))
+    }
+
+    /// The stored target, if it is still on the list; else the default.
+    fn link_target(&self, stored: Option<&str>) -> Option<RedirectUrl> {
+        let settings = self.settings.load();
+        let stored = stored.and_then(|url| settings.redirects.check(url).ok());
+        stored.or_else(|| settings.default_redirect.clone())
+    }
+
+    fn link_url(
+        &self,
+        target: &RedirectUrl,
+        purpose: Purpose,
+        problem: Option<LinkProblem>,
+        token: Option<&LinkToken>,
+    ) -> String {
+        let prefix = &self.config.redirect_param_prefix;
+        let [status, kind, error] = ["status", "type", "error"].map(|name| format!("{prefix}_{name}"));
+        let good = match purpose {
+            Purpose::VerifyEmail => "success",
+            Purpose::ResetPassword => "ready",
+        };
+        let mut parameters =
+            vec![(status.as_str(), if problem.is_some() { "error" } else { good }), (&kind, purpose.as_str())];
+        match problem {
+            Some(problem) => parameters.push((&error, problem.message())),
+            None => parameters.extend(token.map(|token| ("token", token.expose()))),
+        }
+        target.with_query(&parameters)
+    }
+}

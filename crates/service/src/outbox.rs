@@ -1,0 +1,163 @@
+//! The outbox worker's step: claim, render, send outside any transaction, settle.
+
+use std::time::Duration;
+
+use latchkey_domain::ids::LeaseId;
+use latchkey_domain::time::Timestamp;
+use latchkey_mail::{Mailbox, MailContext, Message, MessageId, SendError, Template, Transport};
+use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState};
+
+use crate::error::{Error, Result};
+use crate::proof::MailPayload;
+use crate::service::Service;
+
+/// How many mails one claim takes; they are sent side by side, so that the lease outlives the slowest.
+const CLAIM: u32 = 8;
+/// Longest time that one transport may take for one mail.
+const SEND_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Delivered {
+    /// Mails sent.
+    pub sent: usize,
+    /// Mails put back for later.
+    pub retried: usize,
+    /// Mails given up.
+    pub dead: usize,
+}
+
+impl Service {
+    /// Sends what is due, claim by claim, until nothing is.
+    pub async fn deliver_due_mails(&self) -> Result<Delivered> {
+        let mut delivered = Delivered::default();
+        let Some(transport) = &self.mailer.transport else { return Ok(delivered) };
+        loop {
+            let now = self.clock.now();
+            let lease = Lease {
+                id: LeaseId::new(now, self.entropy.bytes()),
+                until: now.plus(self.config.mail_retries.lease),
+            };
+            let claimed = self.store.claim_mails(lease, CLAIM, now).await?;
+            if claimed.is_empty() {
+                return Ok(delivered);
+            }
+            for fate in self.deliver_all(claimed, lease.id, transport).await? {
+                match fate {
+                    MailFate::Sent => delivered.sent += 1,
+                    MailFate::RetryAt { .. } => delivered.retried += 1,
+                    MailFate::Dead { .. } => delivered.dead += 1,
+                }
+            }
+        }
+    }
+
+    /// Waits until a mail was written on this instance.
+    pub async fn mail_written(&self) {
+        self.mail_written.notified().await;
+    }
+
+    /// How long until the next mail is due, by what stands in the outbox now.
+    pub async fn next_mail_in(&self) -> Result<Option<Duration>> {
+        let due = self.store.next_mail_due().await?;
+        Ok(due.map(|due| due.since(self.clock.now())))
+    }
+
+    /// Mails for the operator.
+    pub async fn list_mails(&self, state: Option<MailState>, limit: u32) -> Result<Vec<ListedMail>> {
+        Ok(self.store.list_mails(state, limit).await?)
+    }
+
+    async fn deliver_all(
+        &self,
+        claimed: Vec<ClaimedMail>,
+        lease: LeaseId,
+        transport: &Transport,
+    ) -> Result<Vec<MailFate>> {
+        let sends = claimed.into_iter().map(|mail| async move {
+            let outcome = match self.render(&mail) {
+                Ok(message) => send(transport, &message).await,
+                Err(error) => Err(error),
+            };
+            let now = self.clock.now();
+            let fate = self.fate(outcome, mail.attempts, now);
+            log(&mail, &fate);
+            self.store.settle_mail(mail.id, lease, fate.clone(), now).await.map(|_| fate)
+        });
+        let settled = futures_util::future::join_all(sends).await;
+        settled.into_iter().map(|fate| fate.map_err(Error::from)).collect()
+    }
+
+    fn render(&self, mail: &ClaimedMail) -> Result<Message, SendError> {
+        let id = mail.id.to_string();
+        let broken = |what: &str| SendError::Permanent(what.to_owned());
+        let plain = self.keys.open_mail(&id, &mail.sealed).map_err(|error| broken(&error.to_string()))?;
+        let payload: MailPayload =
+            serde_json::from_slice(&plain).map_err(|_| broken("the mail's content cannot be read"))?;
+        let template = match (mail.kind, payload.code.is_some()) {
+            (MailKind::Verify, true) => Template::VerifyCode,
+            (MailKind::Verify, false) => Template::VerifyLink,
+            (MailKind::Reset, true) => Template::ResetCode,
+            (MailKind::Reset, false) => Template::ResetLink,
+            (MailKind::SignUpAttempt, _) => Template::SignUpAttempt,
+        };
+        let is_owner_mail = mail.kind == MailKind::SignUpAttempt;
+        let context = MailContext {
+            service_name: self.config.service_name.clone(),
+            public_url: self.config.origin().to_owned(),
+            recipient_name: mail.recipient.name.as_ref().map(|name| name.as_str().to_owned()),
+            code: payload.code.filter(|_| !is_owner_mail),
+            link: payload.link.filter(|_| !is_owner_mail),
+            expires_in_minutes: payload.minutes,
+            contested: mail.recipient.is_contested,
+        };
+        let rendered = self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;
+        Ok(Message {
+            message_id: MessageId::parse(&id).map_err(|_| broken("the mail's id cannot be used"))?,
+            from: self.sender(),
+            to: mail.recipient.email.deliverable(),
+            subject: rendered.subject,
+            text: rendered.text,
+            html: rendered.html,
+            date: mail.created_at,
+        })
+    }
+
+    fn sender(&self) -> Mailbox {
+        self.config.mail_from.clone()
+    }
+
+    fn fate(&self, outcome: Result<(), SendError>, attempts: u32, now: Timestamp) -> MailFate {
+        match outcome {
+            Ok(()) => MailFate::Sent,
+            Err(SendError::Permanent(error)) => MailFate::Dead { error },
+            Err(SendError::Transient(error)) if attempts + 1 >= self.config.mail_retries.attempts => {
+                MailFate::Dead { error }
+            }
+            Err(SendError::Transient(error)) => {
+                MailFate::RetryAt { at: now.plus(self.backoff(attempts)), error }
+            }
+        }
+    }
+
+    /// Doubles with each attempt up to the longest wait, a fifth more or less by chance.
+    fn backoff(&self, attempts: u32) -> Duration {
+        let retries = self.config.mail_retries;
+        let wait = retries.first.saturating_mul(1 << attempts.min(16)).min(retries.longest);
+        wait.mul_f64(0.8 + 0.4 * self.entropy.fraction())
+    }
+}
+
+async fn send(transport: &Transport, message: &Message) -> Result<(), SendError> {
+    let timeout = SendError::Transient("the transport took too long".to_owned());
+    tokio::time::timeout(SEND_TIMEOUT, transport.send(message)).await.unwrap_or(Err(timeout))
+}
+
+fn log(mail: &ClaimedMail, fate: &MailFate) {
+    let (id, kind) = (mail.id, mail.kind.as_str());
+    match fate {
+        MailFate::Sent => tracing::info!(%id, kind, "mail sent"),
+        MailFate::RetryAt { at, error } => tracing::warn!(%id, kind, %error, next = %at, "mail not sent, will retry"),
+        MailFate::Dead { error } => tracing::error!(%id, kind, %error, "mail given up"),
+    }
+}

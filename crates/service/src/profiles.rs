@@ -1,0 +1,60 @@
+//! Profiles: reading one's own and others', changing one's own.
+
+use latchkey_domain::client::Client;
+use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::profile::{LARGEST_OBJECT, Name, NewProfile, Profile, ProfilePatch};
+use latchkey_store::{UpdateProfile, UpdateProfileOutcome};
+
+use crate::authenticate::Caller;
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+/// What happens to a user without a profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// The change is refused.
+    Refuse,
+    /// The profile is made.
+    Create,
+}
+
+impl Service {
+    /// The caller's own profile.
+    pub async fn own_profile(&self, caller: Caller) -> Result<Profile> {
+        self.store.find_profile(caller.user_id).await?.ok_or(Error::ProfileNotFound)
+    }
+
+    /// Anybody's profile.
+    pub async fn public_profile(&self, user_id: UserId, client: &Client) -> Result<Profile> {
+        self.limits.take_public_read(client, self.clock.now())?;
+        self.store.find_profile(user_id).await?.ok_or(Error::UserNotFound)
+    }
+
+    /// Changes the caller's own profile.
+    pub async fn update_profile(
+        &self,
+        caller: Caller,
+        patch: ProfilePatch,
+        if_version: Option<Vec<i64>>,
+        missing: Missing,
+    ) -> Result<Profile> {
+        let now = self.clock.now();
+        let profile = NewProfile {
+            id: ProfileId::new(now, self.entropy.bytes()),
+            name: Name::default(),
+            avatar_url: None,
+        };
+        let create = (missing == Missing::Create).then_some(profile);
+        let update = UpdateProfile { user_id: caller.user_id, patch, if_version, create, now };
+        match self.store.update_profile(update).await? {
+            UpdateProfileOutcome::Updated(profile) => Ok(*profile),
+            UpdateProfileOutcome::NotFound => Err(Error::ProfileNotFound),
+            UpdateProfileOutcome::PreconditionFailed => Err(Error::PreconditionFailed),
+            UpdateProfileOutcome::UsernameTaken => Err(Error::UsernameTaken),
+            UpdateProfileOutcome::TooLarge => Err(Error::Validation {
+                field: "profile",
+                problem: format!("custom fields must be at most {} KiB of JSON together", LARGEST_OBJECT / 1024),
+            }),
+        }
+    }
+}

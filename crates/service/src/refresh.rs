@@ -1,0 +1,76 @@
+//! refreshSession: a new access token and the next refresh token.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::RefreshToken;
+use latchkey_store::{RefreshOutcome, RefreshSession};
+
+use crate::error::{Error, Result};
+use crate::service::{Service, SignedIn};
+
+/// How a refresh token came.
+pub enum Presented {
+    /// In the body, by a client that keeps it itself.
+    Body(RefreshToken),
+    /// In the cookie, with what came in `X-CSRF-Token`.
+    Cookie {
+        /// The token.
+        token: RefreshToken,
+        /// The header.
+        csrf_token: Option<String>,
+    },
+}
+
+impl Service {
+    /// Rotates a refresh token. The just-replaced one yields the same successor for a short grace; a replay after
+    /// that ends the session.
+    pub async fn refresh(&self, presented: Presented, client: Client) -> Result<SignedIn> {
+        let now = self.clock.now();
+        self.limits.take_refresh(&client, now)?;
+        let token = self.accept_channel(presented, now).await?;
+
+        let successor = token.successor(self.entropy.bytes());
+        let sealed_successor =
+            self.keys.seal_successor(&*self.entropy, &token, &successor).map_err(Error::internal)?;
+        let refresh = RefreshSession {
+            family: token.family_hash(),
+            presented: token.hash(),
+            successor: successor.hash(),
+            sealed_successor,
+            grace: self.config.lifetimes.refresh_grace,
+            idle_expires_at: now.plus(self.config.lifetimes.refresh_idle),
+            reuse_event: self.event(AuditKind::RefreshReused, Actor::User, Some(&client), now),
+            client,
+            now,
+        };
+        match self.store.refresh_session(refresh).await? {
+            RefreshOutcome::Rotated(live) => self.with_tokens(live.user, &live.session, successor, now),
+            RefreshOutcome::SameSuccessor { sealed, live } => {
+                let same = self.keys.open_successor(&token, &sealed).map_err(Error::internal)?;
+                self.with_tokens(live.user, &live.session, same, now)
+            }
+            RefreshOutcome::Revoked => {
+                tracing::warn!("a replaced refresh token came back after its grace; its session was ended");
+                Err(Error::Unauthorized)
+            }
+            RefreshOutcome::Refused => Err(Error::Unauthorized),
+        }
+    }
+
+    /// A cookie needs its CSRF token. Only a good cookie is told that the token is wrong; a bad one is just bad.
+    pub(crate) async fn accept_channel(&self, presented: Presented, now: Timestamp) -> Result<RefreshToken> {
+        match presented {
+            Presented::Body(token) => Ok(token),
+            Presented::Cookie { token, csrf_token } => {
+                let family = token.family_hash();
+                if csrf_token.is_some_and(|csrf_token| self.keys.is_csrf_token(&family, &csrf_token)) {
+                    return Ok(token);
+                }
+                let grace = self.config.lifetimes.refresh_grace;
+                let is_good = self.store.is_refresh_token_good(family, token.hash(), grace, now).await?;
+                Err(if is_good { Error::InvalidCsrfToken } else { Error::Unauthorized })
+            }
+        }
+    }
+}

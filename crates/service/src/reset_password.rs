@@ -1,0 +1,76 @@
+//! sendResetPasswordEmail, exchangeResetPasswordToken, resetPassword.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::codes::{Purpose, SixDigitCode};
+use latchkey_domain::email::Email;
+use latchkey_domain::password::Password;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_store::{BeginReset, CodeAttempt, ExchangeOutcome, NewToken, ResetPassword};
+
+use crate::error::{Error, Result};
+use crate::redirect_target::RedirectInput;
+use crate::service::Service;
+
+/// A reset token that was just given out.
+pub struct ResetToken {
+    /// The token.
+    pub token: LinkToken,
+    /// When it stops being good.
+    pub expires_at: Timestamp,
+}
+
+impl Service {
+    /// Mails a code or link. Known and unknown addresses are answered alike.
+    pub async fn send_reset(&self, email: Email, redirect: RedirectInput, client: Client) -> Result<()> {
+        let method = self.settings.load().values.reset_password_method;
+        self.request_challenge(email, Purpose::ResetPassword, method, redirect, &client).await
+    }
+
+    /// Exchanges a code for a reset token.
+    pub async fn exchange_reset_code(
+        &self,
+        email: Email,
+        code: SixDigitCode,
+        client: Client,
+    ) -> Result<ResetToken> {
+        let now = self.clock.now();
+        let token = LinkToken::new(self.entropy.bytes());
+        let expires_at = now.plus(self.config.lifetimes.exchanged_reset);
+        let attempt = CodeAttempt {
+            mac: self.keys.code_mac(email.key(), Purpose::ResetPassword, &code),
+            email: email.key().clone(),
+            budget: self.config.code_budget,
+            takes: self.limits.verification(&client),
+            event: self.event(AuditKind::PasswordReset, Actor::User, Some(&client), now),
+            now,
+        };
+        match self.store.exchange_reset_code(attempt, NewToken { hash: token.hash(), expires_at }).await? {
+            ExchangeOutcome::Exchanged => Ok(ResetToken { token, expires_at }),
+            ExchangeOutcome::Refused => Err(Error::InvalidCode),
+            ExchangeOutcome::Limited(limited) => Err(limited.into()),
+        }
+    }
+
+    /// Sets a new password with a reset token. A password that breaks a rule does not cost the token.
+    pub async fn reset_password(&self, token: LinkToken, new: Password, client: Client) -> Result<()> {
+        let now = self.clock.now();
+        let takes = self.limits.verification(&client);
+        let subject = match self.store.begin_reset(token.hash(), &takes, now).await? {
+            BeginReset::Good(subject) => subject,
+            BeginReset::Refused => return Err(Error::InvalidCode),
+            BeginReset::Limited(limited) => return Err(limited.into()),
+        };
+        self.check_new_password(&self.settings(), &new, &subject.email)?;
+
+        let reset = ResetPassword {
+            token: token.hash(),
+            password: self.passwords.hash(new).await?,
+            event: self.event(AuditKind::PasswordReset, Actor::User, Some(&client), now),
+            now,
+        };
+        let user = self.store.reset_password(reset).await?;
+        user.map(|_| ()).ok_or(Error::InvalidCode)
+    }
+}

@@ -1,0 +1,158 @@
+//! signUp: an account, and a session or a proof of the mailbox.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::password::{Password, PasswordHash};
+use latchkey_domain::profile::{Name, NewProfile};
+use latchkey_domain::session::AuthMethod;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::AppMetadata;
+use latchkey_store::{BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
+
+pub use crate::redirect_target::RedirectInput;
+use crate::error::{Error, Result};
+use crate::redirect_target::Need;
+use crate::service::{Service, SignedIn};
+use crate::settings::{EmailMethod, SettingsInForce};
+
+/// How often a password is hashed again because an account appeared under it. Each round needs another racer.
+const ROUNDS: u32 = 4;
+
+/// What one signs up with.
+pub struct SignUp {
+    /// The address.
+    pub email: Email,
+    /// The password.
+    pub password: Password,
+    /// The profile's name, if one was given.
+    pub name: Option<Name>,
+    /// Where the browser goes after a verification link.
+    pub redirect: RedirectInput,
+    /// Who asks.
+    pub client: Client,
+}
+
+/// What came of it.
+pub enum SignedUp {
+    /// Verification is off: a session.
+    SignedIn(Box<SignedIn>),
+    /// Verification is on: a mail is on its way, whether or not the address was free.
+    VerificationRequired,
+}
+
+impl Service {
+    /// Makes an account. While verification is required, a taken address is answered exactly like a free one.
+    pub async fn sign_up(&self, sign_up: SignUp) -> Result<SignedUp> {
+        let settings = self.settings();
+        if settings.values.disable_sign_up {
+            return Err(Error::SignUpDisabled);
+        }
+        self.check_new_password(&settings, &sign_up.password, &sign_up.email)?;
+        if settings.values.require_email_verification {
+            self.sign_up_pending(sign_up, &settings).await?;
+            return Ok(SignedUp::VerificationRequired);
+        }
+        sign_up.redirect.resolve(&settings, Need::Optional)?;
+        let signed_in = self.sign_up_at_once(sign_up).await?;
+        Ok(SignedUp::SignedIn(Box::new(signed_in)))
+    }
+
+    /// The policy on new passwords, for the account with this address.
+    pub(crate) fn check_new_password(
+        &self,
+        settings: &SettingsInForce,
+        password: &Password,
+        email: &Email,
+    ) -> Result<()> {
+        Ok(settings.values.passwords.check(password, email.local_part(), &self.config.service_name)?)
+    }
+
+    async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<SignedIn> {
+        let now = self.clock.now();
+        let takes = self.limits.sign_up(&sign_up.client);
+        match self.store.begin_sign_up(sign_up.email.key(), &takes, now).await? {
+            BeginSignUp::Limited(limited) => return Err(limited.into()),
+            BeginSignUp::Taken | BeginSignUp::Pending(_) => return Err(Error::EmailExists),
+            BeginSignUp::Free => {}
+        }
+        let hash = self.passwords.hash(sign_up.password).await?;
+        let draft = self.draft_session(AuthMethod::Password, &sign_up.client, now);
+        let mut account = self.new_account(sign_up.email, sign_up.name, hash, &sign_up.client, now);
+        account.session = Some(draft.session.clone());
+        match self.store.create_account(account).await? {
+            CreateOutcome::Created(user) => self.signed_in(*user, draft, now),
+            CreateOutcome::EmailTaken => Err(Error::EmailExists),
+        }
+    }
+
+    /// One hash and one write, whatever stands at the address.
+    async fn sign_up_pending(&self, sign_up: SignUp, settings: &SettingsInForce) -> Result<()> {
+        if !self.config.has_mail_transport {
+            return Err(Error::EmailProviderNotConfigured);
+        }
+        let now = self.clock.now();
+        let method = settings.values.verify_email_method;
+        let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
+        let redirect = sign_up.redirect.resolve(settings, need)?;
+
+        let takes = self.limits.sign_up_with_mail(sign_up.email.key(), &sign_up.client);
+        let mut like = match self.store.begin_sign_up(sign_up.email.key(), &takes, now).await? {
+            BeginSignUp::Limited(limited) => return Err(limited.into()),
+            BeginSignUp::Pending(hash) => hash,
+            BeginSignUp::Free | BeginSignUp::Taken => None,
+        };
+
+        for _ in 0..ROUNDS {
+            // Under the salt of a pending account the two passwords can be compared.
+            let hash = match &like {
+                Some(like) => self.passwords.hash_like(sign_up.password.duplicate(), like).await?,
+                None => self.passwords.hash(sign_up.password.duplicate()).await?,
+            };
+            let proof =
+                self.new_proof(sign_up.email.key(), Purpose::VerifyEmail, method, redirect.clone(), now)?;
+            let (email, name) = (sign_up.email.clone(), sign_up.name.clone());
+            let account = self.new_account(email, name, hash, &sign_up.client, now);
+            let pending = PendingSignUp { account, challenge: proof.challenge, mail: proof.mail };
+            match self.store.sign_up_pending(pending).await? {
+                SignUpOutcome::Rehash(hash) => like = Some(hash),
+                SignUpOutcome::Created
+                | SignUpOutcome::Renewed
+                | SignUpOutcome::Contested
+                | SignUpOutcome::OwnerTold => {
+                    self.wake_outbox();
+                    return Ok(());
+                }
+            }
+        }
+        Err(Error::Busy { retry_after: std::time::Duration::from_secs(1) })
+    }
+
+    fn new_account(
+        &self,
+        email: Email,
+        name: Option<Name>,
+        password: PasswordHash,
+        client: &Client,
+        now: Timestamp,
+    ) -> NewAccount {
+        let profile = NewProfile {
+            id: ProfileId::new(now, self.entropy.bytes()),
+            name: name.unwrap_or_default(),
+            avatar_url: None,
+        };
+        NewAccount {
+            id: UserId::new(now, self.entropy.bytes()),
+            email,
+            password: Some(password),
+            email_verified: false,
+            metadata: AppMetadata::default(),
+            profile: self.config.create_profile_on_sign_up.then_some(profile),
+            session: None,
+            now,
+            event: self.event(AuditKind::SignedUp, Actor::User, Some(client), now),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! verifyEmail and resendVerificationEmail.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::codes::{Purpose, SixDigitCode};
+use latchkey_domain::email::Email;
+use latchkey_domain::session::AuthMethod;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_store::{CodeAttempt, RequestChallenge, RequestOutcome, VerifyOutcome};
+
+use crate::error::{Error, Result};
+use crate::redirect_target::{Need, RedirectInput};
+use crate::service::{Service, SignedIn};
+use crate::settings::EmailMethod;
+
+/// What proves an address.
+pub enum VerificationProof {
+    /// A code that was mailed to this address.
+    Code(Email, SixDigitCode),
+    /// The token of a link (older variant).
+    Link(LinkToken),
+}
+
+impl Service {
+    /// Mails a new code or link. Known and unknown addresses are answered alike.
+    pub async fn resend_verification(
+        &self,
+        email: Email,
+        redirect: RedirectInput,
+        client: Client,
+    ) -> Result<()> {
+        let method = self.settings.load().values.verify_email_method;
+        self.request_challenge(email, Purpose::VerifyEmail, method, redirect, &client).await
+    }
+
+    /// Proves an address and opens a session.
+    pub async fn verify_email(&self, proof: VerificationProof, client: Client) -> Result<SignedIn> {
+        let now = self.clock.now();
+        let draft = self.draft_session(AuthMethod::Email, &client, now);
+        let event = self.event(AuditKind::EmailVerified, Actor::User, Some(&client), now);
+        let takes = self.limits.verification(&client);
+
+        let outcome = match proof {
+            VerificationProof::Code(email, code) => {
+                let attempt = CodeAttempt {
+                    mac: self.keys.code_mac(email.key(), Purpose::VerifyEmail, &code),
+                    email: email.key().clone(),
+                    budget: self.config.code_budget,
+                    takes,
+                    event,
+                    now,
+                };
+                self.store.verify_by_code(attempt, draft.session.clone()).await?
+            }
+            VerificationProof::Link(token) => {
+                self.store.verify_by_token(token.hash(), &takes, draft.session.clone(), event).await?
+            }
+        };
+        match outcome {
+            VerifyOutcome::Verified(user) => self.signed_in(*user, draft, now),
+            VerifyOutcome::Refused => Err(Error::InvalidCode),
+            VerifyOutcome::Limited(limited) => Err(limited.into()),
+        }
+    }
+
+    /// Writes a challenge and its mail, whether or not there is an account: the store decides who gets it.
+    pub(crate) async fn request_challenge(
+        &self,
+        email: Email,
+        purpose: Purpose,
+        method: EmailMethod,
+        redirect: RedirectInput,
+        client: &Client,
+    ) -> Result<()> {
+        if !self.config.has_mail_transport {
+            return Err(Error::EmailProviderNotConfigured);
+        }
+        let now = self.clock.now();
+        let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
+        let redirect = redirect.resolve(&self.settings.load(), need)?;
+        let proof = self.new_proof(email.key(), purpose, method, redirect, now)?;
+        let request = RequestChallenge {
+            takes: self.limits.mail(email.key(), purpose, client),
+            email: email.key().clone(),
+            purpose,
+            challenge: proof.challenge,
+            mail: proof.mail,
+            now,
+        };
+        match self.store.request_challenge(request).await? {
+            RequestOutcome::Accepted => {
+                self.wake_outbox();
+                Ok(())
+            }
+            RequestOutcome::Limited(limited) => Err(limited.into()),
+        }
+    }
+}

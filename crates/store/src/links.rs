@@ -1,0 +1,73 @@
+//! The verdict on a kept link or reset token, so that every engine judges alike.
+
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::time::Timestamp;
+
+use crate::challenges::LinkStatus;
+
+/// What an engine keeps of a link or an exchanged reset token, as far as its verdict needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredLink {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Whether the address it was written for is still its account's, and the account is not banned.
+    pub is_of_account: bool,
+    /// When it stops being good.
+    pub expires_at: Timestamp,
+    /// When it was used.
+    pub used_at: Option<Timestamp>,
+    /// When a newer one replaced it, or the account changed.
+    pub superseded_at: Option<Timestamp>,
+}
+
+impl StoredLink {
+    /// Whether it is good at `now`. A used reset token is used up for ever; a used verify link stays good.
+    #[must_use]
+    pub fn status(&self, now: Timestamp) -> LinkStatus {
+        if self.purpose == Purpose::ResetPassword && self.used_at.is_some() {
+            LinkStatus::Used
+        } else if self.superseded_at.is_some() || !self.is_of_account {
+            LinkStatus::Superseded
+        } else if now >= self.expires_at {
+            LinkStatus::Expired
+        } else {
+            LinkStatus::Good
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    const fn link(purpose: Purpose) -> StoredLink {
+        StoredLink { purpose, is_of_account: true, expires_at: at(10), used_at: None, superseded_at: None }
+    }
+
+    #[test]
+    fn a_link_is_good_until_it_expires() {
+        assert_eq!(link(Purpose::VerifyEmail).status(at(9)), LinkStatus::Good);
+        assert_eq!(link(Purpose::VerifyEmail).status(at(10)), LinkStatus::Expired);
+    }
+
+    #[test]
+    fn a_used_verify_link_stays_good_and_a_used_reset_link_does_not() {
+        let used = |purpose| StoredLink { used_at: Some(at(1)), ..link(purpose) };
+        assert_eq!(used(Purpose::VerifyEmail).status(at(9)), LinkStatus::Good);
+        assert_eq!(used(Purpose::VerifyEmail).status(at(10)), LinkStatus::Expired);
+        assert_eq!(used(Purpose::ResetPassword).status(at(9)), LinkStatus::Used);
+        assert_eq!(used(Purpose::ResetPassword).status(at(10)), LinkStatus::Used);
+    }
+
+    #[test]
+    fn what_was_replaced_or_lost_its_account_is_superseded() {
+        let replaced = StoredLink { superseded_at: Some(at(1)), ..link(Purpose::VerifyEmail) };
+        assert_eq!(replaced.status(at(9)), LinkStatus::Superseded);
+        let orphan = StoredLink { is_of_account: false, ..link(Purpose::ResetPassword) };
+        assert_eq!(orphan.status(at(9)), LinkStatus::Superseded);
+    }
+}

@@ -1,0 +1,13 @@
+//! How long engines keep what is past its use ([`crate::Store::purge`]).
+
+use std::time::Duration;
+
+/// Links, reset tokens, sent mails and sessions stay this long after their end, so that an old one can be told
+/// from an unknown one.
+pub const KEPT_AFTER_END: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Mails that are never sent stay this long.
+pub const DECOYS_KEPT: Duration = Duration::from_secs(60 * 60);
+
+/// Rows of one table that a single purge deletes at the most.
+pub const PURGED_AT_ONCE: u32 = 2_000;
