@@ -1,0 +1,169 @@
+//! The settings: one struct per section, read once at start and passed on as values.
+//!
+//! The embedded `latchkey.default.toml` documents every key and is the lowest layer. Over it come a
+//! file, the environment and the command line. What is wrong is collected and told all at once.
+//! Here lives only the reading; nothing is generated, created or opened.
+
+mod admin;
+mod auth;
+mod check;
+mod data;
+mod derived;
+mod duration;
+mod entry;
+mod keys;
+mod layers;
+mod limits;
+mod log;
+mod mail;
+mod origin;
+mod passwords;
+mod print;
+mod problem;
+mod profiles;
+mod reader;
+mod secret;
+mod server;
+mod source;
+mod storage;
+mod strength;
+mod warnings;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+pub use admin::AdminSettings;
+pub use auth::{AuthSettings, CodeSettings, JwtAlgorithm, LinkSettings, ProofMethod, TokenSettings};
+pub use check::{CheckReport, check};
+pub use data::DataSettings;
+pub use keys::EDITABLE;
+pub use limits::LimitSettings;
+pub use log::{LogFormat, LogSettings};
+pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings, SmtpTls};
+pub use passwords::PasswordSettings;
+pub use problem::{Problem, SettingsError};
+pub use profiles::ProfileSettings;
+pub use secret::Secret;
+pub use server::{Mode, ServerSettings};
+pub use source::{ReadFile, Source, Sources};
+pub use storage::{StorageSettings, StorageUrl};
+
+use print::Shown;
+use problem::Problems;
+use reader::Reader;
+
+/// The default settings with their documentation, as TOML.
+pub const DEFAULT_TOML: &str = include_str!("../latchkey.default.toml");
+
+/// Everything that an operator can set, validated.
+#[derive(Debug)]
+pub struct Settings {
+    /// Where and how the service is reached.
+    pub server: ServerSettings,
+    /// The database.
+    pub storage: StorageSettings,
+    /// The folder for what the service writes.
+    pub data: DataSettings,
+    /// How mails leave.
+    pub mail: MailSettings,
+    /// Accounts, tokens, codes and links.
+    pub auth: AuthSettings,
+    /// Password rules and hashing.
+    pub passwords: PasswordSettings,
+    /// Rate limits.
+    pub limits: LimitSettings,
+    /// Profiles.
+    pub profiles: ProfileSettings,
+    /// The admin interface.
+    pub admin: AdminSettings,
+    /// Logging.
+    pub log: LogSettings,
+    shown: BTreeMap<&'static str, Shown>,
+}
+
+impl Settings {
+    /// Lays the sources over each other, and validates the result.
+    ///
+    /// # Errors
+    /// Every unknown key, wrong type, bad value and broken rule at once, each with its key, its
+    /// source and what to do.
+    pub fn load(sources: Sources) -> Result<Self, SettingsError> {
+        let mut problems = Problems::default();
+        let mut entries = layers::merge(sources, &mut problems);
+        derived::fill(&mut entries);
+        let shown = print::shown(&entries);
+
+        let mut reader = Reader::new(&mut entries, &mut problems);
+        let mode = Mode::read(&reader);
+        let server = ServerSettings::read(&mut reader, mode);
+        let storage = StorageSettings::read(&mut reader);
+        let data = DataSettings::read(&mut reader);
+        let mail = MailSettings::read(&mut reader);
+        let auth = AuthSettings::read(&mut reader);
+        let passwords = PasswordSettings::read(&reader);
+        let limits = LimitSettings::read(&reader);
+        let profiles = ProfileSettings::read(&reader);
+        let admin = AdminSettings::read(&mut reader, mode);
+        let log = LogSettings::read(&mut reader);
+
+        mail.check(&mut problems);
+        auth.check(mode, mail.transport, &mut problems);
+        passwords.check(mode, &mut problems);
+        limits.check(&mut problems);
+        let server_secret = server.as_ref().and_then(|server| server.secret.as_ref());
+        admin.check(server_secret, &mut problems);
+
+        let settings = server.map(|server| Self {
+            server,
+            storage,
+            data,
+            mail,
+            auth,
+            passwords,
+            limits,
+            profiles,
+            admin,
+            log,
+            shown,
+        });
+        problems.into_result(settings)
+    }
+
+    /// Whether a file, the environment or the command line sets this key (`section.key`), so that
+    /// nobody can change it at run time (409 `SETTING_PINNED`). An unknown key is not pinned.
+    #[must_use]
+    pub fn pinned(&self, key: &str) -> bool {
+        self.shown.get(key).is_some_and(|shown| shown.source.pins())
+    }
+
+    /// The [`EDITABLE`] keys that are pinned.
+    pub fn pinned_keys(&self) -> impl Iterator<Item = &'static str> {
+        EDITABLE.iter().copied().filter(|key| self.pinned(key))
+    }
+
+    /// The settings in force as TOML, each with its source as comment and secrets as `***`.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        print::to_toml(&self.shown)
+    }
+
+    /// What is allowed and yet probably not meant, as sentences for the log and `config check`.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        warnings::of(self)
+    }
+
+    /// Puts the port that was really bound into the public URL, where that URL is not set but made
+    /// of `server.bind`. Needed for port 0, which takes any free port.
+    #[must_use]
+    pub fn bound_to(mut self, address: SocketAddr) -> Self {
+        if !self.pinned("server.public_url") {
+            // Fails only for URLs without a host; a derived one has a host.
+            let _ = self.server.public_url.set_port(Some(address.port()));
+        }
+        self
+    }
+}

@@ -1,0 +1,85 @@
+//! Durations and rates as text: `15m`, `10/15m`.
+
+use std::time::Duration;
+
+use latchkey_domain::limits::Rate;
+
+/// The units, longest first, in milliseconds.
+const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+
+/// Ten years: longer is a slip, and sums of such durations stay far from the end of time.
+const LONGEST: Duration = Duration::from_hours(24 * 3650);
+
+/// Reads a whole number and a unit (`ms s m h d`), at most ten years.
+pub(super) fn parse(text: &str) -> Option<Duration> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
+    let (count, unit) = text.split_at(unit_at);
+    let (_, millis) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
+    let total = count.parse::<u64>().ok()?.checked_mul(millis)?;
+    Some(Duration::from_millis(total)).filter(|duration| *duration <= LONGEST)
+}
+
+/// Writes a duration in the largest unit that divides it.
+pub(super) fn format(duration: Duration) -> String {
+    let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    if millis == 0 {
+        return "0s".to_owned();
+    }
+    let unit = UNITS.into_iter().find(|(_, size)| millis.is_multiple_of(*size));
+    let (name, size) = unit.unwrap_or(("ms", 1));
+    format!("{}{name}", millis / size)
+}
+
+/// Reads a count and a duration, `10/15m`; both above zero.
+pub(super) fn parse_rate(text: &str) -> Option<Rate> {
+    let (count, window) = text.split_once('/')?;
+    let is_plain = !count.is_empty() && count.bytes().all(|c| c.is_ascii_digit());
+    let burst = count.parse().ok().filter(|burst| is_plain && *burst > 0)?;
+    let window = parse(window).filter(|window| !window.is_zero())?;
+    Some(Rate { burst, window })
+}
+
+/// Writes a rate as [`parse_rate`] reads it.
+pub(super) fn format_rate(rate: Rate) -> String {
+    format!("{}/{}", rate.burst, format(rate.window))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn durations_read_and_write_alike() {
+        for text in ["500ms", "30s", "15m", "24h", "90d", "0s"] {
+            let expected = if text == "24h" { "1d" } else { text };
+            assert_eq!(format(parse(text).unwrap()), expected);
+        }
+        assert_eq!(parse("15m"), Some(Duration::from_mins(15)));
+    }
+
+    #[test]
+    fn a_duration_is_a_plain_number_and_a_known_unit() {
+        for text in ["", "m", "15", "15 m", " 15m", "1.5h", "-1s", "+1s", "15M", "1h30m", "15min"] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_duration_beyond_ten_years_is_refused() {
+        assert!(parse("3650d").is_some());
+        assert_eq!(parse("3651d"), None);
+        assert_eq!(parse("99999999999999999999d"), None);
+        assert_eq!(parse("18446744073709551615d"), None);
+    }
+
+    #[test]
+    fn rates_read_and_write_alike() {
+        let rate = parse_rate("10/15m").unwrap();
+        assert_eq!(rate, Rate { burst: 10, window: Duration::from_mins(15) });
+        assert_eq!(format_rate(rate), "10/15m");
+        for text in ["10", "0/1m", "10/0s", "/1m", "10/", "+1/1m", "4294967296/1s", "10 / 1m"] {
+            assert_eq!(parse_rate(text), None, "{text:?}");
+        }
+    }
+}

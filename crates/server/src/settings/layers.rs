@@ -1,0 +1,190 @@
+//! Lays the sources over each other: default, file, environment, command line. Checks that every
+//! key exists and that every value has its type; what values mean is checked later.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::derived;
+use super::entry::{self, Entries, Entry, Found, Value};
+use super::keys::{self, Key, Kind};
+use super::problem::Problems;
+use super::source::{ReadFile, Source, Sources};
+
+/// What the names of our environment variables begin with. Two underscores, because container
+/// systems set variables such as `LATCHKEY_PORT` for a service of that name.
+const PREFIX: &str = "LATCHKEY__";
+
+/// Ends the name of a variable that names a file with the value.
+const FILE_SUFFIX: &str = "_FILE";
+
+pub(super) fn merge(sources: Sources, problems: &mut Problems) -> Entries {
+    let mut layers = Layers { entries: Entries::new(), problems };
+    layers.add_toml(super::DEFAULT_TOML, &Source::Default);
+    if let Some((path, text)) = sources.file {
+        layers.add_toml(&text, &Source::File(path));
+    }
+    layers.add_environment(sources.environment, sources.read_file);
+    for (index, text) in sources.overrides.into_iter().enumerate() {
+        layers.add_override(index, &text);
+    }
+    layers.entries
+}
+
+struct Layers<'a> {
+    entries: Entries,
+    problems: &'a mut Problems,
+}
+
+impl Layers<'_> {
+    fn add_toml(&mut self, text: &str, source: &Source) {
+        match text.parse::<toml::Table>() {
+            Ok(table) => self.add_table("", table, source),
+            Err(error) => {
+                // The error's own text would quote the line, and a secret may stand there.
+                let line = error.span().map_or(1, |span| line_of(text, span.start));
+                let sentence = format!("line {line} is not TOML: {}", error.message());
+                self.problems.at(&source.to_string(), sentence);
+            }
+        }
+    }
+
+    fn add_table(&mut self, section: &str, table: toml::Table, source: &Source) {
+        for (name, value) in table {
+            let name = if section.is_empty() { name } else { format!("{section}.{name}") };
+            match (keys::find(&name), value) {
+                (Some(key), value) => self.set(key, entry::from_toml(key.kind, value), source),
+                (None, toml::Value::Table(inner)) if keys::is_section(&name) => {
+                    self.add_table(&name, inner, source);
+                }
+                (None, _) if keys::is_section(&name) => {
+                    let sentence = format!("it is a section; write [{name}] and its keys below");
+                    self.problems.at(&format!("{name} ({source})"), sentence);
+                }
+                (None, _) => self.unknown(&name, source, keys::nearest(&name).map(str::to_owned)),
+            }
+        }
+    }
+
+    fn add_environment(&mut self, variables: Vec<(OsString, OsString)>, read_file: ReadFile) {
+        let mut seen = BTreeSet::new();
+        let mut ours: Vec<_> = variables
+            .into_iter()
+            .filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+            .collect();
+        ours.sort();
+        for (name, value) in ours {
+            let name = name.to_string_lossy().into_owned();
+            let Ok(value) = value.into_string() else {
+                self.problems.at(&name, "its value is not UTF-8; write it again");
+                continue;
+            };
+            self.add_variable(&name, value, read_file, &mut seen);
+        }
+    }
+
+    fn add_variable(
+        &mut self,
+        name: &str,
+        value: String,
+        read_file: ReadFile,
+        seen: &mut BTreeSet<&'static str>,
+    ) {
+        let (key, source, value) = if let Some(key) = key_of_variable(name) {
+            (key, Source::Environment(name.to_owned()), value)
+        } else if let Some(key) = key_of_file_variable(name) {
+            let Some(text) = self.read_secret(name, &value, read_file) else {
+                return;
+            };
+            (key, Source::SecretFile(name.to_owned()), text)
+        } else {
+            let guess = keys::nearest(&dotted(name)).map(variable_of);
+            return self.unknown(name, &Source::Environment(name.to_owned()), guess);
+        };
+        if !seen.insert(key.name) {
+            let other = variable_of(key.name);
+            let sentence = format!("{other} is set too; keep one of the two");
+            self.problems.at(name, sentence);
+        }
+        self.set(key, entry::from_text(key.kind, value), &source);
+    }
+
+    fn read_secret(&mut self, name: &str, path: &str, read_file: ReadFile) -> Option<String> {
+        match read_file(Path::new(path)) {
+            Ok(mut text) => {
+                text.truncate(text.trim_end_matches(['\r', '\n']).len());
+                Some(text)
+            }
+            Err(error) => {
+                let sentence = format!("the file {path:?} cannot be read ({error})");
+                self.problems.at(name, sentence);
+                None
+            }
+        }
+    }
+
+    fn add_override(&mut self, index: usize, text: &str) {
+        let source = Source::CommandLine;
+        let Some((name, value)) = text.split_once('=') else {
+            // Not quoted, because a secret may stand there.
+            let sentence = "write section.key=value";
+            return self.problems.at(&format!("--set, number {}", index + 1), sentence);
+        };
+        match keys::find(name.trim()) {
+            Some(key) => self.set(key, entry::from_text(key.kind, value.to_owned()), &source),
+            None => self.unknown(name, &source, keys::nearest(name).map(str::to_owned)),
+        }
+    }
+
+    fn set(&mut self, key: Key, value: Result<Value, Found>, source: &Source) {
+        match value {
+            Ok(Value::Text(text)) if text.is_empty() && derived::fills(key.name) => {
+                self.entries.remove(key.name);
+            }
+            Ok(value) => {
+                self.entries.insert(key.name, Entry { value, source: source.clone() });
+            }
+            Err(Found(found)) => {
+                let is_secret = key.kind == Kind::Secret;
+                let found = if is_secret { "something else" } else { found.as_str() };
+                let sentence = format!("found {found}, wanted {}", key.kind.wanted());
+                self.problems.value(key.name, source, &sentence);
+            }
+        }
+    }
+
+    fn unknown(&mut self, name: &str, source: &Source, nearest: Option<String>) {
+        let place = match source {
+            Source::Environment(_) => name.to_owned(),
+            _ => format!("{name} ({source})"),
+        };
+        let hint = nearest.map_or_else(
+            || "`latchkey config print` lists the settings".to_owned(),
+            |nearest| format!("did you mean {nearest}?"),
+        );
+        self.problems.at(&place, format!("there is no such setting; {hint}"));
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+/// `LATCHKEY__MAIL__SMTP__HOST` to `mail.smtp.host`.
+fn dotted(variable: &str) -> String {
+    variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".")
+}
+
+/// `mail.smtp.host` to `LATCHKEY__MAIL__SMTP__HOST`.
+fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"))
+}
+
+fn key_of_variable(name: &str) -> Option<Key> {
+    keys::find(&dotted(name)).filter(|key| variable_of(key.name) == name)
+}
+
+fn key_of_file_variable(name: &str) -> Option<Key> {
+    let key = key_of_variable(name.strip_suffix(FILE_SUFFIX)?)?;
+    (key.kind == Kind::Secret).then_some(key)
+}

@@ -1,0 +1,61 @@
+//! `config print`: the settings in force as TOML, with their sources and without secrets.
+
+use std::collections::BTreeMap;
+
+use super::duration;
+use super::entry::{Entries, Value};
+use super::keys::{self, KEYS};
+use super::source::Source;
+
+/// How a value in force is shown, and where it comes from.
+#[derive(Debug)]
+pub(super) struct Shown {
+    /// TOML; `None` for a secret that is empty.
+    pub(super) text: Option<String>,
+    pub(super) source: Source,
+}
+
+/// Notes how every value is shown, before the secrets move out.
+pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
+    entries
+        .iter()
+        .map(|(key, entry)| (*key, Shown { text: text_of(&entry.value), source: entry.source.clone() }))
+        .collect()
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    let quoted = |text: String| toml::Value::String(text).to_string();
+    match value {
+        Value::Text(text) => Some(quoted(text.clone())),
+        Value::Boolean(flag) => Some(flag.to_string()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::List(items) => Some(toml::Value::from(items.clone()).to_string()),
+        Value::Duration(time) => Some(quoted(duration::format(*time))),
+        Value::Rate(rate) => Some(quoted(duration::format_rate(*rate))),
+        Value::Secret(secret) if secret.reveal().is_empty() => None,
+        Value::Secret(secret) => Some(quoted(secret.to_string())),
+    }
+}
+
+pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {
+    let mut text = String::from("# The settings in force. A settings file needs only what differs.\n");
+    let mut section = "";
+    for key in KEYS {
+        let here = keys::section_of(key.name);
+        if here != section {
+            section = here;
+            text.extend(["\n[", section, "]\n"]);
+        }
+        let name = &key.name[section.len() + 1..];
+        text.push_str(&line(name, shown.get(key.name)));
+    }
+    text
+}
+
+fn line(name: &str, shown: Option<&Shown>) -> String {
+    match shown {
+        Some(Shown { text: Some(text), source }) => format!("{name} = {text} # {source}\n"),
+        Some(Shown { text: None, source }) => format!("# {name} is empty # {source}\n"),
+        None => format!("# {name} is not set\n"),
+    }
+}

@@ -1,0 +1,99 @@
+//! What can be wrong with the settings, as sentences.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::source::Source;
+
+/// One thing that is wrong: where, and a sentence that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    place: String,
+    sentence: String,
+}
+
+impl Problem {
+    pub(super) fn new(place: &str, sentence: String) -> Self {
+        Self { place: place.to_owned(), sentence }
+    }
+
+    /// The key (`section.key`), the variable or the file that it is about.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.sentence)
+    }
+}
+
+/// Everything that is wrong with the settings; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsError {
+    problems: Vec<Problem>,
+}
+
+impl SettingsError {
+    /// The problems, in the order of the sources and then of the sections.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl From<Problem> for SettingsError {
+    fn from(problem: Problem) -> Self {
+        Self { problems: vec![problem] }
+    }
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("The settings cannot be used:")?;
+        for problem in &self.problems {
+            write!(f, "\n- {problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+/// Collects problems, and knows which keys have one, so that no rule builds on a bad value.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    list: Vec<Problem>,
+    bad: BTreeSet<&'static str>,
+}
+
+impl Problems {
+    /// A place that is no known key.
+    pub(super) fn at(&mut self, place: &str, sentence: impl Into<String>) {
+        self.list.push(Problem::new(place, sentence.into()));
+    }
+
+    /// The value of a key, with the source that it came from.
+    pub(super) fn value(&mut self, key: &'static str, source: &Source, sentence: &str) {
+        self.bad.insert(key);
+        self.list.push(Problem::new(&format!("{key} ({source})"), sentence.to_owned()));
+    }
+
+    /// A rule between keys: told unless one of `keys` is bad itself. The first names the place.
+    pub(super) fn rule(&mut self, keys: &[&'static str], sentence: impl Into<String>) {
+        let Some(first) = keys.first() else { return };
+        if !keys.iter().any(|key| self.bad.contains(key)) {
+            self.list.push(Problem::new(first, sentence.into()));
+        }
+    }
+
+    /// `good` is absent only where a problem said why.
+    pub(super) fn into_result<T>(self, good: Option<T>) -> Result<T, SettingsError> {
+        match good {
+            Some(good) if self.list.is_empty() => Ok(good),
+            _ => Err(SettingsError { problems: self.list }),
+        }
+    }
+}

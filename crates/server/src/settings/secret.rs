@@ -1,0 +1,34 @@
+//! Text that nobody may see by accident.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// A secret of the operator. Prints as `***` and is overwritten with zeros when dropped.
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// Takes the text over.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+
+    /// The text, for the one place that needs it.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}

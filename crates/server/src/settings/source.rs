@@ -1,0 +1,151 @@
+//! Where settings come from, and the raw material of one start.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::problem::{Problem, SettingsError};
+
+/// The file that is read when it exists and no other is named.
+const DEFAULT_FILE: &str = "latchkey.toml";
+
+/// Where the value in force of a key comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The embedded default.
+    Default,
+    /// Made of other settings, for example of `server.mode`.
+    Derived,
+    /// A settings file.
+    File(PathBuf),
+    /// The environment variable of this name.
+    Environment(String),
+    /// The file that the environment variable of this name points to.
+    SecretFile(String),
+    /// `--set`.
+    CommandLine,
+}
+
+impl Source {
+    /// Whether an operator wrote it down.
+    #[must_use]
+    pub fn pins(&self) -> bool {
+        !matches!(self, Self::Default | Self::Derived)
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Derived => f.write_str("default, from other settings"),
+            Self::File(path) => write!(f, "file {}", path.display()),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::SecretFile(name) => write!(f, "file named by {name}"),
+            Self::CommandLine => f.write_str("--set"),
+        }
+    }
+}
+
+/// Reads a whole file as text; replaced in tests.
+pub type ReadFile = fn(&Path) -> io::Result<String>;
+
+/// The raw material: a file's text, the environment, and what `--set` says.
+pub struct Sources {
+    pub(super) file: Option<(PathBuf, String)>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) overrides: Vec<String>,
+    pub(super) read_file: ReadFile,
+}
+
+impl Sources {
+    /// No source at all: the defaults alone.
+    #[must_use]
+    pub fn none() -> Self {
+        let read_file = |path: &Path| std::fs::read_to_string(path);
+        Self { file: None, environment: Vec::new(), overrides: Vec::new(), read_file }
+    }
+
+    /// Gathers the sources of one start. `config` is the file of `--config`; without it
+    /// `./latchkey.toml` is read when it exists. `overrides` are the values of `--set`, as typed.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn gather(
+        config: Option<&Path>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        overrides: Vec<String>,
+    ) -> Result<Self, SettingsError> {
+        let none = Self::none();
+        let file = find_file(config, none.read_file)?;
+        Ok(Self { file, environment: environment.into_iter().collect(), overrides, ..none })
+    }
+
+    /// Adds the text of a settings file; `path` is only named in messages.
+    #[must_use]
+    pub fn with_file(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        self.file = Some((path.into(), text.into()));
+        self
+    }
+
+    /// Adds environment variables.
+    #[must_use]
+    pub fn with_environment<'a>(mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.environment.extend(variables);
+        self
+    }
+
+    /// Adds a value of `--set`, `section.key=value`.
+    #[must_use]
+    pub fn with_override(mut self, text: impl Into<String>) -> Self {
+        self.overrides.push(text.into());
+        self
+    }
+
+    /// Replaces the way in which the files of `…_FILE` variables are read.
+    #[must_use]
+    pub fn with_read_file(mut self, read_file: ReadFile) -> Self {
+        self.read_file = read_file;
+        self
+    }
+}
+
+fn find_file(config: Option<&Path>, read_file: ReadFile) -> Result<Option<(PathBuf, String)>, SettingsError> {
+    let path = config.unwrap_or(Path::new(DEFAULT_FILE));
+    match read_file(path) {
+        Ok(text) => Ok(Some((path.to_owned(), text))),
+        Err(error) if config.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SettingsError::from(Problem::new(
+            &format!("file {}", path.display()),
+            format!("it cannot be read ({error}); check the path and its permissions"),
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_named_file_must_exist() {
+        let missing = Path::new("no-such-folder/latchkey.toml");
+        let error = Sources::gather(Some(missing), [], Vec::new()).err().unwrap().to_string();
+        assert!(error.contains("no-such-folder/latchkey.toml"), "{error}");
+        assert!(error.contains("cannot be read"), "{error}");
+    }
+
+    #[test]
+    fn the_default_file_may_be_missing() {
+        let nothing: ReadFile = |_| Err(io::ErrorKind::NotFound.into());
+        assert_eq!(find_file(None, nothing).unwrap(), None);
+        assert!(find_file(Some(Path::new("latchkey.toml")), nothing).is_err());
+    }
+
+    #[test]
+    fn an_unreadable_default_file_is_no_missing_one() {
+        assert!(find_file(None, |_| Err(io::ErrorKind::PermissionDenied.into())).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! What single values must be.
+
+use super::{assert_says, development, load, problem, production};
+
+#[test]
+fn bind_is_an_address_and_a_port() {
+    for text in ["localhost:8700", "8700", ":8700", "127.0.0.1"] {
+        let said = problem(development(&[&format!("server.bind={text}")]));
+        assert_says(&said, &["server.bind (--set)", text, "127.0.0.1:8700"]);
+    }
+    assert_says(&problem(development(&["server.bind="])), &["server.bind", "empty"]);
+}
+
+#[test]
+fn the_public_url_has_no_path() {
+    for text in ["https://a.example/path", "a.example", "https://a.example?x=1", "ftp://a.example"] {
+        let said = problem(production(&[&format!("server.public_url={text}")]));
+        assert_says(&said, &["server.public_url", text, "scheme, host and port alone"]);
+    }
+}
+
+#[test]
+fn origins_are_kept_as_browsers_write_them() {
+    let settings =
+        load(development(&["server.cors_origins=https://APP.example:443/, http://localhost:3000"]));
+    assert_eq!(settings.server.cors_origins, ["https://app.example", "http://localhost:3000"]);
+    for text in ["*", "null", "https://a.example/path"] {
+        let said = problem(development(&[&format!("server.cors_origins={text}")]));
+        assert_says(&said, &["server.cors_origins", text]);
+    }
+}
+
+#[test]
+fn proxies_are_addresses_or_networks() {
+    let settings = load(development(&["server.trusted_proxies=10.0.0.0/8, ::1, 192.0.2.1"]));
+    let networks: Vec<_> = settings.server.trusted_proxies.iter().map(ToString::to_string).collect();
+    assert_eq!(networks, ["10.0.0.0/8", "::1/128", "192.0.2.1/32"]);
+    let said = problem(development(&["server.trusted_proxies=10.0.0.0/33"]));
+    assert_says(&said, &["server.trusted_proxies", "10.0.0.0/33", "10.0.0.0/8"]);
+}
+
+#[test]
+fn names_and_prefixes_are_plain() {
+    for text in ["", " x", "a\tb", "<b>"] {
+        let said = problem(development(&[&format!("server.service_name={text}"), "mail.from=a@b.example"]));
+        assert_says(&said, &["server.service_name"]);
+    }
+    for text in ["", "Service", "1x", "a-b", "_x"] {
+        let said = problem(development(&[&format!("auth.redirect_param_prefix={text}")]));
+        assert_says(&said, &["auth.redirect_param_prefix"]);
+    }
+}
+
+#[test]
+fn an_anon_key_cannot_be_taken_for_a_token() {
+    for text in ["eyJhbGciOi", "anon_", "anon_a b"] {
+        let said = problem(development(&[&format!("auth.anon_key={text}")]));
+        assert_says(&said, &["auth.anon_key", "anon_"]);
+    }
+}
+
+#[test]
+fn an_admin_key_can_be_sent_in_a_header() {
+    let said = problem(development(&[&format!("admin.api_key={}", "ä b".repeat(20))]));
+    assert_says(&said, &["admin.api_key", "visible ASCII"]);
+}
+
+#[test]
+fn passwords_in_urls_are_not_repeated() {
+    for text in
+        ["storage.url=postgres://ada:hunter2@db.example/x", "mail.smtp.host=smtp://ada:hunter2@mail.example"]
+    {
+        let said = problem(development(&[text]));
+        assert_says(&said, &["a URL with user information", "wanted"]);
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+}

@@ -1,0 +1,31 @@
+//! `cargo xtask generated`: files that are made from the code stand in the repository, and must be
+//! what the code makes now. `--write` renews them.
+
+use std::fs;
+
+use crate::step::{Outcome, output_of};
+
+/// The command that prints a file, and the file.
+const GENERATED: &[(&str, &str)] = &[];
+
+/// Compares every file, or renews it with `--write`.
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let writes = arguments.iter().any(|argument| argument == "--write");
+    let mut stale = Vec::new();
+    for (command, file) in GENERATED {
+        let fresh = output_of(command)?;
+        if fs::read(file).is_ok_and(|present| present == fresh) {
+            continue;
+        }
+        if writes {
+            fs::write(file, fresh).map_err(|error| format!("{file} cannot be written: {error}"))?;
+            println!("renewed {file}");
+        } else {
+            stale.push(*file);
+        }
+    }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{} not what the code makes now; run cargo xtask generated --write", stale.join(", ")))
+}

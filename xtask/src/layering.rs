@@ -1,0 +1,164 @@
+//! `cargo xtask layering`: which crate may use which, as ARCHITECTURE.md draws it. A crate exists
+//! only where a dependency must be forbidden, so what nobody checks would be a folder with a name.
+//!
+//! Development dependencies may be wider and are not looked at.
+
+use serde_json::Value;
+
+use crate::step::{Outcome, output_of};
+
+/// A crate of the workspace and the crates of the workspace that it may use.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("latchkey-domain", &[]),
+    ("latchkey-store", &["latchkey-domain"]),
+    ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store"]),
+    ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store"]),
+    ("latchkey-oauth", &["latchkey-domain"]),
+    ("latchkey-mail", &["latchkey-domain"]),
+    ("latchkey-service", &["latchkey-domain", "latchkey-store", "latchkey-oauth", "latchkey-mail"]),
+    ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
+    (
+        "latchkey",
+        &[
+            "latchkey-domain",
+            "latchkey-store",
+            "latchkey-store-sqlite",
+            "latchkey-store-postgres",
+            "latchkey-oauth",
+            "latchkey-mail",
+            "latchkey-service",
+            "latchkey-http",
+        ],
+    ),
+    (
+        "latchkey-testkit",
+        &[
+            "latchkey-domain",
+            "latchkey-store",
+            "latchkey-store-sqlite",
+            "latchkey-store-postgres",
+            "latchkey-oauth",
+            "latchkey-mail",
+            "latchkey-service",
+            "latchkey-http",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// A crate from outside and the only crates of the workspace that may use it.
+const GUARDED: &[(&str, &[&str])] = &[
+    ("rusqlite", &["latchkey-store-sqlite"]),
+    ("tokio-postgres", &["latchkey-store-postgres"]),
+    ("axum", &["latchkey-http", "latchkey", "latchkey-testkit"]),
+    ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
+];
+
+/// Reads the manifests through cargo and tells every arrow that is not allowed.
+pub(crate) fn run(_: &[String]) -> Outcome {
+    let json = output_of("cargo metadata --no-deps --format-version 1")?;
+    let metadata = serde_json::from_slice(&json).map_err(|error| format!("cargo metadata: {error}"))?;
+    let faults = faults(&metadata);
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
+}
+
+/// One sentence for each dependency that must not be.
+fn faults(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if packages.is_empty() {
+        return vec!["cargo metadata names no crate at all".to_owned()];
+    }
+    packages.iter().flat_map(faults_of).collect()
+}
+
+fn faults_of(package: &Value) -> Vec<String> {
+    let name = package["name"].as_str().unwrap_or_default();
+    let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+        return vec![format!(
+            "{name} is not in the table of xtask/src/layering.rs; say there what it may use"
+        )];
+    };
+    dependencies(package).filter_map(|dependency| fault_of(name, allowed, dependency)).collect()
+}
+
+/// The real names of what a crate is built of, whatever it calls them.
+fn dependencies(package: &Value) -> impl Iterator<Item = &str> {
+    let all = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
+    all.iter().filter(|one| one["kind"] != "dev").filter_map(|one| one["name"].as_str())
+}
+
+fn fault_of(name: &str, allowed: &[&str], dependency: &str) -> Option<String> {
+    let is_ours = ARROWS.iter().any(|(known, _)| *known == dependency);
+    if is_ours && !allowed.contains(&dependency) {
+        let may = if allowed.is_empty() { "none of ours".to_owned() } else { allowed.join(", ") };
+        return Some(format!("{name} must not use {dependency}; it may use {may}"));
+    }
+    let (_, users) = GUARDED.iter().find(|(guarded, _)| *guarded == dependency)?;
+    (!users.contains(&name))
+        .then(|| format!("{name} must not use {dependency}; only {} may", users.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn one(name: &str, dependency: &str, kind: Option<&str>) -> Vec<String> {
+        let dependencies = json!([{ "name": dependency, "kind": kind, "rename": "innocent" }]);
+        faults(&json!({ "packages": [{ "name": name, "dependencies": dependencies }] }))
+    }
+
+    #[test]
+    fn arrows_of_the_drawing_pass() {
+        for (name, dependency) in [
+            ("latchkey-store-sqlite", "latchkey-store"),
+            ("latchkey-service", "latchkey-store"),
+            ("latchkey-http", "latchkey-service"),
+            ("latchkey", "latchkey-store-sqlite"),
+            ("latchkey-store-sqlite", "rusqlite"),
+            ("latchkey-testkit", "reqwest"),
+            ("latchkey-domain", "serde"),
+        ] {
+            assert_eq!(one(name, dependency, None), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn other_arrows_are_named() {
+        for (name, dependency) in [
+            ("latchkey-domain", "latchkey-store"),
+            ("latchkey-service", "latchkey-store-sqlite"),
+            ("latchkey-http", "latchkey-store"),
+            ("latchkey", "latchkey-testkit"),
+            ("latchkey-testkit", "latchkey"),
+            ("latchkey-service", "rusqlite"),
+            ("latchkey-service", "axum"),
+            ("latchkey-http", "reqwest"),
+            ("latchkey-store-sqlite", "tokio-postgres"),
+        ] {
+            let faults = one(name, dependency, None);
+            assert!(faults.len() == 1 && faults[0].starts_with(&format!("{name} must not use {dependency}")));
+            assert_eq!(one(name, dependency, Some("build")).len(), 1);
+        }
+    }
+
+    #[test]
+    fn development_dependencies_may_be_wider() {
+        assert_eq!(one("latchkey", "latchkey-testkit", Some("dev")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_unknown_crate_must_be_added_to_the_table() {
+        assert!(one("latchkey-new", "serde", None)[0].contains("not in the table"));
+        assert!(!faults(&json!({})).is_empty());
+    }
+
+    #[test]
+    fn the_arrows_have_no_circle() {
+        for (index, (name, allowed)) in ARROWS.iter().enumerate() {
+            let below = &ARROWS[..index];
+            let is_below = |one: &&str| below.iter().any(|(known, _)| known == one);
+            assert!(allowed.iter().all(is_below), "{name} points up");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The checks of this workspace, one command each: `cargo xtask ci` runs them all.
+//! What a check says stands in its own file; here is only the table of commands.
+
+mod ci;
+mod generated;
+mod layering;
+mod prerequisites;
+mod sizes;
+mod step;
+mod tests_task;
+
+use std::process::ExitCode;
+
+use step::Outcome;
+
+/// A command: its name, what it does, and the function.
+type Task = (&'static str, &'static str, fn(&[String]) -> Outcome);
+
+const TASKS: &[Task] = &[
+    ("ci", "everything below, in the order of CI", ci::run),
+    ("test", "all tests of the workspace, after what they need is there", tests_task::run),
+    ("layering", "which crate may use which", layering::run),
+    ("sizes", "files and functions that grew too long", sizes::run),
+    ("generated", "whether generated files are fresh; --write renews them", generated::run),
+    ("prepare", "install what tests need: node, postgresql, chromium", prerequisites::run),
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_default();
+    let rest: Vec<_> = arguments.collect();
+    let Some((_, _, task)) = TASKS.iter().find(|(known, _, _)| *known == name) else {
+        print_usage();
+        return ExitCode::from(2);
+    };
+    if let Err(error) = step::enter_root() {
+        eprintln!("xtask: {error}");
+        return ExitCode::FAILURE;
+    }
+    match task(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {name}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_usage() {
+    eprintln!("Usage: cargo xtask <command>\n");
+    for (name, meaning, _) in TASKS {
+        eprintln!("  {name:<10} {meaning}");
+    }
+}
