@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::time::Timestamp;
 
 /// How long attempts count, from the first one on.
-pub const CODE_WINDOW: Duration = Duration::from_secs(60 * 60);
+pub const CODE_WINDOW: Duration = Duration::from_hours(1);
 
 /// Attempts in a fixed window that begins with the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -14,6 +14,7 @@ pub enum Proof {
 
 /// What a proof takes away from the account, besides making its address proven and the account no longer pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ProofEffects {
     /// The password given so far.
     pub drops_password: bool,

@@ -18,10 +18,10 @@ pub struct Page {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PageError {
     /// `limit` is no plain integer, or is 0.
-    #[error("limit must be a whole number from 1 to {}, in plain digits", Page::MAX_LIMIT)]
+    #[error("must be a whole number from 1 to {}, in plain digits", Page::MAX_LIMIT)]
     Limit,
     /// `offset` is no plain integer.
-    #[error("offset must be a whole number, 0 or more, in plain digits")]
+    #[error("must be a whole number, 0 or more, in plain digits")]
     Offset,
 }
 

@@ -17,10 +17,10 @@ pub struct SearchQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SearchQueryError {
     /// Empty, blank, or nothing but marks and format characters.
-    #[error("q must hold at least one word to search for")]
+    #[error("must hold at least one word to search for")]
     Missing,
     /// More than [`SearchQuery::MAX_CHARS`] characters.
-    #[error("q must be at most {} characters long", SearchQuery::MAX_CHARS)]
+    #[error("must be at most {} characters long", SearchQuery::MAX_CHARS)]
     TooLong,
 }
 

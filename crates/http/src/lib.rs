@@ -25,3 +25,8 @@ pub mod query;
 pub mod serve;
 pub mod settings;
 pub mod strict_json;
+
+pub mod app;
+pub mod caller;
+pub mod endpoints;
+pub mod router;

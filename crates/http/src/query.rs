@@ -2,6 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use latchkey_domain::page::Page;
 
 use crate::error::{ApiError, Result};
 
@@ -60,6 +61,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
         Ok(Self::new(parts.uri.query().unwrap_or_default()))
     }
+}
+
+/// The page that `limit` and `offset` ask for; 400 `VALIDATION_ERROR` names the wrong one.
+pub fn page_of(limit: Option<&str>, offset: Option<&str>) -> Result<Page> {
+    Page::parse(limit, offset).map_err(|error| ApiError::validation(error.field(), &error.to_string()))
 }
 
 /// `+` is a space, `%XX` a byte; `None` for a broken escape or bytes that are not UTF-8.

@@ -72,7 +72,14 @@ pub struct TokenNames {
 impl TokenNames {
     /// The claims of a new token.
     #[must_use]
-    pub fn claims(&self, user: &User, session: &Session, now: Timestamp, expires_at: Timestamp, jti: [u8; 16]) -> Claims {
+    pub fn claims(
+        &self,
+        user: &User,
+        session: &Session,
+        now: Timestamp,
+        expires_at: Timestamp,
+        jti: [u8; 16],
+    ) -> Claims {
         Claims {
             iss: self.issuer.clone(),
             aud: self.audience.clone(),

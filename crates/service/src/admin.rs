@@ -4,5 +4,6 @@ mod audit;
 mod settings;
 mod users;
 
+pub use latchkey_store::{EventPage, UserPage, UserPosition};
 pub use settings::PublicSettings;
 pub use users::{NewUser, UserChange, UserQuery};

@@ -32,7 +32,9 @@ impl Service {
         let stored = candidate.and_then(|candidate| candidate.password);
         let check = self.passwords.check(current, stored.as_ref()).await?;
         let Some(checked) = stored.filter(|_| !matches!(check, PasswordCheck::Wrong)) else {
-            return Err(self.fail_sign_in(Some(user.id), guard, &client, "wrong current password", now).await?);
+            return Err(self
+                .fail_sign_in(Some(user.id), guard, &client, "wrong current password", now)
+                .await?);
         };
 
         let change = ChangePassword {

@@ -7,7 +7,7 @@
 //! | Sessions | [`sessions`], [`refresh`], [`authenticate`] |
 //! | Profiles | [`profiles`], [`search`] |
 //! | Admin | [`admin`] |
-//! | Behind the scenes | [`outbox`], [`upkeep`], [`shared`] |
+//! | Behind the scenes | [`outbox`], [`inbox`], [`upkeep`], [`shared`] |
 //! | What they stand on | [`service`], [`config`], [`settings`], [`passwords`], [`access_tokens`], [`signing_keys`], [`secrets`], [`limits`], [`clock`], [`entropy`], [`error`] |
 
 pub mod access_tokens;
@@ -18,6 +18,7 @@ pub mod clock;
 pub mod config;
 pub mod entropy;
 pub mod error;
+pub mod inbox;
 pub mod limits;
 pub mod links;
 pub mod outbox;

@@ -52,7 +52,9 @@ impl LinkProblem {
             Self::Expired => "This link has expired. Please request a new one.",
             Self::Superseded => "This link was replaced by a newer one. Please use the latest mail.",
             Self::Used => "This link was already used. Please request a new one.",
-            Self::NoTarget => "The page that this link leads to is no longer allowed. Please go back to the app.",
+            Self::NoTarget => {
+                "The page that this link leads to is no longer allowed. Please go back to the app."
+            }
         }
     }
 }
@@ -60,7 +62,12 @@ impl LinkProblem {
 impl Service {
     /// Opens a verification link: proves the address, signs nobody in. Opening it again, as mail scanners do, answers
     /// the same.
-    pub async fn open_verify_link(&self, token: Option<&str>, visit: Visit, client: &Client) -> Result<LinkAnswer> {
+    pub async fn open_verify_link(
+        &self,
+        token: Option<&str>,
+        visit: Visit,
+        client: &Client,
+    ) -> Result<LinkAnswer> {
         let purpose = Purpose::VerifyEmail;
         let Some(token) = token.and_then(LinkToken::parse) else {
             return Ok(self.link_answer(purpose, None, None));
@@ -88,7 +95,12 @@ impl Service {
         self.opened_link(purpose, opened, Some(&token))
     }
 
-    fn opened_link(&self, purpose: Purpose, opened: OpenedLink, token: Option<&LinkToken>) -> Result<LinkAnswer> {
+    fn opened_link(
+        &self,
+        purpose: Purpose,
+        opened: OpenedLink,
+        token: Option<&LinkToken>,
+    ) -> Result<LinkAnswer> {
         match opened {
             OpenedLink::Known(state) => Ok(self.link_answer(purpose, Some(&state), token)),
             OpenedLink::Unknown => Ok(self.link_answer(purpose, None, None)),
@@ -96,7 +108,12 @@ impl Service {
         }
     }
 
-    fn link_answer(&self, purpose: Purpose, state: Option<&LinkState>, token: Option<&LinkToken>) -> LinkAnswer {
+    fn link_answer(
+        &self,
+        purpose: Purpose,
+        state: Option<&LinkState>,
+        token: Option<&LinkToken>,
+    ) -> LinkAnswer {
         let problem = match state.map(|state| state.status) {
             None => Some(LinkProblem::Unknown),
             Some(LinkStatus::Good) => None,
@@ -131,8 +148,10 @@ impl Service {
             Purpose::VerifyEmail => "success",
             Purpose::ResetPassword => "ready",
         };
-        let mut parameters =
-            vec![(status.as_str(), if problem.is_some() { "error" } else { good }), (&kind, purpose.as_str())];
+        let mut parameters = vec![
+            (status.as_str(), if problem.is_some() { "error" } else { good }),
+            (&kind, purpose.as_str()),
+        ];
         match problem {
             Some(problem) => parameters.push((&error, problem.message())),
             None => parameters.extend(token.map(|token| ("token", token.expose()))),

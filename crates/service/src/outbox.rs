@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use latchkey_domain::ids::LeaseId;
 use latchkey_domain::time::Timestamp;
-use latchkey_mail::{Mailbox, MailContext, Message, MessageId, SendError, Template, Transport};
+use latchkey_mail::{MailContext, Mailbox, Message, MessageId, SendError, Template, Transport};
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState};
 
 use crate::error::{Error, Result};
@@ -111,7 +111,8 @@ impl Service {
             expires_in_minutes: payload.minutes,
             contested: mail.recipient.is_contested,
         };
-        let rendered = self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;
+        let rendered =
+            self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;
         Ok(Message {
             message_id: MessageId::parse(&id).map_err(|_| broken("the mail's id cannot be used"))?,
             from: self.sender(),
@@ -157,7 +158,9 @@ fn log(mail: &ClaimedMail, fate: &MailFate) {
     let (id, kind) = (mail.id, mail.kind.as_str());
     match fate {
         MailFate::Sent => tracing::info!(%id, kind, "mail sent"),
-        MailFate::RetryAt { at, error } => tracing::warn!(%id, kind, %error, next = %at, "mail not sent, will retry"),
+        MailFate::RetryAt { at, error } => {
+            tracing::warn!(%id, kind, %error, next = %at, "mail not sent, will retry")
+        }
         MailFate::Dead { error } => tracing::error!(%id, kind, %error, "mail given up"),
     }
 }

@@ -97,7 +97,8 @@ impl Passwords {
 
     /// Hashes a password under the parameters and salt of another hash, so that the two can be compared.
     pub async fn hash_like(&self, password: Password, like: &PasswordHash) -> Result<PasswordHash> {
-        let (params, salt, _) = parts(like).ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
+        let (params, salt, _) =
+            parts(like).ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
         self.run(password, salt, params).await
     }
 
@@ -126,7 +127,9 @@ impl Passwords {
         match self.queue.try_send(Job { password, salt, params, answer }) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(Error::Busy { retry_after: RETRY_AFTER }),
-            Err(TrySendError::Disconnected(_)) => return Err(Error::internal("the hashing threads have stopped")),
+            Err(TrySendError::Disconnected(_)) => {
+                return Err(Error::internal("the hashing threads have stopped"));
+            }
         }
         answered.await.map_err(|_| Error::internal("a hashing thread has stopped"))?
     }
@@ -156,7 +159,8 @@ fn compute(job: &Job, memory: &mut Vec<Block>) -> Result<PasswordHash> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, job.params.clone())
         .hash_password_into_with_memory(job.password.expose(), &job.salt, &mut output, &mut memory[..blocks])
         .map_err(|_| Error::internal("argon2 refused its input"))?;
-    phc_string(&job.params, &job.salt, &output).ok_or_else(|| Error::internal("a PHC string could not be written"))
+    phc_string(&job.params, &job.salt, &output)
+        .ok_or_else(|| Error::internal("a PHC string could not be written"))
 }
 
 fn phc_string(params: &Params, salt: &[u8], output: &[u8]) -> Option<PasswordHash> {

@@ -53,7 +53,10 @@ impl Service {
             UpdateProfileOutcome::UsernameTaken => Err(Error::UsernameTaken),
             UpdateProfileOutcome::TooLarge => Err(Error::Validation {
                 field: "profile",
-                problem: format!("custom fields must be at most {} KiB of JSON together", LARGEST_OBJECT / 1024),
+                problem: format!(
+                    "custom fields must be at most {} KiB of JSON together",
+                    LARGEST_OBJECT / 1024
+                ),
             }),
         }
     }

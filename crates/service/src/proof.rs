@@ -47,8 +47,7 @@ impl Service {
         };
         let id = MailId::new(now, self.entropy.bytes());
         let plain = serde_json::to_vec(&payload).map_err(Error::internal)?;
-        let sealed =
-            self.keys.seal_mail(&*self.entropy, &id.to_string(), &plain).map_err(Error::internal)?;
+        let sealed = self.keys.seal_mail(&*self.entropy, &id.to_string(), &plain).map_err(Error::internal)?;
         Ok(Proof { challenge, mail: NewMail { id, sealed } })
     }
 
@@ -56,11 +55,8 @@ impl Service {
         let lifetime = self.config.lifetimes.code;
         let code = self.entropy.six_digit_code();
         let mac = self.keys.code_mac(email, purpose, &code);
-        let payload = MailPayload {
-            code: Some(code.expose().to_owned()),
-            link: None,
-            minutes: minutes(lifetime),
-        };
+        let payload =
+            MailPayload { code: Some(code.expose().to_owned()), link: None, minutes: minutes(lifetime) };
         (NewChallenge::Code { mac, expires_at: now.plus(lifetime) }, payload)
     }
 

@@ -24,12 +24,14 @@ pub(crate) enum Need {
 impl RedirectInput {
     /// `redirectTo`, else the default, else the older variant. Whatever was sent must be on the list, used or not.
     pub(crate) fn resolve(&self, settings: &SettingsInForce, need: Need) -> Result<Option<RedirectUrl>> {
-        let check = |text: &Option<String>| text.as_deref().map(|url| settings.redirects.check(url)).transpose();
+        let check =
+            |text: &Option<String>| text.as_deref().map(|url| settings.redirects.check(url)).transpose();
         let current = check(&self.redirect_to)?;
         let older = check(&self.email_redirect_to)?;
         let target = current.or_else(|| settings.default_redirect.clone()).or(older);
         if target.is_none() && need == Need::Required {
-            let problem = "is required, because the mail will carry a link: where should the browser go afterwards?";
+            let problem =
+                "is required, because the mail will carry a link: where should the browser go afterwards?";
             return Err(Error::Validation { field: "redirectTo", problem: problem.to_owned() });
         }
         Ok(target)

@@ -10,7 +10,12 @@ use crate::service::Service;
 
 impl Service {
     /// Profiles that match, and how many there are.
-    pub async fn search_profiles(&self, query: &SearchQuery, page: Page, client: &Client) -> Result<ProfileHits> {
+    pub async fn search_profiles(
+        &self,
+        query: &SearchQuery,
+        page: Page,
+        client: &Client,
+    ) -> Result<ProfileHits> {
         self.limits.take_public_read(client, self.clock.now())?;
         Ok(self.store.search_profiles(query, page).await?)
     }

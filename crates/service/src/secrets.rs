@@ -59,9 +59,7 @@ impl ServerSecret {
 fn expand(prk: &hkdf::Prk, purpose: &str) -> Result<[u8; 32], CannotDerive> {
     let mut key = [0; 32];
     let info = [purpose.as_bytes()];
-    prk.expand(&info, hkdf::HKDF_SHA256)
-        .and_then(|okm| okm.fill(&mut key))
-        .map_err(|_| CannotDerive)?;
+    prk.expand(&info, hkdf::HKDF_SHA256).and_then(|okm| okm.fill(&mut key)).map_err(|_| CannotDerive)?;
     Ok(key)
 }
 
@@ -106,7 +104,12 @@ impl Keys {
     }
 
     /// Seals a private signing key, bound to its id.
-    pub fn seal_signing_key(&self, entropy: &dyn Entropy, id: &str, pkcs8: &[u8]) -> Result<Vec<u8>, CannotDerive> {
+    pub fn seal_signing_key(
+        &self,
+        entropy: &dyn Entropy,
+        id: &str,
+        pkcs8: &[u8],
+    ) -> Result<Vec<u8>, CannotDerive> {
         seal(&self.signing_keys, entropy, id.as_bytes(), pkcs8)
     }
 
@@ -126,7 +129,11 @@ impl Keys {
     }
 
     /// Opens a refresh token's successor with the presented token.
-    pub fn open_successor(&self, presented: &RefreshToken, sealed: &[u8]) -> Result<RefreshToken, CannotOpen> {
+    pub fn open_successor(
+        &self,
+        presented: &RefreshToken,
+        sealed: &[u8],
+    ) -> Result<RefreshToken, CannotOpen> {
         let key = self.successor_key(presented).map_err(|_| CannotOpen)?;
         let mut plain = open(&key, &[], sealed)?;
         let token = RefreshToken::from_bytes(&plain).ok_or(CannotOpen);
@@ -141,7 +148,12 @@ impl Keys {
 }
 
 /// A random nonce of 96 bits, then the ciphertext, then the tag.
-fn seal(key: &LessSafeKey, entropy: &dyn Entropy, bound_to: &[u8], plain: &[u8]) -> Result<Vec<u8>, CannotDerive> {
+fn seal(
+    key: &LessSafeKey,
+    entropy: &dyn Entropy,
+    bound_to: &[u8],
+    plain: &[u8],
+) -> Result<Vec<u8>, CannotDerive> {
     let nonce = entropy.bytes::<NONCE_LEN>();
     let mut body = plain.to_vec();
     key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(bound_to), &mut body)

@@ -218,7 +218,13 @@ impl Service {
     }
 
     /// An audit event; the store fills in what only it finds.
-    pub(crate) fn event(&self, kind: AuditKind, actor: Actor, client: Option<&Client>, now: Timestamp) -> AuditEvent {
+    pub(crate) fn event(
+        &self,
+        kind: AuditKind,
+        actor: Actor,
+        client: Option<&Client>,
+        now: Timestamp,
+    ) -> AuditEvent {
         AuditEvent {
             id: EventId::new(now, self.entropy.bytes()),
             at: now,

@@ -195,7 +195,9 @@ impl BaseSettings {
     /// Checks a change by an admin against the settings in force; answers what is to be stored.
     pub fn accept(&self, current: &EditableSettings, patch: &SettingsPatch) -> Result<Vec<SettingChange>> {
         let named = patch.named();
-        if let Some(pinned) = named.iter().map(|(setting, _)| setting).find(|setting| self.pinned.contains(setting)) {
+        if let Some(pinned) =
+            named.iter().map(|(setting, _)| setting).find(|setting| self.pinned.contains(setting))
+        {
             return Err(Error::SettingPinned(pinned.field()));
         }
         self.check(patch.over(current))?;
@@ -206,7 +208,10 @@ impl BaseSettings {
         Ok(named.into_iter().map(change).collect())
     }
 
-    fn check(&self, values: EditableSettings) -> Result<(EditableSettings, RedirectPolicy, Option<RedirectUrl>)> {
+    fn check(
+        &self,
+        values: EditableSettings,
+    ) -> Result<(EditableSettings, RedirectPolicy, Option<RedirectUrl>)> {
         let length = values.passwords.min_length;
         if !(SHORTEST_MIN_LENGTH..=LONGEST_PASSWORD).contains(&length) {
             let problem = format!("must be between {SHORTEST_MIN_LENGTH} and {LONGEST_PASSWORD}");
@@ -237,7 +242,9 @@ impl SettingsPatch {
             patch.unwrap_or(base).clone()
         }
         EditableSettings {
-            require_email_verification: self.require_email_verification.unwrap_or(base.require_email_verification),
+            require_email_verification: self
+                .require_email_verification
+                .unwrap_or(base.require_email_verification),
             verify_email_method: self.verify_email_method.unwrap_or(base.verify_email_method),
             reset_password_method: self.reset_password_method.unwrap_or(base.reset_password_method),
             allowed_redirect_urls: pick(self.allowed_redirect_urls.as_ref(), &base.allowed_redirect_urls),
@@ -248,7 +255,9 @@ impl SettingsPatch {
                 require_number: self.require_number.unwrap_or(base.passwords.require_number),
                 require_lowercase: self.require_lowercase.unwrap_or(base.passwords.require_lowercase),
                 require_uppercase: self.require_uppercase.unwrap_or(base.passwords.require_uppercase),
-                require_special_char: self.require_special_char.unwrap_or(base.passwords.require_special_char),
+                require_special_char: self
+                    .require_special_char
+                    .unwrap_or(base.passwords.require_special_char),
             },
         }
     }
@@ -288,15 +297,18 @@ impl SettingsPatch {
             is_read
         }
         match setting {
-            SettingKey::RequireEmailVerification => put(&mut self.require_email_verification, value.as_bool()),
+            SettingKey::RequireEmailVerification => {
+                put(&mut self.require_email_verification, value.as_bool())
+            }
             SettingKey::VerifyEmailMethod => put(&mut self.verify_email_method, method()),
             SettingKey::ResetPasswordMethod => put(&mut self.reset_password_method, method()),
             SettingKey::AllowedRedirectUrls => put(&mut self.allowed_redirect_urls, list()),
             SettingKey::DefaultRedirectUrl => put(&mut self.default_redirect_url, optional()),
             SettingKey::DisableSignUp => put(&mut self.disable_sign_up, value.as_bool()),
-            SettingKey::PasswordMinLength => {
-                put(&mut self.password_min_length, value.as_u64().and_then(|length| usize::try_from(length).ok()))
-            }
+            SettingKey::PasswordMinLength => put(
+                &mut self.password_min_length,
+                value.as_u64().and_then(|length| usize::try_from(length).ok()),
+            ),
             SettingKey::RequireNumber => put(&mut self.require_number, value.as_bool()),
             SettingKey::RequireLowercase => put(&mut self.require_lowercase, value.as_bool()),
             SettingKey::RequireUppercase => put(&mut self.require_uppercase, value.as_bool()),

@@ -71,7 +71,9 @@ impl Service {
         Ok(match check {
             PasswordCheck::Wrong => None,
             PasswordCheck::Right => Some(RightPassword { user, checked, rehashed: None }),
-            PasswordCheck::RightButOutdated(new) => Some(RightPassword { user, checked, rehashed: Some(new) }),
+            PasswordCheck::RightButOutdated(new) => {
+                Some(RightPassword { user, checked, rehashed: Some(new) })
+            }
         })
     }
 

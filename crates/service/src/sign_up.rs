@@ -12,9 +12,9 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::{BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
 
-pub use crate::redirect_target::RedirectInput;
 use crate::error::{Error, Result};
 use crate::redirect_target::Need;
+pub use crate::redirect_target::RedirectInput;
 use crate::service::{Service, SignedIn};
 use crate::settings::{EmailMethod, SettingsInForce};
 

@@ -1,9 +1,7 @@
 //! The keys of access tokens: one signs, earlier ones are accepted until their last token has expired.
 
 use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _,
-};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey};
@@ -50,7 +48,9 @@ pub fn generate(algorithm: SigningAlgorithm) -> Result<Vec<u8>> {
         SigningAlgorithm::Es256 => EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random),
         SigningAlgorithm::EdDsa => Ed25519KeyPair::generate_pkcs8v1(&random),
     };
-    document.map(|document| document.as_ref().to_vec()).map_err(|_| Error::internal("a signing key could not be made"))
+    document
+        .map(|document| document.as_ref().to_vec())
+        .map_err(|_| Error::internal("a signing key could not be made"))
 }
 
 impl SigningKey {
@@ -128,10 +128,13 @@ impl Pair {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>> {
         let failed = |_| Error::internal("a token could not be signed");
         match self {
-            Self::Es256(pair) => {
-                pair.sign(&SystemRandom::new(), message).map(|signature| signature.as_ref().to_vec()).map_err(failed)
+            Self::Es256(pair) => pair
+                .sign(&SystemRandom::new(), message)
+                .map(|signature| signature.as_ref().to_vec())
+                .map_err(failed),
+            Self::EdDsa(pair) => {
+                pair.try_sign(message).map(|signature| signature.as_ref().to_vec()).map_err(failed)
             }
-            Self::EdDsa(pair) => pair.try_sign(message).map(|signature| signature.as_ref().to_vec()).map_err(failed),
         }
     }
 

@@ -17,8 +17,8 @@ use crate::settings::EmailMethod;
 pub enum VerificationProof {
     /// A code that was mailed to this address.
     Code(Email, SixDigitCode),
-    /// The token of a link (older variant).
-    Link(LinkToken),
+    /// The token of a link (older variant), and the address it was mailed to where the caller says one.
+    Link(LinkToken, Option<Email>),
 }
 
 impl Service {
@@ -52,7 +52,7 @@ impl Service {
                 };
                 self.store.verify_by_code(attempt, draft.session.clone()).await?
             }
-            VerificationProof::Link(token) => {
+            VerificationProof::Link(token, _email) => {
                 self.store.verify_by_token(token.hash(), &takes, draft.session.clone(), event).await?
             }
         };

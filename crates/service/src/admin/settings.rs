@@ -32,7 +32,11 @@ impl Service {
     }
 
     /// Changes settings; in force here at once, on other instances within a second.
-    pub async fn change_settings(&self, patch: &SettingsPatch, client: Option<&Client>) -> Result<PublicSettings> {
+    pub async fn change_settings(
+        &self,
+        patch: &SettingsPatch,
+        client: Option<&Client>,
+    ) -> Result<PublicSettings> {
         let now = self.clock.now();
         self.sync_shared().await?;
         let changes = self.base_settings.accept(&self.settings.load().values, patch)?;

@@ -19,8 +19,14 @@ async fn the_right_password_passes_and_others_do_not() {
     let passwords = passwords(64);
     let hash = passwords.hash(password("correct horse")).await.unwrap();
     assert!(hash.as_str().starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{}", hash.as_str());
-    assert!(matches!(passwords.check(password("correct horse"), Some(&hash)).await.unwrap(), PasswordCheck::Right));
-    assert!(matches!(passwords.check(password("wrong horse"), Some(&hash)).await.unwrap(), PasswordCheck::Wrong));
+    assert!(matches!(
+        passwords.check(password("correct horse"), Some(&hash)).await.unwrap(),
+        PasswordCheck::Right
+    ));
+    assert!(matches!(
+        passwords.check(password("wrong horse"), Some(&hash)).await.unwrap(),
+        PasswordCheck::Wrong
+    ));
 }
 
 #[tokio::test]
@@ -32,11 +38,16 @@ async fn without_a_stored_hash_nothing_passes() {
 async fn outdated_parameters_verify_and_are_replaced() {
     let old = passwords(64).hash(password("correct horse")).await.unwrap();
     let today = passwords(128);
-    let PasswordCheck::RightButOutdated(new) = today.check(password("correct horse"), Some(&old)).await.unwrap() else {
+    let PasswordCheck::RightButOutdated(new) =
+        today.check(password("correct horse"), Some(&old)).await.unwrap()
+    else {
         panic!("the old hash must verify and be replaced");
     };
     assert!(new.as_str().contains("m=128"));
-    assert!(matches!(today.check(password("correct horse"), Some(&new)).await.unwrap(), PasswordCheck::Right));
+    assert!(matches!(
+        today.check(password("correct horse"), Some(&new)).await.unwrap(),
+        PasswordCheck::Right
+    ));
 }
 
 #[tokio::test]
@@ -71,7 +82,8 @@ async fn a_full_queue_is_busy_at_once() {
         running.push(Box::pin(hash));
     }
     for hash in &mut running {
-        let polled = std::future::poll_fn(|context| std::task::Poll::Ready(hash.as_mut().poll(context))).await;
+        let polled =
+            std::future::poll_fn(|context| std::task::Poll::Ready(hash.as_mut().poll(context))).await;
         if let std::task::Poll::Ready(answer) = polled {
             answers.push(answer);
         }

@@ -1,0 +1,50 @@
+//! What every endpoint shares.
+
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use latchkey_service::Service;
+use latchkey_service::settings::SettingsInForce;
+
+use crate::cookies::RefreshCookies;
+use crate::origin::KnownOrigins;
+use crate::settings::HttpSettings;
+
+/// The state of the router: cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    /// The use cases.
+    pub service: Arc<Service>,
+    /// What the layer was told from outside.
+    pub settings: Arc<HttpSettings>,
+    /// The web pages that may call with a cookie.
+    pub origins: KnownOrigins,
+    /// How the refresh cookie is written.
+    pub cookies: RefreshCookies,
+}
+
+impl App {
+    /// Puts the parts together. `cors_origins` are those of `server.cors_origins`; the origins of the redirect list are
+    /// read from the settings in force at every request.
+    #[must_use]
+    pub fn new(service: Arc<Service>, settings: HttpSettings, cors_origins: Vec<String>) -> Self {
+        let in_force = Arc::clone(&service);
+        let listed = move |origin: &str| {
+            let is_redirect_origin =
+                |settings: &SettingsInForce| settings.redirects.origins().any(|known| known == origin);
+            cors_origins.iter().any(|known| known == origin) || is_redirect_origin(&in_force.settings())
+        };
+        Self {
+            origins: KnownOrigins::new(&settings, Arc::new(listed)),
+            cookies: RefreshCookies::new(&settings),
+            settings: Arc::new(settings),
+            service,
+        }
+    }
+}
+
+impl FromRef<App> for Arc<HttpSettings> {
+    fn from_ref(app: &App) -> Self {
+        Self::clone(&app.settings)
+    }
+}

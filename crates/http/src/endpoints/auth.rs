@@ -1,0 +1,17 @@
+//! `/api/auth`: account operations and the admin interface.
+
+pub mod audit;
+pub mod config;
+pub mod email;
+pub mod logout;
+pub mod password;
+pub mod profiles;
+pub mod public_config;
+pub mod refresh;
+mod session;
+pub mod sessions;
+mod user;
+pub mod users;
+
+pub use session::SessionBody;
+pub use user::UserBody;

@@ -1,0 +1,37 @@
+//! `/api/auth/email`: verification and password reset.
+
+pub mod exchange_reset_password_token;
+mod links;
+pub mod reset_password;
+pub mod reset_password_link;
+pub mod send_reset_password;
+pub mod send_verification;
+pub mod verify;
+pub mod verify_link;
+
+use latchkey_domain::codes::SixDigitCode;
+use latchkey_domain::email::Email;
+use serde::{Deserialize, Serialize};
+
+use crate::endpoints::auth::users::OlderOptions;
+
+/// The body of an operation that mails a code or a link.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SendMailRequest {
+    email: Email,
+    redirect_to: Option<String>,
+    options: Option<OlderOptions>,
+}
+
+/// The answer: the same for known and unknown addresses.
+#[derive(Serialize)]
+pub struct MailSentBody {
+    success: bool,
+    message: &'static str,
+}
+
+/// A code as sent. What is no six digits is answered like a wrong code, for it is one.
+fn code(text: &str) -> Result<SixDigitCode, latchkey_service::Error> {
+    SixDigitCode::parse(text).map_err(|_| latchkey_service::Error::InvalidCode)
+}

@@ -1,0 +1,37 @@
+//! `POST /api/auth/email/reset-password`: resetPassword, with the token of an exchange or of a link.
+
+use axum::extract::State;
+use latchkey_domain::password::Password;
+use latchkey_domain::tokens::LinkToken;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Json;
+use crate::app::App;
+use crate::body::JsonBody;
+use crate::client::ClientInfo;
+use crate::error::Result;
+
+/// The body of resetPassword.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResetPasswordRequest {
+    new_password: Password,
+    otp: String,
+}
+
+/// A sentence.
+#[derive(Serialize)]
+pub struct MessageBody {
+    message: &'static str,
+}
+
+/// `POST /api/auth/email/reset-password`
+pub async fn reset(
+    State(app): State<App>,
+    client: ClientInfo,
+    JsonBody(body): JsonBody<ResetPasswordRequest>,
+) -> Result<Json<MessageBody>> {
+    let token = LinkToken::parse(&body.otp).ok_or(latchkey_service::Error::InvalidCode)?;
+    app.service.reset_password(token, body.new_password, client.to_domain()).await?;
+    Ok(Json(MessageBody { message: "The password was changed. Sign in with the new one." }))
+}

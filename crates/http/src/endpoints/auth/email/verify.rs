@@ -1,0 +1,37 @@
+//! `POST /api/auth/email/verify`: verifyEmail, by code or (older variant) by the token of a link.
+
+use axum::extract::State;
+use axum::response::Response;
+use latchkey_domain::email::Email;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_service::verify_email::VerificationProof;
+use serde::Deserialize;
+
+use super::code;
+use crate::app::App;
+use crate::body::JsonBody;
+use crate::client::ClientInfo;
+use crate::endpoints::auth::session::{Saying, session_answer};
+use crate::error::{ApiError, Result};
+
+/// The body of verifyEmail.
+#[derive(Deserialize)]
+pub struct VerifyRequest {
+    email: Option<Email>,
+    otp: String,
+}
+
+/// `POST /api/auth/email/verify`
+pub async fn verify(
+    State(app): State<App>,
+    client: ClientInfo,
+    JsonBody(body): JsonBody<VerifyRequest>,
+) -> Result<Response> {
+    let proof = match (LinkToken::parse(&body.otp), body.email) {
+        (Some(token), email) => VerificationProof::Link(token, email),
+        (None, Some(email)) => VerificationProof::Code(email, code(&body.otp)?),
+        (None, None) => return Err(ApiError::validation("email", "is required with a six-digit code")),
+    };
+    let signed_in = app.service.verify_email(proof, client.to_domain()).await?;
+    session_answer(&app, client.client_type, signed_in, Saying::Nothing)
+}

@@ -1,0 +1,48 @@
+//! `POST /api/auth/logout`: signOut. Idempotent; the session ends on the server.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
+use http::header::SET_COOKIE;
+use latchkey_service::refresh::Presented;
+use latchkey_service::sessions::SignOut;
+use serde::Serialize;
+
+use super::refresh::{RefreshRequest, cookie_token};
+use crate::answer::Json;
+use crate::app::App;
+use crate::bearer::Credentials;
+use crate::body::JsonBody;
+use crate::client::ClientInfo;
+use crate::error::{ApiError, Result};
+
+/// The answer.
+#[derive(Serialize)]
+pub struct LoggedOutBody {
+    success: bool,
+    message: &'static str,
+}
+
+/// `POST /api/auth/logout`
+pub async fn logout(
+    State(app): State<App>,
+    client: ClientInfo,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody<RefreshRequest>,
+) -> Result<Response> {
+    let is_web = client.client_type.is_web();
+    let presented = if is_web { cookie_token(&app, &headers)? } else { body.token().map(Presented::Body) };
+    let by_refresh_token = presented.map_or(SignOut::Nothing, SignOut::Refresh);
+    let from = client.to_domain();
+    app.service.sign_out(by_refresh_token, &from).await?;
+
+    let bearer = Credentials::of(&headers).bearer;
+    if let Some(bearer) = &bearer {
+        app.service.sign_out(SignOut::Bearer(bearer.expose()), &from).await?;
+    }
+    let mut response = Json(LoggedOutBody { success: true, message: "You are signed out." }).into_response();
+    if is_web {
+        response.headers_mut().append(SET_COOKIE, app.cookies.clear().map_err(ApiError::internal)?);
+    }
+    Ok(response)
+}

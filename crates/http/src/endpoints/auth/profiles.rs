@@ -1,0 +1,96 @@
+//! `/api/auth/profiles`: the flat face of profiles (spec 2.5): getProfile, setProfile. Custom fields stand at the top
+//! level; older clients read the same fields nested under `profile`.
+
+use axum::extract::{Path, State};
+use latchkey_domain::profile::{AvatarUrl, Bio, Name, Profile, ProfilePatch, READ_ONLY_KEYS, Username};
+use latchkey_service::profiles::Missing;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::answer::Json;
+use crate::app::App;
+use crate::body::{Patch, ProfileBody, from_object};
+use crate::caller::SignedInUser;
+use crate::client::ClientInfo;
+use crate::error::{ApiError, Result, codes};
+
+/// The fixed fields of setProfile; every other key is a custom field.
+#[derive(Deserialize)]
+struct FlatPatch {
+    #[serde(default)]
+    name: Patch<Name>,
+    #[serde(default)]
+    username: Patch<Username>,
+    #[serde(default)]
+    avatar_url: Patch<AvatarUrl>,
+    #[serde(default)]
+    bio: Patch<Bio>,
+    #[serde(flatten)]
+    custom: Map<String, Value>,
+}
+
+/// `GET /api/auth/profiles/{userId}`: getProfile
+pub async fn get(
+    State(app): State<App>,
+    client: ClientInfo,
+    Path(user_id): Path<String>,
+) -> Result<Json<Value>> {
+    let user_id = user_id
+        .parse()
+        .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
+    let profile = app.service.public_profile(user_id, &client.to_domain()).await?;
+    Ok(Json(flat(&profile)))
+}
+
+/// `PATCH /api/auth/profiles/current`: setProfile
+pub async fn set(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+    ProfileBody(body): ProfileBody<Map<String, Value>>,
+) -> Result<Json<Value>> {
+    let patch = patch(body)?;
+    let profile = app.service.update_profile(caller, patch, None, Missing::Create).await?;
+    Ok(Json(flat(&profile)))
+}
+
+fn patch(mut body: Map<String, Value>) -> Result<ProfilePatch> {
+    let mut fields = match body.remove("profile") {
+        Some(Value::Object(nested)) => nested,
+        Some(_) => return Err(ApiError::validation("profile", "must be an object")),
+        None if body.is_empty() => return Err(ApiError::validation("profile", "is required")),
+        None => body,
+    };
+    for key in READ_ONLY_KEYS {
+        fields.remove(key);
+    }
+    let flat: FlatPatch = from_object(fields)?;
+    let name = match flat.name.into_option() {
+        Some(None) => return Err(ApiError::validation("name", "must be a string")),
+        Some(name) => name,
+        None => None,
+    };
+    Ok(ProfilePatch {
+        name,
+        username: flat.username.into_option(),
+        avatar_url: flat.avatar_url.into_option(),
+        bio: flat.bio.into_option(),
+        metadata: None,
+        custom: flat.custom,
+    })
+}
+
+fn flat(profile: &Profile) -> Value {
+    let mut fields = profile.custom.clone();
+    fields.insert("name".to_owned(), json!(profile.name.as_str()));
+    if let Some(username) = &profile.username {
+        fields.insert("username".to_owned(), json!(username.as_str()));
+    }
+    fields.insert("avatar_url".to_owned(), json!(profile.avatar_url.as_ref().map(AvatarUrl::as_str)));
+    fields.insert("bio".to_owned(), json!(profile.bio.as_ref().map(Bio::as_str)));
+    fields.insert("createdAt".to_owned(), json!(profile.created_at));
+    fields.insert("updatedAt".to_owned(), json!(profile.updated_at));
+    let nested = fields.clone();
+    fields.insert("id".to_owned(), json!(profile.user_id));
+    fields.insert("profile".to_owned(), Value::Object(nested));
+    Value::Object(fields)
+}

@@ -1,0 +1,69 @@
+//! An opened or refreshed session as an answer: a web client gets the refresh token in its cookie and a CSRF token in
+//! the body, the others get the refresh token in the body.
+
+use axum::response::{IntoResponse, Response};
+use http::header::SET_COOKIE;
+use latchkey_domain::time::Timestamp;
+use latchkey_service::SignedIn;
+use serde::Serialize;
+
+use super::UserBody;
+use crate::answer::Json;
+use crate::app::App;
+use crate::client::ClientType;
+use crate::error::{ApiError, Result};
+
+/// A session with its tokens.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionBody {
+    user: UserBody,
+    access_token: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    require_email_verification: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    csrf_token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+}
+
+/// What an operation says of a session besides the tokens.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Saying {
+    /// Nothing more.
+    Nothing,
+    /// `requireEmailVerification: false`, at sign-up.
+    NoVerification,
+    /// `expiresAt` of the access token, at refresh.
+    Expiry,
+}
+
+/// The answer for a session.
+pub(super) fn session_answer(
+    app: &App,
+    client_type: ClientType,
+    signed_in: SignedIn,
+    saying: Saying,
+) -> Result<Response> {
+    let is_web = client_type.is_web();
+    let refresh_token = signed_in.refresh.expose();
+    let cookie = is_web.then(|| {
+        let max_age = signed_in.session_expires_at.since(app.service.now());
+        app.cookies.set(&refresh_token, max_age).map_err(ApiError::internal)
+    });
+    let body = SessionBody {
+        user: signed_in.user.into(),
+        access_token: signed_in.access.token,
+        require_email_verification: (saying == Saying::NoVerification).then_some(false),
+        csrf_token: is_web.then_some(signed_in.csrf_token),
+        refresh_token: (!is_web).then_some(refresh_token),
+        expires_at: (saying == Saying::Expiry).then_some(signed_in.access.expires_at),
+    };
+    let mut response = Json(body).into_response();
+    if let Some(cookie) = cookie.transpose()? {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}

@@ -1,0 +1,245 @@
+//! Users for an admin.
+
+use axum::extract::{FromRequest, Path, Request, State};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use latchkey_domain::audit::Actor;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::page::Page;
+use latchkey_domain::password::Password;
+use latchkey_domain::profile::Name;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::{AppMetadata, User};
+use latchkey_service::admin::{NewUser, UserChange, UserPage, UserPosition, UserQuery};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Json;
+use crate::app::App;
+use crate::body::{JsonBody, Patch};
+use crate::caller::Admin;
+use crate::endpoints::auth::UserBody;
+use crate::error::{ApiError, Result, codes};
+use crate::query::{Query, page_of};
+
+/// A user as an admin sees it.
+#[derive(Serialize)]
+pub struct AdminUserBody {
+    #[serde(flatten)]
+    user: UserBody,
+    banned: bool,
+}
+
+/// A page of users.
+#[derive(Serialize)]
+pub struct UsersBody {
+    data: Vec<AdminUserBody>,
+    pagination: PaginationBody,
+}
+
+/// Where a page stands.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaginationBody {
+    offset: u64,
+    limit: u32,
+    total: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// The body of an admin's user creation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateUserRequest {
+    email: Email,
+    password: Password,
+    name: Option<Name>,
+    auto_confirm: Option<bool>,
+    create_profile: Option<bool>,
+    metadata: Option<AppMetadata>,
+}
+
+/// The answer to it.
+#[derive(Serialize)]
+pub struct CreatedUserBody {
+    user: AdminUserBody,
+}
+
+/// The body of a change.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeUserRequest {
+    #[serde(default)]
+    email: Patch<Email>,
+    #[serde(default)]
+    email_verified: Patch<bool>,
+    #[serde(default)]
+    banned: Patch<bool>,
+    #[serde(default)]
+    metadata: Patch<AppMetadata>,
+}
+
+/// The body of a deletion.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteUsersRequest {
+    user_ids: Vec<UserId>,
+}
+
+/// The answer to a deletion.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeletedBody {
+    message: &'static str,
+    deleted_count: u64,
+}
+
+/// The answer to ended sessions.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedBody {
+    message: &'static str,
+    ended_count: u64,
+}
+
+/// A sentence.
+#[derive(Serialize)]
+pub struct MessageBody {
+    message: &'static str,
+}
+
+impl From<User> for AdminUserBody {
+    fn from(user: User) -> Self {
+        Self { banned: user.is_banned(), user: user.into() }
+    }
+}
+
+/// `GET /api/auth/users`
+pub async fn list(State(app): State<App>, _: Admin, query: Query) -> Result<Json<UsersBody>> {
+    let (limit, offset) = (query.optional("limit")?, query.optional("offset")?);
+    let page = page_of(limit.as_deref(), offset.as_deref())?;
+    let position = match query.optional("cursor")? {
+        Some(_) if offset.is_some() => {
+            return Err(ApiError::validation("cursor", "cannot be used together with `offset`"));
+        }
+        Some(cursor) => position(&cursor)?,
+        None => UserPosition::Offset(page.offset()),
+    };
+    let search = query.optional("search")?.filter(|text| !text.is_empty());
+    let users = app.service.list_users(UserQuery { search, position, limit: page.limit() }).await?;
+    Ok(Json(users_body(users, page)))
+}
+
+/// `GET /api/auth/users/{id}`
+pub async fn one(State(app): State<App>, _: Admin, Path(id): Path<String>) -> Result<Json<AdminUserBody>> {
+    Ok(Json(app.service.find_user(user_id(&id)?).await?.into()))
+}
+
+/// `POST /api/auth/users` with an admin credential.
+pub async fn create(app: &App, admin: Admin, request: Request) -> Result<Response> {
+    let JsonBody(body) = JsonBody::<CreateUserRequest>::from_request(request, app).await?;
+    let new = NewUser {
+        email: body.email,
+        password: Some(body.password),
+        name: body.name,
+        auto_confirm: body.auto_confirm.unwrap_or(false),
+        create_profile: body.create_profile.unwrap_or(true),
+        metadata: body.metadata.unwrap_or_default(),
+    };
+    let user = app.service.create_user(new, Actor::Admin, Some(&admin.0.to_domain())).await?;
+    Ok(Json(CreatedUserBody { user: user.into() }).into_response())
+}
+
+/// `PATCH /api/auth/users/{id}`
+pub async fn change(
+    State(app): State<App>,
+    Admin(client): Admin,
+    Path(id): Path<String>,
+    JsonBody(body): JsonBody<ChangeUserRequest>,
+) -> Result<Json<AdminUserBody>> {
+    let change = UserChange {
+        email: not_null("email", body.email)?,
+        email_verified: not_null("emailVerified", body.email_verified)?,
+        banned: not_null("banned", body.banned)?,
+        metadata: not_null("metadata", body.metadata)?,
+    };
+    let client = client.to_domain();
+    let user = app.service.change_user(user_id(&id)?, change, Actor::Admin, Some(&client)).await?;
+    Ok(Json(user.into()))
+}
+
+/// `DELETE /api/auth/users`
+pub async fn delete(
+    State(app): State<App>,
+    Admin(client): Admin,
+    JsonBody(body): JsonBody<DeleteUsersRequest>,
+) -> Result<Json<DeletedBody>> {
+    let client = client.to_domain();
+    let deleted_count = app.service.delete_users(&body.user_ids, Actor::Admin, Some(&client)).await?;
+    Ok(Json(DeletedBody { message: "The users were deleted.", deleted_count }))
+}
+
+/// `DELETE /api/auth/users/{id}/sessions`
+pub async fn end_sessions(
+    State(app): State<App>,
+    Admin(client): Admin,
+    Path(id): Path<String>,
+) -> Result<Json<EndedBody>> {
+    let ended_count = app.service.end_all_sessions(user_id(&id)?, Some(&client.to_domain())).await?;
+    Ok(Json(EndedBody { message: "The sessions were ended.", ended_count }))
+}
+
+/// `DELETE /api/auth/users/{id}/profile`
+pub async fn delete_profile(
+    State(app): State<App>,
+    Admin(client): Admin,
+    Path(id): Path<String>,
+) -> Result<Json<MessageBody>> {
+    app.service.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
+    Ok(Json(MessageBody { message: "The profile was deleted." }))
+}
+
+/// An id of a path; what is no UUID belongs to nobody.
+fn user_id(text: &str) -> Result<UserId> {
+    text.parse().map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))
+}
+
+/// `null` is no value for a field that cannot be removed.
+fn not_null<T>(field: &str, patch: Patch<T>) -> Result<Option<T>> {
+    match patch.into_option() {
+        Some(None) => Err(ApiError::validation(field, "must not be null")),
+        Some(value) => Ok(value),
+        None => Ok(None),
+    }
+}
+
+fn users_body(page: UserPage, asked: Page) -> UsersBody {
+    let last = page.users.last().filter(|_| page.has_more);
+    let next_cursor = last.map(|user| cursor(user.created_at, user.id));
+    UsersBody {
+        pagination: PaginationBody {
+            offset: asked.offset(),
+            limit: asked.limit(),
+            total: page.total,
+            next_cursor,
+        },
+        data: page.users.into_iter().map(AdminUserBody::from).collect(),
+    }
+}
+
+/// A cursor is opaque to clients: the creation time and the id of the last user of the page.
+fn cursor(created_at: Timestamp, id: UserId) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}.{id}", created_at.as_millis()))
+}
+
+fn position(cursor: &str) -> Result<UserPosition> {
+    let read = || {
+        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+        let (millis, id) = text.split_once('.')?;
+        let created_at = Timestamp::from_millis(millis.parse().ok()?);
+        Some(UserPosition::After { created_at, id: id.parse().ok()? })
+    };
+    read().ok_or_else(|| ApiError::validation("cursor", "must be a `nextCursor` of an earlier page"))
+}

@@ -1,0 +1,81 @@
+//! signUp.
+
+use axum::RequestPartsExt;
+use axum::extract::{FromRequest, Request};
+use axum::response::{IntoResponse, Response};
+use latchkey_domain::email::Email;
+use latchkey_domain::password::Password;
+use latchkey_domain::profile::Name;
+use latchkey_service::sign_up::{RedirectInput, SignUp, SignedUp};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Json;
+use crate::app::App;
+use crate::body::JsonBody;
+use crate::client::ClientInfo;
+use crate::endpoints::auth::session::{Saying, session_answer};
+use crate::error::Result;
+
+/// The body of signUp.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignUpRequest {
+    email: Email,
+    password: Password,
+    name: Option<Name>,
+    redirect_to: Option<String>,
+    options: Option<OlderOptions>,
+}
+
+/// `options` of the older variant.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OlderOptions {
+    email_redirect_to: Option<String>,
+}
+
+/// The answer while verification is required: the same for a free and a taken address.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerificationRequiredBody {
+    access_token: Option<String>,
+    require_email_verification: bool,
+    csrf_token: Option<String>,
+}
+
+impl OlderOptions {
+    /// The redirect targets of a body.
+    pub(crate) fn redirect_input(redirect_to: Option<String>, options: Option<Self>) -> RedirectInput {
+        RedirectInput {
+            redirect_to,
+            email_redirect_to: options.and_then(|options| options.email_redirect_to),
+        }
+    }
+}
+
+/// Signs up.
+pub async fn sign_up(app: &App, request: Request) -> Result<Response> {
+    let (mut parts, body) = request.into_parts();
+    let client: ClientInfo = parts.extract_with_state(app).await?;
+    let JsonBody(body) =
+        JsonBody::<SignUpRequest>::from_request(Request::from_parts(parts, body), app).await?;
+
+    let sign_up = SignUp {
+        email: body.email,
+        password: body.password,
+        name: body.name,
+        redirect: OlderOptions::redirect_input(body.redirect_to, body.options),
+        client: client.to_domain(),
+    };
+    match app.service.sign_up(sign_up).await? {
+        SignedUp::SignedIn(signed_in) => {
+            session_answer(app, client.client_type, *signed_in, Saying::NoVerification)
+        }
+        SignedUp::VerificationRequired => Ok(Json(VerificationRequiredBody {
+            access_token: None,
+            require_email_verification: true,
+            csrf_token: None,
+        })
+        .into_response()),
+    }
+}

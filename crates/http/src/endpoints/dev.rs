@@ -1,0 +1,3 @@
+//! `/dev`: conveniences of development mode.
+
+pub mod mail;

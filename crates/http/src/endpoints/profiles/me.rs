@@ -1,0 +1,120 @@
+//! `/api/profiles/me`: one's own profile.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
+use http::header::{ETAG, HeaderValue, IF_MATCH};
+use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, ProfilePatch, Username};
+use latchkey_domain::time::Timestamp;
+use latchkey_service::profiles::Missing;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::answer::Json;
+use crate::app::App;
+use crate::body::{Patch, ProfileBody};
+use crate::caller::SignedInUser;
+use crate::error::{ApiError, Result};
+
+/// `ProfileRecord` (spec 2.1), shown to its owner.
+#[derive(Serialize)]
+pub struct ProfileRecordBody {
+    id: ProfileId,
+    auth_id: UserId,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    username: Option<String>,
+    avatar_url: Option<String>,
+    bio: Option<String>,
+    metadata: Map<String, Value>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// The body of a change; only the keys present change.
+#[derive(Deserialize)]
+pub struct UpdateProfileRequest {
+    #[serde(default)]
+    name: Patch<Name>,
+    #[serde(default)]
+    username: Patch<Username>,
+    #[serde(default)]
+    avatar_url: Patch<AvatarUrl>,
+    #[serde(default)]
+    bio: Patch<Bio>,
+    #[serde(default)]
+    metadata: Patch<Metadata>,
+}
+
+impl From<&Profile> for ProfileRecordBody {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            id: profile.id,
+            auth_id: profile.user_id,
+            name: profile.name.as_str().to_owned(),
+            username: profile.username.as_ref().map(|username| username.as_str().to_owned()),
+            avatar_url: profile.avatar_url.as_ref().map(|url| url.as_str().to_owned()),
+            bio: profile.bio.as_ref().map(|bio| bio.as_str().to_owned()),
+            metadata: profile.metadata.as_map().clone(),
+            created_at: profile.created_at,
+            updated_at: profile.updated_at,
+        }
+    }
+}
+
+/// `GET /api/profiles/me`
+pub async fn get(State(app): State<App>, SignedInUser(caller): SignedInUser) -> Result<Response> {
+    answer(&app.service.own_profile(caller).await?)
+}
+
+/// `PATCH /api/profiles/me`
+pub async fn patch(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+    headers: HeaderMap,
+    ProfileBody(body): ProfileBody<UpdateProfileRequest>,
+) -> Result<Response> {
+    let patch = ProfilePatch {
+        name: not_null("name", "must be a string", body.name)?,
+        username: body.username.into_option(),
+        avatar_url: body.avatar_url.into_option(),
+        bio: body.bio.into_option(),
+        metadata: not_null("metadata", "must be an object", body.metadata)?,
+        custom: Map::new(),
+    };
+    let profile = app.service.update_profile(caller, patch, if_match(&headers), Missing::Refuse).await?;
+    answer(&profile)
+}
+
+fn not_null<T>(field: &str, problem: &str, patch: Patch<T>) -> Result<Option<T>> {
+    match patch.into_option() {
+        Some(None) => Err(ApiError::validation(field, problem)),
+        Some(value) => Ok(value),
+        None => Ok(None),
+    }
+}
+
+fn answer(profile: &Profile) -> Result<Response> {
+    let tag = HeaderValue::try_from(entity_tag(profile.version)).map_err(ApiError::internal)?;
+    Ok(([(ETAG, tag)], Json(ProfileRecordBody::from(profile))).into_response())
+}
+
+fn entity_tag(version: i64) -> String {
+    format!("\"v{version}\"")
+}
+
+/// The versions that `If-Match` accepts (RFC 9110 section 13.1.1): `None` without the header or for `*`. A weak or
+/// foreign tag accepts nothing.
+fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
+    if !headers.contains_key(IF_MATCH) {
+        return None;
+    }
+    let lines = headers.get_all(IF_MATCH).iter().filter_map(|line| line.to_str().ok());
+    let tags: Vec<_> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    if tags == ["*"] {
+        return None;
+    }
+    let version = |tag: &str| tag.strip_prefix("\"v")?.strip_suffix('"')?.parse().ok();
+    Some(tags.into_iter().filter_map(version).collect())
+}

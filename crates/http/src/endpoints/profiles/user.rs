@@ -1,0 +1,51 @@
+//! `GET /api/profiles/{userId}`: anybody's profile.
+
+use axum::extract::{Path, State};
+use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::profile::Profile;
+use latchkey_domain::time::Timestamp;
+use serde::Serialize;
+
+use crate::answer::Json;
+use crate::app::App;
+use crate::client::ClientInfo;
+use crate::error::{ApiError, Result, codes};
+
+/// `PublicProfile` (spec 2.2), shown to others and in search.
+#[derive(Serialize)]
+pub struct PublicProfileBody {
+    id: ProfileId,
+    auth_id: UserId,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    username: Option<String>,
+    avatar_url: Option<String>,
+    bio: Option<String>,
+    created_at: Timestamp,
+}
+
+impl From<Profile> for PublicProfileBody {
+    fn from(profile: Profile) -> Self {
+        Self {
+            id: profile.id,
+            auth_id: profile.user_id,
+            name: profile.name.as_str().to_owned(),
+            username: profile.username.map(|username| username.as_str().to_owned()),
+            avatar_url: profile.avatar_url.map(|url| url.as_str().to_owned()),
+            bio: profile.bio.map(|bio| bio.as_str().to_owned()),
+            created_at: profile.created_at,
+        }
+    }
+}
+
+/// `GET /api/profiles/{userId}`
+pub async fn get(
+    State(app): State<App>,
+    client: ClientInfo,
+    Path(user_id): Path<String>,
+) -> Result<Json<PublicProfileBody>> {
+    let user_id = user_id
+        .parse()
+        .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
+    Ok(Json(app.service.public_profile(user_id, &client.to_domain()).await?.into()))
+}

@@ -1,0 +1,75 @@
+//! The whole map on one screen.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, patch, post};
+
+use crate::app::App;
+use crate::caller::public_call;
+use crate::endpoints::auth::{
+    audit, config, email, logout, password, public_config, refresh, sessions, users,
+};
+use crate::endpoints::{auth, dev, health, jwks, profiles};
+
+/// Every route. The layers around it are put on by [`crate::edge::Edge::wrap`].
+#[must_use]
+pub fn router(app: App) -> Router {
+    // Anybody may call these; where the operator demands it, with the anonymous key.
+    let public = Router::new()
+        .route("/api/auth/email/send-verification", post(email::send_verification::send))
+        .route("/api/auth/email/verify", post(email::verify::verify))
+        .route("/api/auth/email/send-reset-password", post(email::send_reset_password::send))
+        .route(
+            "/api/auth/email/exchange-reset-password-token",
+            post(email::exchange_reset_password_token::exchange),
+        )
+        .route("/api/auth/email/reset-password", post(email::reset_password::reset))
+        .route("/api/auth/profiles/{userId}", get(auth::profiles::get))
+        .route("/api/auth/public-config", get(public_config::get))
+        .route("/api/profiles/search", get(profiles::search::get))
+        .route("/api/profiles/{userId}", get(profiles::user::get))
+        .route_layer(from_fn_with_state(app.clone(), public_call));
+
+    // Opened in a browser, by machines, or with a token of their own.
+    let open = Router::new()
+        .route("/api/auth/email/verify-link", get(email::verify_link::open))
+        .route("/api/auth/email/reset-password-link", get(email::reset_password_link::open))
+        .route("/api/auth/refresh", post(refresh::refresh))
+        .route("/api/auth/logout", post(logout::logout))
+        .route("/.well-known/jwks.json", get(jwks::get))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready));
+
+    // For a signed-in user (sign-in itself is public).
+    let signed_in = Router::new()
+        .route(
+            "/api/auth/sessions",
+            post(sessions::sign_in)
+                .route_layer(from_fn_with_state(app.clone(), public_call))
+                .get(sessions::list)
+                .delete(sessions::end_others),
+        )
+        .route("/api/auth/sessions/current", get(sessions::current))
+        .route("/api/auth/sessions/{id}", axum::routing::delete(sessions::end_one))
+        .route("/api/auth/password", post(password::change))
+        .route("/api/auth/profiles/current", patch(auth::profiles::set))
+        .route("/api/profiles/me", get(profiles::me::get).patch(profiles::me::patch));
+
+    // For an admin (a sign-up is a POST to the users as well).
+    let admin = Router::new()
+        .route("/api/auth/users", post(users::post).get(users::list).delete(users::delete))
+        .route("/api/auth/users/{id}", get(users::one).patch(users::change))
+        .route("/api/auth/users/{id}/sessions", axum::routing::delete(users::end_sessions))
+        .route("/api/auth/users/{id}/profile", axum::routing::delete(users::delete_profile))
+        .route("/api/auth/config", get(config::get).put(config::put))
+        .route("/api/auth/audit", get(audit::list));
+
+    let development = Router::new()
+        .route("/dev/mail", get(dev::mail::list))
+        .route("/dev/mail/{id}", get(dev::mail::show))
+        .route("/dev/mail/{id}/html", get(dev::mail::html));
+
+    let routes = public.merge(open).merge(signed_in).merge(admin);
+    let routes = if app.settings.development { routes.merge(development) } else { routes };
+    routes.with_state(app)
+}

@@ -1,0 +1,149 @@
+#![allow(clippy::unwrap_used)]
+
+use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::KeyId;
+use latchkey_domain::session::AuthMethod;
+use latchkey_domain::user::AppMetadata;
+use latchkey_store::StoredSigningKey;
+
+use super::*;
+use crate::config::SigningAlgorithm;
+use crate::entropy::SystemEntropy;
+use crate::secrets::{Keys, ServerSecret};
+use crate::signing_keys::generate;
+
+const NOW: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+fn names() -> TokenNames {
+    TokenNames { issuer: "https://id.example".to_owned(), audience: "https://id.example".to_owned() }
+}
+
+fn keys() -> Keys {
+    ServerSecret::new(vec![1; 32]).unwrap().derive().unwrap()
+}
+
+fn stored(algorithm: SigningAlgorithm, number: u8, verify_until: Option<Timestamp>) -> StoredSigningKey {
+    let id = KeyId::new(NOW, [number; 10]);
+    let pkcs8 = generate(algorithm).unwrap();
+    let sealed = keys().seal_signing_key(&SystemEntropy, &id.to_string(), &pkcs8).unwrap();
+    StoredSigningKey { id, algorithm: algorithm.as_str().to_owned(), sealed, created_at: NOW, verify_until }
+}
+
+fn user_and_session() -> (User, Session) {
+    let user = User {
+        id: UserId::new(NOW, [1; 10]),
+        email: Email::parse("ada@example.org").unwrap(),
+        email_verified: true,
+        has_password: true,
+        identities: Vec::new(),
+        banned_at: None,
+        is_pending: false,
+        is_contested: false,
+        metadata: AppMetadata::default(),
+        created_at: NOW,
+        updated_at: NOW,
+        profile: None,
+    };
+    let session = Session {
+        id: SessionId::new(NOW, [2; 10]),
+        user_id: user.id,
+        created_at: NOW,
+        last_seen_at: NOW,
+        idle_expires_at: Timestamp::from_millis(i64::MAX),
+        absolute_expires_at: Timestamp::from_millis(i64::MAX),
+        method: AuthMethod::Password,
+        client: Client::new(ClientAddress::new([127, 0, 0, 1].into()), None),
+    };
+    (user, session)
+}
+
+fn later(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(NOW.as_millis() + seconds * 1000)
+}
+
+fn claims() -> Claims {
+    let (user, session) = user_and_session();
+    names().claims(&user, &session, NOW, later(900), [3; 16])
+}
+
+fn key_set(algorithm: SigningAlgorithm) -> KeySet {
+    KeySet::open(&[stored(algorithm, 1, None)], &keys()).unwrap()
+}
+
+#[test]
+fn a_token_of_either_algorithm_is_good_until_it_expires() {
+    for algorithm in [SigningAlgorithm::Es256, SigningAlgorithm::EdDsa] {
+        let set = key_set(algorithm);
+        let token = set.signing().unwrap().sign(&claims()).unwrap();
+        assert_eq!(names().verify(&token, &set, NOW).unwrap().sub, claims().sub);
+        assert!(names().verify(&token, &set, later(899)).is_some());
+        assert!(names().verify(&token, &set, later(900)).is_none());
+    }
+}
+
+#[test]
+fn a_token_of_another_issuer_audience_or_key_is_not_good() {
+    let set = key_set(SigningAlgorithm::Es256);
+    let sign = |change: fn(&mut Claims)| {
+        let mut claims = claims();
+        change(&mut claims);
+        set.signing().unwrap().sign(&claims).unwrap()
+    };
+    let good = sign(|_| {});
+    for bad in [
+        sign(|claims| claims.iss = "https://evil.example".to_owned()),
+        sign(|claims| claims.aud = "https://evil.example".to_owned()),
+        sign(|claims| claims.nbf = Some(claims.iat + 60)),
+    ] {
+        assert!(names().verify(&bad, &set, NOW).is_none());
+    }
+    assert!(names().verify(&good, &key_set(SigningAlgorithm::Es256), NOW).is_none());
+}
+
+#[test]
+fn header_tricks_are_refused() {
+    let set = key_set(SigningAlgorithm::Es256);
+    let good = set.signing().unwrap().sign(&claims()).unwrap();
+    let parts: Vec<_> = good.split('.').collect();
+    let kid = set.signing().unwrap().id().to_string();
+    let with_header = |header: serde_json::Value, signature: &str| {
+        format!("{}.{}.{signature}", URL_SAFE_NO_PAD.encode(header.to_string()), parts[1])
+    };
+    for bad in [
+        with_header(serde_json::json!({"alg": "none", "kid": kid, "typ": "at+jwt"}), ""),
+        with_header(serde_json::json!({"alg": "HS256", "kid": kid, "typ": "at+jwt"}), parts[2]),
+        with_header(serde_json::json!({"alg": "ES256", "typ": "at+jwt"}), parts[2]),
+        with_header(serde_json::json!({"alg": "ES256", "kid": kid, "typ": "JWT"}), parts[2]),
+        format!("{}.{}.", parts[0], parts[1]),
+        format!("{}.{}", parts[0], parts[1]),
+        "a.b.c".to_owned(),
+        String::new(),
+        "x".repeat(100_000),
+    ] {
+        assert!(names().verify(&bad, &set, NOW).is_none(), "{bad}");
+    }
+}
+
+#[test]
+fn a_rotated_key_is_accepted_until_its_last_token_expired() {
+    let (old, new) = (stored(SigningAlgorithm::Es256, 1, None), stored(SigningAlgorithm::Es256, 2, None));
+    let before = KeySet::open(std::slice::from_ref(&old), &keys()).unwrap();
+    let token = before.signing().unwrap().sign(&claims()).unwrap();
+    let retired = StoredSigningKey { verify_until: Some(later(600)), ..old };
+    let after = KeySet::open(&[new, retired], &keys()).unwrap();
+    assert!(names().verify(&token, &after, later(599)).is_some());
+    assert!(names().verify(&token, &after, later(600)).is_none());
+    assert_eq!(after.jwks(NOW)["keys"].as_array().unwrap().len(), 2);
+    assert_eq!(after.jwks(later(600))["keys"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_jwk_set_shows_public_halves_only() {
+    for algorithm in [SigningAlgorithm::Es256, SigningAlgorithm::EdDsa] {
+        let jwks = key_set(algorithm).jwks(NOW);
+        let key = jwks["keys"][0].as_object().unwrap();
+        assert!(key.contains_key("x") && key.contains_key("kid") && !key.contains_key("d"));
+        assert_eq!(key["alg"], algorithm.as_str());
+    }
+}

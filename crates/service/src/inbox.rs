@@ -1,0 +1,25 @@
+//! The mails that the file transport wrote, for the inbox page of development mode.
+
+use latchkey_mail::Transport;
+pub use latchkey_mail::{ParsedMail, StoredMail};
+
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+impl Service {
+    /// The newest mails; none where mails do not go into a folder.
+    pub async fn list_inbox(&self, limit: usize) -> Result<Vec<StoredMail>> {
+        match &self.mailer.transport {
+            Some(Transport::File(folder)) => folder.list(limit).await.map_err(Error::internal),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// One mail.
+    pub async fn read_inbox(&self, id: &str) -> Result<ParsedMail> {
+        let Some(Transport::File(folder)) = &self.mailer.transport else {
+            return Err(Error::NotFound("mail"));
+        };
+        folder.read(id).await.map_err(Error::internal)?.ok_or(Error::NotFound("mail"))
+    }
+}
