@@ -1,0 +1,97 @@
+//! The audit trail: in order, in pages, longer-lived than whom it is about.
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::ids::EventId;
+use serde_json::json;
+
+use super::fixtures::{World, at, object};
+
+async fn record(world: &World, count: i64) -> Vec<EventId> {
+    let mut ids = Vec::new();
+    for seconds in 0..count {
+        let event = world.event(AuditKind::AdminRefused, at(seconds));
+        ids.insert(0, event.id);
+        world.record_event(event).await.unwrap();
+    }
+    ids
+}
+
+pub(super) async fn an_event_is_kept_as_given(world: World) {
+    let event = AuditEvent {
+        actor: Actor::Admin,
+        user_id: Some(world.user_id(at(0))),
+        session_id: Some(world.session_id(at(0))),
+        client: Some(Client::new(ClientAddress::new("2001:db8::7".parse().unwrap()), Some("Ünï \"agent\""))),
+        details: object(json!({"keys": ["a", "b"], "n": 1})),
+        ..world.event(AuditKind::SettingsChanged, at(1))
+    };
+    let bare = AuditEvent { client: None, actor: Actor::System, ..world.event(AuditKind::KeyRotated, at(2)) };
+
+    world.record_event(event.clone()).await.unwrap();
+    world.record_event(bare.clone()).await.unwrap();
+
+    assert_eq!(world.events().await, [bare, event]);
+}
+
+pub(super) async fn every_kind_of_event_is_kept(world: World) {
+    for (second, kind) in (0..).zip(AuditKind::ALL) {
+        world.record_event(world.event(*kind, at(second))).await.unwrap();
+    }
+
+    let kinds: Vec<_> = world.events().await.into_iter().rev().map(|event| event.kind).collect();
+
+    assert_eq!(kinds, AuditKind::ALL);
+}
+
+pub(super) async fn events_come_newest_first_in_pages(world: World) {
+    let ids = record(&world, 7).await;
+    let (mut before, mut walked, mut pages) = (None, Vec::new(), 0);
+
+    loop {
+        let page = world.list_events(before, 3).await.unwrap();
+        walked.extend(page.events.iter().map(|event| event.id));
+        pages += 1;
+        before = page.next;
+        if before.is_none() {
+            break;
+        }
+    }
+
+    assert_eq!(walked, ids);
+    assert_eq!(pages, 3);
+}
+
+pub(super) async fn a_last_full_page_is_the_last(world: World) {
+    let ids = record(&world, 4).await;
+
+    let first = world.list_events(None, 2).await.unwrap();
+    let last = world.list_events(first.next, 2).await.unwrap();
+
+    assert_eq!(last.events.iter().map(|event| event.id).collect::<Vec<_>>(), ids[2..]);
+    assert_eq!(last.next, None);
+    let none = world.list_events(Some(ids[3]), 2).await.unwrap();
+    assert_eq!((none.events.len(), none.next), (0, None));
+}
+
+pub(super) async fn an_event_that_comes_in_moves_no_page(world: World) {
+    let ids = record(&world, 4).await;
+    let first = world.list_events(None, 2).await.unwrap();
+
+    world.record_event(world.event(AuditKind::AdminRefused, at(9))).await.unwrap();
+
+    let second = world.list_events(first.next, 2).await.unwrap();
+    assert_eq!(second.events.iter().map(|event| event.id).collect::<Vec<_>>(), ids[2..]);
+}
+
+pub(super) async fn events_outlive_their_user(world: World) {
+    let account = world.account("ada", at(0));
+    let signed_up = account.event.id;
+    let user = world.create(account).await;
+    let deleted = world.event(AuditKind::UserDeleted, at(1));
+
+    world.delete_users(&[user.id], vec![deleted.clone()]).await.unwrap();
+
+    assert_eq!(world.event_of(signed_up).await.unwrap().user_id, Some(user.id));
+    assert_eq!(world.event_of(deleted.id).await.unwrap().user_id, Some(user.id));
+}

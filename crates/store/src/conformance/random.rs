@@ -1,0 +1,31 @@
+//! Numbers and texts from a seed, the same on every machine: `SplitMix64`, and alphabets that are hard on search.
+
+/// A seeded source.
+pub(super) struct Random(u64);
+
+impl Random {
+    /// A source; equal seeds give equal sequences.
+    pub(super) const fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x9E37_79B9)
+    }
+
+    /// The next number.
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 up to but without `end`.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        let end = u64::try_from(end).unwrap();
+        usize::try_from(self.next() % end).unwrap()
+    }
+
+    /// One of several.
+    pub(super) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+        choices[self.below(choices.len())]
+    }
+}
