@@ -4,10 +4,10 @@ use std::time::Duration;
 
 /// Links, reset tokens, sent mails and sessions stay this long after their end, so that an old one can be told
 /// from an unknown one.
-pub const KEPT_AFTER_END: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const KEPT_AFTER_END: Duration = Duration::from_hours(7 * 24);
 
 /// Mails that are never sent stay this long.
-pub const DECOYS_KEPT: Duration = Duration::from_secs(60 * 60);
+pub const DECOYS_KEPT: Duration = Duration::from_hours(1);
 
 /// Rows of one table that a single purge deletes at the most.
 pub const PURGED_AT_ONCE: u32 = 2_000;

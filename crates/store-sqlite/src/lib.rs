@@ -1,0 +1,35 @@
+//! The embedded engine: [`latchkey_store::Store`] on one SQLite file. One writer thread commits in groups, readers
+//! are a small pool; the schema is in `migrations/`. What an operation means is said by the contract, and rules that
+//! every engine keeps alike are in `latchkey_domain`; here is only how this engine keeps them.
+
+mod accounts;
+mod admin;
+mod audit;
+mod challenges;
+mod change_password;
+mod code_attempts;
+mod errors;
+mod guards;
+mod limits;
+mod links;
+mod migrations;
+mod open;
+mod outbox;
+mod profiles;
+mod proof;
+mod purge;
+mod readers;
+mod refresh;
+mod reset;
+mod rows;
+mod search;
+mod sessions;
+mod settings;
+mod sign_up;
+mod signing_keys;
+mod statements;
+mod store;
+mod writer;
+
+pub use migrations::MigrationError;
+pub use store::{SqliteOptions, SqliteStore};

@@ -1,0 +1,91 @@
+//! Opening the file: its mode, and the settings of every connection.
+
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use latchkey_store::StoreResult;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::errors::{Fallible, Fault, driver, unavailable};
+
+/// Statements that a connection keeps prepared: more than this engine has.
+const PREPARED_STATEMENTS: usize = 256;
+/// Pages that a connection keeps in memory, in KiB.
+const CACHE_KIB: i64 = 16 * 1024;
+/// The log is cut to this size after a checkpoint, in bytes.
+const LOG_LIMIT: i64 = 64 * 1024 * 1024;
+/// How long to wait before another try to switch the journal mode.
+const SWITCH_PAUSE: Duration = Duration::from_millis(10);
+
+/// The file cannot be used as asked.
+#[derive(Debug, thiserror::Error)]
+enum OpenError {
+    #[error("write-ahead logging is not possible here: the journal mode is {0}")]
+    JournalMode(String),
+}
+
+/// Makes the file where there is none, readable by its owner alone.
+pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unavailable(error)),
+        _ => Ok(()),
+    }
+}
+
+/// The connection that writes.
+pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
+    switch_to_wal(&conn, busy_timeout)?;
+    conn.pragma_update(None, "synchronous", "FULL")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
+    Ok(conn)
+}
+
+/// A connection that reads.
+pub(crate) fn reader(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
+    conn.pragma_update(None, "query_only", true)?;
+    Ok(conn)
+}
+
+fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<Connection> {
+    let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(busy_timeout)?;
+    conn.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
+    conn.pragma_update(None, "trusted_schema", false)?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    Ok(conn)
+}
+
+/// The switch needs the file alone for a moment, and does not always heed the busy timeout.
+#[expect(clippy::disallowed_methods, reason = "opening happens once, at start, before anybody waits")]
+fn switch_to_wal(conn: &Connection, busy_timeout: Duration) -> Fallible<()> {
+    let mut left = busy_timeout;
+    loop {
+        match conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)) {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => return Err(driver(OpenError::JournalMode(mode)).into()),
+            Err(error) if is_busy(&error) && !left.is_zero() => {
+                std::thread::sleep(SWITCH_PAUSE);
+                left = left.saturating_sub(SWITCH_PAUSE);
+            }
+            Err(error) => return Err(Fault::from(error)),
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}

@@ -1,0 +1,114 @@
+//! The store itself: one file, its writer and its readers. The operations stand in one file per part of the contract.
+
+use std::path::Path;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{Store, StoreResult};
+use rusqlite::Connection;
+
+use crate::errors::{Fallible, unavailable};
+use crate::readers::Readers;
+use crate::statements::{execute, number};
+use crate::writer::Writer;
+use crate::{migrations, open};
+
+/// Connections for reads that can take long.
+const LONG_READERS: usize = 2;
+
+const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
+const READ_BEAT: &str = "SELECT beat FROM health WHERE id = 1";
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct SqliteOptions {
+    /// Connections for point reads; as many as threads that ask is best. At least 1.
+    pub readers: usize,
+    /// Most operations that share a commit. At least 1.
+    pub batch: usize,
+    /// How long to wait for another process that is writing, before an operation is
+    /// [`latchkey_store::StoreError::Unavailable`].
+    pub busy_timeout: Duration,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        let threads = available_parallelism().map_or(2, usize::from);
+        Self { readers: threads + 1, batch: 256, busy_timeout: Duration::from_secs(5) }
+    }
+}
+
+/// The storage contract on one SQLite file. Other processes may have the file open at the same time. Dropping it
+/// finishes what is queued and checkpoints; a crash at any time loses nothing that was answered.
+pub struct SqliteStore {
+    // Dropped in this order: the writer's last checkpoint wants no readers.
+    readers: Readers,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens a file with the default options; makes it (mode 600) where there is none, in a folder that exists, and
+    /// brings its schema up to date. A file of a newer version or of something else is refused with
+    /// [`latchkey_store::StoreError::Driver`] of a [`crate::MigrationError`].
+    pub fn open(path: &Path) -> StoreResult<Self> {
+        Self::open_with(path, SqliteOptions::default())
+    }
+
+    /// The same with other options.
+    pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<Self> {
+        open::create_file(path)?;
+        let conn = open::writer(path, options.busy_timeout)?;
+        migrations::migrate(&conn)?;
+        let readers = |count: usize| -> Fallible<Vec<Connection>> {
+            (0..count.max(1)).map(|_| open::reader(path, options.busy_timeout)).collect()
+        };
+        Ok(Self {
+            readers: Readers::start(readers(options.readers)?, readers(LONG_READERS)?)
+                .map_err(unavailable)?,
+            writer: Writer::start(conn, options.batch).map_err(unavailable)?,
+        })
+    }
+
+    /// Finishes what is queued, checkpoints and closes. Dropping does the same.
+    pub fn close(self) {
+        drop(self);
+    }
+
+    /// Runs an operation that writes: atomic, answered when durable.
+    pub(crate) async fn write<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        self.writer.run(work).await
+    }
+
+    /// Runs a read of a few indexed rows, here and now.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
+        self.readers.run(read)
+    }
+
+    /// Runs a read that can take long, elsewhere.
+    pub(crate) async fn read_long<T, F>(&self, read: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        self.readers.run_long(read).await
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn check(&self) -> StoreResult<()> {
+        self.write(|conn| execute(conn, BEAT, [])).await?;
+        self.read(|conn| number(conn, READ_BEAT, []))?;
+        Ok(())
+    }
+
+    async fn purge(&self, now: Timestamp) -> StoreResult<u64> {
+        self.purge_all(now).await
+    }
+}

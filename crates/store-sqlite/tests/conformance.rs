@@ -1,0 +1,18 @@
+//! The contract, shown on the embedded engine.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::sync::Arc;
+
+use latchkey_store::Store;
+use latchkey_store_sqlite::SqliteStore;
+use tempfile::TempDir;
+
+latchkey_store::conformance_tests!(empty_store);
+
+/// A store on a new file, and the folder that has to outlive it.
+#[expect(clippy::unused_async, reason = "the suite awaits it; other engines have to")]
+async fn empty_store() -> (Arc<dyn Store>, TempDir) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = SqliteStore::open(&folder.path().join("test.db")).expect("a new store");
+    (Arc::new(store), folder)
+}
