@@ -64,6 +64,20 @@ pub enum Command {
     Mail(MailCommand),
     /// Print the version.
     Version,
+    /// Print a generated document of `docs/`.
+    #[command(subcommand, hide = true)]
+    Document(DocumentCommand),
+}
+
+/// `latchkey document …`
+#[derive(Debug, Subcommand)]
+pub enum DocumentCommand {
+    /// `docs/openapi.json`
+    Openapi,
+    /// `docs/errors.md`
+    Errors,
+    /// `docs/configuration.md`
+    Configuration,
 }
 
 /// `latchkey config …`

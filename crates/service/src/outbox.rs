@@ -63,6 +63,13 @@ impl Service {
         Ok(due.map(|due| due.since(self.clock.now())))
     }
 
+    /// Gives back what the transport holds for the next mail.
+    pub async fn rest_transport(&self) {
+        if let Some(transport) = &self.mailer.transport {
+            transport.rest().await;
+        }
+    }
+
     /// Mails for the operator.
     pub async fn list_mails(&self, state: Option<MailState>, limit: u32) -> Result<Vec<ListedMail>> {
         Ok(self.store.list_mails(state, limit).await?)

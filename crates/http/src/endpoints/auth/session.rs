@@ -1,6 +1,8 @@
 //! An opened or refreshed session as an answer: a web client gets the refresh token in its cookie and a CSRF token in
 //! the body, the others get the refresh token in the body.
 
+use std::time::Duration;
+
 use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
 use latchkey_domain::time::Timestamp;
@@ -50,7 +52,8 @@ pub(super) fn session_answer(
     let is_web = client_type.is_web();
     let refresh_token = signed_in.refresh.expose();
     let cookie = is_web.then(|| {
-        let max_age = signed_in.session_expires_at.since(app.service.now());
+        // A cookie's life is whole seconds; a started one counts.
+        let max_age = signed_in.session_expires_at.since(app.service.now()) + Duration::from_millis(999);
         app.cookies.set(&refresh_token, max_age).map_err(ApiError::internal)
     });
     let body = SessionBody {

@@ -1,0 +1,53 @@
+//! What a person sees at the start: where the service is, and in development where everything else is.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+
+use latchkey_service::Service;
+
+use crate::data_folder::Kept;
+use crate::settings::{MailTransport, Settings, StorageUrl};
+
+/// The text that `serve` prints before its first request.
+#[must_use]
+pub fn banner(
+    settings: &Settings,
+    service: &Service,
+    addresses: &[SocketAddr],
+    admin_key: Option<&Kept>,
+) -> String {
+    let mut text = String::new();
+    let mut line = |label: &str, value: &str| {
+        let _ = writeln!(text, "  {label:<11}{value}"); // writing to a string does not fail
+    };
+    let mode = if settings.server.is_development() { "development" } else { "production" };
+    let origin = settings.server.public_url.as_str().trim_end_matches('/');
+    let listening: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+    line("Address", origin);
+    line("Listening", &listening.join(", "));
+    line("Mode", mode);
+    let StorageUrl::Sqlite(database) = &settings.storage.url;
+    line("Database", &database.display().to_string());
+    let is_inbox = settings.server.is_development() && settings.mail.transport == MailTransport::File;
+    match settings.mail.transport {
+        MailTransport::File => line("Mails", &settings.mail.dir.display().to_string()),
+        MailTransport::Smtp => line("Mails", &format!("by SMTP to {}", settings.mail.smtp.host)),
+        MailTransport::None => line("Mails", "not sent: mail.transport is not set"),
+    }
+    if is_inbox {
+        line("Inbox", &format!("{origin}/dev/mail"));
+    }
+    if settings.server.is_development() {
+        line("API", &format!("{origin}/docs"));
+    }
+    if let Some(key) = admin_key {
+        let shows = key.is_new && std::io::stdout().is_terminal();
+        let place = format!("kept in {}", key.path.display());
+        line("Admin key", &if shows { format!("{} ({place})", key.secret.reveal()) } else { place });
+    }
+    if service.settings().redirects.allows_development_loopback() {
+        line("Redirects", "http(s)://localhost and 127.0.0.1, because auth.allowed_redirect_urls is empty");
+    }
+    format!("Latchkey {} is ready.\n\n{text}", env!("CARGO_PKG_VERSION"))
+}

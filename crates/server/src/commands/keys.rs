@@ -1,0 +1,24 @@
+//! `latchkey keys …`
+
+use latchkey_domain::audit::Actor;
+
+use super::CommandError;
+use crate::cli::KeysCommand;
+use crate::wiring::Assembly;
+
+pub(super) async fn run(assembly: &Assembly, command: KeysCommand) -> Result<(), CommandError> {
+    if matches!(command, KeysCommand::Rotate) {
+        let is_rotated = assembly.service.rotate_signing_key(Actor::System, None).await?;
+        let said = if is_rotated { "A new key signs." } else { "Another process rotated the key just now." };
+        println!("{said}");
+    }
+    println!("{:<38}{:<8}{:<26}USE", "KEY", "ALG", "MADE");
+    for key in assembly.store.list_signing_keys(assembly.service.now()).await? {
+        let usage = match key.verify_until {
+            None => "signs".to_owned(),
+            Some(until) => format!("accepted until {until}"),
+        };
+        println!("{:<38}{:<8}{:<26}{usage}", key.id.to_string(), key.algorithm, key.created_at.to_string());
+    }
+    Ok(())
+}

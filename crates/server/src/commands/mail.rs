@@ -1,0 +1,40 @@
+//! `latchkey mail …`
+
+use latchkey_domain::ids::MailId;
+use latchkey_store::MailState;
+
+use super::CommandError;
+use crate::cli::{MailCommand, RetryArgs};
+use crate::wiring::Assembly;
+
+pub(super) async fn run(assembly: &Assembly, command: MailCommand) -> Result<(), CommandError> {
+    match command {
+        MailCommand::List { dead, limit } => list(assembly, dead, limit).await,
+        MailCommand::Retry(which) => retry(assembly, which).await,
+    }
+}
+
+async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), CommandError> {
+    let state = dead.then_some(MailState::Dead);
+    let mails = assembly.service.list_mails(state, limit).await?;
+    println!("{:<38}{:<17}{:<8}{:<7}{:<26}TO", "ID", "KIND", "STATE", "TRIES", "WRITTEN");
+    for mail in mails.iter().filter(|mail| mail.state != MailState::Sent) {
+        let (id, kind, state) = (mail.id.to_string(), mail.kind.as_str(), mail.state.as_str());
+        let (written, to) = (mail.created_at.to_string(), mail.email.as_typed());
+        println!("{id:<38}{kind:<17}{state:<8}{:<7}{written:<26}{to}", mail.attempts);
+        if let Some(error) = &mail.last_error {
+            println!("    {error}");
+        }
+    }
+    Ok(())
+}
+
+async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError> {
+    let id = which.id.map(MailId::from_uuid);
+    let count = assembly.store.retry_mails(id, assembly.service.now()).await?;
+    if count == 0 && id.is_some() {
+        return Err(CommandError::Refused("there is no such mail among those that were given up".to_owned()));
+    }
+    println!("{count} put back into the queue");
+    Ok(())
+}

@@ -1,0 +1,20 @@
+//! `latchkey redirects test URL`
+
+use std::process::ExitCode;
+
+use crate::cli::RedirectsCommand;
+use crate::wiring::Assembly;
+
+pub(super) fn run(assembly: &Assembly, command: RedirectsCommand) -> ExitCode {
+    let RedirectsCommand::Test { url } = command;
+    match assembly.service.settings().redirects.check(&url) {
+        Ok(allowed) => {
+            println!("allowed: {}", allowed.as_str());
+            ExitCode::SUCCESS
+        }
+        Err(refusal) => {
+            println!("refused: {refusal}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The data folder: its creation, and the secrets that development mode generates into it at the first start.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use latchkey_service::entropy::Entropy;
+
+use crate::settings::Secret;
+
+/// The file of the generated server secret.
+const SECRET_FILE: &str = "server-secret";
+/// The file of the generated admin key.
+const ADMIN_KEY_FILE: &str = "admin-key";
+
+/// Something about the data folder cannot be done.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {action}: {source}", .path.display())]
+pub struct DataFolderError {
+    path: PathBuf,
+    action: &'static str,
+    source: io::Error,
+}
+
+/// The data folder.
+pub struct DataFolder<'a> {
+    path: &'a Path,
+}
+
+/// A secret out of a file, and whether it was just made.
+pub struct Kept {
+    /// The secret.
+    pub secret: Secret,
+    /// Where it is kept.
+    pub path: PathBuf,
+    /// Whether this start made it.
+    pub is_new: bool,
+}
+
+impl<'a> DataFolder<'a> {
+    /// Makes the folder, readable for its owner alone, if it is not there.
+    pub fn open(path: &'a Path) -> Result<Self, DataFolderError> {
+        create_private(path)?;
+        Ok(Self { path })
+    }
+
+    /// The server secret of development mode.
+    pub fn server_secret(&self, entropy: &dyn Entropy) -> Result<Kept, DataFolderError> {
+        self.keep(SECRET_FILE, "", entropy)
+    }
+
+    /// The admin key of development mode.
+    pub fn admin_key(&self, entropy: &dyn Entropy) -> Result<Kept, DataFolderError> {
+        self.keep(ADMIN_KEY_FILE, "admin_", entropy)
+    }
+
+    /// Reads a secret, or makes one of 256 random bits. Of two processes that start together, one makes it: the file
+    /// appears whole or not at all.
+    fn keep(&self, name: &str, prefix: &str, entropy: &dyn Entropy) -> Result<Kept, DataFolderError> {
+        let path = self.path.join(name);
+        let fail = |action| {
+            let path = path.clone();
+            move |source| DataFolderError { path, action, source }
+        };
+        let mut is_new = false;
+        if !path.exists() {
+            let text = format!("{prefix}{}\n", hex::encode(entropy.bytes::<32>()));
+            let draft = self.path.join(format!(".{name}.{}", hex::encode(entropy.bytes::<8>())));
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&draft)
+                .map_err(fail("cannot be written"))?;
+            file.write_all(text.as_bytes())
+                .and_then(|()| file.sync_all())
+                .map_err(fail("cannot be written"))?;
+            match fs::hard_link(&draft, &path) {
+                Ok(()) => is_new = true,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(fail("cannot be written")(error)),
+            }
+            fs::remove_file(&draft).map_err(fail("cannot be written"))?;
+        }
+        let text = fs::read_to_string(&path).map_err(fail("cannot be read"))?;
+        Ok(Kept { secret: Secret::new(text.trim().to_owned()), path, is_new })
+    }
+}
+
+/// Makes a folder (and those above it) that only its owner can read.
+pub fn create_private(path: &Path) -> Result<(), DataFolderError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|source| DataFolderError {
+        path: path.to_owned(),
+        action: "the folder cannot be made",
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::os::unix::fs::PermissionsExt;
+
+    use latchkey_service::entropy::SystemEntropy;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_is_made_once_and_kept_private() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("data");
+        let folder = DataFolder::open(&path).unwrap();
+        let first = folder.server_secret(&SystemEntropy).unwrap();
+        let second = folder.server_secret(&SystemEntropy).unwrap();
+        assert!(first.is_new && !second.is_new);
+        assert_eq!(first.secret.reveal(), second.secret.reveal());
+        assert_eq!(first.secret.reveal().len(), 64);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(&first.path)), (0o700, 0o600));
+    }
+}

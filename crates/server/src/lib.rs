@@ -1,0 +1,20 @@
+//! The binary `latchkey`: the only place that builds things.
+//!
+//! | Room | Holds |
+//! |---|---|
+//! | [`cli`] | the command line as typed |
+//! | [`settings`] | what an operator can set |
+//! | [`data_folder`] | what is generated at the first start and kept |
+//! | [`wiring`] | settings become a service |
+//! | [`commands`] | what each command does |
+//! | [`serve`], [`workers`], [`banner`], [`logging`] | the running service |
+
+pub mod banner;
+pub mod cli;
+pub mod commands;
+pub mod data_folder;
+pub mod logging;
+pub mod serve;
+pub mod settings;
+pub mod wiring;
+pub mod workers;

@@ -1,0 +1,23 @@
+//! Logs: to standard error, as text or JSON lines. What may stand in them is decided where they are written.
+
+use std::io::IsTerminal;
+
+use latchkey_http::error::escape_control;
+use tracing_subscriber::EnvFilter;
+
+use crate::settings::{LogFormat, LogSettings};
+
+/// Sets up the log of this process, panics included.
+pub fn start(settings: &LogSettings) {
+    let filter = EnvFilter::try_new(&settings.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match settings.format {
+        LogFormat::Json => builder.json().flatten_event(true).init(),
+        LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
+    }
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let text = panic.payload_as_str().unwrap_or("no text");
+        tracing::error!(place, "panic: {}", escape_control(text));
+    }));
+}

@@ -1,0 +1,293 @@
+//! Settings become a service: every part is made here and nowhere else.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use latchkey_domain::codes::CodeBudget;
+use latchkey_domain::redirect::DevelopmentLoopback;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_http::settings::{HttpSettings, ServeSettings};
+use latchkey_mail::{
+    FileTransport, Mailbox, SmtpPassword, SmtpSettings, SmtpTransport, Templates, TlsMode, Transport,
+};
+use latchkey_service::clock::SystemClock;
+use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
+use latchkey_service::entropy::SystemEntropy;
+use latchkey_service::passwords::HashingConfig;
+use latchkey_service::secrets::ServerSecret;
+use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
+use latchkey_service::{Mailer, Service, ServiceParts, StartError};
+use latchkey_store::Store;
+use latchkey_store_sqlite::SqliteStore;
+
+use crate::data_folder::{DataFolder, DataFolderError, Kept, create_private};
+use crate::settings::{
+    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Secret, Settings, SmtpTls, StorageUrl,
+};
+
+/// A part cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum WiringError {
+    /// The data folder.
+    #[error(transparent)]
+    DataFolder(#[from] DataFolderError),
+    /// The database.
+    #[error("storage.url: the database cannot be opened: {0}")]
+    Storage(String),
+    /// Mails.
+    #[error("{key}: {reason}")]
+    Mail {
+        /// The setting.
+        key: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The secret.
+    #[error("server.secret: must have 32 bytes or more")]
+    Secret,
+    /// The service.
+    #[error("the service cannot start: {0}")]
+    Service(#[from] StartError),
+}
+
+/// A service with what a command needs beside it.
+pub struct Assembly {
+    /// The service.
+    pub service: Arc<Service>,
+    /// Its store.
+    pub store: Arc<dyn Store>,
+    /// The admin key that development mode keeps, where the settings name none.
+    pub kept_admin_key: Option<Kept>,
+}
+
+/// Makes the service of these settings.
+pub async fn assemble(settings: &Settings) -> Result<Assembly, WiringError> {
+    let entropy = Arc::new(SystemEntropy);
+    let folder = DataFolder::open(&settings.data.dir)?;
+    let secret = match &settings.server.secret {
+        Some(secret) => secret.reveal().as_bytes().to_vec(),
+        None => folder.server_secret(&*entropy)?.secret.reveal().as_bytes().to_vec(),
+    };
+    let kept_admin_key = match &settings.admin.api_key {
+        Some(_) => None,
+        None => Some(folder.admin_key(&*entropy)?),
+    };
+    let store = open_store(settings)?;
+    let transport = transport(settings)?;
+    let config = service_config(settings, kept_admin_key.as_ref(), transport.is_some())?;
+    let service = Service::start(ServiceParts {
+        base_settings: base_settings(settings, transport.is_some()),
+        config,
+        store: Arc::clone(&store),
+        clock: Arc::new(SystemClock),
+        entropy,
+        secret: ServerSecret::new(secret).ok_or(WiringError::Secret)?,
+        mailer: Mailer { templates: templates(settings)?, transport },
+    })
+    .await?;
+    Ok(Assembly { service: Arc::new(service), store, kept_admin_key })
+}
+
+/// What the HTTP layer is told.
+#[must_use]
+pub fn http_settings(settings: &Settings) -> HttpSettings {
+    let server = &settings.server;
+    HttpSettings {
+        trusted_proxies: server.trusted_proxies.clone(),
+        cross_site_apps: server.cross_site_apps,
+        body_limit: server.max_body_bytes,
+        profile_body_limit: server.max_profile_body_bytes,
+        body_timeout: server.body_timeout,
+        request_timeout: server.request_timeout,
+        ..HttpSettings::new(server.public_url.clone(), server.is_development())
+    }
+}
+
+/// What the server loop is told.
+#[must_use]
+pub fn serve_settings(settings: &Settings) -> ServeSettings {
+    ServeSettings {
+        max_connections: settings.server.max_connections,
+        header_read_timeout: settings.server.header_read_timeout,
+        drain_timeout: settings.server.drain_timeout,
+    }
+}
+
+fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, WiringError> {
+    let StorageUrl::Sqlite(path) = &settings.storage.url;
+    if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
+        create_private(parent)?;
+    }
+    let store = SqliteStore::open(path)
+        .map_err(|error| WiringError::Storage(latchkey_http::error::chain_of(&error)))?;
+    Ok(Arc::new(store))
+}
+
+fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
+    let mail = &settings.mail;
+    match mail.transport {
+        MailTransport::None => Ok(None),
+        MailTransport::File => {
+            let folder = FileTransport::new(&mail.dir)
+                .map_err(|error| WiringError::Mail { key: "mail.dir", reason: error.to_string() })?;
+            Ok(Some(Transport::File(folder)))
+        }
+        MailTransport::Smtp => {
+            let smtp = SmtpTransport::new(smtp_settings(mail))
+                .map_err(|error| WiringError::Mail { key: "mail.smtp", reason: error.to_string() })?;
+            Ok(Some(Transport::Smtp(smtp)))
+        }
+    }
+}
+
+fn smtp_settings(mail: &MailSettings) -> SmtpSettings {
+    let smtp = &mail.smtp;
+    SmtpSettings {
+        username: smtp.username.clone(),
+        password: smtp.password.as_ref().map(|password| SmtpPassword::new(password.reveal().to_owned())),
+        tls: match smtp.tls {
+            SmtpTls::Starttls => TlsMode::Starttls,
+            SmtpTls::Tls => TlsMode::Tls,
+            SmtpTls::None => TlsMode::Plain,
+        },
+        ca_file: smtp.ca_file.clone(),
+        timeout: smtp.timeout,
+        ..SmtpSettings::new(smtp.host.clone(), smtp.port)
+    }
+}
+
+fn templates(settings: &Settings) -> Result<Templates, WiringError> {
+    let templates = match &settings.mail.templates_dir {
+        Some(folder) => Templates::load(folder),
+        None => Templates::embedded(),
+    };
+    templates.map_err(|error| WiringError::Mail {
+        key: "mail.templates_dir",
+        reason: latchkey_http::error::chain_of(&error),
+    })
+}
+
+fn base_settings(settings: &Settings, has_mail_transport: bool) -> BaseSettings {
+    let auth = &settings.auth;
+    let method = |method| match method {
+        ProofMethod::Code => EmailMethod::Code,
+        ProofMethod::Link => EmailMethod::Link,
+    };
+    let values = EditableSettings {
+        require_email_verification: auth.require_email_verification,
+        verify_email_method: method(auth.verify_email_method),
+        reset_password_method: method(auth.reset_password_method),
+        allowed_redirect_urls: auth.allowed_redirect_urls.clone(),
+        default_redirect_url: auth.default_redirect_url.clone(),
+        disable_sign_up: auth.disable_sign_up,
+        passwords: settings.passwords.policy.clone(),
+    };
+    let development = if settings.server.is_development() {
+        DevelopmentLoopback::Allowed
+    } else {
+        DevelopmentLoopback::Refused
+    };
+    BaseSettings {
+        values,
+        pinned: settings.pinned_keys().filter_map(SettingKey::from_key).collect(),
+        development,
+        has_mail_transport,
+    }
+}
+
+fn service_config(
+    settings: &Settings,
+    kept_admin_key: Option<&Kept>,
+    has_mail_transport: bool,
+) -> Result<ServiceConfig, WiringError> {
+    let Settings { server, auth, passwords, admin, .. } = settings;
+    let origin = server.public_url.as_str().trim_end_matches('/');
+    let admin_keys =
+        [admin.api_key.as_ref(), admin.api_key_next.as_ref(), kept_admin_key.map(|kept| &kept.secret)];
+    let hash_of = |secret: &Secret| TokenHash::of(secret.reveal().as_bytes());
+    Ok(ServiceConfig {
+        public_url: server.public_url.clone(),
+        service_name: server.service_name.clone(),
+        audience: auth.tokens.audience.clone().unwrap_or_else(|| origin.to_owned()),
+        algorithm: match auth.tokens.algorithm {
+            JwtAlgorithm::Es256 => SigningAlgorithm::Es256,
+            JwtAlgorithm::EdDsa => SigningAlgorithm::EdDsa,
+        },
+        lifetimes: lifetimes(settings),
+        code_budget: CodeBudget {
+            per_code: auth.codes.attempts,
+            per_hour: auth.codes.attempts_per_account.burst,
+        },
+        hashing: HashingConfig {
+            memory_kib: passwords.memory_kib,
+            iterations: passwords.iterations,
+            threads: hash_threads(passwords.hash_threads),
+            queue: passwords.hash_queue,
+        },
+        limits: limits(settings),
+        create_profile_on_sign_up: settings.profiles.create_on_sign_up,
+        has_mail_transport,
+        mail_from: mail_from(settings)?,
+        mail_retries: MailRetries::default(),
+        redirect_param_prefix: auth.redirect_param_prefix.clone(),
+        admin_keys: admin_keys.into_iter().flatten().map(hash_of).collect(),
+        anon_key: auth.anon_key.as_ref().map(|key| TokenHash::of(key.as_bytes())),
+        require_anon_key: auth.require_anon_key,
+    })
+}
+
+/// One thread per core where nothing else is said.
+fn hash_threads(threads: usize) -> NonZeroUsize {
+    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    NonZeroUsize::new(threads).unwrap_or_else(cores)
+}
+
+fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {
+    let refuse = |reason: String| WiringError::Mail { key: "mail.from", reason };
+    let text = match &settings.mail.from {
+        Some(sender) => match &sender.name {
+            Some(name) => format!("{name} <{}>", sender.address),
+            None => sender.address.clone(),
+        },
+        None => "latchkey@localhost".to_owned(),
+    };
+    Mailbox::parse(&text).map_err(|error| refuse(error.to_string()))
+}
+
+fn lifetimes(settings: &Settings) -> Lifetimes {
+    let auth = &settings.auth;
+    Lifetimes {
+        access_token: auth.tokens.access_ttl,
+        refresh_idle: auth.tokens.refresh_idle_ttl,
+        refresh_absolute: auth.tokens.refresh_absolute_ttl,
+        refresh_grace: auth.tokens.refresh_grace,
+        code: auth.codes.ttl,
+        verify_link: auth.links.verify_ttl,
+        reset_link: auth.links.reset_ttl,
+        exchanged_reset: auth.links.reset_token_ttl,
+        signing_key: auth.tokens.key_rotation_interval,
+    }
+}
+
+fn limits(settings: &Settings) -> LimitsConfig {
+    let limits = &settings.limits;
+    let mut sign_in_account = LimitsConfig::default().sign_in_account;
+    sign_in_account.threshold = limits.sign_in_per_account.burst;
+    sign_in_account.window = limits.sign_in_per_account.window;
+    LimitsConfig {
+        enabled: limits.enabled,
+        sign_in_pair: limits.sign_in_per_account_and_address,
+        sign_in_account,
+        known_client: limits.sign_in_known_address_age,
+        sign_in_address: limits.sign_in_per_address,
+        sign_up_address: limits.sign_up_per_address,
+        mail_recipient_pause: limits.mail_pause_per_recipient,
+        mail_recipient: limits.mail_per_recipient,
+        mail_address: limits.mail_per_address,
+        verification_address: limits.verification_per_address,
+        refresh_address: limits.refresh_per_address,
+        public_read_address: limits.search_per_address,
+        admin_address: limits.admin_failures_per_address,
+    }
+}

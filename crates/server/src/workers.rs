@@ -1,0 +1,95 @@
+//! The workers of a running service: loops around the service's steps, each a select of wake, timer and shutdown.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use latchkey_http::error::chain_of;
+use latchkey_service::Service;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+/// How often the outbox is looked at without a wake: other processes write into it as well.
+const OUTBOX_POLL: Duration = Duration::from_secs(2);
+/// How often shared settings and keys are looked at. Changes must arrive within a second.
+const SHARED_POLL: Duration = Duration::from_millis(400);
+/// How often what is past its use is deleted, and the age of the signing key looked at.
+const UPKEEP: Duration = Duration::from_secs(600);
+/// The pause after a step that failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Starts the workers; they end when the channel says so.
+pub fn start(service: &Arc<Service>, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+    let mut workers = JoinSet::new();
+    workers.spawn(deliver_mails(Arc::clone(service), stop.clone()));
+    workers.spawn(follow_shared(Arc::clone(service), stop.clone()));
+    workers.spawn(keep_up(Arc::clone(service), stop.clone()));
+    workers
+}
+
+async fn deliver_mails(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+    loop {
+        let pause = match deliver_once(&service).await {
+            Ok(pause) => pause,
+            Err(error) => {
+                tracing::warn!(error = chain_of(&error), "the outbox could not be worked off");
+                AFTER_FAILURE
+            }
+        };
+        tokio::select! {
+            () = service.mail_written() => {}
+            () = sleep(pause) => {}
+            _ = stop.changed() => return,
+        }
+    }
+}
+
+async fn deliver_once(service: &Service) -> latchkey_service::Result<Duration> {
+    let delivered = service.deliver_due_mails().await?;
+    if delivered == latchkey_service::outbox::Delivered::default() {
+        service.rest_transport().await;
+    }
+    let due = service.next_mail_in().await?.unwrap_or(OUTBOX_POLL);
+    // A mail under somebody's lease can be due already: look again soon, not at once.
+    Ok(due.clamp(Duration::from_millis(100), OUTBOX_POLL))
+}
+
+async fn follow_shared(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = sleep(SHARED_POLL) => {}
+            _ = stop.changed() => return,
+        }
+        match service.sync_shared().await {
+            Ok(true) => tracing::info!("settings or signing keys were changed elsewhere and taken over"),
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(error = chain_of(&error), "shared settings could not be read");
+                sleep(AFTER_FAILURE).await;
+            }
+        }
+    }
+}
+
+async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+    loop {
+        if let Err(error) = keep_up_once(&service).await {
+            tracing::warn!(error = chain_of(&error), "upkeep failed and will be tried again");
+        }
+        tokio::select! {
+            () = sleep(UPKEEP) => {}
+            _ = stop.changed() => return,
+        }
+    }
+}
+
+async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
+    if service.rotate_signing_key_if_due().await? {
+        tracing::info!("the signing key was rotated");
+    }
+    let deleted = service.purge().await?;
+    if deleted > 0 {
+        tracing::info!(deleted, "rows past their use were deleted");
+    }
+    Ok(())
+}
