@@ -141,6 +141,7 @@ table! { $
         a_reset_changes_no_other_account,
         a_new_challenge_ends_no_challenge_of_another_account,
         an_address_given_away_takes_no_challenge_along,
+        an_address_given_back_revives_no_challenge,
     }
     sign_in {
         the_account_at_an_address_is_found_with_its_password,
@@ -340,6 +341,7 @@ table! { $
         the_attempts_of_an_hour_are_kept,
         a_known_client_stays_known_for_thirty_days,
         a_forgiven_moment_survives_a_purge,
+        a_purge_takes_a_few_thousand_rows_at_a_call,
     }
     races {
         of_twenty_racers_one_makes_the_account,

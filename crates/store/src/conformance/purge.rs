@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
-use latchkey_domain::limits::Take;
+use latchkey_domain::limits::{LimitKey, Take};
 use latchkey_domain::time::Timestamp;
 use serde_json::json;
 
@@ -195,4 +195,16 @@ pub(super) async fn a_forgiven_moment_survives_a_purge(world: World) {
         matches!(&again, RefreshOutcome::SameSuccessor { sealed, .. } if sealed == successor.as_bytes()),
         "{again:?}"
     );
+}
+
+pub(super) async fn a_purge_takes_a_few_thousand_rows_at_a_call(world: World) {
+    let rate = take("many", 1).rate;
+    let key = |number: usize| LimitKey::new("many", &[&number.to_string()]);
+    let limits: Vec<_> = (0..6_000).map(|number| Take { key: key(number), rate, limit: "many" }).collect();
+    assert!(world.take(&limits, at(0)).await.unwrap().is_ok());
+
+    let first = world.purge(at(HOUR)).await.unwrap();
+
+    assert!((1..6_000).contains(&first), "{first}");
+    assert_eq!(first + purge(&world, at(HOUR)).await, 6_000);
 }

@@ -120,3 +120,19 @@ pub(super) async fn an_address_given_away_takes_no_challenge_along(world: World)
         assert!(!world.user(user).await.email_verified);
     }
 }
+
+pub(super) async fn an_address_given_back_revives_no_challenge(world: World) {
+    let user = world.unverified("ada", at(0)).await;
+    let opened = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
+    world.send_code(&key("ada"), ResetPassword, mac(2), at(0)).await;
+    let exchanged = world.exchange(&key("ada"), mac(2), at(0)).await.unwrap();
+    world.send_code(&key("ada"), ResetPassword, mac(3), at(0)).await;
+
+    world.move_to(user.id, "countess", at(1)).await;
+    world.move_to(user.id, "ada", at(2)).await;
+
+    assert_eq!(world.verify_token(opened, at(3)).await, VerifyOutcome::Refused);
+    assert_eq!(world.reset(exchanged, "evil", at(3)).await, None);
+    assert!(world.exchange(&key("ada"), mac(3), at(3)).await.is_none());
+    assert!(!world.user(user.id).await.email_verified);
+}
