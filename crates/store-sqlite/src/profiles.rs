@@ -107,7 +107,8 @@ pub(crate) fn insert(conn: &Connection, profile: &Profile) -> Fallible<()> {
     Ok(())
 }
 
-fn save(conn: &Connection, profile: &Profile) -> Fallible<()> {
+/// Writes an existing profile anew.
+pub(crate) fn save(conn: &Connection, profile: &Profile) -> Fallible<()> {
     let folded = folded(profile);
     let params = params![
         profile.user_id.blob(),

@@ -8,7 +8,7 @@ use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession, StoreError};
+use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession};
 use rusqlite::{Connection, Row, params};
 
 use crate::accounts::{self, account_columns, account_tables};
@@ -82,7 +82,7 @@ pub(crate) fn refresh(conn: &Connection, refresh: RefreshSession) -> Fallible<Re
     };
     match found.judge(&refresh.presented, refresh.grace, refresh.now) {
         RefreshVerdict::Rotate => rotate(conn, found, refresh),
-        RefreshVerdict::SameSuccessor => same_successor(found),
+        RefreshVerdict::SameSuccessor => Ok(same_successor(found)),
         RefreshVerdict::Refuse => Ok(RefreshOutcome::Refused),
         RefreshVerdict::Revoke => {
             let (user_id, id) = (found.user.id, found.session.id);
@@ -112,11 +112,15 @@ fn rotate(conn: &Connection, found: Found, refresh: RefreshSession) -> Fallible<
     Ok(RefreshOutcome::Rotated(Box::new(LiveSession { session, user: found.user })))
 }
 
-fn same_successor(found: Found) -> Fallible<RefreshOutcome> {
-    let missing = StoreError::Corrupt { table: "sessions", column: "sealed_successor" };
-    let sealed = found.sealed.ok_or(missing)?;
-    let live = Box::new(LiveSession { session: found.session, user: found.user });
-    Ok(RefreshOutcome::SameSuccessor { sealed, live })
+/// Without the sealed successor the grace is over by the clock of whoever wiped it.
+fn same_successor(found: Found) -> RefreshOutcome {
+    match found.sealed {
+        Some(sealed) => {
+            let live = Box::new(LiveSession { session: found.session, user: found.user });
+            RefreshOutcome::SameSuccessor { sealed, live }
+        }
+        None => RefreshOutcome::Refused,
+    }
 }
 
 fn find_by_family(conn: &Connection, family: TokenHash) -> Fallible<Option<Found>> {

@@ -1,1 +1,197 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::profile::{Bio, Name, NewProfile, Username};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{migrations, profiles};
+
+/// A change of the set of profiles.
+#[derive(Debug, Clone)]
+enum Step {
+    Write { user: u8, name: String, username: Option<String>, bio: Option<String> },
+    Delete { user: u8 },
+    Hide { user: u8, is_searchable: bool },
+}
+
+fn database() -> Connection {
+    let conn = Connection::open_in_memory().unwrap();
+    conn.pragma_update(None, "foreign_keys", true).unwrap();
+    conn.pragma_update(None, "trusted_schema", false).unwrap();
+    migrations::migrate(&conn).unwrap();
+    conn
+}
+
+fn user_id(user: u8) -> UserId {
+    UserId::new(Timestamp::from_millis(1), [user; 10])
+}
+
+fn add_user(conn: &Connection, user: u8) {
+    let email = Email::parse(&format!("user{user}@example.org")).unwrap();
+    conn.execute(
+        "INSERT INTO users (id, email, email_key, email_verified, pending, contested, metadata, created_at, updated_at)
+         VALUES (?1, ?2, ?2, 1, 0, 0, '{}', 1, 1)",
+        params![user_id(user).as_uuid().into_bytes(), email.as_typed()],
+    )
+    .unwrap();
+}
+
+fn profile(user: u8, name: &str, username: Option<&str>, bio: Option<&str>) -> Profile {
+    // Few moments of creation, so that ties are common.
+    let now = Timestamp::from_millis(i64::from(user % 3));
+    let id = ProfileId::new(now, [user.wrapping_mul(37); 10]);
+    let new = NewProfile { id, name: Name::from_stored(name.to_owned()), avatar_url: None };
+    let mut profile = new.into_profile(user_id(user), now);
+    profile.username = username.map(|text| Username::from_stored(text.to_owned()));
+    profile.bio = bio.map(|text| Bio::from_stored(text.to_owned()));
+    profile
+}
+
+fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Step) {
+    match step {
+        Step::Write { user, name, username, bio } => {
+            let username = username.map(|text| format!("{text}_{user}"));
+            let new = profile(user, &name, username.as_deref(), bio.as_deref());
+            if let Some((old, _)) = there.iter_mut().find(|(old, _)| old.user_id == new.user_id) {
+                profiles::save(conn, &new).unwrap();
+                *old = new;
+            } else {
+                profiles::insert(conn, &new).unwrap();
+                there.push((new, true));
+            }
+        }
+        Step::Delete { user } => {
+            profiles::delete(conn, user_id(user)).unwrap();
+            there.retain(|(profile, _)| profile.user_id != user_id(user));
+        }
+        Step::Hide { user, is_searchable } => {
+            profiles::set_searchable(conn, user_id(user), is_searchable).unwrap();
+            for (profile, flag) in there.iter_mut() {
+                if profile.user_id == user_id(user) {
+                    *flag = is_searchable;
+                }
+            }
+        }
+    }
+}
+
+/// What the contract says, by looking at every profile.
+fn expected(there: &[(Profile, bool)], query: &SearchQuery) -> Vec<ProfileId> {
+    let mut hits: Vec<_> = there
+        .iter()
+        .filter(|(_, is_searchable)| *is_searchable)
+        .filter_map(|(profile, _)| {
+            let username = profile.username.as_ref().map(Username::as_str);
+            let text = SearchText::of(profile.name.as_str(), username, profile.bio.as_ref().map(Bio::as_str));
+            matches(query, &text).map(|tier| (tier, Reverse(profile.created_at), Reverse(profile.id)))
+        })
+        .collect();
+    hits.sort_unstable();
+    hits.into_iter().map(|(_, _, id)| id.0).collect()
+}
+
+fn found(conn: &Connection, query: &SearchQuery, page: Page) -> (u64, Vec<ProfileId>) {
+    let hits = search(conn, query, page).unwrap();
+    (hits.total, hits.profiles.iter().map(|profile| profile.id).collect())
+}
+
+/// Texts that fold, compose, leave the basic plane, or mean something to an index; and any other character.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        6 => prop::sample::select(vec!["a", "ad", "Ada", "lov", "É", "e\u{301}", "ß", "ﬁ", "İ", "Σ", "計", "算機", "한", "😀", "𝔄",
+            "\u{10FFFF}", "\u{FFFE}", "\u{FFFD}", "\u{200D}"]),
+        3 => prop::sample::select(vec![" ", "  ", "\u{A0}", "\u{3000}", "\n"]),
+        2 => prop::sample::select(vec!["%", "_", "*", "\"", "'", "-", "OR", "AND", "(", ")", ":", "^", "+", "\\"]),
+        1 => any::<char>().prop_filter("never sent", |c| *c != '\0').prop_map(|c| -> &'static str { leak(c) }),
+    ];
+    prop::collection::vec(piece, 0..9).prop_map(|pieces| pieces.concat())
+}
+
+fn leak(c: char) -> &'static str {
+    Box::leak(c.to_string().into_boxed_str())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let user = 0..12u8;
+    prop_oneof![
+        8 => (user.clone(), text(), prop::option::of("[a-d_.-]{1,5}"), prop::option::of(text()))
+            .prop_map(|(user, name, username, bio)| Step::Write { user, name, username, bio }),
+        1 => user.clone().prop_map(|user| Step::Delete { user }),
+        1 => (user, any::<bool>()).prop_map(|(user, is_searchable)| Step::Hide { user, is_searchable }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_index_finds_what_the_contract_says(
+        steps in prop::collection::vec(step(), 1..40),
+        texts in prop::collection::vec(text(), 1..30),
+    ) {
+        let conn = database();
+        (0..12).for_each(|user| add_user(&conn, user));
+        let mut there = Vec::new();
+        for step in steps {
+            take_step(&conn, &mut there, step);
+        }
+        let parts = there.iter().flat_map(|(profile, _)| parts(profile.name.as_str())).collect::<Vec<_>>();
+        for query in texts.iter().chain(&parts).filter_map(|text| SearchQuery::parse(text).ok()) {
+            let expected = expected(&there, &query);
+            let all = found(&conn, &query, Page::new(100, 0));
+            prop_assert_eq!(&all, &(expected.len() as u64, expected.clone()), "{:?}", query.folded());
+            for offset in 0..=expected.len() {
+                let (total, page) = found(&conn, &query, Page::new(2, offset as u64));
+                let rest = expected.iter().copied().skip(offset).take(2).collect::<Vec<_>>();
+                prop_assert_eq!((total, page), (expected.len() as u64, rest));
+            }
+        }
+        conn.execute_batch("INSERT INTO profile_search (profile_search) VALUES ('integrity-check')").unwrap();
+    }
+}
+
+/// Pieces of a text, so that queries meet something.
+fn parts(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let piece = |start: usize, length: usize| chars.iter().skip(start).take(length).collect();
+    (0..chars.len())
+        .step_by(2)
+        .flat_map(|start| (1..5).map(move |length| (start, length)))
+        .map(|(s, l)| piece(s, l))
+        .collect()
+}
+
+#[test]
+fn long_queries_are_answered() {
+    let conn = database();
+    add_user(&conn, 1);
+    let name = "\u{FDFA}".repeat(100); // eighteen characters each, when folded
+    profiles::insert(&conn, &profile(1, &name, None, None)).unwrap();
+    let query = SearchQuery::parse(&name).unwrap();
+    assert_eq!(found(&conn, &query, Page::default()).0, 1);
+    let words = SearchQuery::parse(&"a ".repeat(50)).unwrap();
+    assert_eq!(found(&conn, &words, Page::default()).0, 0);
+    let many: String = ('a'..='z').chain('0'..='9').map(|c| format!("{c} ")).collect();
+    assert_eq!(found(&conn, &SearchQuery::parse(&many).unwrap(), Page::default()).0, 0);
+}
+
+#[test]
+fn a_nul_neither_breaks_the_question_nor_hides_what_follows_it() {
+    let conn = database();
+    add_user(&conn, 1);
+    profiles::insert(&conn, &profile(1, "ada", None, Some("before\0after"))).unwrap();
+    assert_eq!(found(&conn, &SearchQuery::parse("after").unwrap(), Page::default()).0, 1);
+    assert_eq!(found(&conn, &SearchQuery::parse("ada\0").unwrap(), Page::default()).0, 0);
+}
+
+#[test]
+fn few_trigrams_cover_a_long_word_from_both_ends() {
+    assert_eq!(trigrams("a"), ["  a"]);
+    assert_eq!(trigrams("ad"), [" ad"]);
+    assert_eq!(trigrams("ada"), ["ada"]);
+    assert_eq!(trigrams("lovelace"), ["lov", "ela", "ace"]);
+    let long: String = ('a'..='z').cycle().take(1_800).collect();
+    assert!(trigrams(&long).len() <= ASKED_PER_WORD);
+}

@@ -1,1 +1,128 @@
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::sync::mpsc;
+
+use super::*;
+use crate::statements::number;
+
+const COUNT: &str = "SELECT count(*) FROM things";
+
+fn writer(batch: usize) -> Writer {
+    let conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch("CREATE TABLE things (name TEXT NOT NULL UNIQUE) STRICT").unwrap();
+    Writer::start(conn, batch).unwrap()
+}
+
+fn add(conn: &Connection, name: &str) -> Fallible<usize> {
+    execute(conn, "INSERT INTO things (name) VALUES (?1)", [name])
+}
+
+/// Lets everything that is queued meanwhile run in one batch: holds the writer until the answer is dropped.
+fn hold(writer: &Writer) -> (impl Future<Output = StoreResult<()>> + '_, mpsc::Sender<()>) {
+    let (release, held) = mpsc::channel::<()>();
+    let work = move |_: &Connection| {
+        let _ = held.recv();
+        Ok(())
+    };
+    (writer.run(work), release)
+}
+
+#[tokio::test]
+async fn a_failed_operation_takes_nothing_else_with_it() {
+    let writer = writer(256);
+    let (holding, release) = hold(&writer);
+    let (_, first, broken, last, ()) = tokio::join!(
+        holding,
+        writer.run(|conn| add(conn, "a")),
+        writer.run(|conn| add(conn, "b").and_then(|_| add(conn, "a"))),
+        writer.run(|conn| add(conn, "c")),
+        async { drop(release) },
+    );
+    assert!(first.is_ok() && last.is_ok());
+    assert!(matches!(broken, Err(StoreError::Driver(_))));
+    assert_eq!(writer.run(|conn| number(conn, COUNT, [])).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error_of_its_operation_alone() {
+    let writer = writer(256);
+    let broken: StoreResult<()> = writer
+        .run(|conn| {
+            add(conn, "a")?;
+            panic!("on purpose")
+        })
+        .await;
+    assert!(matches!(broken, Err(StoreError::Driver(_))));
+    assert_eq!(writer.run(|conn| number(conn, COUNT, [])).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_lost_transaction_is_unavailable_for_all_of_its_batch() {
+    let writer = writer(256);
+    let (holding, release) = hold(&writer);
+    let (_, before, breaker, ()) = tokio::join!(
+        holding,
+        writer.run(|conn| add(conn, "a")),
+        writer.run(|conn| execute(conn, "ROLLBACK", [])),
+        async { drop(release) },
+    );
+    assert!(matches!(before, Err(StoreError::Unavailable(_))));
+    assert!(breaker.is_err());
+    assert_eq!(writer.run(|conn| number(conn, COUNT, [])).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn an_operation_runs_even_if_nobody_waits_for_it() {
+    let writer = writer(256);
+    let (holding, release) = hold(&writer);
+    let abandoned = async {
+        tokio::select! {
+            biased;
+            _ = writer.run(|conn| add(conn, "a")) => {}
+            () = tokio::task::yield_now() => {}
+        }
+        drop(release);
+    };
+    let (held, ()) = tokio::join!(holding, abandoned);
+    held.unwrap();
+    assert_eq!(writer.run(|conn| number(conn, COUNT, [])).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_batch_holds_no_more_than_it_may() {
+    let writer = writer(2);
+    let names = ["a", "b", "c", "d", "e"];
+    let (holding, release) = hold(&writer);
+    let adding = async {
+        let mut outcomes = Vec::new();
+        drop(release);
+        for name in names {
+            outcomes.push(writer.run(move |conn| add(conn, name)).await);
+        }
+        outcomes
+    };
+    let (held, outcomes) = tokio::join!(holding, adding);
+    held.unwrap();
+    assert!(outcomes.iter().all(Result::is_ok));
+    assert_eq!(writer.run(|conn| number(conn, COUNT, [])).await.unwrap(), 5);
+}
+
+#[tokio::test]
+async fn dropping_the_writer_finishes_what_is_queued() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch("CREATE TABLE things (name TEXT NOT NULL UNIQUE) STRICT").unwrap();
+    let writer = Writer::start(conn, 256).unwrap();
+    {
+        // Polled once: queued, but not waited for.
+        let mut queued = Box::pin(writer.run(|conn| add(conn, "a")));
+        tokio::select! {
+            biased;
+            _ = &mut queued => {}
+            () = std::future::ready(()) => {}
+        }
+    }
+    drop(writer);
+    assert_eq!(number(&Connection::open(&path).unwrap(), COUNT, []).unwrap(), 1);
+}
