@@ -1,0 +1,1 @@
+//! GET and PUT /api/auth/config, public-config, pinned settings, who may call admin operations.

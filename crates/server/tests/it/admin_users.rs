@@ -1,0 +1,1 @@
+//! The admin's users: list, read, create, change, ban, delete, end sessions, delete a profile.

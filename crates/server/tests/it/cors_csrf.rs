@@ -1,0 +1,1 @@
+//! Which web pages may call: CORS, origins, the CSRF token, cookies.

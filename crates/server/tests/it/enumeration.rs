@@ -1,0 +1,1 @@
+//! Known and unknown addresses answer alike.

@@ -1,0 +1,1 @@
+//! Access tokens as others see them: claims, JWKS, key rotation.

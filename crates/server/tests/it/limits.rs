@@ -1,0 +1,1 @@
+//! The rate limits of policy: what they count, how they refuse, what they leave alone.

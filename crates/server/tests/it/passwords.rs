@@ -1,0 +1,1 @@
+//! Which passwords are taken, and changePassword.

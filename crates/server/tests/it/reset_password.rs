@@ -1,0 +1,1 @@
+//! sendResetPasswordEmail, the exchange of a code, resetPassword. Links are in `links`.

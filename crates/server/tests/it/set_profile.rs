@@ -1,0 +1,1 @@
+//! getProfile and setProfile: the flat face of a profile.

@@ -1,0 +1,1 @@
+//! verifyEmail, resendVerificationEmail, pending and contested sign-ups. Links are in `links`.

@@ -1,0 +1,139 @@
+//! An answer, read to its end, and what tests assert of it. A failed assertion shows the whole answer.
+
+use std::fmt;
+
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use url::Url;
+
+/// What every JSON answer says of itself.
+const JSON: &str = "application/json; charset=utf-8";
+
+/// An answer.
+pub struct Answer {
+    /// What was asked, for messages.
+    pub(crate) asked: String,
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Whether the service believes to be reached by https.
+    pub(crate) is_https: bool,
+}
+
+impl Answer {
+    /// The body as text.
+    #[must_use]
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap_or_else(|_| panic!("not UTF-8: {self:?}"))
+    }
+
+    /// The body as JSON.
+    #[must_use]
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+
+    /// The `error` of the body; empty where there is none.
+    #[must_use]
+    pub fn error_code(&self) -> String {
+        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        body["error"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A header; `None` where it is missing.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// A header that says a number, such as `X-Total-Count`.
+    #[must_use]
+    #[track_caller]
+    pub fn number(&self, name: &str) -> u64 {
+        let value = self.header(name).unwrap_or_else(|| panic!("no {name}: {self:?}"));
+        value.parse().unwrap_or_else(|_| panic!("{name} is no number: {self:?}"))
+    }
+
+    /// Every `Set-Cookie`, as sent.
+    #[must_use]
+    pub fn set_cookies(&self) -> Vec<&str> {
+        self.headers.get_all("set-cookie").iter().filter_map(|value| value.to_str().ok()).collect()
+    }
+
+    /// Asserts the status and the form of every answer, and takes the JSON (null where there is no body).
+    #[track_caller]
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "another status: {self:?}");
+        self.assert_secure();
+        if self.body.is_empty() {
+            return Value::Null;
+        }
+        assert_eq!(self.header("content-type"), Some(JSON), "another content type: {self:?}");
+        self.json()
+    }
+
+    /// Asserts a refusal with this status and code in the shape of every error, and takes its body.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> Value {
+        assert_eq!((self.status, self.error_code().as_str()), (status, code), "another refusal: {self:?}");
+        let body = self.expect(status);
+        assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "no message: {self:?}");
+        assert_eq!(body["statusCode"], status, "another statusCode: {self:?}");
+        assert_eq!(body.get("nextAction"), body.get("nextActions"), "two next actions: {self:?}");
+        let is_text = body.get("nextAction").is_none_or(Value::is_string);
+        assert!(is_text, "nextAction is no text: {self:?}");
+        body
+    }
+
+    /// Asserts a 302 and takes its target.
+    #[track_caller]
+    pub fn redirected(&self) -> Url {
+        assert_eq!(self.status, 302, "no redirect: {self:?}");
+        self.assert_secure();
+        let target = self.header("location").unwrap_or_else(|| panic!("no location: {self:?}"));
+        Url::parse(target).unwrap_or_else(|_| panic!("no absolute target: {self:?}"))
+    }
+
+    /// Asserts an HTML page with this status and takes its text.
+    #[track_caller]
+    pub fn page(&self, status: u16) -> &str {
+        assert_eq!(self.status, status, "another status: {self:?}");
+        self.assert_secure();
+        let is_html = self.header("content-type").is_some_and(|value| value.starts_with("text/html"));
+        assert!(is_html, "no page: {self:?}");
+        self.text()
+    }
+
+    /// Asserts the headers that every answer of every route carries.
+    #[track_caller]
+    pub fn assert_secure(&self) {
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{self:?}");
+        assert_eq!(self.header("referrer-policy"), Some("no-referrer"), "{self:?}");
+        assert!(self.header("content-security-policy").is_some(), "no content security policy: {self:?}");
+        assert!(self.header("cache-control").is_some(), "no cache control: {self:?}");
+        assert!(self.header("x-request-id").is_some(), "no request id: {self:?}");
+        assert_eq!(self.header("server"), None, "a version banner: {self:?}");
+        assert_eq!(self.header("strict-transport-security").is_some(), self.is_https, "HSTS: {self:?}");
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n{}", self.asked, self.status)?;
+        for (name, value) in &self.headers {
+            writeln!(f, "{name}: {}", String::from_utf8_lossy(value.as_bytes()))?;
+        }
+        writeln!(f, "\n{}", String::from_utf8_lossy(&self.body))
+    }
+}
+
+/// The value of a query parameter of a redirect target; `None` where it is missing.
+#[must_use]
+pub fn parameter(target: &Url, name: &str) -> Option<String> {
+    target.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}

@@ -1,0 +1,268 @@
+//! How a test's service is put together: a development service with verification off, no limits and no redirect list,
+//! until the test says otherwise.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use latchkey_domain::codes::CodeBudget;
+use latchkey_domain::password::PasswordPolicy;
+use latchkey_domain::redirect::DevelopmentLoopback;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_http::settings::HttpSettings;
+use latchkey_mail::Mailbox;
+use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
+use latchkey_service::passwords::HashingConfig;
+use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
+use url::Url;
+
+use crate::app::TestApp;
+use crate::storage::Storage;
+
+/// The admin key of every test.
+pub const ADMIN_KEY: &str = "admin-key-of-the-tests-0123456789abcdef";
+/// The anonymous key, where a test sets one.
+pub const ANON_KEY: &str = "anon_key-of-the-tests";
+/// The password of users that the kit signs up.
+pub const PASSWORD: &str = "violet anchor 42 lantern";
+
+const DEVELOPMENT_URL: &str = "http://localhost:8700";
+const PRODUCTION_URL: &str = "https://accounts.example.org";
+
+/// Where mails go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MailWay {
+    /// Into the test's mailbox.
+    Memory,
+    /// Into `.eml` files under `mails` in the test's folder.
+    Files,
+    /// Nowhere: no transport is configured.
+    None,
+}
+
+/// What a test's service is made of.
+#[derive(Clone)]
+pub struct TestAppBuilder {
+    pub(crate) storage: Storage,
+    pub(crate) config: ServiceConfig,
+    pub(crate) base: BaseSettings,
+    pub(crate) http: HttpSettings,
+    pub(crate) cors_origins: Vec<String>,
+    pub(crate) mail: MailWay,
+    pub(crate) seed: u64,
+}
+
+impl Default for TestAppBuilder {
+    fn default() -> Self {
+        let public_url = Url::parse(DEVELOPMENT_URL).unwrap();
+        let mut http = HttpSettings::new(public_url.clone(), true);
+        http.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+        Self {
+            storage: Storage::Sqlite,
+            config: service_config(public_url),
+            base: base_settings(),
+            http,
+            cors_origins: Vec::new(),
+            mail: MailWay::Memory,
+            seed: 1,
+        }
+    }
+}
+
+fn service_config(public_url: Url) -> ServiceConfig {
+    ServiceConfig {
+        audience: DEVELOPMENT_URL.to_owned(),
+        public_url,
+        service_name: "Latchkey".to_owned(),
+        algorithm: SigningAlgorithm::Es256,
+        lifetimes: Lifetimes::default(),
+        code_budget: CodeBudget { per_code: 5, per_hour: 10 },
+        // The least that argon2 takes: what a hash costs an attacker is not the question of these tests.
+        hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
+        limits: LimitsConfig { enabled: false, ..LimitsConfig::default() },
+        create_profile_on_sign_up: true,
+        has_mail_transport: true,
+        mail_from: Mailbox::parse("Latchkey <no-reply@example.org>").unwrap(),
+        mail_retries: MailRetries::default(),
+        redirect_param_prefix: "service".to_owned(),
+        admin_keys: vec![TokenHash::of(ADMIN_KEY.as_bytes())],
+        anon_key: None,
+        require_anon_key: false,
+    }
+}
+
+fn base_settings() -> BaseSettings {
+    BaseSettings {
+        values: EditableSettings {
+            require_email_verification: false,
+            verify_email_method: EmailMethod::Code,
+            reset_password_method: EmailMethod::Code,
+            allowed_redirect_urls: Vec::new(),
+            default_redirect_url: None,
+            disable_sign_up: false,
+            passwords: PasswordPolicy::default(),
+        },
+        pinned: BTreeSet::new(),
+        development: DevelopmentLoopback::Allowed,
+        has_mail_transport: true,
+    }
+}
+
+impl TestAppBuilder {
+    /// Starts the service in a new folder.
+    pub async fn start(self) -> TestApp {
+        TestApp::start(self).await
+    }
+
+    /// On this engine.
+    #[must_use]
+    pub fn storage(mut self, storage: Storage) -> Self {
+        self.storage = storage;
+        self
+    }
+
+    /// Another stream of randomness.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Production mode under an https address: no loopback redirect targets, no `/dev`, `Secure` cookies, HSTS.
+    /// Verification is a switch of its own.
+    #[must_use]
+    pub fn mode_production(mut self) -> Self {
+        let public_url = Url::parse(PRODUCTION_URL).unwrap();
+        PRODUCTION_URL.clone_into(&mut self.config.audience);
+        self.config.public_url = public_url.clone();
+        self.http.public_url = public_url;
+        self.http.development = false;
+        self.base.development = DevelopmentLoopback::Refused;
+        self
+    }
+
+    /// The rate limits of policy are kept.
+    #[must_use]
+    pub fn limits(mut self) -> Self {
+        self.config.limits.enabled = true;
+        self
+    }
+
+    /// Addresses must be verified, in this way.
+    #[must_use]
+    pub fn verification(self, method: EmailMethod) -> Self {
+        self.settings(|settings| {
+            settings.require_email_verification = true;
+            settings.verify_email_method = method;
+        })
+    }
+
+    /// Addresses must be verified by a six-digit code.
+    #[must_use]
+    pub fn verification_by_code(self) -> Self {
+        self.verification(EmailMethod::Code)
+    }
+
+    /// Addresses must be verified by a link.
+    #[must_use]
+    pub fn verification_by_link(self) -> Self {
+        self.verification(EmailMethod::Link)
+    }
+
+    /// Passwords are reset by a link instead of a code.
+    #[must_use]
+    pub fn link_reset(self) -> Self {
+        self.settings(|settings| settings.reset_password_method = EmailMethod::Link)
+    }
+
+    /// The redirect list.
+    #[must_use]
+    pub fn redirects(self, entries: &[&str]) -> Self {
+        let entries = entries.iter().map(|&entry| entry.to_owned()).collect();
+        self.settings(|settings| settings.allowed_redirect_urls = entries)
+    }
+
+    /// The redirect target where a call names none.
+    #[must_use]
+    pub fn default_redirect(self, url: &str) -> Self {
+        self.settings(|settings| settings.default_redirect_url = Some(url.to_owned()))
+    }
+
+    /// Sign-up is closed.
+    #[must_use]
+    pub fn sign_up_disabled(self) -> Self {
+        self.settings(|settings| settings.disable_sign_up = true)
+    }
+
+    /// A setting stands in the operator's file: an admin cannot change it.
+    #[must_use]
+    pub fn pinned(mut self, setting: SettingKey) -> Self {
+        self.base.pinned.insert(setting);
+        self
+    }
+
+    /// A sign-up makes no profile.
+    #[must_use]
+    pub fn no_profile_on_sign_up(mut self) -> Self {
+        self.config.create_profile_on_sign_up = false;
+        self
+    }
+
+    /// [`ANON_KEY`] exists; public calls go without it too.
+    #[must_use]
+    pub fn anon_key(mut self) -> Self {
+        self.config.anon_key = Some(TokenHash::of(ANON_KEY.as_bytes()));
+        self
+    }
+
+    /// Public calls must carry [`ANON_KEY`].
+    #[must_use]
+    pub fn require_anon_key(mut self) -> Self {
+        self.config.require_anon_key = true;
+        self.anon_key()
+    }
+
+    /// No mail can go out.
+    #[must_use]
+    pub fn no_mail_transport(mut self) -> Self {
+        self.config.has_mail_transport = false;
+        self.base.has_mail_transport = false;
+        self.mail = MailWay::None;
+        self
+    }
+
+    /// Mails become `.eml` files under `mails` in [`TestApp::folder`], for `/dev/mail`; the mailbox of the test stays
+    /// empty.
+    #[must_use]
+    pub fn mails_into_files(mut self) -> Self {
+        self.mail = MailWay::Files;
+        self
+    }
+
+    /// `server.cors_origins`.
+    #[must_use]
+    pub fn cors_origins(mut self, origins: &[&str]) -> Self {
+        self.cors_origins = origins.iter().map(|&origin| origin.to_owned()).collect();
+        self
+    }
+
+    /// Any other editable setting.
+    #[must_use]
+    pub fn settings(mut self, change: impl FnOnce(&mut EditableSettings)) -> Self {
+        change(&mut self.base.values);
+        self
+    }
+
+    /// Anything else that the service is told at its start.
+    #[must_use]
+    pub fn config(mut self, change: impl FnOnce(&mut ServiceConfig)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// Anything else that the HTTP layer is told.
+    #[must_use]
+    pub fn http(mut self, change: impl FnOnce(&mut HttpSettings)) -> Self {
+        change(&mut self.http);
+        self
+    }
+}

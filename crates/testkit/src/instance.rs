@@ -1,0 +1,91 @@
+//! One running service: the use cases, the router around them, and the server loop on its socket.
+
+use std::net::TcpListener as StdListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use latchkey_http::app::App;
+use latchkey_http::edge::Edge;
+use latchkey_http::router::router;
+use latchkey_http::serve::serve;
+use latchkey_http::settings::ServeSettings;
+use latchkey_mail::{FileTransport, MemoryTransport, Templates, Transport};
+use latchkey_service::secrets::ServerSecret;
+use latchkey_service::{Mailer, Service, ServiceParts};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::builder::{MailWay, TestAppBuilder};
+use crate::entropy::SeededEntropy;
+use crate::time::{ManualClock, seconds};
+
+const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
+
+/// What outlives a restart.
+pub(crate) struct Ground {
+    pub(crate) folder: Arc<tempfile::TempDir>,
+    pub(crate) clock: ManualClock,
+    pub(crate) entropy: SeededEntropy,
+    pub(crate) mails: MemoryTransport,
+    /// Kept open, so that the port stays ours; the server takes a second handle of it.
+    pub(crate) socket: StdListener,
+}
+
+/// A service that runs.
+pub struct Instance {
+    pub(crate) service: Arc<Service>,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<usize>,
+}
+
+impl Instance {
+    pub(crate) async fn start(plan: &TestAppBuilder, ground: &Ground) -> Self {
+        let parts = ServiceParts {
+            config: plan.config.clone(),
+            base_settings: plan.base.clone(),
+            store: plan.storage.open(ground.folder.path()),
+            clock: Arc::new(ground.clock.clone()),
+            entropy: Arc::new(ground.entropy.clone()),
+            secret: ServerSecret::new(SECRET.to_vec()).unwrap(),
+            mailer: Mailer { templates: Templates::embedded().unwrap(), transport: transport(plan, ground) },
+        };
+        let service = Arc::new(Service::start(parts).await.expect("a service that starts"));
+
+        let app = App::new(Arc::clone(&service), plan.http.clone(), plan.cors_origins.clone());
+        let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
+        let router = edge.wrap(router(app));
+
+        let listener = TcpListener::from_std(ground.socket.try_clone().unwrap()).unwrap();
+        let settings = ServeSettings { drain_timeout: seconds(5), ..ServeSettings::default() };
+        let (stop, stopped) = oneshot::channel();
+        let server = tokio::spawn(serve(vec![listener], router, settings, async {
+            let _ = stopped.await; // an app that was dropped stops as well
+        }));
+        Self { service, stop, server }
+    }
+
+    /// Stops as on SIGTERM; answers how many connections had to be cut.
+    pub(crate) async fn stop(self) -> usize {
+        let _ = self.stop.send(());
+        self.server.await.expect("a server that stops")
+    }
+}
+
+fn transport(plan: &TestAppBuilder, ground: &Ground) -> Option<Transport> {
+    match plan.mail {
+        MailWay::Memory => Some(Transport::Memory(ground.mails.clone())),
+        MailWay::Files => {
+            let folder = ground.folder.path().join("mails");
+            Some(Transport::File(FileTransport::new(&folder).expect("a folder for mails")))
+        }
+        MailWay::None => None,
+    }
+}
+
+/// Request ids that draw nothing from the test's randomness.
+fn counted_ids() -> impl Fn() -> Uuid + Send + Sync {
+    let next = AtomicU64::new(1);
+    move || Uuid::from_u128(next.fetch_add(1, Ordering::Relaxed).into())
+}

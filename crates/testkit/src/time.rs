@@ -1,0 +1,80 @@
+//! The clock of tests: it stands still until a test moves it. And durations as tests say them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use latchkey_domain::time::Timestamp;
+use latchkey_service::clock::Clock;
+
+/// When every test begins: 2026-03-02T10:00:00.000Z, a Monday.
+pub const START: Timestamp = Timestamp::from_millis(1_772_445_600_000);
+
+/// A clock that a test moves by hand. Clones are the same clock.
+#[derive(Debug, Clone)]
+pub struct ManualClock(Arc<AtomicI64>);
+
+impl ManualClock {
+    /// A clock that stands at `time`.
+    #[must_use]
+    pub fn at(time: Timestamp) -> Self {
+        Self(Arc::new(AtomicI64::new(time.as_millis())))
+    }
+
+    /// Moves the clock on.
+    pub fn advance(&self, by: Duration) {
+        let millis = i64::try_from(by.as_millis()).expect("a duration of this millennium");
+        self.0.fetch_add(millis, Ordering::SeqCst);
+    }
+}
+
+impl Default for ManualClock {
+    /// At [`START`].
+    fn default() -> Self {
+        Self::at(START)
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// So many seconds.
+#[must_use]
+pub const fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// So many minutes.
+#[must_use]
+pub const fn minutes(count: u64) -> Duration {
+    seconds(count * 60)
+}
+
+/// So many hours.
+#[must_use]
+pub const fn hours(count: u64) -> Duration {
+    minutes(count * 60)
+}
+
+/// So many days of 24 hours.
+#[must_use]
+pub const fn days(count: u64) -> Duration {
+    hours(count * 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_are_the_same_clock() {
+        let clock = ManualClock::default();
+
+        clock.clone().advance(minutes(11));
+
+        assert_eq!(clock.now().to_rfc3339(), "2026-03-02T10:11:00.000Z");
+    }
+}

@@ -1,0 +1,109 @@
+//! Users that are signed up and signed in, by the way that the settings in force demand.
+
+use std::ops::Deref;
+
+use latchkey_service::settings::{EditableSettings, EmailMethod};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::app::TestApp;
+use crate::builder::PASSWORD;
+use crate::client::Client;
+use crate::request::Request;
+use crate::session::Session;
+
+/// A signed-in user. Their requests carry their access token and come from an address of their own, so that users do
+/// not eat up each other's limits.
+pub struct User {
+    client: Client,
+    /// The user's id.
+    pub id: String,
+    /// The address, as signed up.
+    pub email: String,
+    /// The password.
+    pub password: String,
+    /// The tokens of the sign-up.
+    pub session: Session,
+}
+
+impl Deref for User {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl User {
+    /// refreshSession with the tokens of the sign-up.
+    pub async fn refreshed(&self) -> Answer {
+        self.client.refresh(&self.session).without_header("authorization").send().await
+    }
+
+    /// Another session of the same user, from the same address.
+    pub async fn sign_in_again(&self) -> Session {
+        Session::of(
+            &self.client.sign_in(&self.email, &self.password).without_header("authorization").send().await,
+        )
+    }
+}
+
+impl TestApp {
+    /// Signs up `ada@example.org` with the name `Ada` and the kit's password, verifies where that is required, and
+    /// answers the signed-in web user.
+    pub async fn user(&self, name: &str) -> User {
+        self.user_on(name, "web").await
+    }
+
+    /// The same for another `client_type`.
+    pub async fn user_on(&self, name: &str, client_type: &str) -> User {
+        let number = self.next_number();
+        // The block for benchmarks (RFC 2544): nobody else in these tests uses it.
+        let client = self.anon().at(&format!("198.18.{}.{}", number / 250, number % 250 + 1));
+        let email = format!("{name}@example.org");
+        let settings = self.service().settings().values.clone();
+
+        let answer = sign_up(&client, &email, name, &settings).client_type(client_type).send().await;
+        let answer = if settings.require_email_verification {
+            answer.expect(200);
+            let proof = self.proof(&email, settings.verify_email_method).await;
+            client.post("/api/auth/email/verify", proof).client_type(client_type).send().await
+        } else {
+            answer
+        };
+
+        let session = Session::of(&answer);
+        let client = client.with_bearer(&session.access_token);
+        User { client, id: session.user_id.clone(), email, password: PASSWORD.to_owned(), session }
+    }
+
+    /// The body of verifyEmail, from the mailbox.
+    async fn proof(&self, email: &str, method: EmailMethod) -> Value {
+        let mail = self.mail_to(email).await;
+        match method {
+            EmailMethod::Code => json!({"email": email, "otp": mail.code()}),
+            EmailMethod::Link => json!({"otp": mail.token()}),
+        }
+    }
+}
+
+fn sign_up(client: &Client, email: &str, name: &str, settings: &EditableSettings) -> Request {
+    let mut body = json!({"email": email, "password": PASSWORD, "name": capitalised(name)});
+    let needs_target =
+        settings.verify_email_method == EmailMethod::Link && settings.default_redirect_url.is_none();
+    if settings.require_email_verification && needs_target {
+        body["redirectTo"] = Value::from(allowed_target(&settings.allowed_redirect_urls));
+    }
+    client.post("/api/auth/users", body)
+}
+
+/// A target that the list allows: its first entry, with something in the place of the wildcards.
+fn allowed_target(entries: &[String]) -> String {
+    let first = entries.first().map_or("http://localhost:3000/done", String::as_str);
+    first.replace("**", "done").replace('*', "one")
+}
+
+fn capitalised(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
