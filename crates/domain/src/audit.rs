@@ -40,6 +40,8 @@ audit_kinds! {
     RefreshReused = "refresh_reuse",
     /// An address was proven.
     EmailVerified = "email_verified",
+    /// A reset code was exchanged for a reset token.
+    ResetCodeExchanged = "reset_code_exchanged",
     /// A password was set by reset.
     PasswordReset = "password_reset",
     /// A password was changed by its owner.

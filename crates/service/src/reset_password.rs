@@ -43,7 +43,7 @@ impl Service {
             email: email.key().clone(),
             budget: self.config.code_budget,
             takes: self.limits.verification(&client),
-            event: self.event(AuditKind::PasswordReset, Actor::User, Some(&client), now),
+            event: self.event(AuditKind::ResetCodeExchanged, Actor::User, Some(&client), now),
             now,
         };
         match self.store.exchange_reset_code(attempt, NewToken { hash: token.hash(), expires_at }).await? {

@@ -1,0 +1,144 @@
+//! Does time tell whether an address has an account? Starts the real binary and measures interleaved calls with known
+//! and unknown addresses, in random order, for sign-in, resend, reset and exchange. Prints both medians and the
+//! two-sided p-value of a rank test (Mann-Whitney) for each: `cargo bench -p latchkey --bench enumeration`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::cast_precision_loss, clippy::disallowed_methods)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
+
+const CALLS: usize = 2_000;
+const PASSWORD: &str = "tangerine-9-trees";
+
+/// An operation: its name, its path, and its body for an address.
+type Operation = (&'static str, &'static str, fn(&str) -> String);
+
+const OPERATIONS: [Operation; 4] = [
+    ("sign-in", "/api/auth/sessions", |email| format!(r#"{{"email":"{email}","password":"wrong-{PASSWORD}"}}"#)),
+    ("resend", "/api/auth/email/send-verification", |email| format!(r#"{{"email":"{email}"}}"#)),
+    ("reset", "/api/auth/email/send-reset-password", |email| format!(r#"{{"email":"{email}"}}"#)),
+    ("exchange", "/api/auth/email/exchange-reset-password-token", |email| {
+        format!(r#"{{"email":"{email}","code":"000000"}}"#)
+    }),
+];
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut server, port) = start(folder.path());
+    let mut connection = Connection::open(port);
+    for number in 0..50 {
+        let body = format!(r#"{{"email":"known{number}@example.org","password":"{PASSWORD}"}}"#);
+        connection.post("/api/auth/users", &body);
+    }
+    println!("{:<10}{:>8}{:>14}{:>14}{:>10}", "operation", "calls", "known ms", "unknown ms", "p");
+    for (name, path, body) in OPERATIONS {
+        let (known, unknown) = measure(&mut connection, path, body);
+        let p = rank_test(&known, &unknown);
+        println!("{name:<10}{:>8}{:>14.4}{:>14.4}{p:>10.3}", known.len() + unknown.len(), median(&known), median(&unknown));
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+/// Milliseconds of known and of unknown addresses.
+fn measure(connection: &mut Connection, path: &str, body: fn(&str) -> String) -> (Vec<f64>, Vec<f64>) {
+    let mut random = StdRng::seed_from_u64(7);
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for number in 0..40 {
+        connection.post(path, &body(&format!("warm{number}@example.org")));
+    }
+    let mut order: Vec<_> = (0..CALLS).map(|call| call % 2 == 0).collect();
+    order.shuffle(&mut random);
+    for (call, is_known) in order.into_iter().enumerate() {
+        let kind = if is_known { "known" } else { "other" };
+        let body = body(&format!("{kind}{}@example.org", call % 50));
+        let started = Instant::now();
+        let status = connection.post(path, &body);
+        let elapsed = started.elapsed().as_secs_f64() * 1000.0;
+        assert!(matches!(status, 202 | 400 | 401), "{path} answered {status}");
+        if is_known { known.push(elapsed) } else { unknown.push(elapsed) }
+    }
+    (known, unknown)
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Two-sided p-value of the Mann-Whitney test by its normal approximation.
+fn rank_test(a: &[f64], b: &[f64]) -> f64 {
+    let mut all: Vec<_> = a.iter().map(|value| (*value, true)).chain(b.iter().map(|value| (*value, false))).collect();
+    all.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let ranks: f64 = all.iter().enumerate().filter(|(_, (_, is_a))| *is_a).map(|(rank, _)| rank as f64 + 1.0).sum();
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    let u = ranks - n * (n + 1.0) / 2.0;
+    let z = (u - n * m / 2.0) / (n * m * (n + m + 1.0) / 12.0).sqrt();
+    2.0 * upper_tail(z.abs())
+}
+
+/// The upper tail of the normal distribution (Abramowitz and Stegun 7.1.26, error below 1e-7).
+fn upper_tail(z: f64) -> f64 {
+    let x = z / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let series = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592];
+    let polynomial = series.into_iter().fold(0.0, |sum, coefficient| sum * t + coefficient) * t;
+    0.5 * polynomial * (-x * x).exp()
+}
+
+/// Starts the service with verification on and limits off; answers its port.
+fn start(folder: &std::path::Path) -> (Child, u16) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_latchkey"))
+        .current_dir(folder)
+        .args(["--set", "server.bind=127.0.0.1:0", "--set", "limits.enabled=false"])
+        .args(["--set", "auth.require_email_verification=true", "--set", "log.level=error"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address = lines.map(|line| line.unwrap()).find(|line| line.contains("Listening")).unwrap();
+    let port = address.split("127.0.0.1:").nth(1).unwrap().split(',').next().unwrap().trim().parse().unwrap();
+    (child, port)
+}
+
+/// One kept-alive connection.
+struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    fn open(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    fn post(&mut self, path: &str, body: &str) -> u16 {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        self.0.get_mut().write_all((head + body).as_bytes()).unwrap();
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        let status = line.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut length = 0;
+        loop {
+            line.clear();
+            self.0.read_line(&mut line).unwrap();
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        std::io::copy(&mut self.0.by_ref().take(length), &mut std::io::sink()).unwrap();
+        status
+    }
+}
