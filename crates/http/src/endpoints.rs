@@ -3,6 +3,8 @@
 
 pub mod auth;
 pub mod dev;
+pub mod docs;
 pub mod health;
 pub mod jwks;
+pub mod openapi;
 pub mod profiles;

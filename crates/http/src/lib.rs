@@ -9,6 +9,7 @@
 //! | [`origin`], [`cors`] | from which web pages |
 //! | [`answer`], [`pages`] | what goes back: JSON and small HTML pages |
 //! | [`edge`] | the layers around everything |
+//! | [`openapi`] | the document of all of it |
 //! | [`serve`] | listeners, connections, graceful stop |
 
 pub mod answer;
@@ -29,4 +30,5 @@ pub mod strict_json;
 pub mod app;
 pub mod caller;
 pub mod endpoints;
+pub mod openapi;
 pub mod router;

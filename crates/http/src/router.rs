@@ -9,7 +9,7 @@ use crate::caller::public_call;
 use crate::endpoints::auth::{
     audit, config, email, logout, password, public_config, refresh, sessions, users,
 };
-use crate::endpoints::{auth, dev, health, jwks, profiles};
+use crate::endpoints::{auth, dev, docs, health, jwks, openapi, profiles};
 
 /// Every route. The layers around it are put on by [`crate::edge::Edge::wrap`].
 #[must_use]
@@ -38,7 +38,8 @@ pub fn router(app: App) -> Router {
         .route("/api/auth/logout", post(logout::logout))
         .route("/.well-known/jwks.json", get(jwks::get))
         .route("/health/live", get(health::live))
-        .route("/health/ready", get(health::ready));
+        .route("/health/ready", get(health::ready))
+        .route("/openapi.json", get(openapi::get));
 
     // For a signed-in user (sign-in itself is public).
     let signed_in = Router::new()
@@ -65,6 +66,7 @@ pub fn router(app: App) -> Router {
         .route("/api/auth/audit", get(audit::list));
 
     let development = Router::new()
+        .route("/docs", get(docs::get))
         .route("/dev/mail", get(dev::mail::list))
         .route("/dev/mail/{id}", get(dev::mail::show))
         .route("/dev/mail/{id}/html", get(dev::mail::html));

@@ -14,4 +14,4 @@ mod user;
 pub mod users;
 
 pub use session::SessionBody;
-pub use user::UserBody;
+pub use user::{UserBody, UserProfileBody};

@@ -2,14 +2,18 @@
 
 use axum::extract::State;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
 use crate::error::Result;
+use crate::openapi::fields;
 
 /// A word.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Health)]
 pub struct HealthBody {
+    #[schema(schema_with = fields::health_status)]
     status: &'static str,
 }
 

@@ -6,42 +6,58 @@ use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
 use crate::caller::Admin;
 use crate::error::{ApiError, Result};
+use crate::openapi::fields;
 use crate::query::{Query, page_of};
 
 /// A page of events, newest first.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = AuditPage)]
 pub struct AuditBody {
     data: Vec<EventBody>,
     pagination: AuditPaginationBody,
 }
 
 /// Where the next page begins.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AuditPagination)]
 pub struct AuditPaginationBody {
+    #[schema(schema_with = fields::page_limit)]
     limit: u32,
     /// Pass it as `before`; left out on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::next_event_id)]
     next_before: Option<EventId>,
 }
 
 /// An event.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AuditEvent)]
 pub struct EventBody {
+    #[schema(schema_with = fields::event_id)]
     id: EventId,
+    #[schema(schema_with = fields::moment_of_event)]
     at: Timestamp,
+    #[schema(schema_with = fields::event_name)]
     event: &'static str,
+    #[schema(schema_with = fields::actor)]
     actor: &'static str,
+    #[schema(schema_with = fields::optional_user_id, required)]
     user_id: Option<UserId>,
+    #[schema(schema_with = fields::optional_session_id, required)]
     session_id: Option<SessionId>,
+    #[schema(schema_with = fields::optional_ip, required)]
     ip: Option<String>,
+    #[schema(schema_with = fields::user_agent, required)]
     user_agent: Option<String>,
+    #[schema(schema_with = fields::event_details)]
     details: Map<String, Value>,
 }
 

@@ -4,6 +4,7 @@ use axum::extract::State;
 use latchkey_service::admin::PublicSettings;
 use latchkey_service::settings::{EmailMethod, SettingsPatch};
 use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
 
 use super::public_config::PublicConfigBody;
 use crate::answer::Json;
@@ -11,32 +12,48 @@ use crate::app::App;
 use crate::body::{JsonBody, Patch};
 use crate::caller::Admin;
 use crate::error::Result;
+use crate::openapi::fields;
 
 /// The settings as an admin sees them.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Config)]
 pub struct ConfigBody {
     #[serde(flatten)]
     public: PublicConfigBody,
+    /// The redirect list.
     allowed_redirect_urls: Vec<String>,
+    #[schema(schema_with = fields::default_redirect_url, required)]
     default_redirect_url: Option<String>,
 }
 
 /// A change of settings; what is left out stays.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = UpdateConfigRequest)]
 pub struct ChangeConfigRequest {
+    /// Whether an address must be proven before the first sign-in.
     require_email_verification: Option<bool>,
+    #[schema(schema_with = fields::new_email_method)]
     verify_email_method: Option<Method>,
+    #[schema(schema_with = fields::new_email_method)]
     reset_password_method: Option<Method>,
+    /// The redirect list; replaces the whole list.
     allowed_redirect_urls: Option<Vec<String>>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_default_redirect_url)]
     default_redirect_url: Patch<String>,
+    /// Whether sign-up is switched off.
     disable_signup: Option<bool>,
+    #[schema(schema_with = fields::new_password_min_length)]
     password_min_length: Option<usize>,
+    /// A new password needs a digit.
     require_number: Option<bool>,
+    /// A new password needs a lower-case letter.
     require_lowercase: Option<bool>,
+    /// A new password needs an upper-case letter.
     require_uppercase: Option<bool>,
+    /// A new password needs a character that is neither letter nor digit.
     require_special_char: Option<bool>,
 }
 

@@ -12,22 +12,29 @@ pub mod verify_link;
 use latchkey_domain::codes::SixDigitCode;
 use latchkey_domain::email::Email;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::endpoints::auth::users::OlderOptions;
+use crate::openapi::fields;
 
 /// The body of an operation that mails a code or a link.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SendMailRequest {
+    #[schema(schema_with = fields::email)]
     email: Email,
+    #[schema(schema_with = fields::redirect_to)]
     redirect_to: Option<String>,
     options: Option<OlderOptions>,
 }
 
 /// The answer: the same for known and unknown addresses.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = MailSent)]
 pub struct MailSentBody {
+    #[schema(schema_with = fields::success)]
     success: bool,
+    #[schema(schema_with = fields::message)]
     message: &'static str,
 }
 

@@ -7,6 +7,7 @@ use http::header::SET_COOKIE;
 use latchkey_service::refresh::Presented;
 use latchkey_service::sessions::SignOut;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::refresh::{RefreshRequest, cookie_token};
 use crate::answer::Json;
@@ -15,11 +16,15 @@ use crate::bearer::Credentials;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result};
+use crate::openapi::fields;
 
 /// The answer.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = SignedOut)]
 pub struct LoggedOutBody {
+    #[schema(schema_with = fields::success)]
     success: bool,
+    #[schema(schema_with = fields::message)]
     message: &'static str,
 }
 

@@ -4,6 +4,7 @@ use axum::extract::State;
 use http::HeaderMap;
 use latchkey_domain::password::Password;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
@@ -11,18 +12,23 @@ use crate::bearer::Credentials;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::error::Result;
+use crate::openapi::fields;
 
 /// The body of changePassword.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangePasswordRequest {
+    #[schema(schema_with = fields::password)]
     current_password: Password,
+    #[schema(schema_with = fields::new_password)]
     new_password: Password,
 }
 
 /// A sentence.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Message)]
 pub struct MessageBody {
+    #[schema(schema_with = fields::message)]
     message: &'static str,
 }
 

@@ -3,27 +3,41 @@
 use axum::extract::State;
 use latchkey_service::admin::PublicSettings;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
+use crate::openapi::fields;
 
 /// The public settings.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools, reason = "the wire contract's shape")]
+#[schema(as = PublicConfig)]
 pub struct PublicConfigBody {
+    /// Keys of the built-in identity providers that are configured.
     #[serde(rename = "oAuthProviders")]
     oauth_providers: Vec<String>,
+    /// Keys of the custom identity providers.
     #[serde(rename = "customOAuthProviders")]
     custom_oauth_providers: Vec<String>,
+    /// Whether an address must be proven before the first sign-in.
     require_email_verification: bool,
+    #[schema(schema_with = fields::password_min_length)]
     password_min_length: usize,
+    /// A new password needs a digit.
     require_number: bool,
+    /// A new password needs a lower-case letter.
     require_lowercase: bool,
+    /// A new password needs an upper-case letter.
     require_uppercase: bool,
+    /// A new password needs a character that is neither letter nor digit.
     require_special_char: bool,
+    #[schema(schema_with = fields::email_method)]
     verify_email_method: &'static str,
+    #[schema(schema_with = fields::email_method)]
     reset_password_method: &'static str,
+    /// Whether sign-up is switched off.
     disable_signup: bool,
 }
 

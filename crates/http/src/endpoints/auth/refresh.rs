@@ -8,22 +8,26 @@ use latchkey_domain::tokens::RefreshToken;
 use latchkey_service::Error;
 use latchkey_service::refresh::Presented;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::session::{Saying, session_answer};
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::error::Result;
+use crate::openapi::fields;
 
 /// The header of the CSRF token.
 const CSRF_HEADER: &str = "x-csrf-token";
 
 /// The body, for clients that keep the refresh token themselves. Both spellings are read.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 pub struct RefreshRequest {
     #[serde(rename = "refreshToken")]
+    #[schema(schema_with = fields::presented_refresh_token)]
     refresh_token: Option<String>,
     #[serde(rename = "refresh_token")]
+    #[schema(schema_with = fields::presented_refresh_token)]
     older_refresh_token: Option<String>,
 }
 

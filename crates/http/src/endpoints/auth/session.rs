@@ -8,26 +8,34 @@ use http::header::SET_COOKIE;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::SignedIn;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::UserBody;
 use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientType;
 use crate::error::{ApiError, Result};
+use crate::openapi::fields;
 
 /// A session with its tokens.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Session)]
 pub struct SessionBody {
     user: UserBody,
+    #[schema(schema_with = fields::access_token)]
     access_token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::no_verification_required)]
     require_email_verification: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::csrf_token)]
     csrf_token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::refresh_token)]
     refresh_token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::token_expiry)]
     expires_at: Option<Timestamp>,
 }
 

@@ -9,6 +9,7 @@ use latchkey_domain::password::Password;
 use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::UserBody;
 use super::session::{Saying, session_answer};
@@ -19,14 +20,18 @@ use crate::body::JsonBody;
 use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result};
+use crate::openapi::fields;
 use crate::query::Query;
 
 /// The body of signInWithPassword.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 pub struct SignInRequest {
+    #[schema(schema_with = fields::email)]
     email: Email,
+    #[schema(schema_with = fields::password)]
     password: Password,
     #[serde(default, rename = "method")]
+    #[schema(schema_with = fields::sign_in_method)]
     _method: Option<SignInMethod>,
 }
 
@@ -39,37 +44,51 @@ pub enum SignInMethod {
 }
 
 /// The current session.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = CurrentSession)]
 pub struct CurrentSessionBody {
     user: UserBody,
+    #[schema(schema_with = fields::token_expiry)]
     expires_at: Timestamp,
 }
 
 /// One's own sessions.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = OwnSessions)]
 pub struct SessionsBody {
     sessions: Vec<OwnSessionBody>,
 }
 
 /// One of one's own sessions.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = OwnSession)]
 pub struct OwnSessionBody {
+    #[schema(schema_with = fields::session_id)]
     id: SessionId,
+    #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,
+    #[schema(schema_with = fields::moment_seen)]
     last_seen_at: Timestamp,
+    #[schema(schema_with = fields::user_agent, required)]
     user_agent: Option<String>,
+    #[schema(schema_with = fields::ip)]
     ip: String,
+    /// Whether it is the session that asks.
     current: bool,
 }
 
 /// The answer to ended sessions.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = EndedSessions)]
 pub struct EndedSessionsBody {
+    #[schema(schema_with = fields::success)]
     success: bool,
+    #[schema(schema_with = fields::message)]
     message: &'static str,
+    #[schema(schema_with = fields::count)]
     ended_count: u64,
 }
 

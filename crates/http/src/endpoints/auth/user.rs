@@ -5,25 +5,39 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::openapi::fields;
 
 /// A user.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = User)]
 pub struct UserBody {
+    #[schema(schema_with = fields::user_id)]
     id: UserId,
+    #[schema(schema_with = fields::shown_email)]
     email: String,
+    /// Whether the address was proven.
     email_verified: bool,
+    /// `email` where a password is set, then the keys of linked identity providers.
     providers: Vec<String>,
+    #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,
+    #[schema(schema_with = fields::moment_updated)]
     updated_at: Timestamp,
     profile: UserProfileBody,
+    #[schema(schema_with = fields::shown_app_metadata)]
     metadata: Map<String, Value>,
 }
 
 /// Name and picture of the user's profile; an empty name where there is no profile.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = UserProfile)]
 pub struct UserProfileBody {
+    #[schema(schema_with = fields::shown_name)]
     name: String,
+    #[schema(schema_with = fields::shown_avatar_url, required)]
     avatar_url: Option<String>,
 }
 

@@ -3,10 +3,12 @@
 mod manage;
 mod sign_up;
 
-pub(crate) use sign_up::OlderOptions;
-
-pub use manage::{change, create, delete, delete_profile, end_sessions, list, one};
-pub use sign_up::sign_up;
+pub use manage::{
+    AdminUserBody, ChangeUserRequest, CreateUserRequest, CreatedUserBody, DeleteUsersRequest, DeletedBody,
+    EndedBody, MessageBody, PaginationBody, UsersBody, change, create, delete, delete_profile, end_sessions,
+    list, one,
+};
+pub use sign_up::{OlderOptions, SignUpRequest, VerificationRequiredBody, sign_up};
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::response::Response;

@@ -10,40 +10,57 @@ use latchkey_domain::time::Timestamp;
 use latchkey_service::profiles::Missing;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
 use crate::body::{Patch, ProfileBody};
 use crate::caller::SignedInUser;
 use crate::error::{ApiError, Result};
+use crate::openapi::fields;
 
 /// `ProfileRecord` (spec 2.1), shown to its owner.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProfileRecord)]
 pub struct ProfileRecordBody {
+    #[schema(schema_with = fields::profile_id)]
     id: ProfileId,
+    #[schema(schema_with = fields::user_id)]
     auth_id: UserId,
+    #[schema(schema_with = fields::shown_name)]
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::shown_username)]
     username: Option<String>,
+    #[schema(schema_with = fields::shown_avatar_url, required)]
     avatar_url: Option<String>,
+    #[schema(schema_with = fields::shown_bio, required)]
     bio: Option<String>,
+    #[schema(schema_with = fields::shown_metadata)]
     metadata: Map<String, Value>,
+    #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,
+    #[schema(schema_with = fields::moment_updated)]
     updated_at: Timestamp,
 }
 
 /// The body of a change; only the keys present change.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 pub struct UpdateProfileRequest {
     #[serde(default)]
+    #[schema(schema_with = fields::new_name)]
     name: Patch<Name>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_username)]
     username: Patch<Username>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_avatar_url)]
     avatar_url: Patch<AvatarUrl>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_bio)]
     bio: Patch<Bio>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_metadata)]
     metadata: Patch<Metadata>,
 }
 

@@ -5,22 +5,32 @@ use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result, codes};
+use crate::openapi::fields;
 
 /// `PublicProfile` (spec 2.2), shown to others and in search.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = PublicProfile)]
 pub struct PublicProfileBody {
+    #[schema(schema_with = fields::profile_id)]
     id: ProfileId,
+    #[schema(schema_with = fields::user_id)]
     auth_id: UserId,
+    #[schema(schema_with = fields::shown_name)]
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::shown_username)]
     username: Option<String>,
+    #[schema(schema_with = fields::shown_avatar_url, required)]
     avatar_url: Option<String>,
+    #[schema(schema_with = fields::shown_bio, required)]
     bio: Option<String>,
+    #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,
 }
 

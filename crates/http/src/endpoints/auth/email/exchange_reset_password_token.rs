@@ -4,6 +4,7 @@ use axum::extract::State;
 use latchkey_domain::email::Email;
 use latchkey_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::code;
 use crate::answer::Json;
@@ -11,19 +12,26 @@ use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::error::Result;
+use crate::openapi::fields;
 
 /// The body of exchangeResetPasswordToken.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[schema(as = ExchangeResetPasswordTokenRequest)]
 pub struct ExchangeRequest {
+    #[schema(schema_with = fields::email)]
     email: Email,
+    #[schema(schema_with = fields::six_digits)]
     code: String,
 }
 
 /// A reset token.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ResetToken)]
 pub struct ResetTokenBody {
+    #[schema(schema_with = fields::reset_token)]
     token: String,
+    #[schema(schema_with = fields::token_expiry)]
     expires_at: Timestamp,
 }
 

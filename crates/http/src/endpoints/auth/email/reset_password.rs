@@ -4,24 +4,30 @@ use axum::extract::State;
 use latchkey_domain::password::Password;
 use latchkey_domain::tokens::LinkToken;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::error::Result;
+use crate::openapi::fields;
 
 /// The body of resetPassword.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResetPasswordRequest {
+    #[schema(schema_with = fields::new_password)]
     new_password: Password,
+    #[schema(schema_with = fields::reset_otp)]
     otp: String,
 }
 
 /// A sentence.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Message)]
 pub struct MessageBody {
+    #[schema(schema_with = fields::message)]
     message: &'static str,
 }
 

@@ -6,6 +6,7 @@ use latchkey_domain::email::Email;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_service::verify_email::VerificationProof;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::code;
 use crate::app::App;
@@ -13,11 +14,15 @@ use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoints::auth::session::{Saying, session_answer};
 use crate::error::{ApiError, Result};
+use crate::openapi::fields;
 
 /// The body of verifyEmail.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[schema(as = VerifyEmailRequest)]
 pub struct VerifyRequest {
+    #[schema(schema_with = fields::optional_email)]
     email: Option<Email>,
+    #[schema(schema_with = fields::code_or_link_token)]
     otp: String,
 }
 

@@ -14,6 +14,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_service::admin::{NewUser, UserChange, UserPage, UserPosition, UserQuery};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
@@ -21,92 +22,122 @@ use crate::body::{JsonBody, Patch};
 use crate::caller::Admin;
 use crate::endpoints::auth::UserBody;
 use crate::error::{ApiError, Result, codes};
+use crate::openapi::fields;
 use crate::query::{Query, page_of};
 
 /// A user as an admin sees it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminUser)]
 pub struct AdminUserBody {
     #[serde(flatten)]
     user: UserBody,
+    /// Whether the account is banned.
     banned: bool,
 }
 
 /// A page of users.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = UserPage)]
 pub struct UsersBody {
     data: Vec<AdminUserBody>,
     pagination: PaginationBody,
 }
 
 /// Where a page stands.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Pagination)]
 pub struct PaginationBody {
+    #[schema(schema_with = fields::offset)]
     offset: u64,
+    #[schema(schema_with = fields::page_limit)]
     limit: u32,
+    #[schema(schema_with = fields::count)]
     total: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::next_cursor)]
     next_cursor: Option<String>,
 }
 
 /// The body of an admin's user creation.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateUserRequest {
+    #[schema(schema_with = fields::email)]
     email: Email,
+    #[schema(schema_with = fields::new_password)]
     password: Password,
+    #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
+    /// Whether the address counts as proven; `false` without it.
     auto_confirm: Option<bool>,
+    /// Whether the user gets a profile; `true` without it.
     create_profile: Option<bool>,
+    #[schema(schema_with = fields::optional_app_metadata)]
     metadata: Option<AppMetadata>,
 }
 
 /// The answer to it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = CreatedUser)]
 pub struct CreatedUserBody {
     user: AdminUserBody,
 }
 
 /// The body of a change.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = UpdateUserRequest)]
 pub struct ChangeUserRequest {
     #[serde(default)]
+    #[schema(schema_with = fields::email)]
     email: Patch<Email>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_flag)]
     email_verified: Patch<bool>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_flag)]
     banned: Patch<bool>,
     #[serde(default)]
+    #[schema(schema_with = fields::new_app_metadata)]
     metadata: Patch<AppMetadata>,
 }
 
 /// The body of a deletion.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteUsersRequest {
+    #[schema(schema_with = fields::user_ids)]
     user_ids: Vec<UserId>,
 }
 
 /// The answer to a deletion.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = DeletedUsers)]
 pub struct DeletedBody {
+    #[schema(schema_with = fields::message)]
     message: &'static str,
+    #[schema(schema_with = fields::count)]
     deleted_count: u64,
 }
 
 /// The answer to ended sessions.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = EndedUserSessions)]
 pub struct EndedBody {
+    #[schema(schema_with = fields::message)]
     message: &'static str,
+    #[schema(schema_with = fields::count)]
     ended_count: u64,
 }
 
 /// A sentence.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Message)]
 pub struct MessageBody {
+    #[schema(schema_with = fields::message)]
     message: &'static str,
 }
 

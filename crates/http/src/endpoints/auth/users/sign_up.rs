@@ -8,6 +8,7 @@ use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_service::sign_up::{RedirectInput, SignUp, SignedUp};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
@@ -15,31 +16,41 @@ use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoints::auth::session::{Saying, session_answer};
 use crate::error::Result;
+use crate::openapi::fields;
 
 /// The body of signUp.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignUpRequest {
+    #[schema(schema_with = fields::email)]
     email: Email,
+    #[schema(schema_with = fields::new_password)]
     password: Password,
+    #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
+    #[schema(schema_with = fields::redirect_to)]
     redirect_to: Option<String>,
     options: Option<OlderOptions>,
 }
 
 /// `options` of the older variant.
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OlderOptions {
+    #[schema(schema_with = fields::older_redirect_to)]
     email_redirect_to: Option<String>,
 }
 
 /// The answer while verification is required: the same for a free and a taken address.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = VerificationRequired)]
 pub struct VerificationRequiredBody {
+    #[schema(schema_with = fields::no_token, required)]
     access_token: Option<String>,
+    #[schema(schema_with = fields::verification_required)]
     require_email_verification: bool,
+    #[schema(schema_with = fields::no_token, required)]
     csrf_token: Option<String>,
 }
 

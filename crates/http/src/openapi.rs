@@ -1,0 +1,97 @@
+//! The `OpenAPI` 3.1 document, made of the operations' tables, the endpoints' own structs and the error catalogue; and
+//! the table of errors in Markdown. Pages for people are made of the same document in [`crate::endpoints::docs`].
+
+mod access;
+pub(crate) mod fields;
+mod headers;
+mod markdown;
+mod operation;
+mod operations;
+mod parameters;
+mod responses;
+mod shapes;
+mod tags;
+
+use utoipa::openapi::info::{InfoBuilder, License};
+use utoipa::openapi::path::{PathItem, PathsBuilder};
+use utoipa::openapi::{Components, ComponentsBuilder, Info, OpenApi, OpenApiBuilder, Server};
+
+use operation::{NamedSchema, Operation};
+
+pub use markdown::errors_markdown;
+
+/// The version of the interface, not of the program.
+const VERSION: &str = "1.0.0";
+
+const ABOUT: &str = "Accounts, sessions and profiles.\n\n\
+    Bodies and answers are JSON objects in UTF-8. Unknown keys of a body are ignored; duplicate keys, U+0000 in any text \
+    and a nesting deeper than 32 levels are refused. Bodies are at most 64 KiB, those of profile changes 256 KiB. \
+    Timestamps are RFC 3339 in UTC with milliseconds. A query parameter given twice is refused.\n\n\
+    Every refusal, whatever the route, is an `ErrorResponse`; its `error` says what to do in a program, its `message` \
+    and `nextAction` in words. Unknown paths are 404 `NOT_FOUND`, unknown methods 405 `METHOD_NOT_ALLOWED` with `Allow`. \
+    HEAD answers wherever GET does. Every answer carries `X-Request-Id`.";
+
+/// The document as JSON: indented, in an order that does not change, with a newline at the end.
+#[must_use]
+pub fn document() -> String {
+    let mut text = api().to_pretty_json().unwrap_or_default(); // strings, numbers, maps of strings: cannot fail
+    text.push('\n');
+    text
+}
+
+/// The document.
+pub(crate) fn api() -> OpenApi {
+    let mut schemas = vec![responses::error_schema()];
+    let mut paths = PathsBuilder::new();
+    for mut operation in operations::all() {
+        schemas.append(&mut operation.schemas);
+        paths = with(paths, operation);
+    }
+    OpenApiBuilder::new()
+        .info(info())
+        .servers(Some([Server::new("/")]))
+        .paths(paths)
+        .components(Some(components(schemas)))
+        .tags(Some(tags::all()))
+        .build()
+}
+
+/// The paths and one operation more.
+fn with(paths: PathsBuilder, operation: Operation) -> PathsBuilder {
+    let (path, method) = (operation.path, operation.method.clone());
+    paths.path(path, PathItem::new(method, operation.build()))
+}
+
+fn components(schemas: Vec<NamedSchema>) -> Components {
+    let mut schemas = schemas;
+    schemas.sort_by(|a, b| a.0.cmp(&b.0));
+    schemas.dedup_by(|a, b| a.0 == b.0);
+    let mut components = ComponentsBuilder::new().schemas_from_iter(schemas);
+    for (name, response) in responses::of_every_code() {
+        components = components.response(name, response);
+    }
+    for (name, example) in responses::examples() {
+        components = components.example(name, example);
+    }
+    for (name, header) in headers::all() {
+        components = components.header(name, header);
+    }
+    for (name, scheme) in access::schemes() {
+        components = components.security_scheme(name, scheme);
+    }
+    components.build()
+}
+
+fn info() -> Info {
+    let mut license = License::new("Apache-2.0");
+    license.identifier = Some("Apache-2.0".to_owned());
+    InfoBuilder::new()
+        .title("Latchkey")
+        .version(VERSION)
+        .description(Some(ABOUT))
+        .license(Some(license))
+        .build()
+}
+
+#[cfg(test)]
+mod tests;

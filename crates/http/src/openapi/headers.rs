@@ -1,0 +1,55 @@
+//! Response headers: components that responses refer to by name. Request headers are parameters.
+
+use utoipa::openapi::header::{Header, HeaderBuilder};
+use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, SchemaFormat, Type};
+
+pub(super) const X_REQUEST_ID: &str = "X-Request-Id";
+pub(super) const X_TOTAL_COUNT: &str = "X-Total-Count";
+pub(super) const X_PAGE: &str = "X-Page";
+pub(super) const X_PAGE_SIZE: &str = "X-Page-Size";
+pub(super) const ETAG: &str = "ETag";
+pub(super) const RETRY_AFTER: &str = "Retry-After";
+pub(super) const SET_COOKIE: &str = "Set-Cookie";
+pub(super) const LOCATION: &str = "Location";
+pub(super) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
+pub(super) const CACHE_CONTROL: &str = "Cache-Control";
+
+/// Every header that the document speaks of.
+pub(super) fn all() -> [(&'static str, Header); 10] {
+    let uuid = string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
+    [
+        (X_REQUEST_ID, header(uuid, "The id of this request; the service's log knows more under it.")),
+        (X_TOTAL_COUNT, header(integer(0), "How many profiles match, whatever the page.")),
+        (X_PAGE, header(integer(1), "The number of this page: offset ÷ limit, floored, plus 1.")),
+        (X_PAGE_SIZE, header(integer(1).maximum(Some(100)), "The limit that was used.")),
+        (ETAG, header(string(), "The version of the record, for `If-Match`.")),
+        (RETRY_AFTER, header(integer(1), "Seconds to wait before the request is sent again.")),
+        (
+            SET_COOKIE,
+            header(
+                string(),
+                "For clients of type `web` alone: the refresh cookie, `HttpOnly`, for `/api/auth`; emptied at sign-out.",
+            ),
+        ),
+        (LOCATION, header(string(), "Where the browser goes.")),
+        (WWW_AUTHENTICATE, header(string(), "The challenge of RFC 9110: `Bearer`.")),
+        (CACHE_CONTROL, header(string(), "How long the answer may be kept.")),
+    ]
+}
+
+/// A reference to one of them.
+pub(super) fn header_ref(name: &str) -> Ref {
+    Ref::new(format!("#/components/headers/{name}"))
+}
+
+fn header(schema: ObjectBuilder, description: &str) -> Header {
+    HeaderBuilder::new().schema(Some(schema)).description(Some(description)).build()
+}
+
+fn string() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn integer(minimum: usize) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(minimum))
+}

@@ -1,0 +1,130 @@
+//! Parameters of paths, query strings and headers, with the bounds that the extractors keep.
+
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::{KnownFormat, ObjectBuilder, Required, SchemaFormat, Type};
+
+/// `{userId}` of a profile's path.
+pub(super) fn profile_user_id() -> Parameter {
+    let description = "The id of the user (`auth_id` of the profile), not that of the profile.";
+    built(path("userId", description), uuid())
+}
+
+/// `{id}` of a user's path.
+pub(super) fn user_id() -> Parameter {
+    built(path("id", "The id of the user."), uuid())
+}
+
+/// `{id}` of a session's path.
+pub(super) fn session_id() -> Parameter {
+    built(path("id", "The id of the session."), uuid())
+}
+
+/// `client_type`: any text is taken; what is not known counts as `web`.
+pub(super) fn client_type() -> Parameter {
+    let description = "What kind of client calls: `web`, `mobile`, `desktop` or `server`; anything else counts as \
+        `web`. `web` gets the refresh token in an `HttpOnly` cookie and a `csrfToken` in the body; the others get \
+        `refreshToken` in the body, and neither of the two.";
+    let schema = string().default(Some(json!("web"))).examples(["web", "mobile", "desktop", "server"]);
+    built(query("client_type", description), schema)
+}
+
+/// `q` of the search.
+pub(super) fn search_text() -> Parameter {
+    let description = "The words to search for in names, usernames and bios. A profile matches when it has every \
+        word somewhere; words of one or two characters only match at the start of a word. All characters are plain.";
+    let schema = string().min_length(Some(1)).max_length(Some(100)).pattern(Some("\\S"));
+    required(query("q", description), schema.examples(["ada"]))
+}
+
+/// `limit` of a list.
+pub(super) fn limit() -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(json!(20)));
+    built(query("limit", "Most items to return, in plain digits; above 100 it is taken as 100."), schema)
+}
+
+/// `offset` of a list.
+pub(super) fn offset() -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(json!(0)));
+    built(query("offset", "How many items to skip, in plain digits."), schema)
+}
+
+/// `cursor` of the list of users.
+pub(super) fn cursor() -> Parameter {
+    let description = "`nextCursor` of an earlier page, in place of `offset`: pages that stay apart while users come \
+        and go.";
+    built(query("cursor", description), string())
+}
+
+/// `search` of the list of users.
+pub(super) fn user_search() -> Parameter {
+    built(query("search", "Part of an address or a name, or a whole user id."), string().examples(["ada@"]))
+}
+
+/// `before` of the audit trail.
+pub(super) fn before() -> Parameter {
+    built(query("before", "`nextBefore` of an earlier page: only events before this one."), uuid())
+}
+
+/// `others` of the deletion of sessions.
+pub(super) fn others() -> Parameter {
+    let schema = string().enum_values(Some([Value::from("true")]));
+    required(query("others", "Says that all but the calling session shall end."), schema)
+}
+
+/// `token` of a mailed link.
+pub(super) fn link_token() -> Parameter {
+    let description = "The token of the mail: 64 hex digits. A missing or malformed one is an unknown one.";
+    built(query("token", description), string())
+}
+
+/// `X-CSRF-Token`.
+pub(super) fn csrf_token() -> Parameter {
+    let description = "The `csrfToken` of the session. Needed with the refresh cookie, that is for clients of type \
+        `web`; the call must also come from a known origin.";
+    built(header("X-CSRF-Token", description), string())
+}
+
+/// `If-Match`.
+pub(super) fn if_match() -> Parameter {
+    let description = "Entity tags of the versions that may be changed (RFC 9110), or `*`. A weak or unknown tag \
+        matches nothing.";
+    built(header("If-Match", description), string().examples(["\"v1\""]))
+}
+
+fn path(name: &str, description: &str) -> ParameterBuilder {
+    of(ParameterIn::Path, name, description)
+}
+
+fn query(name: &str, description: &str) -> ParameterBuilder {
+    of(ParameterIn::Query, name, description)
+}
+
+fn header(name: &str, description: &str) -> ParameterBuilder {
+    of(ParameterIn::Header, name, description)
+}
+
+fn of(place: ParameterIn, name: &str, description: &str) -> ParameterBuilder {
+    let is_path = place == ParameterIn::Path; // always there
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(if is_path { Required::True } else { Required::False })
+        .description(Some(description))
+}
+
+fn built(parameter: ParameterBuilder, schema: ObjectBuilder) -> Parameter {
+    parameter.schema(Some(schema)).build()
+}
+
+fn required(parameter: ParameterBuilder, schema: ObjectBuilder) -> Parameter {
+    built(parameter.required(Required::True), schema)
+}
+
+fn string() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn uuid() -> ObjectBuilder {
+    string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)))
+}

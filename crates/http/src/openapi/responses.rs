@@ -1,0 +1,108 @@
+//! Refusals in the document: one shape, and for every code of the catalogue a response of the components. Where an
+//! operation has more than one code under a status, its response lists them.
+
+use serde_json::{Value, json};
+use utoipa::openapi::example::{Example, ExampleBuilder};
+use utoipa::openapi::schema::{AllOfBuilder, SchemaType};
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema, Type};
+
+use super::headers::{self, header_ref};
+use super::operation::JSON;
+use crate::error::{ErrorCode, catalogue};
+use http::StatusCode;
+
+/// The component that has the shape of every refusal.
+const ERROR_RESPONSE: &str = "ErrorResponse";
+
+/// The shape of every refusal (`ErrorResponse`); `error` is one of the catalogue.
+pub(super) fn error_schema() -> (String, RefOr<Schema>) {
+    let text = |description: &str| {
+        ObjectBuilder::new().schema_type(SchemaType::new(Type::String)).description(Some(description))
+    };
+    let schema = ObjectBuilder::new()
+        .description(Some("What every refusal looks like, whatever the route and the status."))
+        .property(
+            "error",
+            text("The code, for programs. Stable.")
+                .enum_values(Some(catalogue().iter().map(|code| code.name))),
+        )
+        .property("message", text("What went wrong, for people. May change."))
+        .property(
+            "statusCode",
+            ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .description(Some("The HTTP status of the answer."))
+                .minimum(Some(400))
+                .maximum(Some(599)),
+        )
+        .property("nextAction", text("What the caller can do, for people."))
+        .property("nextActions", text("The same text, for clients that read the plural."))
+        .required("error")
+        .required("message")
+        .required("statusCode")
+        .build();
+    (ERROR_RESPONSE.to_owned(), schema.into())
+}
+
+/// A response for every code, by the code's name.
+pub(super) fn of_every_code() -> impl Iterator<Item = (&'static str, Response)> {
+    catalogue().iter().map(|code| (code.name, error_response(&[*code])))
+}
+
+/// An example for every code, by the code's name.
+pub(super) fn examples() -> impl Iterator<Item = (&'static str, Example)> {
+    catalogue().iter().map(|code| (code.name, example(code)))
+}
+
+/// The response for codes of one status.
+pub(super) fn error_response(codes: &[&'static ErrorCode]) -> Response {
+    let status = codes.first().map_or(StatusCode::INTERNAL_SERVER_ERROR, |code| code.status);
+    let description: Vec<_> = codes.iter().map(|code| format!("`{}`: {}.", code.name, code.when)).collect();
+    let example = |code: &ErrorCode| RefOr::Ref(Ref::new(format!("#/components/examples/{}", code.name)));
+    let examples = codes.iter().map(|code| (code.name, example(code)));
+    let content =
+        ContentBuilder::new().schema(Some(schema_of(codes, status))).examples_from_iter(examples).build();
+    let response = ResponseBuilder::new()
+        .description(description.join("\n\n"))
+        .content(JSON, content)
+        .header_ref(headers::X_REQUEST_ID, header_ref(headers::X_REQUEST_ID));
+    match status {
+        StatusCode::UNAUTHORIZED => {
+            response.header_ref(headers::WWW_AUTHENTICATE, header_ref(headers::WWW_AUTHENTICATE))
+        }
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            response.header_ref(headers::RETRY_AFTER, header_ref(headers::RETRY_AFTER))
+        }
+        _ => response,
+    }
+    .build()
+}
+
+/// The shape of a refusal, narrowed to these codes and their status.
+fn schema_of(codes: &[&'static ErrorCode], status: StatusCode) -> AllOfBuilder {
+    let error =
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(codes.iter().map(|code| code.name)));
+    let status_code = ObjectBuilder::new().schema_type(Type::Integer).enum_values(Some([status.as_u16()]));
+    let narrowed = ObjectBuilder::new().property("error", error).property("statusCode", status_code);
+    AllOfBuilder::new().item(Ref::from_schema_name(ERROR_RESPONSE)).item(narrowed)
+}
+
+fn example(code: &ErrorCode) -> Example {
+    let mut body = json!({
+        "error": code.name,
+        "message": sentence(code.when),
+        "statusCode": code.status.as_u16(),
+    });
+    if let Some(next_action) = code.next_action {
+        body["nextAction"] = Value::from(next_action);
+        body["nextActions"] = Value::from(next_action);
+    }
+    ExampleBuilder::new().value(Some(body)).build()
+}
+
+/// A phrase with a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let capital: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{capital}{}.", rest.as_str())
+}

@@ -1,0 +1,200 @@
+//! Schemas of what no single struct is: free objects, alternatives, pages.
+
+use serde_json::json;
+use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, OneOfBuilder};
+use utoipa::openapi::{ArrayBuilder, Object, ObjectBuilder, Ref, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::fields;
+use super::operation::NamedSchema;
+use crate::endpoints::auth::SessionBody;
+use crate::endpoints::auth::users::{
+    CreateUserRequest, CreatedUserBody, SignUpRequest, VerificationRequiredBody,
+};
+use crate::endpoints::profiles::PublicProfileBody;
+
+/// The flat profile (spec 2.5): fixed fields, and custom fields beside them.
+pub(super) struct FlatProfile;
+
+/// What setProfile takes: the fields under `profile`, or at the top.
+pub(super) struct SetProfileRequest;
+
+/// A page of the search: an array.
+pub(super) struct PublicProfiles;
+
+/// What a POST to the users takes, for either caller.
+pub(super) struct NewUserRequest;
+
+/// What a POST to the users answers, for either caller.
+pub(super) struct NewUserAnswer;
+
+/// The public keys (RFC 7517).
+pub(super) struct JwkSet;
+
+/// An `OpenAPI` document.
+pub(super) struct OpenApiDocument;
+
+/// A page for people.
+pub(super) fn html_page() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).description(Some("A small HTML page for people.")).build()
+}
+
+impl PartialSchema for FlatProfile {
+    fn schema() -> RefOr<Schema> {
+        let nested = shown_fields(ObjectBuilder::new())
+            .description(Some("The same fields but `id`, for older clients."))
+            .build();
+        shown_fields(ObjectBuilder::new().property("id", fields::user_id()).required("id"))
+            .description(Some(
+                "A profile with the user's id and all custom fields at the top level; never `metadata`.",
+            ))
+            .property("profile", nested)
+            .required("profile")
+            .into()
+    }
+}
+
+impl ToSchema for FlatProfile {}
+
+impl PartialSchema for SetProfileRequest {
+    fn schema() -> RefOr<Schema> {
+        let nested = ObjectBuilder::new()
+            .description(Some("The fields to change. With it, keys beside it are ignored."))
+            .additional_properties(Some(AdditionalProperties::FreeForm(true)));
+        new_fields(ObjectBuilder::new().property("profile", new_fields(nested)))
+            .description(Some(
+                "The fields to change, under `profile` or at the top level. Every other key is a custom field, public, \
+                 with any value; `null` deletes it. Custom fields are at most 16 KiB of JSON together. `id`, `auth_id`, \
+                 `createdAt`, `updatedAt`, `created_at`, `updated_at` and `metadata` are read-only and ignored.",
+            ))
+            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+            .min_properties(Some(1))
+            .into()
+    }
+}
+
+impl ToSchema for SetProfileRequest {}
+
+impl PartialSchema for PublicProfiles {
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new()
+            .description(Some("Profiles that match, the best first."))
+            .items(Ref::from_schema_name(PublicProfileBody::name()))
+            .max_items(Some(100))
+            .into()
+    }
+}
+
+impl ToSchema for PublicProfiles {
+    fn schemas(schemas: &mut Vec<NamedSchema>) {
+        add::<PublicProfileBody>(schemas);
+    }
+}
+
+impl PartialSchema for NewUserRequest {
+    fn schema() -> RefOr<Schema> {
+        AnyOfBuilder::new()
+            .description(Some("A sign-up; with an admin key, an admin's creation of a user."))
+            .item(Ref::from_schema_name(SignUpRequest::name()))
+            .item(Ref::from_schema_name(CreateUserRequest::name()))
+            .into()
+    }
+}
+
+impl ToSchema for NewUserRequest {
+    fn schemas(schemas: &mut Vec<NamedSchema>) {
+        add::<SignUpRequest>(schemas);
+        add::<CreateUserRequest>(schemas);
+    }
+}
+
+impl PartialSchema for NewUserAnswer {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .description(Some(
+                "Sign-up while verification is off: a session. Sign-up while it is required: no session yet, the same \
+                 for a free and a taken address. With an admin key: the user.",
+            ))
+            .item(Ref::from_schema_name(SessionBody::name()))
+            .item(Ref::from_schema_name(VerificationRequiredBody::name()))
+            .item(Ref::from_schema_name(CreatedUserBody::name()))
+            .into()
+    }
+}
+
+impl ToSchema for NewUserAnswer {
+    fn schemas(schemas: &mut Vec<NamedSchema>) {
+        add::<SessionBody>(schemas);
+        add::<VerificationRequiredBody>(schemas);
+        add::<CreatedUserBody>(schemas);
+    }
+}
+
+impl PartialSchema for JwkSet {
+    fn schema() -> RefOr<Schema> {
+        let text = || ObjectBuilder::new().schema_type(Type::String);
+        let key = ObjectBuilder::new()
+            .description(Some("A public key: on P-256 with `x` and `y`, on Ed25519 with `x` alone."))
+            .property("kty", text().enum_values(Some(["EC", "OKP"])))
+            .property("crv", text().enum_values(Some(["P-256", "Ed25519"])))
+            .property("alg", text().enum_values(Some(["ES256", "EdDSA"])))
+            .property("use", text().enum_values(Some(["sig"])))
+            .property(
+                "kid",
+                text().description(Some("The `kid` in the header of the tokens that it verifies.")),
+            )
+            .property("x", text())
+            .property("y", text());
+        let key = ["kty", "crv", "alg", "use", "kid", "x"].into_iter().fold(key, ObjectBuilder::required);
+        ObjectBuilder::new()
+            .description(Some(
+                "The keys that verify access tokens: the current one, and earlier ones while tokens live.",
+            ))
+            .property("keys", ArrayBuilder::new().items(key))
+            .required("keys")
+            .into()
+    }
+}
+
+impl ToSchema for JwkSet {}
+
+impl PartialSchema for OpenApiDocument {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .description(Some("An OpenAPI 3.1 document."))
+            .property("openapi", ObjectBuilder::new().schema_type(Type::String).examples(["3.1.0"]))
+            .required("openapi")
+            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+            .into()
+    }
+}
+
+impl ToSchema for OpenApiDocument {}
+
+/// The fields of a flat profile as answers show them.
+fn shown_fields(object: ObjectBuilder) -> ObjectBuilder {
+    let object = object
+        .property("name", fields::shown_name())
+        .property("username", fields::shown_username())
+        .property("avatar_url", fields::shown_avatar_url())
+        .property("bio", fields::shown_bio())
+        .property("createdAt", fields::moment_created())
+        .property("updatedAt", fields::moment_updated())
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)));
+    ["name", "avatar_url", "bio", "createdAt", "updatedAt"].into_iter().fold(object, ObjectBuilder::required)
+}
+
+/// The fixed fields of a flat profile as requests may change them.
+fn new_fields(object: ObjectBuilder) -> ObjectBuilder {
+    object
+        .property("name", fields::new_name())
+        .property("username", fields::new_username())
+        .property("avatar_url", fields::new_avatar_url())
+        .property("bio", fields::new_bio())
+        .examples([json!({ "bio": "First programmer.", "favourite_colour": "green" })])
+}
+
+fn add<T: ToSchema>(schemas: &mut Vec<NamedSchema>) {
+    T::schemas(schemas);
+    schemas.push((T::name().into_owned(), T::schema()));
+}

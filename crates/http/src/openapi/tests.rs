@@ -1,0 +1,142 @@
+//! Facts about the document.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::*;
+use crate::cookies::RefreshCookies;
+use crate::error::catalogue;
+use crate::settings::HttpSettings;
+
+/// Routes that exist in development alone, and are for people.
+const FOR_DEVELOPMENT: [&str; 2] = ["/dev/", "/docs"];
+
+fn json() -> Value {
+    serde_json::from_str(&document()).unwrap()
+}
+
+/// `GET /path`, for every operation of the document.
+fn documented() -> BTreeSet<String> {
+    let json = json();
+    let paths = json["paths"].as_object().unwrap();
+    let of_path = |(path, item): (&String, &Value)| {
+        let methods = item.as_object().unwrap().keys();
+        methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(of_path).collect()
+}
+
+/// `GET /path`, for every route that the text of the router names.
+fn routed() -> BTreeSet<String> {
+    let text: String = include_str!("../router.rs").split_whitespace().collect();
+    let mut routes = BTreeSet::new();
+    for route in text.split(".route(\"").skip(1) {
+        let (path, rest) = route.split_once('"').unwrap();
+        if FOR_DEVELOPMENT.iter().any(|start| path.starts_with(start)) {
+            continue;
+        }
+        for method in ["get", "post", "put", "patch", "delete"] {
+            let is_there = [',', '.', ':'].iter().any(|before| rest.contains(&format!("{before}{method}(")));
+            if is_there {
+                routes.insert(format!("{} {path}", method.to_uppercase()));
+            }
+        }
+    }
+    routes
+}
+
+/// Every value under `key`, anywhere.
+fn all_of<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a Value>) {
+    match value {
+        Value::Object(object) => {
+            found.extend(object.get(key));
+            object.values().for_each(|value| all_of(value, key, found));
+        }
+        Value::Array(items) => items.iter().for_each(|value| all_of(value, key, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_route_is_documented_and_every_operation_has_a_route() {
+    assert!(routed().len() > 30);
+    assert_eq!(documented(), routed());
+}
+
+#[test]
+fn operation_ids_are_unique_and_include_those_of_the_spec() {
+    let json = json();
+    let mut ids = Vec::new();
+    all_of(&json, "operationId", &mut ids);
+    let ids: Vec<_> = ids.into_iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+    for id in [
+        "signUp",
+        "signInWithPassword",
+        "signOut",
+        "getCurrentUser",
+        "refreshSession",
+        "getProfile",
+        "setProfile",
+        "resendVerificationEmail",
+        "verifyEmail",
+        "sendResetPasswordEmail",
+        "exchangeResetPasswordToken",
+        "resetPassword",
+    ] {
+        assert!(ids.contains(&id), "{id}");
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let json = json();
+    let mut references = Vec::new();
+    all_of(&json, "$ref", &mut references);
+    for reference in references {
+        let pointer = reference.as_str().unwrap().strip_prefix('#').unwrap();
+        assert!(json.pointer(pointer).is_some(), "{pointer}");
+    }
+}
+
+#[test]
+fn schemas_of_one_name_are_one_schema() {
+    let mut seen: BTreeMap<String, Value> = BTreeMap::new();
+    for operation in operations::all() {
+        for (name, schema) in operation.schemas {
+            let schema = serde_json::to_value(schema).unwrap();
+            assert_eq!(seen.entry(name.clone()).or_insert_with(|| schema.clone()), &schema, "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_code_of_the_catalogue_has_a_response_with_its_status() {
+    let json = json();
+    for code in catalogue() {
+        let schema = &json["components"]["responses"][code.name]["content"]["application/json"]["schema"];
+        assert_eq!(schema["allOf"][1]["properties"]["statusCode"]["enum"][0], code.status.as_u16());
+    }
+}
+
+#[test]
+fn whatever_takes_a_body_can_refuse_it() {
+    let json = json();
+    for item in json["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values() {
+            let has_body = operation.get("requestBody").is_some();
+            for status in ["408", "413", "415"] {
+                assert_eq!(operation["responses"].get(status).is_some(), has_body, "{operation}");
+            }
+            assert!(operation["responses"].get("503").is_some());
+        }
+    }
+}
+
+#[test]
+fn cookie_has_the_name_that_is_set() {
+    let settings = HttpSettings::new("https://id.example.org".parse().unwrap(), false);
+    assert_eq!(RefreshCookies::new(&settings).name(), access::COOKIE_NAME);
+}
