@@ -4,7 +4,7 @@ use latchkey_domain::codes::Purpose;
 
 use super::acts::known;
 use super::fixtures::{DAY, World, at, key, mac};
-use crate::{LinkState, LinkStatus, MailKind, NewChallenge, NewToken, OpenedLink, VerifyOutcome};
+use crate::{LinkState, LinkStatus, MailKind, NewChallenge, NewToken, OpenedLink, UpdateUser, VerifyOutcome};
 
 use Purpose::{ResetPassword, VerifyEmail};
 
@@ -154,6 +154,18 @@ pub(super) async fn a_token_signs_nobody_in_after_a_browser_verified(world: Worl
     assert_eq!(world.verify_token(link, at(2)).await, VerifyOutcome::Refused);
 
     assert!(world.list_sessions(user.id, at(2)).await.unwrap().is_empty());
+}
+
+pub(super) async fn a_used_token_signs_nobody_in_after_the_address_was_unverified(world: World) {
+    let user = world.unverified("ada", at(0)).await;
+    let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
+    assert!(matches!(world.verify_token(link, at(1)).await, VerifyOutcome::Verified(_)));
+    let unverify = UpdateUser { email_verified: Some(false), ..world.change(user.id, at(2)) };
+    world.update_user(unverify).await.unwrap();
+
+    assert_eq!(world.verify_token(link, at(3)).await, VerifyOutcome::Refused);
+
+    assert!(!world.user(user.id).await.email_verified);
 }
 
 pub(super) async fn a_verification_consumes_the_other_challenge(world: World) {

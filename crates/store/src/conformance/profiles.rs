@@ -168,6 +168,16 @@ pub(super) async fn a_missing_profile_is_made_where_that_is_asked_for(world: Wor
     assert_eq!(world.user(user.id).await.profile.unwrap().name.as_str(), "Ada");
 }
 
+pub(super) async fn a_missing_profile_has_no_version_that_matches(world: World) {
+    let user = world.create(NewAccount { profile: None, ..world.account("ada", at(0)) }).await;
+    let create = Some(world.profile("", at(5)));
+    let conditional = UpdateProfile { create, if_version: Some(vec![1]), ..update(user.id, named("Ada")) };
+
+    assert_eq!(world.update_profile(conditional).await.unwrap(), PreconditionFailed);
+
+    assert_eq!(world.find_profile(user.id).await.unwrap(), None);
+}
+
 pub(super) async fn an_existing_profile_is_not_made_again(world: World) {
     let user = world.verified("ada", at(0)).await;
     let before = stored(&world, user.id).await;
