@@ -87,6 +87,7 @@ impl std::fmt::Debug for PasswordHash {
 }
 
 /// The rules on new passwords.
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasswordPolicy {
     /// Least number of characters, 8 to 128.

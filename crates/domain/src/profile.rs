@@ -140,6 +140,7 @@ pub struct TooLarge;
 
 bounded_text!(
     /// A display name: at most 100 characters, no control characters; empty when nobody gave one.
+    #[derive(Default)]
     Name, InvalidText, |text| {
         if text.chars().any(char::is_control) {
             return Err(InvalidText::Control);
@@ -159,12 +160,6 @@ bounded_text!(
     /// A unique handle: 3 to 32 of `a-z 0-9 _ . -`; upper case is taken as lower case.
     Username, InvalidUsername, username
 );
-
-impl Default for Name {
-    fn default() -> Self {
-        Self(String::new())
-    }
-}
 
 fn bounded(text: &str, longest: usize) -> Result<String, InvalidText> {
     if text.chars().count() > longest { Err(InvalidText::Long(longest)) } else { Ok(text.to_owned()) }
@@ -321,11 +316,6 @@ impl ProfilePatch {
         if self.is_empty() {
             return Ok(changed);
         }
-        fn set<T: Clone>(field: &mut T, patch: Option<&T>) {
-            if let Some(value) = patch {
-                field.clone_from(value);
-            }
-        }
         set(&mut changed.name, self.name.as_ref());
         set(&mut changed.username, self.username.as_ref());
         set(&mut changed.avatar_url, self.avatar_url.as_ref());
@@ -342,6 +332,12 @@ impl ProfilePatch {
         changed.updated_at = now.max(profile.updated_at);
         changed.version += 1;
         Ok(changed)
+    }
+}
+
+fn set<T: Clone>(field: &mut T, patch: Option<&T>) {
+    if let Some(value) = patch {
+        field.clone_from(value);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 pub const EMAIL_PROVIDER: &str = "email";
 
 /// A user as it stands in a store, with what account operations show of its profile.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
     /// Its id.

@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 use time::format_description::StaticFormatDescription;
 use time::macros::format_description;
 
+use crate::inbox::in_background;
 use crate::message::{Message, MessageError};
 use crate::transport::SendError;
 
@@ -49,12 +50,9 @@ impl FileTransport {
         let stem = stem(message)?;
         let folder = self.folder.clone();
 
-        tokio::task::spawn_blocking(move || write(&folder, &stem, &mail))
-            .await
-            .unwrap_or_else(|_| Err(io::Error::other("the writing thread failed")))
-            .map_err(|error| {
-                SendError::Transient(format!("the mail folder cannot be written: {}", error.kind()))
-            })
+        in_background(move || write(&folder, &stem, &mail)).await.map_err(|error| {
+            SendError::Transient(format!("the mail folder cannot be written: {}", error.kind()))
+        })
     }
 }
 

@@ -71,7 +71,7 @@ impl SmtpTransport {
         if let Some(connection) = kept {
             match self.deliver(connection, &letter).await {
                 Err(failure) if failure.is_stale_connection() => {
-                    tracing::debug!("kept SMTP connection was gone")
+                    tracing::debug!("kept SMTP connection was gone");
                 }
                 outcome => return Ok(outcome?),
             }

@@ -58,7 +58,7 @@ impl Service {
         if !self.config.require_anon_key {
             return Ok(());
         }
-        let bearer = bearer.ok_or(Error::Unauthorized)?;
+        let bearer = bearer.ok_or(Error::AnonKeyRequired)?;
         let is_anon = self.config.anon_key.is_some_and(|key| key == TokenHash::of(bearer.as_bytes()));
         if is_anon || self.names.verify(bearer, &self.signing.load(), Timestamp::default()).is_some() {
             Ok(())
@@ -72,7 +72,7 @@ impl Service {
     pub fn is_admin_key(&self, key: &str) -> bool {
         let hash = TokenHash::of(key.as_bytes());
         // Every key is compared, so that time does not tell which of them it was.
-        self.config.admin_keys.iter().fold(false, |found, admin| found | (*admin == hash))
+        self.config.admin_keys.iter().filter(|admin| **admin == hash).count() > 0
     }
 
     /// Lets a good admin key pass. A refusal is counted by address and written to the audit.

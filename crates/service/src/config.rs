@@ -118,14 +118,14 @@ impl Default for LimitsConfig {
                 threshold,
                 window: Duration::from_secs(seconds),
                 first_delay: Duration::from_secs(30),
-                longest_delay: Duration::from_secs(900),
+                longest_delay: Duration::from_mins(15),
             }
         }
         Self {
             enabled: true,
             sign_in_pair: failures(10, 900),
             sign_in_account: failures(100, 3600),
-            known_client: Duration::from_secs(30 * 24 * 3600),
+            known_client: Duration::from_hours(720),
             sign_in_address: rate(30, 300),
             sign_up_address: rate(20, 3600),
             mail_recipient_pause: rate(1, 60),
@@ -156,9 +156,9 @@ impl Default for MailRetries {
     fn default() -> Self {
         Self {
             first: Duration::from_secs(5),
-            longest: Duration::from_secs(3600),
+            longest: Duration::from_hours(1),
             attempts: 30,
-            lease: Duration::from_secs(120),
+            lease: Duration::from_mins(2),
         }
     }
 }

@@ -39,6 +39,9 @@ pub enum Error {
     /// The bearer or refresh token is missing or no longer good.
     #[error("no valid session")]
     Unauthorized,
+    /// The operator demands the anonymous key, and it is missing or wrong.
+    #[error("no valid anonymous key")]
+    AnonKeyRequired,
     /// The admin key is missing or wrong.
     #[error("no valid admin key")]
     AdminUnauthorized,

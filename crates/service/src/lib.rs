@@ -18,6 +18,7 @@ pub mod clock;
 pub mod config;
 pub mod entropy;
 pub mod error;
+mod id_order;
 pub mod inbox;
 pub mod limits;
 pub mod links;

@@ -14,7 +14,7 @@ use crate::service::Service;
 /// How many mails one claim takes; they are sent side by side, so that the lease outlives the slowest.
 const CLAIM: u32 = 8;
 /// Longest time that one transport may take for one mail.
-const SEND_TIMEOUT: Duration = Duration::from_secs(60);
+const SEND_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +35,7 @@ impl Service {
         loop {
             let now = self.clock.now();
             let lease = Lease {
-                id: LeaseId::new(now, self.entropy.bytes()),
+                id: LeaseId::new(now, self.id_bytes(now)),
                 until: now.plus(self.config.mail_retries.lease),
             };
             let claimed = self.store.claim_mails(lease, CLAIM, now).await?;
@@ -166,7 +166,7 @@ fn log(mail: &ClaimedMail, fate: &MailFate) {
     match fate {
         MailFate::Sent => tracing::info!(%id, kind, "mail sent"),
         MailFate::RetryAt { at, error } => {
-            tracing::warn!(%id, kind, %error, next = %at, "mail not sent, will retry")
+            tracing::warn!(%id, kind, %error, next = %at, "mail not sent, will retry");
         }
         MailFate::Dead { error } => tracing::error!(%id, kind, %error, "mail given up"),
     }

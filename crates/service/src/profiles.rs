@@ -40,7 +40,7 @@ impl Service {
     ) -> Result<Profile> {
         let now = self.clock.now();
         let profile = NewProfile {
-            id: ProfileId::new(now, self.entropy.bytes()),
+            id: ProfileId::new(now, self.id_bytes(now)),
             name: Name::default(),
             avatar_url: None,
         };

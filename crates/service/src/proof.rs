@@ -45,7 +45,7 @@ impl Service {
             EmailMethod::Code => self.new_code(email, purpose, now),
             EmailMethod::Link => self.new_link(purpose, redirect, now),
         };
-        let id = MailId::new(now, self.entropy.bytes());
+        let id = MailId::new(now, self.id_bytes(now));
         let plain = serde_json::to_vec(&payload).map_err(Error::internal)?;
         let sealed = self.keys.seal_mail(&*self.entropy, &id.to_string(), &plain).map_err(Error::internal)?;
         Ok(Proof { challenge, mail: NewMail { id, sealed } })

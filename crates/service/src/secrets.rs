@@ -21,7 +21,7 @@ pub struct Keys {
     codes: hmac::Key,
     csrf: hmac::Key,
     mails: LessSafeKey,
-    signing_keys: LessSafeKey,
+    signers: LessSafeKey,
     successors: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ impl ServerSecret {
             codes: hmac::Key::new(hmac::HMAC_SHA256, &key("codes")?),
             csrf: hmac::Key::new(hmac::HMAC_SHA256, &key("csrf")?),
             mails: aes(&key("mails")?)?,
-            signing_keys: aes(&key("signing-keys")?)?,
+            signers: aes(&key("signing-keys")?)?,
             successors: key("refresh-successors")?.to_vec(),
         })
     }
@@ -110,12 +110,12 @@ impl Keys {
         id: &str,
         pkcs8: &[u8],
     ) -> Result<Vec<u8>, CannotDerive> {
-        seal(&self.signing_keys, entropy, id.as_bytes(), pkcs8)
+        seal(&self.signers, entropy, id.as_bytes(), pkcs8)
     }
 
     /// Opens a private signing key.
     pub fn open_signing_key(&self, id: &str, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
-        open(&self.signing_keys, id.as_bytes(), sealed)
+        open(&self.signers, id.as_bytes(), sealed)
     }
 
     /// Seals a refresh token's successor under a key that only the presented token yields.

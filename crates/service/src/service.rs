@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::config::ServiceConfig;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
+use crate::id_order::IdOrder;
 use crate::limits::Limits;
 use crate::passwords::{HashingError, Passwords};
 use crate::secrets::{CannotDerive, Keys, ServerSecret};
@@ -84,6 +85,7 @@ pub struct Service {
     pub(crate) limits: Limits,
     pub(crate) mailer: Mailer,
     pub(crate) mail_written: Notify,
+    id_order: IdOrder,
 }
 
 /// A session that was just opened or refreshed, with its tokens.
@@ -132,6 +134,7 @@ impl Service {
             passwords,
             mailer: parts.mailer,
             mail_written: Notify::new(),
+            id_order: IdOrder::default(),
         })
     }
 
@@ -159,6 +162,11 @@ impl Service {
         self.entropy.bytes()
     }
 
+    /// Random bytes for an id, in the order of making.
+    pub(crate) fn id_bytes(&self, now: Timestamp) -> [u8; 10] {
+        self.id_order.number(now, self.entropy.bytes())
+    }
+
     /// Whether the storage answers.
     pub async fn check_ready(&self) -> Result<()> {
         Ok(self.store.check().await?)
@@ -168,7 +176,7 @@ impl Service {
     pub(crate) fn draft_session(&self, method: AuthMethod, client: &Client, now: Timestamp) -> SessionDraft {
         let refresh = RefreshToken::new(self.entropy.bytes(), self.entropy.bytes());
         let session = NewSession {
-            id: SessionId::new(now, self.entropy.bytes()),
+            id: SessionId::new(now, self.id_bytes(now)),
             family: refresh.family_hash(),
             refresh: refresh.hash(),
             created_at: now,
@@ -226,7 +234,7 @@ impl Service {
         now: Timestamp,
     ) -> AuditEvent {
         AuditEvent {
-            id: EventId::new(now, self.entropy.bytes()),
+            id: EventId::new(now, self.id_bytes(now)),
             at: now,
             kind,
             actor,

@@ -291,11 +291,6 @@ impl SettingsPatch {
             Value::String(text) => Some(Some(text.clone())),
             _ => None,
         };
-        fn put<T>(place: &mut Option<T>, value: Option<T>) -> bool {
-            let is_read = value.is_some();
-            *place = value;
-            is_read
-        }
         match setting {
             SettingKey::RequireEmailVerification => {
                 put(&mut self.require_email_verification, value.as_bool())
@@ -315,4 +310,11 @@ impl SettingsPatch {
             SettingKey::RequireSpecialChar => put(&mut self.require_special_char, value.as_bool()),
         }
     }
+}
+
+/// Puts a value that could be read into its place; answers whether it could.
+fn put<T>(place: &mut Option<T>, value: Option<T>) -> bool {
+    let is_read = value.is_some();
+    *place = value;
+    is_read
 }

@@ -18,7 +18,7 @@ use crate::service::Service;
 use crate::signing_keys::{KeySet, generate};
 
 /// A token may be used for this long after it expired on another instance's clock.
-const CLOCK_SKEW: Duration = Duration::from_secs(60);
+const CLOCK_SKEW: Duration = Duration::from_mins(1);
 
 /// Makes a signing key, sealed for the store.
 pub(crate) fn new_signing_key(

@@ -139,12 +139,12 @@ impl Service {
         now: Timestamp,
     ) -> NewAccount {
         let profile = NewProfile {
-            id: ProfileId::new(now, self.entropy.bytes()),
+            id: ProfileId::new(now, self.id_bytes(now)),
             name: name.unwrap_or_default(),
             avatar_url: None,
         };
         NewAccount {
-            id: UserId::new(now, self.entropy.bytes()),
+            id: UserId::new(now, self.id_bytes(now)),
             email,
             password: Some(password),
             email_verified: false,

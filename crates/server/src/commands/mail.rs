@@ -1,5 +1,7 @@
 //! `latchkey mail …`
 
+use std::cmp::Reverse;
+
 use latchkey_domain::ids::MailId;
 use latchkey_store::MailState;
 
@@ -15,10 +17,14 @@ pub(super) async fn run(assembly: &Assembly, command: MailCommand) -> Result<(),
 }
 
 async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), CommandError> {
-    let state = dead.then_some(MailState::Dead);
-    let mails = assembly.service.list_mails(state, limit).await?;
+    let mut mails = assembly.service.list_mails(Some(MailState::Dead), limit).await?;
+    if !dead {
+        mails.extend(assembly.service.list_mails(Some(MailState::Queued), limit).await?);
+        mails.sort_by_key(|mail| Reverse((mail.created_at, mail.id)));
+        mails.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    }
     println!("{:<38}{:<17}{:<8}{:<7}{:<26}TO", "ID", "KIND", "STATE", "TRIES", "WRITTEN");
-    for mail in mails.iter().filter(|mail| mail.state != MailState::Sent) {
+    for mail in &mails {
         let (id, kind, state) = (mail.id.to_string(), mail.kind.as_str(), mail.state.as_str());
         let (written, to) = (mail.created_at.to_string(), mail.email.as_typed());
         println!("{id:<38}{kind:<17}{state:<8}{:<7}{written:<26}{to}", mail.attempts);

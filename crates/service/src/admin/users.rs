@@ -67,12 +67,12 @@ impl Service {
             None => None,
         };
         let profile = NewProfile {
-            id: ProfileId::new(now, self.entropy.bytes()),
+            id: ProfileId::new(now, self.id_bytes(now)),
             name: new.name.unwrap_or_default(),
             avatar_url: None,
         };
         let account = NewAccount {
-            id: UserId::new(now, self.entropy.bytes()),
+            id: UserId::new(now, self.id_bytes(now)),
             email: new.email,
             password,
             email_verified: new.auto_confirm,

@@ -1,1 +1,0 @@
-//! Which web pages may call: CORS, origins, the CSRF token, cookies.
