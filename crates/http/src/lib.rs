@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`settings`] | what the layer is told from outside |
 //! | [`error`] | the error catalogue and the one shape of every refusal |
-//! | [`strict_json`], [`body`], [`query`] | what requests carry, parsed at the door |
+//! | [`strict_json`], [`body`], [`query`], [`path`] | what requests carry, parsed at the door |
 //! | [`client`], [`bearer`], [`cookies`] | who asks |
 //! | [`origin`], [`cors`] | from which web pages |
 //! | [`answer`], [`pages`] | what goes back: JSON and small HTML pages |
@@ -22,6 +22,7 @@ pub mod edge;
 pub mod error;
 pub mod origin;
 pub mod pages;
+pub mod path;
 pub mod query;
 pub mod serve;
 pub mod settings;

@@ -14,6 +14,8 @@ mod limits;
 mod links;
 mod mails;
 mod passwords;
+mod profile_etags;
+mod profile_fields;
 mod profiles;
 mod races;
 mod refresh;

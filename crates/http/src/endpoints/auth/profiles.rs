@@ -1,7 +1,7 @@
 //! `/api/auth/profiles`: the flat face of profiles (spec 2.5): getProfile, setProfile. Custom fields stand at the top
 //! level; older clients read the same fields nested under `profile`.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use latchkey_domain::profile::{AvatarUrl, Bio, Name, Profile, ProfilePatch, READ_ONLY_KEYS, Username};
 use latchkey_service::profiles::Missing;
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use crate::body::{Patch, ProfileBody, from_object};
 use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result, codes};
+use crate::path::PathText;
 
 /// The fixed fields of setProfile; every other key is a custom field.
 #[derive(Deserialize)]
@@ -33,7 +34,7 @@ struct FlatPatch {
 pub async fn get(
     State(app): State<App>,
     client: ClientInfo,
-    Path(user_id): Path<String>,
+    PathText(user_id): PathText,
 ) -> Result<Json<Value>> {
     let user_id = user_id
         .parse()

@@ -1,6 +1,6 @@
 //! `/api/auth/sessions`: sign-in, and one's own sessions.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::HeaderMap;
 use latchkey_domain::email::Email;
@@ -21,6 +21,7 @@ use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
+use crate::path::PathText;
 use crate::query::Query;
 
 /// The body of signInWithPassword.
@@ -135,7 +136,7 @@ pub async fn end_one(
     State(app): State<App>,
     SignedInUser(caller): SignedInUser,
     client: ClientInfo,
-    Path(id): Path<String>,
+    PathText(id): PathText,
 ) -> Result<Json<EndedSessionsBody>> {
     let id = id.parse().map_err(|_| latchkey_service::Error::NotFound("session"))?;
     app.service.end_session(caller, id, &client.to_domain()).await?;

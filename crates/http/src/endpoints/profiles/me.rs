@@ -132,6 +132,10 @@ fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
     if tags == ["*"] {
         return None;
     }
-    let version = |tag: &str| tag.strip_prefix("\"v")?.strip_suffix('"')?.parse().ok();
+    // A tag is opaque: only the very text that was given out is that version.
+    let version = |tag: &str| {
+        let version = tag.strip_prefix("\"v")?.strip_suffix('"')?.parse().ok()?;
+        (entity_tag(version) == tag).then_some(version)
+    };
     Some(tags.into_iter().filter_map(version).collect())
 }

@@ -1,6 +1,6 @@
 //! `GET /api/profiles/{userId}`: anybody's profile.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result, codes};
 use crate::openapi::fields;
+use crate::path::PathText;
 
 /// `PublicProfile` (spec 2.2), shown to others and in search.
 #[derive(Serialize, ToSchema)]
@@ -52,7 +53,7 @@ impl From<Profile> for PublicProfileBody {
 pub async fn get(
     State(app): State<App>,
     client: ClientInfo,
-    Path(user_id): Path<String>,
+    PathText(user_id): PathText,
 ) -> Result<Json<PublicProfileBody>> {
     let user_id = user_id
         .parse()

@@ -1,6 +1,6 @@
 //! Users for an admin.
 
-use axum::extract::{FromRequest, Path, Request, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -23,6 +23,7 @@ use crate::caller::Admin;
 use crate::endpoints::auth::UserBody;
 use crate::error::{ApiError, Result, codes};
 use crate::openapi::fields;
+use crate::path::PathText;
 use crate::query::{Query, page_of};
 
 /// A user as an admin sees it.
@@ -164,7 +165,7 @@ pub async fn list(State(app): State<App>, _: Admin, query: Query) -> Result<Json
 }
 
 /// `GET /api/auth/users/{id}`
-pub async fn one(State(app): State<App>, _: Admin, Path(id): Path<String>) -> Result<Json<AdminUserBody>> {
+pub async fn one(State(app): State<App>, _: Admin, PathText(id): PathText) -> Result<Json<AdminUserBody>> {
     Ok(Json(app.service.find_user(user_id(&id)?).await?.into()))
 }
 
@@ -187,7 +188,7 @@ pub async fn create(app: &App, admin: Admin, request: Request) -> Result<Respons
 pub async fn change(
     State(app): State<App>,
     Admin(client): Admin,
-    Path(id): Path<String>,
+    PathText(id): PathText,
     JsonBody(body): JsonBody<ChangeUserRequest>,
 ) -> Result<Json<AdminUserBody>> {
     let change = UserChange {
@@ -216,7 +217,7 @@ pub async fn delete(
 pub async fn end_sessions(
     State(app): State<App>,
     Admin(client): Admin,
-    Path(id): Path<String>,
+    PathText(id): PathText,
 ) -> Result<Json<EndedBody>> {
     let ended_count = app.service.end_all_sessions(user_id(&id)?, Some(&client.to_domain())).await?;
     Ok(Json(EndedBody { message: "The sessions were ended.", ended_count }))
@@ -226,7 +227,7 @@ pub async fn end_sessions(
 pub async fn delete_profile(
     State(app): State<App>,
     Admin(client): Admin,
-    Path(id): Path<String>,
+    PathText(id): PathText,
 ) -> Result<Json<MessageBody>> {
     app.service.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody { message: "The profile was deleted." }))
