@@ -107,7 +107,7 @@ impl Operation {
         self.body_with::<T>(Required::True, |content| content.example(Some(example)))
     }
 
-    /// A body that some clients leave out.
+    /// A body that can be left out: no field of it is needed.
     pub(super) fn optional_body<T: ToSchema>(self, example: Value) -> Self {
         self.body_with::<T>(Required::False, |content| content.example(Some(example)))
     }

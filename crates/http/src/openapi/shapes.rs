@@ -16,6 +16,9 @@ use crate::endpoints::profiles::PublicProfileBody;
 /// The flat profile (spec 2.5): fixed fields, and custom fields beside them.
 pub(super) struct FlatProfile;
 
+/// A change of a flat profile.
+pub(super) struct ProfileChange;
+
 /// What setProfile takes: the fields under `profile`, or at the top.
 pub(super) struct SetProfileRequest;
 
@@ -56,24 +59,40 @@ impl PartialSchema for FlatProfile {
 
 impl ToSchema for FlatProfile {}
 
-impl PartialSchema for SetProfileRequest {
+impl PartialSchema for ProfileChange {
     fn schema() -> RefOr<Schema> {
-        let nested = ObjectBuilder::new()
-            .description(Some("The fields to change. With it, keys beside it are ignored."))
-            .additional_properties(Some(AdditionalProperties::FreeForm(true)));
-        new_fields(ObjectBuilder::new().property("profile", new_fields(nested)))
+        new_fields(ObjectBuilder::new())
             .description(Some(
-                "The fields to change, under `profile` or at the top level. Every other key is a custom field, public, \
-                 with any value; `null` deletes it. Custom fields are at most 16 KiB of JSON together. `id`, `auth_id`, \
-                 `createdAt`, `updatedAt`, `created_at`, `updated_at` and `metadata` are read-only and ignored.",
+                "Fields to change. Every other key is a custom field, public, with any value; `null` deletes it. Custom \
+                 fields are at most 16 KiB of JSON together. `id`, `auth_id`, `profile`, `createdAt`, `updatedAt`, \
+                 `created_at`, `updated_at` and `metadata` are read-only and ignored.",
             ))
-            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
-            .min_properties(Some(1))
             .into()
     }
 }
 
-impl ToSchema for SetProfileRequest {}
+impl ToSchema for ProfileChange {}
+
+impl PartialSchema for SetProfileRequest {
+    fn schema() -> RefOr<Schema> {
+        let change = || Ref::from_schema_name(ProfileChange::name());
+        let nested = ObjectBuilder::new().property("profile", change()).required("profile");
+        let flat = new_fields(ObjectBuilder::new().property("profile", change())).min_properties(Some(1));
+        AnyOfBuilder::new()
+            .description(Some(
+                "The fields to change, under `profile` or at the top level; with `profile`, keys beside it are ignored.",
+            ))
+            .item(nested.description(Some("Under `profile`.")))
+            .item(flat.description(Some("At the top level, at least one.")))
+            .into()
+    }
+}
+
+impl ToSchema for SetProfileRequest {
+    fn schemas(schemas: &mut Vec<NamedSchema>) {
+        add::<ProfileChange>(schemas);
+    }
+}
 
 impl PartialSchema for PublicProfiles {
     fn schema() -> RefOr<Schema> {
@@ -191,6 +210,7 @@ fn new_fields(object: ObjectBuilder) -> ObjectBuilder {
         .property("username", fields::new_username())
         .property("avatar_url", fields::new_avatar_url())
         .property("bio", fields::new_bio())
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .examples([json!({ "bio": "First programmer.", "favourite_colour": "green" })])
 }
 

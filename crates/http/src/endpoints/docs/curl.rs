@@ -31,15 +31,15 @@ fn path(template: &str) -> String {
     template.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
-/// The query parameters that must be there. A body that some clients leave out is for clients other than `web`.
+/// The query parameters that must be there. A refresh token in the body is for clients other than `web`.
 fn query(call: &Call<'_>) -> String {
     let needed = parameters(call).filter(|parameter| {
         parameter.parameter_in == ParameterIn::Query && matches!(parameter.required, Required::True)
     });
     let mut pairs: Vec<_> =
         needed.map(|parameter| format!("{}={}", parameter.name, sample(parameter))).collect();
-    let is_body_optional = matches!(&call.operation.request_body, Some(RefOr::T(body)) if !matches!(body.required, Some(Required::True)));
-    if is_body_optional {
+    let body = call.operation.request_body.as_ref().and_then(example);
+    if body.is_some_and(|body| body.get("refreshToken").is_some()) {
         pairs.push("client_type=server".to_owned());
     }
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }

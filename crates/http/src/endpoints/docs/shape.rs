@@ -43,23 +43,28 @@ fn shape(name: &str, schema: &RefOr<Schema>) -> String {
     let body = match schema {
         RefOr::T(Schema::Object(object)) => described(object.description.as_deref(), &table(object)),
         RefOr::T(Schema::Array(array)) => described(array.description.as_deref(), &line(&kind(schema))),
-        RefOr::T(Schema::OneOf(several)) => described(several.description.as_deref(), &line(&kind(schema))),
-        RefOr::T(Schema::AnyOf(several)) => described(several.description.as_deref(), &line(&kind(schema))),
+        RefOr::T(Schema::OneOf(several)) => {
+            described(several.description.as_deref(), &parts(schema, &several.items))
+        }
+        RefOr::T(Schema::AnyOf(several)) => {
+            described(several.description.as_deref(), &parts(schema, &several.items))
+        }
         RefOr::T(Schema::AllOf(several)) => {
-            let own: String = several.items.iter().map(own_table).collect();
-            described(several.description.as_deref(), &format!("{}{own}", line(&kind(schema))))
+            described(several.description.as_deref(), &parts(schema, &several.items))
         }
         other => line(&kind(other)),
     };
     format!("{head}{body}</article>\n")
 }
 
-/// The table of a part of a schema that has no name of its own.
-fn own_table(part: &RefOr<Schema>) -> String {
-    match part {
-        RefOr::T(Schema::Object(object)) => table(object),
+/// What a schema is made of, with the tables of the parts that have no name of their own.
+fn parts(whole: &RefOr<Schema>, parts: &[RefOr<Schema>]) -> String {
+    let table = |part: &RefOr<Schema>| match part {
+        RefOr::T(Schema::Object(object)) => described(object.description.as_deref(), &table(object)),
         _ => String::new(),
-    }
+    };
+    let tables: String = parts.iter().map(table).collect();
+    format!("{}{tables}", line(&kind(whole)))
 }
 
 fn described(description: Option<&str>, rest: &str) -> String {

@@ -6,8 +6,8 @@ use utoipa::openapi::schema::SchemaType;
 use utoipa::openapi::{KnownFormat, Object, ObjectBuilder, Type};
 
 use super::{
-    LONGEST_AVATAR_URL, LONGEST_BIO, LONGEST_NAME, free_object, known, moment, nullable, of_type, text, uri,
-    uuid,
+    LONGEST_AVATAR_URL, LONGEST_BIO, LONGEST_NAME, WEB_URL, free_object, known, moment, nullable, of_type,
+    text, uuid,
 };
 
 pub(crate) fn user_id() -> Object {
@@ -76,9 +76,10 @@ pub(crate) fn shown_username() -> Object {
 }
 
 pub(crate) fn shown_avatar_url() -> Object {
+    // No `format: uri`: it is kept as sent, by the rules of the URL standard, which are wider than RFC 3986.
     nullable("Picture: an http or https URL.", "https://example.org/ada.png")
-        .format(Some(uri()))
         .max_length(Some(LONGEST_AVATAR_URL))
+        .pattern(Some(WEB_URL))
         .build()
 }
 

@@ -41,7 +41,7 @@ pub(super) fn users() -> Vec<Operation> {
         operation(HttpMethod::Patch, "/api/auth/users/{id}", "updateUser", "Change a user")
             .about("Only the keys present change. A ban ends the user's sessions at once; a new address kills codes and links.")
             .parameter(user_id())
-            .body::<ChangeUserRequest>(json!({ "banned": true }))
+            .optional_body::<ChangeUserRequest>(json!({ "banned": true }))
             .answers::<AdminUserBody>(StatusCode::OK, "The user after the change.")
             .errors(&[&USER_NOT_FOUND, &EMAIL_EXISTS]),
         operation(HttpMethod::Delete, "/api/auth/users/{id}/sessions", "endUserSessions", "End a user's sessions")
@@ -61,7 +61,7 @@ pub(super) fn settings_and_audit() -> Vec<Operation> {
             .answers::<ConfigBody>(StatusCode::OK, "The settings in force."),
         operation(HttpMethod::Put, "/api/auth/config", "updateConfig", "Change the editable settings")
             .about("Partial: what is left out, or `null`, stays; `null` removes the default redirect URL. In force here at once, on other instances within a second.")
-            .body::<ChangeConfigRequest>(json!({ "allowedRedirectUrls": ["https://app.example.org/welcome"] }))
+            .optional_body::<ChangeConfigRequest>(json!({ "allowedRedirectUrls": ["https://app.example.org/welcome"] }))
             .answers::<ConfigBody>(StatusCode::OK, "The settings in force after the change.")
             .errors(&[&SETTING_PINNED, &EMAIL_PROVIDER_NOT_CONFIGURED]),
         operation(HttpMethod::Get, "/api/auth/audit", "listAuditEvents", "Read the audit trail")
