@@ -73,6 +73,13 @@ impl Client {
         Self { wire, headers: HeaderMap::new() }
     }
 
+    /// Somebody without credentials, at a service outside this process, such as the binary. `public_url` is without a
+    /// trailing slash.
+    #[must_use]
+    pub fn outside(address: SocketAddr, public_url: &str) -> Self {
+        Self::new(Arc::new(Wire::new(address, public_url)))
+    }
+
     /// The same caller with this bearer.
     #[must_use]
     pub fn with_bearer(self, bearer: &str) -> Self {

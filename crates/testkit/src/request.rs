@@ -97,15 +97,21 @@ impl Request {
     /// Sends it and reads the whole answer.
     pub async fn send(self) -> Answer {
         let asked = format!("{} {}", self.method, self.url);
+        self.try_send().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"))
+    }
+
+    /// The same where the service may be gone before it has answered.
+    pub async fn try_send(self) -> reqwest::Result<Answer> {
+        let asked = format!("{} {}", self.method, self.url);
         let is_https = self.wire.is_https();
         let mut request = self.wire.http().request(self.method, self.url).headers(self.headers);
         if let Some(body) = self.body {
             request = request.body(body);
         }
-        let response = request.send().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
+        let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let body = response.bytes().await.unwrap_or_else(|error| panic!("{asked}: {error:?}")).to_vec();
-        Answer { asked, status, headers, body, is_https }
+        let body = response.bytes().await?.to_vec();
+        Ok(Answer { asked, status, headers, body, is_https })
     }
 }
 
