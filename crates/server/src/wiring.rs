@@ -215,10 +215,7 @@ fn service_config(
             JwtAlgorithm::EdDsa => SigningAlgorithm::EdDsa,
         },
         lifetimes: lifetimes(settings),
-        code_budget: CodeBudget {
-            per_code: auth.codes.attempts,
-            per_hour: auth.codes.attempts_per_account.burst,
-        },
+        code_budget: CodeBudget { per_code: auth.codes.attempts, per_hour: auth.codes.attempts_per_hour },
         hashing: HashingConfig {
             memory_kib: passwords.memory_kib,
             iterations: passwords.iterations,

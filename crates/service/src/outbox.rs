@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use latchkey_domain::ids::LeaseId;
+use latchkey_domain::ids::{LeaseId, MailId};
 use latchkey_domain::time::Timestamp;
 use latchkey_mail::{MailContext, Mailbox, Message, MessageId, SendError, Template, Transport};
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState};
@@ -73,6 +73,13 @@ impl Service {
     /// Mails for the operator.
     pub async fn list_mails(&self, state: Option<MailState>, limit: u32) -> Result<Vec<ListedMail>> {
         Ok(self.store.list_mails(state, limit).await?)
+    }
+
+    /// Puts mails that were given up back into the queue, one or (with `None`) all; answers how many.
+    pub async fn retry_mails(&self, id: Option<MailId>) -> Result<u64> {
+        let retried = self.store.retry_mails(id, self.clock.now()).await?;
+        self.wake_outbox();
+        Ok(retried)
     }
 
     async fn deliver_all(

@@ -6,7 +6,7 @@ use latchkey_domain::codes::{Purpose, SixDigitCode};
 use latchkey_domain::email::Email;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{CodeAttempt, RequestChallenge, RequestOutcome, VerifyOutcome};
+use latchkey_store::{CodeAttempt, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome};
 
 use crate::error::{Error, Result};
 use crate::redirect_target::{Need, RedirectInput};
@@ -52,8 +52,10 @@ impl Service {
                 };
                 self.store.verify_by_code(attempt, draft.session.clone()).await?
             }
-            VerificationProof::Link(token, _email) => {
-                self.store.verify_by_token(token.hash(), &takes, draft.session.clone(), event).await?
+            VerificationProof::Link(token, email) => {
+                let email = email.map(|email| email.key().clone());
+                let attempt = TokenAttempt { token: token.hash(), email, takes, event };
+                self.store.verify_by_token(attempt, draft.session.clone()).await?
             }
         };
         match outcome {

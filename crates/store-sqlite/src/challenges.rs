@@ -13,7 +13,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
     BeginReset, Challenges, CodeAttempt, ExchangeOutcome, MailKind, NewChallenge, NewToken, OpenedLink,
-    RequestChallenge, RequestOutcome, ResetPassword, StoreResult, VerifyOutcome,
+    RequestChallenge, RequestOutcome, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
 };
 use rusqlite::{Connection, params};
 
@@ -57,13 +57,10 @@ impl Challenges for SqliteStore {
 
     async fn verify_by_token(
         &self,
-        token: TokenHash,
-        takes: &[Take],
+        attempt: TokenAttempt,
         session: NewSession,
-        event: AuditEvent,
     ) -> StoreResult<VerifyOutcome> {
-        let takes = takes.to_vec();
-        self.write(move |conn| links::verify(conn, token, &takes, &session, event)).await
+        self.write(move |conn| links::verify(conn, attempt, &session)).await
     }
 
     async fn open_verify_link(

@@ -9,7 +9,8 @@ use latchkey_domain::mailbox_proof::Proof;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{LinkState, LinkStatus, NewToken, OpenedLink, StoredLink, VerifyOutcome};
+use latchkey_domain::user::User;
+use latchkey_store::{LinkState, LinkStatus, NewToken, OpenedLink, StoredLink, TokenAttempt, VerifyOutcome};
 use rusqlite::{Connection, Row, params};
 
 use crate::accounts::{self, Account, account_columns, account_tables};
@@ -159,18 +160,20 @@ pub(crate) fn open(
 /// Uses a verification link's token directly. The session is opened at the time it was made for.
 pub(crate) fn verify(
     conn: &Connection,
-    hash: TokenHash,
-    takes: &[Take],
+    attempt: TokenAttempt,
     session: &NewSession,
-    event: AuditEvent,
 ) -> Fallible<VerifyOutcome> {
+    let TokenAttempt { token: hash, email, takes, event } = attempt;
     let now = session.created_at;
-    if let Err(limited) = take_all(conn, takes, now)? {
+    if let Err(limited) = take_all(conn, &takes, now)? {
         return Ok(VerifyOutcome::Limited(limited));
     }
     let token = find_link(conn, hash, Purpose::VerifyEmail)?;
-    let is_news =
-        |token: &Token| token.facts.status(now) == LinkStatus::Good && !token.account.user.email_verified;
+    let is_of = |user: &User| email.as_ref().is_none_or(|email| email == user.email.key());
+    let is_news = |token: &Token| {
+        let user = &token.account.user;
+        token.facts.status(now) == LinkStatus::Good && !user.email_verified && is_of(user)
+    };
     let Some(Token { account, .. }) = token.filter(is_news) else {
         return Ok(VerifyOutcome::Refused);
     };

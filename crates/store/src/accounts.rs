@@ -93,7 +93,12 @@ pub enum SignUpOutcome {
 #[async_trait]
 pub trait Accounts {
     /// Takes the tokens (all or none) and says what stands at the address.
-    async fn begin_sign_up(&self, email: &EmailKey, takes: &[Take], now: Timestamp) -> StoreResult<BeginSignUp>;
+    async fn begin_sign_up(
+        &self,
+        email: &EmailKey,
+        takes: &[Take],
+        now: Timestamp,
+    ) -> StoreResult<BeginSignUp>;
 
     /// Makes an account with all that belongs to it: user, password, profile, session, event.
     async fn create_account(&self, account: NewAccount) -> StoreResult<CreateOutcome>;

@@ -89,7 +89,12 @@ pub trait AdminUsers {
     async fn delete_users(&self, ids: &[UserId], events: Vec<AuditEvent>) -> StoreResult<u64>;
 
     /// Ends all sessions of a user; answers how many, `None` where there is no such user.
-    async fn end_all_sessions(&self, id: UserId, event: AuditEvent, now: Timestamp) -> StoreResult<Option<u64>>;
+    async fn end_all_sessions(
+        &self,
+        id: UserId,
+        event: AuditEvent,
+        now: Timestamp,
+    ) -> StoreResult<Option<u64>>;
 
     /// Deletes a user's profile; `false` where there is none.
     async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool>;

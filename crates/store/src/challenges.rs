@@ -91,6 +91,20 @@ pub struct CodeAttempt {
     pub now: Timestamp,
 }
 
+/// A verification link's token that is used directly.
+#[derive(Debug, Clone)]
+pub struct TokenAttempt {
+    /// The token.
+    pub token: TokenHash,
+    /// The address that the caller says it belongs to; `None` where the caller names none. With another one the token
+    /// is refused, and stays good.
+    pub email: Option<EmailKey>,
+    /// Limits to take from first, all or none.
+    pub takes: Vec<Take>,
+    /// What the audit says when it opens; the store fills in user and session.
+    pub event: AuditEvent,
+}
+
 /// What came of proving an address.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VerifyOutcome {
@@ -196,13 +210,8 @@ pub trait Challenges {
 
     /// Uses a verification link's token directly: only where this very call turns `email_verified` true is `session`
     /// opened; else it is refused.
-    async fn verify_by_token(
-        &self,
-        token: TokenHash,
-        takes: &[Take],
-        session: NewSession,
-        event: AuditEvent,
-    ) -> StoreResult<VerifyOutcome>;
+    async fn verify_by_token(&self, attempt: TokenAttempt, session: NewSession)
+    -> StoreResult<VerifyOutcome>;
 
     /// Opens a verification link in a browser: proves the address, signs nobody in.
     async fn open_verify_link(
@@ -224,7 +233,11 @@ pub trait Challenges {
     ) -> StoreResult<OpenedLink>;
 
     /// Exchanges a reset code for a reset token, which ends the account's other reset tokens.
-    async fn exchange_reset_code(&self, attempt: CodeAttempt, token: NewToken) -> StoreResult<ExchangeOutcome>;
+    async fn exchange_reset_code(
+        &self,
+        attempt: CodeAttempt,
+        token: NewToken,
+    ) -> StoreResult<ExchangeOutcome>;
 
     /// Whether a reset token (of a link or of an exchange) is good, and for whom.
     async fn begin_reset(&self, token: TokenHash, takes: &[Take], now: Timestamp) -> StoreResult<BeginReset>;

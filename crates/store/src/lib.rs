@@ -22,8 +22,8 @@ pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSign
 pub use admin::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
 pub use audit::{Audit, EventPage};
 pub use challenges::{
-    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, LinkState, LinkStatus, NewChallenge, NewToken, OpenedLink,
-    RequestChallenge, RequestOutcome, ResetPassword, ResetSubject, VerifyOutcome,
+    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, LinkState, LinkStatus, NewChallenge, NewToken,
+    OpenedLink, RequestChallenge, RequestOutcome, ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
 };
 pub use error::{StoreError, StoreResult, UniqueKey};
 pub use limits::Limits;
@@ -32,8 +32,8 @@ pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, 
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
 pub use sessions::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession, Sessions,
-    SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession,
+    Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};

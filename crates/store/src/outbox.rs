@@ -165,7 +165,13 @@ pub trait Outbox {
     async fn claim_mails(&self, lease: Lease, limit: u32, now: Timestamp) -> StoreResult<Vec<ClaimedMail>>;
 
     /// Settles a claimed mail; `false` where the lease is no longer the mail's.
-    async fn settle_mail(&self, id: MailId, lease: LeaseId, fate: MailFate, now: Timestamp) -> StoreResult<bool>;
+    async fn settle_mail(
+        &self,
+        id: MailId,
+        lease: LeaseId,
+        fate: MailFate,
+        now: Timestamp,
+    ) -> StoreResult<bool>;
 
     /// When the next mail is due, queued or leased.
     async fn next_mail_due(&self) -> StoreResult<Option<Timestamp>>;

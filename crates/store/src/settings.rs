@@ -32,7 +32,12 @@ pub trait Settings {
     async fn load_settings(&self) -> StoreResult<StoredSettings>;
 
     /// Changes settings, all or none, and grows the version.
-    async fn save_settings(&self, changes: &[SettingChange], event: AuditEvent, now: Timestamp) -> StoreResult<()>;
+    async fn save_settings(
+        &self,
+        changes: &[SettingChange],
+        event: AuditEvent,
+        now: Timestamp,
+    ) -> StoreResult<()>;
 
     /// The version alone: what other processes poll.
     async fn shared_version(&self) -> StoreResult<i64>;

@@ -37,7 +37,7 @@ async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), Command
 
 async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError> {
     let id = which.id.map(MailId::from_uuid);
-    let count = assembly.store.retry_mails(id, assembly.service.now()).await?;
+    let count = assembly.service.retry_mails(id).await?;
     if count == 0 && id.is_some() {
         return Err(CommandError::Refused("there is no such mail among those that were given up".to_owned()));
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use latchkey_domain::limits::Rate;
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectEntry, RedirectPolicy};
 
 use super::mail::MailTransport;
@@ -109,8 +108,8 @@ pub struct CodeSettings {
     pub ttl: Duration,
     /// Attempts that one code bears.
     pub attempts: u32,
-    /// Attempts of an account for one purpose, across its codes.
-    pub attempts_per_account: Rate,
+    /// Attempts of an account for one purpose in an hour, across its codes.
+    pub attempts_per_hour: u32,
 }
 
 /// Emailed links, and the token of a reset.
@@ -122,8 +121,6 @@ pub struct LinkSettings {
     pub reset_ttl: Duration,
     /// Life of the token that a reset code is exchanged for.
     pub reset_token_ttl: Duration,
-    /// How long used and expired links are remembered.
-    pub retention: Duration,
 }
 
 impl AuthSettings {
@@ -142,13 +139,12 @@ impl AuthSettings {
             codes: CodeSettings {
                 ttl: reader.duration("auth.code_ttl"),
                 attempts: reader.number("auth.code_attempts"),
-                attempts_per_account: reader.rate("auth.code_attempts_per_account"),
+                attempts_per_hour: reader.number("auth.code_attempts_per_hour"),
             },
             links: LinkSettings {
                 verify_ttl: reader.duration("auth.verify_link_ttl"),
                 reset_ttl: reader.duration("auth.reset_link_ttl"),
                 reset_token_ttl: reader.duration("auth.reset_token_ttl"),
-                retention: reader.duration("auth.link_retention"),
             },
         }
     }

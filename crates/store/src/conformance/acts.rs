@@ -16,7 +16,7 @@ use crate::{
     BeginReset, BeginSignIn, ClaimedMail, CodeAttempt, CreateOutcome, ExchangeOutcome, Lease, LinkState,
     LinkStatus, ListUsers, NewAccount, NewChallenge, NewToken, OpenedLink, PendingSignUp, RequestChallenge,
     RequestOutcome, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome, SignUpOutcome,
-    UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
+    TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
 };
 
 /// Where the links of these cases lead.
@@ -169,7 +169,8 @@ impl World {
     /// Uses a verification link's token directly.
     pub(super) async fn verify_token(&self, token: TokenHash, now: Timestamp) -> VerifyOutcome {
         let event = self.event(AuditKind::EmailVerified, now);
-        self.verify_by_token(token, &[], self.session(now), event).await.unwrap()
+        let attempt = TokenAttempt { token, email: None, takes: Vec::new(), event };
+        self.verify_by_token(attempt, self.session(now)).await.unwrap()
     }
 
     /// Opens a verification link.

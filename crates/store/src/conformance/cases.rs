@@ -92,6 +92,7 @@ table! { $
         a_link_of_an_address_without_an_account_is_unknown,
         looking_at_a_link_changes_nothing,
         a_link_can_be_without_a_redirect,
+        a_token_opens_nothing_for_another_address,
         a_token_signs_in_where_it_verifies,
         a_token_signs_in_once,
         a_token_signs_nobody_in_after_a_browser_verified,

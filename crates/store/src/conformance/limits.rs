@@ -11,7 +11,7 @@ use super::acts::{code_challenge, known};
 use super::fixtures::{World, at, key, mac, take};
 use crate::{
     BeginReset, BeginSignIn, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus, NewToken, OpenedLink,
-    RequestChallenge, RequestOutcome, VerifyOutcome,
+    RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
 };
 
 /// The refusal of an emptied bucket that holds one and fills in a minute.
@@ -179,7 +179,8 @@ pub(super) async fn a_limited_link_is_not_opened(world: World) {
 
     let opened = world.open_verify_link(link, &limits, event(), at(0)).await.unwrap();
     let looked_at = world.look_at_link(link, Purpose::VerifyEmail, &limits, at(0)).await.unwrap();
-    let verified = world.verify_by_token(link, &limits, world.session(at(0)), event()).await.unwrap();
+    let attempt = TokenAttempt { token: link, email: None, takes: limits.to_vec(), event: event() };
+    let verified = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
 
     assert_eq!((opened, looked_at), (OpenedLink::Limited(EMPTY), OpenedLink::Limited(EMPTY)));
     assert_eq!(verified, VerifyOutcome::Limited(EMPTY));
@@ -195,7 +196,8 @@ pub(super) async fn every_look_at_a_link_takes_its_token(world: World) {
 
     let looked_at = world.look_at_link(link, Purpose::VerifyEmail, &limits[0], at(0)).await.unwrap();
     let opened = world.open_verify_link(link, &limits[1], event(), at(0)).await.unwrap();
-    let used = world.verify_by_token(link, &limits[2], world.session(at(0)), event()).await.unwrap();
+    let attempt = TokenAttempt { token: link, email: None, takes: limits[2].to_vec(), event: event() };
+    let used = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
     let unknown = world.open_verify_link(world.token(), &limits[3], event(), at(0)).await.unwrap();
 
     assert_eq!((looked_at, opened), (known(LinkStatus::Good), known(LinkStatus::Good)));

@@ -4,7 +4,10 @@ use latchkey_domain::codes::Purpose;
 
 use super::acts::known;
 use super::fixtures::{DAY, World, at, key, mac};
-use crate::{LinkState, LinkStatus, MailKind, NewChallenge, NewToken, OpenedLink, UpdateUser, VerifyOutcome};
+use crate::{
+    LinkState, LinkStatus, MailKind, NewChallenge, NewToken, OpenedLink, TokenAttempt, UpdateUser,
+    VerifyOutcome,
+};
 
 use Purpose::{ResetPassword, VerifyEmail};
 
@@ -119,6 +122,18 @@ pub(super) async fn a_link_can_be_without_a_redirect(world: World) {
     assert_eq!(world.open_link(token.hash, at(1)).await, OpenedLink::Known(good));
 }
 
+pub(super) async fn a_token_opens_nothing_for_another_address(world: World) {
+    world.unverified("ada", at(0)).await;
+    let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
+    let event = world.event(latchkey_domain::audit::AuditKind::EmailVerified, at(1));
+
+    let attempt = TokenAttempt { token: link, email: Some(key("eve")), takes: Vec::new(), event };
+    let refused = world.verify_by_token(attempt, world.session(at(1))).await.unwrap();
+
+    assert_eq!(refused, VerifyOutcome::Refused);
+    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Verified(_)));
+}
+
 pub(super) async fn a_token_signs_in_where_it_verifies(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
@@ -126,7 +141,8 @@ pub(super) async fn a_token_signs_in_where_it_verifies(world: World) {
         (world.session(at(1)), world.event(latchkey_domain::audit::AuditKind::EmailVerified, at(1)));
     let event_id = event.id;
 
-    let outcome = world.verify_by_token(link, &[], session.clone(), event).await.unwrap();
+    let attempt = TokenAttempt { token: link, email: Some(key("ada")), takes: Vec::new(), event };
+    let outcome = world.verify_by_token(attempt, session.clone()).await.unwrap();
 
     let VerifyOutcome::Verified(verified) = outcome else { panic!("{outcome:?}") };
     assert_eq!((verified.id, verified.email_verified), (user.id, true));
