@@ -64,7 +64,7 @@ impl Operation {
         let mut errors = ALWAYS.to_vec();
         errors.push(&STORAGE_UNAVAILABLE);
         if path.contains('{') {
-            errors.push(&VALIDATION_ERROR); // a path that is no UTF-8 once decoded
+            errors.push(&VALIDATION_ERROR); // they all read the client, and with it `client_type`, given once
         }
         Self {
             method,

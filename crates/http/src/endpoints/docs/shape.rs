@@ -28,7 +28,11 @@ pub(super) fn kind(schema: &RefOr<Schema>) -> String {
         },
         RefOr::T(Schema::OneOf(several)) => joined(&several.items, " or "),
         RefOr::T(Schema::AnyOf(several)) => joined(&several.items, " or "),
-        RefOr::T(Schema::AllOf(several)) => joined(&several.items, " with "),
+        RefOr::T(Schema::AllOf(several)) => {
+            // The parts without a name only narrow the named ones, or are shown in a table.
+            let named = several.items.iter().filter(|part| matches!(part, RefOr::Ref(_)));
+            named.map(kind).collect::<Vec<_>>().join(" with ")
+        }
         RefOr::T(_) => String::new(),
     }
 }
