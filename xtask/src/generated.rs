@@ -6,7 +6,11 @@ use std::fs;
 use crate::step::{Outcome, output_of};
 
 /// The command that prints a file, and the file.
-const GENERATED: &[(&str, &str)] = &[];
+const GENERATED: &[(&str, &str)] = &[
+    ("cargo run --quiet --locked -p latchkey -- document openapi", "docs/openapi.json"),
+    ("cargo run --quiet --locked -p latchkey -- document errors", "docs/errors.md"),
+    ("cargo run --quiet --locked -p latchkey -- document configuration", "docs/configuration.md"),
+];
 
 /// Compares every file, or renews it with `--write`.
 pub(crate) fn run(arguments: &[String]) -> Outcome {

@@ -42,7 +42,7 @@ mod tests {
 
     const POLICY: FailurePolicy = FailurePolicy {
         threshold: 3,
-        window: Duration::from_secs(60),
+        window: Duration::from_mins(1),
         first_delay: Duration::from_secs(5),
         longest_delay: Duration::from_secs(20),
     };

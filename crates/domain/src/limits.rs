@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn one_in_a_minute_is_one_in_a_minute() {
-        let rate = Rate { burst: 1, window: Duration::from_secs(60) };
+        let rate = Rate { burst: 1, window: Duration::from_mins(1) };
         let take = Take { key: LimitKey::new("x", &[]), rate, limit: "x" };
         let state = take.take(None, at(0)).unwrap();
         assert!(take.take(Some(state), at(59)).is_err());
@@ -177,9 +177,9 @@ mod tests {
     fn the_tenth_failure_blocks_and_the_delay_grows_to_its_longest() {
         let policy = FailurePolicy {
             threshold: 10,
-            window: Duration::from_secs(900),
+            window: Duration::from_mins(15),
             first_delay: Duration::from_secs(30),
-            longest_delay: Duration::from_secs(900),
+            longest_delay: Duration::from_mins(15),
         };
         let mut failures = Failures::default();
         for _ in 0..9 {
@@ -201,12 +201,12 @@ mod tests {
     fn a_quiet_window_forgets() {
         let policy = FailurePolicy {
             threshold: 10,
-            window: Duration::from_secs(900),
+            window: Duration::from_mins(15),
             first_delay: Duration::from_secs(30),
-            longest_delay: Duration::from_secs(900),
+            longest_delay: Duration::from_mins(15),
         };
         let failures = Failures { count: 9, since: at(0), blocked_until: at(0) };
         assert_eq!(failures.and_one_more(&policy, at(901)).count, 1);
-        assert_eq!(failures.count_in(Duration::from_secs(900), at(901)), 0);
+        assert_eq!(failures.count_in(Duration::from_mins(15), at(901)), 0);
     }
 }

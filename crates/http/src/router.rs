@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, patch, post};
+use axum::routing::{delete, get, patch, post};
 
 use crate::app::App;
 use crate::caller::public_call;
@@ -51,27 +51,32 @@ pub fn router(app: App) -> Router {
                 .delete(sessions::end_others),
         )
         .route("/api/auth/sessions/current", get(sessions::current))
-        .route("/api/auth/sessions/{id}", axum::routing::delete(sessions::end_one))
+        .route("/api/auth/sessions/{id}", delete(sessions::end_one))
         .route("/api/auth/password", post(password::change))
         .route("/api/auth/profiles/current", patch(auth::profiles::set))
         .route("/api/profiles/me", get(profiles::me::get).patch(profiles::me::patch));
 
-    // For an admin (a sign-up is a POST to the users as well).
-    let admin = Router::new()
+    let routes = public.merge(open).merge(signed_in).merge(admin());
+    let routes = if app.settings.development { routes.merge(development()) } else { routes };
+    routes.with_state(app)
+}
+
+/// For an admin. (A sign-up is a POST to the users as well.)
+fn admin() -> Router<App> {
+    Router::new()
         .route("/api/auth/users", post(users::post).get(users::list).delete(users::delete))
         .route("/api/auth/users/{id}", get(users::one).patch(users::change))
-        .route("/api/auth/users/{id}/sessions", axum::routing::delete(users::end_sessions))
-        .route("/api/auth/users/{id}/profile", axum::routing::delete(users::delete_profile))
+        .route("/api/auth/users/{id}/sessions", delete(users::end_sessions))
+        .route("/api/auth/users/{id}/profile", delete(users::delete_profile))
         .route("/api/auth/config", get(config::get).put(config::put))
-        .route("/api/auth/audit", get(audit::list));
+        .route("/api/auth/audit", get(audit::list))
+}
 
-    let development = Router::new()
+/// Conveniences of development mode.
+fn development() -> Router<App> {
+    Router::new()
         .route("/docs", get(docs::get))
         .route("/dev/mail", get(dev::mail::list))
         .route("/dev/mail/{id}", get(dev::mail::show))
-        .route("/dev/mail/{id}/html", get(dev::mail::html));
-
-    let routes = public.merge(open).merge(signed_in).merge(admin);
-    let routes = if app.settings.development { routes.merge(development) } else { routes };
-    routes.with_state(app)
+        .route("/dev/mail/{id}/html", get(dev::mail::html))
 }

@@ -26,10 +26,11 @@ impl From<Error> for ApiError {
                 Self::new(&codes::INVALID_CREDENTIALS, "The login credentials are invalid.")
             }
             Error::Unauthorized => Self::new(&codes::AUTH_UNAUTHORIZED, "There is no valid session."),
-            Error::AnonKeyRequired => {
-                Self::new(&codes::AUTH_UNAUTHORIZED, "This service wants its anonymous key with public calls.")
-                    .next_action("Send the anonymous key in `Authorization: Bearer`.")
-            }
+            Error::AnonKeyRequired => Self::new(
+                &codes::AUTH_UNAUTHORIZED,
+                "This service wants its anonymous key with public calls.",
+            )
+            .next_action("Send the anonymous key in `Authorization: Bearer`."),
             Error::AdminUnauthorized => {
                 Self::new(&codes::ADMIN_UNAUTHORIZED, "The admin key is missing or wrong.")
             }

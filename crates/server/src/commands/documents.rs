@@ -5,8 +5,8 @@ use crate::settings::DEFAULT_TOML;
 
 pub(super) fn print(document: DocumentCommand) {
     match document {
-        DocumentCommand::Openapi => {}
-        DocumentCommand::Errors => {}
+        DocumentCommand::Openapi => print!("{}", latchkey_http::openapi::document()),
+        DocumentCommand::Errors => print!("{}", latchkey_http::openapi::errors_markdown()),
         DocumentCommand::Configuration => print!("{}", configuration_markdown()),
     }
 }

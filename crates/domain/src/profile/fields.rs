@@ -1,0 +1,272 @@
+//! The fields of a profile: bounded texts and objects, parsed at the door.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+use url::Url;
+
+/// Longest name, in characters.
+pub const LONGEST_NAME: usize = 100;
+/// Longest bio, in characters.
+pub const LONGEST_BIO: usize = 1_000;
+/// Longest avatar URL, in characters.
+pub const LONGEST_AVATAR_URL: usize = 2_048;
+/// Largest metadata, and all custom fields together, in bytes of compact JSON.
+pub const LARGEST_OBJECT: usize = 16 * 1024;
+/// Keys of the flat profile that nobody can set.
+pub const READ_ONLY_KEYS: [&str; 8] =
+    ["id", "auth_id", "profile", "createdAt", "updatedAt", "created_at", "updated_at", "metadata"];
+/// Usernames that would be taken for the service or its staff.
+const RESERVED_USERNAMES: [&str; 40] = [
+    "about",
+    "account",
+    "accounts",
+    "admin",
+    "administrator",
+    "anonymous",
+    "api",
+    "auth",
+    "billing",
+    "contact",
+    "everyone",
+    "guest",
+    "help",
+    "info",
+    "latchkey",
+    "login",
+    "logout",
+    "mail",
+    "me",
+    "moderator",
+    "nobody",
+    "null",
+    "official",
+    "owner",
+    "postmaster",
+    "privacy",
+    "profile",
+    "profiles",
+    "root",
+    "search",
+    "security",
+    "settings",
+    "signin",
+    "signup",
+    "staff",
+    "support",
+    "system",
+    "undefined",
+    "user",
+    "webmaster",
+];
+
+macro_rules! bounded_text {
+    ($(#[$doc:meta])* $name:ident, $error:ident, $parse:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Reads it as sent.
+            pub fn parse(text: &str) -> Result<Self, $error> {
+                let parse: fn(&str) -> Result<String, $error> = $parse;
+                parse(text).map(Self)
+            }
+
+            /// Takes back what a store kept.
+            #[must_use]
+            pub const fn from_stored(text: String) -> Self {
+                Self(text)
+            }
+
+            /// Its text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+/// A text is longer than its field holds, or has characters that the field refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidText {
+    /// Too long.
+    #[error("must be at most {0} characters long")]
+    Long(usize),
+    /// Control characters.
+    #[error("must not contain control characters")]
+    Control,
+}
+
+/// The text is no avatar URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidAvatarUrl {
+    /// No absolute http or https URL with a host.
+    #[error("must be a valid URL: an absolute http or https URL with a host")]
+    Form,
+    /// White space or control characters in it.
+    #[error("must be a valid URL without white space or control characters")]
+    Spaces,
+    /// Too long.
+    #[error("must be at most {LONGEST_AVATAR_URL} characters long")]
+    Long,
+}
+
+/// The text is no username.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidUsername {
+    /// Wrong characters or length.
+    #[error("must have 3 to 32 characters out of a-z, 0-9, '_', '.' and '-'")]
+    Form,
+    /// A reserved word.
+    #[error("is reserved; choose another one")]
+    Reserved,
+}
+
+/// An object is larger than its field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be at most 16 KiB of JSON")]
+pub struct TooLarge;
+
+bounded_text!(
+    /// A display name: at most 100 characters, no control characters; empty when nobody gave one.
+    #[derive(Default)]
+    Name, InvalidText, |text| {
+        if text.chars().any(char::is_control) {
+            return Err(InvalidText::Control);
+        }
+        bounded(text, LONGEST_NAME)
+    }
+);
+bounded_text!(
+    /// A text about oneself: at most 1,000 characters, lines allowed.
+    Bio, InvalidText, |text| bounded(text, LONGEST_BIO)
+);
+bounded_text!(
+    /// Where a picture is: an absolute http or https URL with a host, at most 2,048 characters, kept as sent.
+    AvatarUrl, InvalidAvatarUrl, avatar_url
+);
+bounded_text!(
+    /// A unique handle: 3 to 32 of `a-z 0-9 _ . -`; upper case is taken as lower case.
+    Username, InvalidUsername, username
+);
+
+fn bounded(text: &str, longest: usize) -> Result<String, InvalidText> {
+    if text.chars().count() > longest { Err(InvalidText::Long(longest)) } else { Ok(text.to_owned()) }
+}
+
+fn avatar_url(text: &str) -> Result<String, InvalidAvatarUrl> {
+    if text.chars().count() > LONGEST_AVATAR_URL {
+        return Err(InvalidAvatarUrl::Long);
+    }
+    if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(InvalidAvatarUrl::Spaces);
+    }
+    // A browser would repair `https:host` and `https:\\host`; nobody means those as an absolute URL.
+    let (scheme, rest) = text.split_once("://").ok_or(InvalidAvatarUrl::Form)?;
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    let has_host = !rest.is_empty() && !rest.starts_with(['/', '\\', '?', '#']);
+    let is_url = Url::parse(text).is_ok_and(|url| url.host_str().is_some_and(|host| !host.is_empty()));
+    if is_web && has_host && is_url { Ok(text.to_owned()) } else { Err(InvalidAvatarUrl::Form) }
+}
+
+fn username(text: &str) -> Result<String, InvalidUsername> {
+    let text = text.to_ascii_lowercase();
+    let is_allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || b"_.-".contains(&c);
+    if !(3..=32).contains(&text.len()) || !text.bytes().all(is_allowed) {
+        return Err(InvalidUsername::Form);
+    }
+    if RESERVED_USERNAMES.binary_search(&text.as_str()).is_ok() {
+        return Err(InvalidUsername::Reserved);
+    }
+    Ok(text)
+}
+
+/// Refuses an object over 16 KiB of compact JSON.
+pub fn check_object_size(object: &Map<String, Value>) -> Result<(), TooLarge> {
+    let size = serde_json::to_string(object).map_or(usize::MAX, |text| text.len());
+    if size > LARGEST_OBJECT { Err(TooLarge) } else { Ok(()) }
+}
+
+/// A profile's metadata: free-form JSON, private to its owner, at most 16 KiB as text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Metadata(Map<String, Value>);
+
+impl Metadata {
+    /// Takes an object, unless it is too large.
+    pub fn new(object: Map<String, Value>) -> Result<Self, TooLarge> {
+        check_object_size(&object)?;
+        Ok(Self(object))
+    }
+
+    /// Takes back what a store kept.
+    #[must_use]
+    pub const fn from_stored(object: Map<String, Value>) -> Self {
+        Self(object)
+    }
+
+    /// The object.
+    #[must_use]
+    pub const fn as_map(&self) -> &Map<String, Value> {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn avatar_urls_are_absolute_web_urls() {
+        for good in
+            ["https://x.example/a.png", "HTTP://x.example", "http://127.0.0.1:8/a?b#c", "https://[::1]/a"]
+        {
+            assert!(AvatarUrl::parse(good).is_ok(), "{good:?}");
+        }
+        for bad in [
+            "",
+            "x",
+            "/a.png",
+            "//x.example/a",
+            "ftp://x.example/a",
+            "javascript:alert(1)",
+            "data:image/png;base64,AA",
+            "https://",
+            "https:///a",
+            "https:x.example",
+            "https:\\\\x.example",
+            " https://x.example",
+            "https://x.example/a b",
+            "https://x.example/\n",
+            "https://x\u{a0}.example/",
+            "http://?a",
+            "not-a-url",
+        ] {
+            assert!(AvatarUrl::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(AvatarUrl::parse(&format!("https://x.example/{}", "a".repeat(2048))).is_err());
+    }
+
+    #[test]
+    fn usernames_are_lower_case_and_not_reserved() {
+        assert_eq!(Username::parse("Ada_9.x-").unwrap().as_str(), "ada_9.x-");
+        for bad in ["ab", "", &"a".repeat(33), "a b", "ädа", "admin", "Root"] {
+            assert!(Username::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(RESERVED_USERNAMES.is_sorted());
+    }
+}
