@@ -21,6 +21,8 @@ mod races;
 mod refresh;
 mod reset_password;
 mod search;
+mod search_matching;
+mod search_oracle;
 mod sessions;
 mod set_profile;
 mod sign_in;
