@@ -22,7 +22,7 @@ const STYLE: &str = include_str!("../pages/docs.css");
 
 /// Nothing but the style sheet (CSP level 3).
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-6Poba8vseymm7mDEfKVtPbFDcOv+W57uDeP9xCXo9is='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'sha256-f38AkGbsAHgNGd0BBW/2XkqznON6De3e2LUg+x2hVzQ='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
 /// `GET /docs`
