@@ -1,13 +1,20 @@
 //! The black-box suite: a whole service on a socket, HTTP and mail only. A file per subject, a fact per test, every
 //! fact on every storage engine. How to write one, and which row of the contract is tested where: `../README.md`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(clippy::unchecked_time_subtraction, reason = "`days(30) - seconds(1)` reads best")]
 #![allow(clippy::redundant_closure_for_method_calls, reason = "`with(|b| …)` reads the same everywhere")]
 
 mod admin_settings;
 mod admin_users;
+mod anon_key;
 mod audit;
-mod cors_csrf;
+mod change_password;
+mod contested;
+mod cors;
+mod csrf;
+mod email_addresses;
 mod enumeration;
+mod forged_tokens;
 mod http_rules;
 mod keys;
 mod limits;
@@ -19,6 +26,8 @@ mod profile_fields;
 mod profiles;
 mod races;
 mod refresh;
+mod refresh_channels;
+mod refresh_model;
 mod reset_password;
 mod search;
 mod search_matching;
@@ -26,5 +35,7 @@ mod search_oracle;
 mod sessions;
 mod set_profile;
 mod sign_in;
+mod sign_out;
 mod sign_up;
+mod sign_up_pending;
 mod verify_email;

@@ -1,4 +1,7 @@
-//! refreshSession: POST /api/auth/refresh. Rotation, the grace, reuse, lifetimes.
+//! refreshSession: POST /api/auth/refresh. Rotation, the grace, reuse, lifetimes. How the token travels is in
+//! `refresh_channels.rs` and `csrf.rs`; many steps at random in `refresh_model.rs`.
+
+use std::time::Duration;
 
 use latchkey_testkit::{Session, both_stores, days, json, minutes, seconds};
 
@@ -48,24 +51,137 @@ both_stores! {
         answer.refused(401, "AUTH_UNAUTHORIZED");
     }
 
-    async fn cookie_without_the_csrf_token_is_refused_and_stays_good(app) {
+    async fn window_of_the_grace_is_thirty_seconds_and_no_more(app) {
+        let (inside, outside) = (app.user_on("ada", "server").await, app.user_on("bob", "server").await);
+        let first = Session::of(&inside.refreshed().await);
+        outside.refreshed().await.expect(200);
+
+        app.clock.advance(seconds(30));
+        let again = Session::of(&inside.refreshed().await);
+        app.clock.advance(millis(1));
+        let late = outside.refreshed().await;
+
+        assert_eq!(again.refresh_token, first.refresh_token);
+        late.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    async fn web_client_gets_the_same_cookie_again_within_the_grace(app) {
         let ada = app.user("ada").await;
+        let first = Session::of(&ada.refreshed().await);
 
-        let answer = app.anon().refresh(&ada.session).without_header("x-csrf-token").send().await;
+        let again = Session::of(&ada.refreshed().await);
 
-        answer.refused(403, "INVALID_CSRF_TOKEN");
-        assert!(answer.set_cookies().is_empty());
-        ada.refreshed().await.expect(200);
+        assert_eq!((again.cookie, again.csrf_token), (first.cookie, first.csrf_token));
     }
 
-    async fn web_client_does_not_read_the_body_nor_others_the_cookie(app) {
-        let (web, server) = (app.user("ada").await, app.user_on("bob", "server").await);
-        let body = json!({"refreshToken": server.session.refresh_token});
+    async fn replaced_token_is_refused_once_its_successor_was_used_and_the_session_lives(app) {
+        let ada = app.user_on("ada", "server").await;
+        let second = Session::of(&ada.refreshed().await);
+        let third = Session::of(&app.anon().refresh(&second).send().await);
 
-        let by_body = app.anon().post("/api/auth/refresh", body).send().await;
-        let by_cookie = app.anon().refresh(&web.session).client_type("server").send().await;
+        let replay = ada.refreshed().await;
 
-        by_body.refused(401, "AUTH_UNAUTHORIZED");
-        by_cookie.refused(401, "AUTH_UNAUTHORIZED");
+        replay.refused(401, "AUTH_UNAUTHORIZED");
+        app.with_session(&third).get("/api/auth/sessions/current").send().await.expect(200);
+        app.anon().refresh(&third).send().await.expect(200);
     }
+
+    async fn replay_after_the_grace_ends_that_session_on_every_instance_and_no_other(app) {
+        let ada = app.user_on("ada", "server").await;
+        let other_session = ada.sign_in_again().await;
+        let (other, next) = (app.beside().await, Session::of(&ada.refreshed().await));
+        app.clock.advance(seconds(31));
+
+        ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
+
+        let dead = other.with_session(&next).get("/api/auth/sessions/current").send().await;
+        dead.refused(401, "AUTH_UNAUTHORIZED");
+        other.anon().refresh(&next).send().await.refused(401, "AUTH_UNAUTHORIZED");
+        other.with_session(&other_session).get("/api/auth/sessions/current").send().await.expect(200);
+    }
+
+    async fn ended_session_has_no_grace(app) {
+        let ada = app.user_on("ada", "server").await;
+        let next = Session::of(&ada.refreshed().await);
+        app.anon().sign_out(&next).send().await.expect(200);
+
+        let replaced = ada.refreshed().await;
+        let current = app.anon().refresh(&next).send().await;
+
+        replaced.refused(401, "AUTH_UNAUTHORIZED");
+        current.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    async fn each_refresh_gives_thirty_days_more(app) {
+        let mut session = app.user("ada").await.session;
+
+        for _ in 0..2 {
+            app.clock.advance(days(30) - seconds(1));
+            session = Session::of(&app.anon().refresh(&session).send().await);
+        }
+
+        app.with_session(&session).get("/api/auth/sessions/current").send().await.expect(200);
+    }
+
+    async fn session_ends_ninety_days_after_its_beginning_however_often_it_is_refreshed(app) {
+        let mut session = app.user("ada").await.session;
+        for _ in 0..3 {
+            app.clock.advance(days(29));
+            session = Session::of(&app.anon().refresh(&session).send().await);
+        }
+        app.clock.advance(days(3) - seconds(1));
+        session = Session::of(&app.anon().refresh(&session).send().await);
+
+        app.clock.advance(seconds(1));
+
+        app.anon().refresh(&session).send().await.refused(401, "AUTH_UNAUTHORIZED");
+        app.with_session(&session).get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    async fn cookie_lives_no_longer_than_its_session(app) {
+        let mut session = app.user("ada").await.session;
+        for _ in 0..2 {
+            app.clock.advance(days(29));
+            session = Session::of(&app.anon().refresh(&session).send().await);
+        }
+        app.clock.advance(days(29));
+
+        let answer = app.anon().refresh(&session).send().await;
+
+        let three_days = format!("; Max-Age={};", 3 * 24 * 60 * 60);
+        assert!(answer.set_cookies()[0].contains(&three_days), "{answer:?}");
+    }
+
+    async fn banned_user_cannot_refresh(app) {
+        let ada = app.user("ada").await;
+        app.admin().patch(&format!("/api/auth/users/{}", ada.id), json!({"banned": true})).send().await.expect(200);
+
+        let answer = ada.refreshed().await;
+
+        answer.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    async fn refresh_shows_the_user_as_it_is_now(app) {
+        let ada = app.user("ada").await;
+        ada.patch("/api/profiles/me", json!({"name": "Countess"})).send().await.expect(200);
+
+        let answer = ada.refreshed().await;
+
+        assert_eq!(answer.expect(200)["user"]["profile"]["name"], "Countess");
+    }
+
+    async fn session_outlives_a_restart(mut app) {
+        let ada = app.user("ada").await;
+        let next = Session::of(&ada.refreshed().await);
+
+        app.restart().await;
+
+        let again = Session::of(&ada.refreshed().await);
+        assert_eq!(again.cookie, next.cookie);
+        app.anon().refresh(&next).send().await.expect(200);
+    }
+}
+
+fn millis(count: u64) -> Duration {
+    Duration::from_millis(count)
 }

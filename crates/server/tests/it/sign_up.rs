@@ -1,4 +1,5 @@
-//! signUp: POST /api/auth/users.
+//! signUp: POST /api/auth/users, while no verification is required. The other way is in `sign_up_pending.rs`, what may
+//! follow it in `contested.rs`.
 
 use latchkey_testkit::{PASSWORD, Value, both_stores, json};
 
@@ -61,29 +62,6 @@ both_stores! {
         answer.refused(409, "EMAIL_EXISTS");
     }
 
-    with(|b| b.verification_by_code())
-    async fn required_verification_mails_a_code_and_gives_no_tokens(app) {
-        let answer = app.anon().sign_up("ada@example.org", PASSWORD).send().await;
-
-        let expected = json!({"accessToken": null, "requireEmailVerification": true, "csrfToken": null});
-        assert_eq!(answer.expect(200), expected);
-        assert!(answer.set_cookies().is_empty());
-        assert_eq!(app.mail_to("ada@example.org").await.code().len(), 6);
-        assert_eq!(app.mail().total(), 1);
-    }
-
-    with(|b| b.verification_by_link())
-    async fn required_verification_mails_a_link_to_the_service(app) {
-        let body =
-            json!({"email": "ada@example.org", "password": PASSWORD, "redirectTo": "http://localhost:3000/done"});
-
-        app.anon().post("/api/auth/users", body).send().await.expect(200);
-
-        let link = app.mail_to("ada@example.org").await.link();
-        assert!(link.starts_with("http://localhost:8700/api/auth/email/verify-link?token="), "{link}");
-        assert!(!link.contains("localhost:3000"), "the target is never carried in the mail");
-    }
-
     with(|b| b.sign_up_disabled())
     async fn closed_sign_up_is_refused(app) {
         let answer = app.anon().sign_up("ada@example.org", PASSWORD).send().await;
@@ -112,4 +90,161 @@ both_stores! {
         let user = ada.get("/api/auth/sessions/current").send().await.expect(200)["user"].clone();
         assert_eq!(user["id"], Value::from(ada.id.clone()));
     }
+
+    async fn answer_has_these_fields_and_no_others(app) {
+        let web = app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+        let server = app.anon().sign_up("bob@example.org", PASSWORD).client_type("server").send().await.expect(200);
+
+        assert_eq!(keys(&web), ["accessToken", "csrfToken", "requireEmailVerification", "user"]);
+        assert_eq!(keys(&server), ["accessToken", "refreshToken", "requireEmailVerification", "user"]);
+    }
+
+    async fn csrf_token_is_base64url_or_hex_without_padding(app) {
+        let signed_up = app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+
+        let token = signed_up["csrfToken"].as_str().unwrap();
+        assert!(token.len() >= 43, "{token}");
+        assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{token}");
+    }
+
+    async fn unknown_client_type_is_a_web_client(app) {
+        let answer = app.anon().sign_up("ada@example.org", PASSWORD).client_type("toaster").send().await;
+
+        assert!(answer.expect(200)["csrfToken"].is_string());
+        assert_eq!(answer.set_cookies().len(), 1);
+    }
+
+    async fn client_type_given_twice_is_refused_and_signs_nobody_up(app) {
+        let request = app.anon().sign_up("ada@example.org", PASSWORD).client_type("web").client_type("server");
+
+        let answer = request.send().await;
+
+        answer.refused(400, "VALIDATION_ERROR");
+        app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    }
+
+    with(|b| b.mode_production())
+    async fn cookie_in_production_is_secure_and_has_no_domain(app) {
+        let answer = app.anon().sign_up("ada@example.org", PASSWORD).send().await;
+
+        let (_, attributes) = answer.set_cookies()[0].split_once("; ").unwrap();
+        assert!(answer.set_cookies()[0].starts_with("__Secure-latchkey_refresh="));
+        assert_eq!(attributes, "Path=/api/auth; Max-Age=2592000; HttpOnly; Secure; SameSite=Lax");
+    }
+
+    with(|b| b.mode_production().http(|http| http.cross_site_apps = true))
+    async fn cookie_for_apps_on_other_sites_is_same_site_none(app) {
+        let answer = app.anon().sign_up("ada@example.org", PASSWORD).send().await;
+
+        assert!(answer.set_cookies()[0].ends_with("; HttpOnly; Secure; SameSite=None"), "{answer:?}");
+    }
+
+    async fn sign_up_without_verification_sends_no_mail(app) {
+        app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+
+        app.run_jobs().await;
+
+        assert_eq!(app.mail().total(), 0);
+    }
+
+    async fn nothing_of_the_address_becomes_public(app) {
+        let signed_up = app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+        let id = signed_up["user"]["id"].as_str().unwrap();
+
+        let public = app.anon().get(&format!("/api/profiles/{id}")).send().await;
+        let flat = app.anon().get(&format!("/api/auth/profiles/{id}")).send().await;
+
+        assert_eq!(public.expect(200)["name"], "");
+        assert_eq!(flat.expect(200)["name"], "");
+        assert!(!public.text().contains("ada") && !flat.text().contains("ada"));
+    }
+
+    async fn name_has_a_hundred_characters_at_most(app) {
+        let sign_up = |email: &str, name: Value| {
+            app.anon().post("/api/auth/users", json!({"email": email, "password": PASSWORD, "name": name}))
+        };
+
+        let longest = sign_up("ada@example.org", json!("é".repeat(100))).send().await;
+        let longer = sign_up("bob@example.org", json!("é".repeat(101))).send().await;
+        let no_text = sign_up("bob@example.org", json!(7)).send().await;
+
+        assert_eq!(longest.expect(200)["user"]["profile"]["name"], "é".repeat(100));
+        for refusal in [longer, no_text] {
+            let message = refusal.refused(400, "VALIDATION_ERROR")["message"].to_string();
+            assert!(message.contains("name"), "{message}");
+        }
+    }
+
+    with(|b| b.no_profile_on_sign_up())
+    async fn sign_up_makes_no_profile_where_the_operator_wants_none(app) {
+        let body = json!({"email": "ada@example.org", "password": PASSWORD, "name": "Ada"});
+
+        let signed_up = app.anon().post("/api/auth/users", body).send().await.expect(200);
+
+        assert_eq!(signed_up["user"]["profile"], json!({"name": "", "avatar_url": null}));
+        let me = app.bearing(signed_up["accessToken"].as_str().unwrap()).get("/api/profiles/me").send().await;
+        me.refused(404, "PROFILE_NOT_FOUND");
+    }
+
+    async fn unknown_keys_are_ignored(app) {
+        let body = json!({
+            "email": "ada@example.org", "password": PASSWORD,
+            "emailVerified": true, "role": "admin", "metadata": {"plan": "gold"}, "id": "1",
+        });
+
+        let signed_up = app.anon().post("/api/auth/users", body).send().await.expect(200);
+
+        assert_eq!(signed_up["user"]["emailVerified"], false);
+        assert_eq!(signed_up["user"]["metadata"], json!({}));
+    }
+
+    async fn taken_address_of_a_banned_account_is_told_too(app) {
+        let ada = app.user("ada").await;
+        app.admin().patch(&format!("/api/auth/users/{}", ada.id), json!({"banned": true})).send().await.expect(200);
+
+        let answer = app.anon().sign_up("ada@example.org", PASSWORD).send().await;
+
+        answer.refused(409, "EMAIL_EXISTS");
+    }
+
+    with(|b| b.redirects(&["https://app.example/done"]))
+    async fn target_off_the_list_is_refused_even_where_no_mail_goes_out(app) {
+        let base = || json!({"email": "ada@example.org", "password": PASSWORD});
+        let (mut current, mut older) = (base(), base());
+        current["redirectTo"] = json!("https://evil.example/");
+        older["options"] = json!({"emailRedirectTo": "https://evil.example/"});
+
+        let answers = [
+            app.anon().post("/api/auth/users", current).send().await,
+            app.anon().post("/api/auth/users", older).send().await,
+        ];
+
+        for answer in answers {
+            answer.refused(400, "REDIRECT_NOT_ALLOWED");
+        }
+        app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    }
+
+    with(|b| b.sign_up_disabled().verification_by_code())
+    async fn closed_sign_up_sends_no_mail_either(app) {
+        let answer = app.anon().sign_up("ada@example.org", PASSWORD).send().await;
+
+        answer.refused(403, "SIGNUP_DISABLED");
+        app.run_jobs().await;
+        assert_eq!(app.mail().total(), 0);
+    }
+
+    async fn optional_fields_may_be_null(app) {
+        let body = json!({
+            "email": "ada@example.org", "password": PASSWORD, "name": null, "redirectTo": null, "options": null,
+        });
+
+        let answer = app.anon().post("/api/auth/users", body).send().await;
+
+        assert_eq!(answer.expect(200)["user"]["profile"]["name"], "");
+    }
+}
+
+fn keys(body: &Value) -> Vec<&str> {
+    body.as_object().unwrap().keys().map(String::as_str).collect()
 }

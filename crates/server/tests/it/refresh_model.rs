@@ -1,0 +1,242 @@
+//! refreshSession as a state machine: many short lives of a session, with tabs, lost answers, duplicates, theft and
+//! steps of the clock, against a model that is written from the policy's words alone.
+
+use std::time::Duration;
+
+use latchkey_testkit::{Session, TestApp, User, both_stores, days, json, minutes, seconds};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+const LIVES: u64 = 60;
+const STEPS: usize = 25;
+const GRACE: Duration = seconds(30);
+
+/// What happens next. Tokens are counted from the newest: 0 is the current one, 1 the one that it replaced.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// A token is presented: the current one by its owner, an older one by another tab, by a client that lost the
+    /// answer, or by a thief.
+    Refresh(usize),
+    /// Two requests with one token at the same time.
+    Twice(usize),
+    /// Time goes by.
+    Wait(Duration),
+    /// The owner signs out.
+    SignOut,
+}
+
+/// What must come of a refresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    New,
+    Same,
+    Refused,
+}
+
+/// The session by the policy. Times are durations since its beginning.
+struct Model {
+    now: Duration,
+    /// When each token but the current one was replaced.
+    replaced_at: Vec<Duration>,
+    idle_until: Duration,
+    is_ended: bool,
+    access_until: Duration,
+}
+
+impl Model {
+    const fn new() -> Self {
+        Self {
+            now: seconds(0),
+            replaced_at: Vec::new(),
+            idle_until: days(30),
+            is_ended: false,
+            access_until: minutes(15),
+        }
+    }
+
+    fn is_alive(&self) -> bool {
+        !self.is_ended && self.now < self.idle_until && self.now < days(90)
+    }
+
+    fn refresh(&mut self, age: usize) -> Verdict {
+        if !self.is_alive() {
+            return Verdict::Refused;
+        }
+        if age == 0 {
+            self.replaced_at.push(self.now);
+            self.idle_until = self.now + days(30);
+            self.access_until = self.now + minutes(15);
+            return Verdict::New;
+        }
+        let replaced_at = self.replaced_at[self.replaced_at.len() - age];
+        if self.now - replaced_at > GRACE {
+            self.is_ended = true; // a replay after the grace
+            return Verdict::Refused;
+        }
+        if age == 1 {
+            self.access_until = self.now + minutes(15);
+            return Verdict::Same;
+        }
+        Verdict::Refused // its successor was used
+    }
+}
+
+/// A session under test, with every token that it was ever given, oldest first.
+struct Life {
+    model: Model,
+    tokens: Vec<Session>,
+    newest_access: Session,
+}
+
+impl Life {
+    fn new(user: &User) -> Self {
+        Self { model: Model::new(), tokens: vec![user.session.clone()], newest_access: user.session.clone() }
+    }
+
+    async fn take(&mut self, app: &TestApp, step: Step) {
+        match step {
+            Step::Refresh(age) => self.refresh(app, age).await,
+            Step::Twice(age) => self.refresh_twice(app, age).await,
+            Step::Wait(time) => {
+                app.clock.advance(time);
+                self.model.now += time;
+            }
+            Step::SignOut => {
+                app.anon().sign_out(self.token(0)).send().await.expect(200);
+                self.model.is_ended = true;
+            }
+        }
+        self.assert_access(app).await;
+    }
+
+    async fn refresh(&mut self, app: &TestApp, age: usize) {
+        let age = age.min(self.tokens.len() - 1);
+        let answer = app.anon().refresh(self.token(age)).send().await;
+        let verdict = self.model.refresh(age);
+        if verdict == Verdict::Refused {
+            answer.refused(401, "AUTH_UNAUTHORIZED");
+            return;
+        }
+        self.keep(Session::of(&answer), verdict);
+    }
+
+    /// Whichever comes first decides; the second is a duplicate.
+    async fn refresh_twice(&mut self, app: &TestApp, age: usize) {
+        let age = age.min(self.tokens.len() - 1);
+        let request = || app.anon().refresh(self.token(age)).send();
+        let (one, other) = tokio::join!(request(), request());
+        let verdict = self.model.refresh(age);
+        if verdict == Verdict::Refused {
+            one.refused(401, "AUTH_UNAUTHORIZED");
+            other.refused(401, "AUTH_UNAUTHORIZED");
+            return;
+        }
+        let (one, other) = (Session::of(&one), Session::of(&other));
+        assert_eq!(one.refresh_secret(), other.refresh_secret(), "two lineages");
+        self.keep(one, verdict);
+        assert_eq!(self.model.refresh(1), Verdict::Same);
+        self.keep(other, Verdict::Same);
+    }
+
+    fn keep(&mut self, next: Session, verdict: Verdict) {
+        let secret = next.refresh_secret();
+        match verdict {
+            Verdict::Same => assert_eq!(secret, self.token(0).refresh_secret()),
+            _ => assert!(
+                self.tokens.iter().all(|token| token.refresh_secret() != secret),
+                "an old token again"
+            ),
+        }
+        assert_eq!(next.csrf_token, self.tokens[0].csrf_token);
+        self.newest_access = next.clone();
+        if verdict == Verdict::New {
+            self.tokens.push(next);
+        }
+    }
+
+    /// The newest access token is good as long as the session lives and its own time lasts.
+    async fn assert_access(&self, app: &TestApp) {
+        let answer = app.with_session(&self.newest_access).get("/api/auth/sessions/current").send().await;
+        let is_good = self.model.is_alive() && self.model.now < self.model.access_until;
+        assert_eq!(answer.status, if is_good { 200 } else { 401 }, "{answer:?}");
+    }
+
+    fn token(&self, age: usize) -> &Session {
+        &self.tokens[self.tokens.len() - 1 - age]
+    }
+}
+
+both_stores! {
+    async fn refresh_tokens_do_what_the_policy_says_whatever_happens(app) {
+        for seed in 0..LIVES {
+            let mut random = StdRng::seed_from_u64(seed);
+            let client_type = if seed % 2 == 0 { "web" } else { "server" };
+            let mut life = Life::new(&app.user_on(&format!("life-{seed}"), client_type).await);
+            let mut bystander = Life::new(&app.user_on(&format!("bystander-{seed}"), client_type).await);
+
+            for number in 0..STEPS {
+                let step = any_step(&mut random);
+                println!("life {seed}, step {number}: {step:?}"); // shown when it fails
+                life.take(&app, step).await;
+                bystander.model.now = life.model.now;
+            }
+
+            bystander.assert_access(&app).await;
+        }
+    }
+
+    async fn oldest_token_of_many_is_a_replay(app) {
+        let ada = app.user_on("ada", "server").await;
+        let mut session = ada.session.clone();
+        for _ in 0..70 {
+            session = Session::of(&app.anon().refresh(&session).send().await);
+        }
+        app.clock.advance(seconds(31));
+
+        ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
+
+        app.anon().refresh(&session).send().await.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    async fn token_made_up_from_halves_of_two_sessions_is_refused_and_ends_neither(app) {
+        let (ada, bob) = (app.user_on("ada", "server").await, app.user_on("bob", "server").await);
+        let (one, other) = (ada.session.refresh_secret(), bob.session.refresh_secret());
+        let mixed = format!("{}{}", &one[..one.len() / 2], &other[other.len() / 2..]);
+
+        let body = json!({"refreshToken": mixed});
+        let answer = app.anon().post("/api/auth/refresh", body).client_type("server").send().await;
+
+        answer.refused(401, "AUTH_UNAUTHORIZED");
+        bob.refreshed().await.expect(200);
+    }
+}
+
+fn any_step(random: &mut StdRng) -> Step {
+    match random.random_range(0..100) {
+        0..40 => Step::Refresh(0),
+        40..55 => Step::Refresh(1),
+        55..60 => Step::Refresh(random.random_range(2..5)),
+        60..65 => Step::Twice(random.random_range(0..2)),
+        65..66 => Step::SignOut,
+        _ => Step::Wait(any_time(random)),
+    }
+}
+
+fn any_time(random: &mut StdRng) -> Duration {
+    let exactly = [
+        Duration::from_millis(1),
+        seconds(1),
+        seconds(29),
+        GRACE,
+        GRACE + Duration::from_millis(1),
+        minutes(14),
+        minutes(15),
+        days(1),
+        days(29),
+        days(30) - Duration::from_millis(1),
+        days(30),
+    ];
+    // Mostly within the grace: there is the most to be decided.
+    let count = if random.random_bool(0.7) { 3 } else { exactly.len() };
+    exactly[random.random_range(0..count)]
+}
