@@ -35,6 +35,8 @@ pub(crate) enum MailWay {
     Memory,
     /// Into `.eml` files under `mails` in the test's folder.
     Files,
+    /// To a mail server on this port of 127.0.0.1.
+    Smtp(u16),
     /// Nowhere: no transport is configured.
     None,
 }
@@ -235,6 +237,20 @@ impl TestAppBuilder {
     #[must_use]
     pub fn mails_into_files(mut self) -> Self {
         self.mail = MailWay::Files;
+        self
+    }
+
+    /// Mails go to a mail server on this port of 127.0.0.1, in the clear; the mailbox of the test stays empty.
+    #[must_use]
+    pub fn mails_by_smtp(mut self, port: u16) -> Self {
+        self.mail = MailWay::Smtp(port);
+        self
+    }
+
+    /// Mails go into the mailbox of the test again; for a restart.
+    #[must_use]
+    pub fn mails_into_memory(mut self) -> Self {
+        self.mail = MailWay::Memory;
         self
     }
 

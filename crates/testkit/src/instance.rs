@@ -9,7 +9,9 @@ use latchkey_http::edge::Edge;
 use latchkey_http::router::router;
 use latchkey_http::serve::serve;
 use latchkey_http::settings::ServeSettings;
-use latchkey_mail::{FileTransport, MemoryTransport, Templates, Transport};
+use latchkey_mail::{
+    FileTransport, MemoryTransport, SmtpSettings, SmtpTransport, Templates, TlsMode, Transport,
+};
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::{Mailer, Service, ServiceParts};
 use tokio::net::TcpListener;
@@ -79,6 +81,11 @@ fn transport(plan: &TestAppBuilder, ground: &Ground) -> Option<Transport> {
         MailWay::Files => {
             let folder = ground.folder.path().join("mails");
             Some(Transport::File(FileTransport::new(&folder).expect("a folder for mails")))
+        }
+        MailWay::Smtp(port) => {
+            let settings = SmtpSettings { tls: TlsMode::Plain, ..SmtpSettings::new("127.0.0.1", port) };
+            let transport = SmtpTransport::new(settings).unwrap_or_else(|error| panic!("{error}"));
+            Some(Transport::Smtp(transport))
         }
         MailWay::None => None,
     }
