@@ -1,7 +1,7 @@
 //! Settings become a service: every part is made here and nowhere else.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use latchkey_domain::codes::CodeBudget;
@@ -33,8 +33,13 @@ pub enum WiringError {
     #[error(transparent)]
     DataFolder(#[from] DataFolderError),
     /// The database.
-    #[error("storage.url: the database cannot be opened: {0}")]
-    Storage(String),
+    #[error("storage.url: the database {} cannot be opened: {reason}", .path.display())]
+    Storage {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Mails.
     #[error("{key}: {reason}")]
     Mail {
@@ -119,9 +124,9 @@ fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, WiringError> {
     if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
         create_private(parent)?;
     }
-    let store = SqliteStore::open(path)
-        .map_err(|error| WiringError::Storage(latchkey_http::error::chain_of(&error)))?;
-    Ok(Arc::new(store))
+    let refuse =
+        |error| WiringError::Storage { path: path.clone(), reason: latchkey_http::error::chain_of(&error) };
+    Ok(Arc::new(SqliteStore::open(path).map_err(refuse)?))
 }
 
 fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
