@@ -1,0 +1,272 @@
+//! The binary as an operator starts it: in a folder of its own, with these settings and nothing else around it.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use latchkey_testkit::Client;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+/// Nothing that these tests wait for takes longer, on the slowest machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A way to start the binary. Clones start it in the same folder.
+#[derive(Clone)]
+pub struct Binary {
+    folder: Arc<TempDir>,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    /// The exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// A binary that serves. It is killed when it is dropped.
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What it printed before the first request.
+    pub banner: String,
+    child: Child,
+    /// Kept, so that the binary can go on printing.
+    out: Lines<BufReader<ChildStdout>>,
+    err: JoinHandle<String>,
+    /// Kept, so that the folder stays.
+    _folder: Arc<TempDir>,
+}
+
+impl Binary {
+    /// In a new folder, without any setting.
+    pub fn bare() -> Self {
+        let folder = TempDir::with_prefix("latchkey-boot-").expect("a temporary folder");
+        Self { folder: Arc::new(folder), arguments: Vec::new(), environment: Vec::new() }
+    }
+
+    /// In a new folder, on a free port, with cheap hashes and without limits.
+    pub fn new() -> Self {
+        Self::bare()
+            .set("server.bind=127.0.0.1:0")
+            .set("passwords.memory_kib=64")
+            .set("passwords.iterations=1")
+            .set("limits.enabled=false")
+    }
+
+    /// With `--set`.
+    pub fn set(self, setting: &str) -> Self {
+        self.argument("--set").argument(setting)
+    }
+
+    /// With another argument.
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// With an environment variable.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A path inside its folder, which is also its working directory.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A file inside its folder as text, without the line end.
+    pub fn read(&self, name: &str) -> String {
+        let path = self.path(name);
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        text.trim_end().to_owned()
+    }
+
+    /// The mails in its inbox folder, oldest first.
+    pub fn mails(&self) -> Vec<String> {
+        let folder = self.path("latchkey-data/mails");
+        let names = names_in(&folder).into_iter().filter(|name| !name.starts_with('.')); // hidden: unfinished
+        names.map(|name| self.read(&format!("latchkey-data/mails/{name}"))).collect()
+    }
+
+    /// Runs a command to its end.
+    pub async fn run(&self, command: &[&str]) -> Said {
+        self.run_with_input(command, "").await
+    }
+
+    /// The same with something on standard input.
+    pub async fn run_with_input(&self, command: &[&str], input: &str) -> Said {
+        let mut child = self.command(command).stdin(Stdio::piped()).spawn().expect("the binary");
+        let mut stdin = child.stdin.take().unwrap();
+        let _ = stdin.write_all(input.as_bytes()).await; // a command need not read
+        drop(stdin);
+        let output = timeout(PATIENCE, child.wait_with_output()).await.expect("a command that ends").unwrap();
+        Said {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Starts the service and waits until it says that it is ready.
+    pub async fn serve(&self) -> Running {
+        let mut child = self.command(&[]).stdin(Stdio::null()).spawn().expect("the binary");
+        let mut stderr = child.stderr.take().unwrap();
+        let err = tokio::spawn(async move {
+            let mut text = String::new();
+            let _ = stderr.read_to_string(&mut text).await;
+            text
+        });
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+        let banner = timeout(PATIENCE, read_banner(&mut out)).await.expect("a banner in time");
+        let Some(address) = listening(&banner) else {
+            let said = timeout(PATIENCE, err).await.unwrap().unwrap();
+            panic!("no banner: {banner}\n{said}");
+        };
+        Running { address, banner, child, out, err, _folder: Arc::clone(&self.folder) }
+    }
+
+    /// A process with its outputs piped, and with nothing of this process's environment.
+    pub fn command(&self, command: &[&str]) -> Command {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_latchkey"));
+        process
+            .args(&self.arguments)
+            .args(command)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        process
+    }
+}
+
+impl Said {
+    /// Asserts that the command did what it was asked, and takes what it printed.
+    #[track_caller]
+    pub fn good(&self) -> &str {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        &self.out
+    }
+
+    /// Asserts that the command refused on standard error, in these words among others.
+    #[track_caller]
+    pub fn refused(&self, words: &[&str]) {
+        assert_eq!(self.code, Some(1), "{self:#?}");
+        for word in words {
+            assert!(self.err.contains(word), "{word:?} is missing in {self:#?}");
+        }
+    }
+}
+
+impl Running {
+    /// The address under which it believes to be reached, without a trailing slash.
+    pub fn public_url(&self) -> String {
+        self.line("Address")
+    }
+
+    /// The value of a line of the banner.
+    #[track_caller]
+    pub fn line(&self, label: &str) -> String {
+        let line = self.banner.lines().find_map(|line| line.trim_start().strip_prefix(label));
+        line.unwrap_or_else(|| panic!("no {label} in {}", self.banner)).trim().to_owned()
+    }
+
+    /// Somebody without credentials.
+    pub fn anon(&self) -> Client {
+        Client::outside(self.address, &self.public_url())
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        let id = self.child.id().expect("a process that runs");
+        let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
+        kill_process(id, signal).unwrap();
+    }
+
+    /// Waits for the end.
+    pub async fn ended(mut self) -> Said {
+        let status = timeout(PATIENCE, self.child.wait()).await.expect("a service that ends").unwrap();
+        let mut out = self.banner;
+        while let Ok(Some(line)) = self.out.next_line().await {
+            out.push_str(&line);
+        }
+        Said { code: status.code(), out, err: self.err.await.unwrap() }
+    }
+
+    /// Stops it as a service manager does, and waits for the end.
+    pub async fn stop(self) -> Said {
+        self.signal(Signal::TERM);
+        self.ended().await
+    }
+
+    /// `kill -9`.
+    pub async fn kill(self) {
+        self.signal(Signal::KILL);
+        self.ended().await;
+    }
+
+    /// Waits until it takes no new connections.
+    pub async fn closed(&self) {
+        let address = self.address;
+        eventually("the listener closes", async || {
+            tokio::net::TcpStream::connect(address).await.is_err().then_some(())
+        })
+        .await;
+    }
+}
+
+/// Asks again and again until there is an answer. For what another process does in its own time.
+pub async fn eventually<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
+    let asking = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("in vain: {what}"))
+}
+
+/// Names of the files in a folder, hidden ones included, in order.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The banner ends with its second empty line, or where the process does.
+async fn read_banner(out: &mut Lines<BufReader<ChildStdout>>) -> String {
+    let (mut banner, mut empty) = (String::new(), 0);
+    while let Some(line) = out.next_line().await.unwrap().filter(|_| empty < 2) {
+        empty += usize::from(line.is_empty());
+        banner.extend([line.as_str(), "\n"]);
+        if empty == 2 {
+            break;
+        }
+    }
+    banner
+}
+
+/// The first address of the line `Listening`.
+fn listening(banner: &str) -> Option<SocketAddr> {
+    let line = banner.lines().find_map(|line| line.trim_start().strip_prefix("Listening"))?;
+    line.split(',').next()?.trim().parse().ok()
+}

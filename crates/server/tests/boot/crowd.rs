@@ -1,0 +1,97 @@
+//! Connections: very many, very slow, and over what the settings allow.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+use crate::binary::Binary;
+
+const ASK: &[u8] = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+async fn read_all(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await; // a reset is an end, too
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_connections_at_once_are_all_answered() {
+    let running = Binary::new().serve().await;
+    let mut open = Vec::new();
+    for _ in 0..400 {
+        open.push(TcpStream::connect(running.address).await.unwrap());
+    }
+
+    let mut asking = JoinSet::new();
+    for _ in 0..5 {
+        for mut stream in std::mem::take(&mut open) {
+            asking.spawn(async move {
+                stream.write_all(ASK).await.unwrap();
+                read_all(&mut stream).await
+            });
+        }
+        for _ in 0..400 {
+            open.push(TcpStream::connect(running.address).await.unwrap());
+        }
+    }
+
+    let answers = asking.join_all().await;
+    assert_eq!(answers.len(), 2000);
+    assert!(answers.iter().all(|answer| answer.starts_with("HTTP/1.1 200 ")));
+}
+
+#[tokio::test]
+async fn connections_over_the_limit_wait_for_their_turn() {
+    let running = Binary::new().set("server.max_connections=2").serve().await;
+    let first = TcpStream::connect(running.address).await.unwrap();
+    let second = TcpStream::connect(running.address).await.unwrap();
+    let mut third = TcpStream::connect(running.address).await.unwrap();
+    third.write_all(ASK).await.unwrap();
+
+    drop((first, second));
+
+    assert!(read_all(&mut third).await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn head_that_does_not_come_to_an_end_is_cut() {
+    let running = Binary::new().set("server.header_read_timeout=200ms").serve().await;
+
+    for begin in ["", "GET", "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        stream.write_all(begin.as_bytes()).await.unwrap();
+
+        let answer = read_all(&mut stream).await;
+
+        assert!(!answer.contains(" 200 "), "{begin:?}: {answer}");
+    }
+    running.anon().get("/health/ready").send().await.expect(200);
+}
+
+#[tokio::test]
+async fn body_that_does_not_come_to_an_end_is_refused() {
+    let running = Binary::new().set("server.body_timeout=200ms").serve().await;
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    let head = "POST /api/auth/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Content-Length: 100\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await.unwrap();
+
+    let answer = read_all(&mut stream).await;
+
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\"REQUEST_TIMEOUT\""), "{answer}");
+}
+
+#[tokio::test]
+async fn slow_clients_do_not_keep_others_waiting() {
+    let running = Binary::new().serve().await;
+    let mut slow = Vec::new();
+    for _ in 0..300 {
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        stream.write_all(b"POST /api/auth/sessions HTTP/1.1\r\nHost: localhost\r\nX-").await.unwrap();
+        slow.push(stream);
+    }
+
+    let answer = running.anon().sign_up("ada@example.org", latchkey_testkit::PASSWORD).send().await;
+
+    answer.expect(200);
+}

@@ -1,0 +1,128 @@
+//! The log of the binary: its form, and what never stands in it, at the level that says most.
+
+use latchkey_testkit::{PASSWORD, Session, Value, json};
+
+use crate::binary::{Binary, Running, Said, eventually};
+
+/// A new password of the flow below.
+const NEW_PASSWORD: &str = "quiet meadow 77 harbour";
+const WRONG_PASSWORD: &str = "wrong meadow 78 harbour";
+
+/// The code in the newest mail of the folder.
+async fn code(binary: &Binary, mails: usize) -> String {
+    let newest = eventually("the mail is written", async || {
+        let mut sent = binary.mails();
+        (sent.len() == mails).then(|| sent.pop()).flatten()
+    })
+    .await;
+    let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
+    newest.lines().map(str::trim).find(is_code).expect("a code").to_owned()
+}
+
+/// Everything that a user can do with a secret. Answers the secrets.
+async fn whole_life(binary: &Binary, running: &Running) -> Vec<String> {
+    let anon = running.anon();
+    let email = "Ada.Lovelace@example.org";
+    anon.sign_up(email, PASSWORD).send().await.expect(200);
+    let first_code = code(binary, 1).await;
+    let session = Session::of(&anon.verify(email, &first_code).send().await);
+    let ada = anon.clone().with_bearer(&session.access_token);
+    ada.get("/api/profiles/me?secret_query=visible").send().await.expect(200);
+    anon.search("Lovelace-Query").send().await.expect(200);
+    anon.sign_in(email, WRONG_PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");
+    let refreshed = Session::of(&anon.refresh(&session).send().await);
+    let server = Session::of(&anon.sign_in(email, PASSWORD).client_type("server").send().await);
+    anon.get("/api/auth/email/verify-link?token=feedfacefeedface").send().await.page(400);
+    anon.post("/api/auth/email/send-reset-password", json!({"email": email})).send().await.expect(202);
+    let second_code = code(binary, 2).await;
+    let body = json!({"email": email, "code": second_code});
+    let token =
+        anon.post("/api/auth/email/exchange-reset-password-token", body).send().await.expect(200)["token"]
+            .clone();
+    let body = json!({"newPassword": NEW_PASSWORD, "otp": token});
+    anon.post("/api/auth/email/reset-password", body).send().await.expect(200);
+    let admin_key = binary.read("latchkey-data/admin-key");
+    anon.clone().with_bearer(&admin_key).get("/api/auth/users?search=ada.lovelace").send().await.expect(200);
+    anon.with_bearer("admin_of_nothing_0123456789")
+        .get("/api/auth/users")
+        .send()
+        .await
+        .refused(401, "ADMIN_UNAUTHORIZED");
+
+    let mut secrets: Vec<_> =
+        [email, PASSWORD, NEW_PASSWORD, WRONG_PASSWORD, "secret_query", "Lovelace-Query"]
+            .into_iter()
+            .chain(["feedfacefeedface", "admin_of_nothing"])
+            .map(str::to_owned)
+            .collect();
+    for session in [session, refreshed, server] {
+        secrets.extend([session.refresh_secret().to_owned(), session.access_token.clone()]);
+        secrets.extend(session.csrf_token);
+    }
+    secrets.extend([
+        admin_key,
+        binary.read("latchkey-data/server-secret"),
+        token.as_str().unwrap().to_owned(),
+    ]);
+    secrets.extend([first_code, second_code]);
+    secrets
+}
+
+#[track_caller]
+fn assert_silent(said: &Said, secrets: &[String]) {
+    assert!(said.err.lines().count() > 15, "{said:#?}");
+    let log = said.err.to_lowercase();
+    for secret in secrets {
+        // Six digits can stand in a number by chance: a code would stand alone.
+        let is_code = secret.len() == 6;
+        let mut words = log.split(|character: char| !character.is_ascii_alphanumeric());
+        let is_there =
+            if is_code { words.any(|word| word == secret) } else { log.contains(&secret.to_lowercase()) };
+        let line = said.err.lines().find(|line| line.to_lowercase().contains(&secret.to_lowercase()));
+        assert!(!is_there, "{secret} stands in the log: {line:?}");
+    }
+}
+
+#[tokio::test]
+async fn no_level_logs_passwords_codes_tokens_cookies_queries_or_addresses() {
+    for format in ["text", "json"] {
+        let binary = Binary::new().set("log.level=trace").set(&format!("log.format={format}"));
+        let binary = binary.set("auth.require_email_verification=true");
+        let running = binary.serve().await;
+
+        let secrets = whole_life(&binary, &running).await;
+
+        assert_silent(&running.stop().await, &secrets);
+    }
+}
+
+#[tokio::test]
+async fn json_log_is_one_object_a_line() {
+    let running = Binary::new().set("log.format=json").serve().await;
+    let answer = running.anon().get("/api/profiles/search?q=x%0Ay").send().await;
+    let id = answer.header("x-request-id").unwrap().to_owned();
+
+    let said = running.stop().await;
+
+    let lines: Vec<Value> = said.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(
+        lines.iter().all(|line| line["timestamp"].is_string() && line["level"].is_string()),
+        "{lines:#?}"
+    );
+    let answered =
+        lines.iter().find(|line| line["request_id"] == id.as_str()).expect("the line of the request");
+    assert_eq!((&answered["route"], &answered["status"]), (&json!("/api/profiles/search"), &json!(200)));
+}
+
+#[tokio::test]
+async fn every_request_has_one_line_under_its_id() {
+    let running = Binary::new().serve().await;
+    let answer = running.anon().get("/nowhere/at/all").send().await;
+    let id = answer.header("x-request-id").unwrap().to_owned();
+
+    let said = running.stop().await;
+
+    let lines: Vec<_> = said.err.lines().filter(|line| line.contains(&id)).collect();
+    assert_eq!(lines.len(), 1, "{said:#?}");
+    assert!(lines[0].contains("status=404") && !lines[0].contains("nowhere"), "{lines:?}");
+}

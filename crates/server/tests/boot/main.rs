@@ -1,0 +1,18 @@
+//! The real binary in a folder of its own: how it starts and stops, what it refuses, what its commands do, and what is
+//! left when it is killed. What the service answers is told in `../it`; how to write a test in `../README.md`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::must_use_candidate, reason = "tests")]
+#![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
+
+mod binary;
+mod commands;
+mod crash;
+mod crowd;
+mod dev_mail;
+mod logs;
+mod neighbours;
+mod outbox;
+mod refusals;
+mod settings;
+mod signals;
+mod start;
+mod terminal;

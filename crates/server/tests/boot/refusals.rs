@@ -1,0 +1,164 @@
+//! Starts that are refused: the text names the key and what to do, and the exit code says it too.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::binary::{Binary, Said};
+
+const SECRET: &str = "server.secret=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+const ADMIN_KEY: &str = "admin.api_key=60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
+const PUBLIC_URL: &str = "server.public_url=https://accounts.example.com";
+
+/// Starts production with these settings; nothing else is set but mails into files.
+async fn production(settings: &[&str]) -> Said {
+    let base = Binary::bare().set("server.mode=production").set("server.bind=127.0.0.1:0");
+    let binary = settings.iter().fold(base.set("mail.transport=file"), |binary, setting| binary.set(setting));
+    binary.run(&[]).await
+}
+
+#[tokio::test]
+async fn production_without_anything_names_all_that_it_lacks() {
+    let said = Binary::bare().set("server.mode=production").run(&[]).await;
+
+    said.refused(&["server.public_url: ", "server.secret: ", "admin.api_key: ", "mail.transport: "]);
+    assert_eq!(said.out, "");
+}
+
+#[tokio::test]
+async fn production_without_a_secret_is_refused() {
+    let said = production(&[ADMIN_KEY, PUBLIC_URL]).await;
+
+    said.refused(&["- server.secret: it is required in production", "openssl rand -hex 32"]);
+}
+
+#[tokio::test]
+async fn production_with_a_known_example_as_secret_is_refused() {
+    let example = "server.secret=change-me: the output of openssl rand -hex 32";
+
+    let said = production(&[example, ADMIN_KEY, PUBLIC_URL]).await;
+
+    said.refused(&["- server.secret (--set): it is a known example"]);
+    assert!(!said.err.contains("change-me"), "{}", said.err);
+}
+
+#[tokio::test]
+async fn production_without_an_admin_key_is_refused() {
+    let said = production(&[SECRET, PUBLIC_URL]).await;
+
+    said.refused(&["- admin.api_key: it is required in production"]);
+}
+
+#[tokio::test]
+async fn admin_key_below_32_characters_is_refused_and_not_repeated() {
+    let said = production(&[SECRET, "admin.api_key=Shorter-Than-It-Must-Be", PUBLIC_URL]).await;
+
+    said.refused(&["- admin.api_key (--set): it has 23 characters, at least 32 are needed"]);
+    assert!(!said.err.contains("Shorter"), "{}", said.err);
+}
+
+#[tokio::test]
+async fn production_without_a_public_url_is_refused() {
+    let said = production(&[SECRET, ADMIN_KEY]).await;
+
+    said.refused(&["- server.public_url: it is required in production"]);
+}
+
+#[tokio::test]
+async fn production_with_an_http_public_url_is_refused() {
+    let said = production(&[SECRET, ADMIN_KEY, "server.public_url=http://accounts.example.com"]).await;
+
+    said.refused(&["- server.public_url: it is http", "server.allow_http"]);
+}
+
+#[tokio::test]
+async fn production_that_must_verify_and_cannot_mail_is_refused() {
+    let said = production(&[SECRET, ADMIN_KEY, PUBLIC_URL, "mail.transport="]).await;
+
+    said.refused(&["- mail.transport: verification is required and there is no way to send the mail"]);
+}
+
+#[tokio::test]
+async fn development_on_an_open_address_is_refused() {
+    let said = Binary::bare().set("server.bind=0.0.0.0:0").run(&[]).await;
+
+    said.refused(&["- server.bind: 0.0.0.0:0 can be reached from outside", "server.mode"]);
+}
+
+#[tokio::test]
+async fn refused_start_leaves_nothing_behind() {
+    let binary = Binary::bare().set("server.bind=0.0.0.0:0");
+
+    binary.run(&[]).await;
+
+    assert!(!binary.path("latchkey-data").exists());
+}
+
+#[tokio::test]
+async fn unknown_key_is_told_with_the_nearest() {
+    let said = Binary::bare().set("auth.require_email_verifcation=true").run(&[]).await;
+
+    said.refused(&["auth.require_email_verifcation", "did you mean auth.require_email_verification?"]);
+}
+
+#[tokio::test]
+async fn port_that_is_taken_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+
+    let said = Binary::bare().set(&format!("server.bind={address}")).run(&[]).await;
+
+    said.refused(&[&format!("server.bind: cannot listen on {address}: ")]);
+    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+}
+
+#[tokio::test]
+async fn data_folder_that_cannot_be_written_is_told() {
+    let binary = Binary::new();
+    // Root may write anywhere, so that a mode alone proves nothing: a file stands where the folder should be.
+    std::fs::write(binary.path("file"), "").unwrap();
+
+    let said = binary.clone().set("data.dir=file/data").run(&[]).await;
+
+    said.refused(&["file/data", "the folder cannot be made"]);
+    assert!(!said.err.contains("panic"), "{}", said.err);
+}
+
+#[tokio::test]
+async fn data_folder_that_is_read_only_is_told() {
+    let binary = Binary::new();
+    let folder = binary.path("latchkey-data");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o500)).unwrap();
+    if std::fs::write(folder.join("probe"), "").is_ok() {
+        return; // root writes anyway; the case above remains
+    }
+
+    let said = binary.run(&[]).await;
+
+    said.refused(&["latchkey-data/server-secret", "cannot be written"]);
+}
+
+#[tokio::test]
+async fn database_that_is_none_is_told() {
+    let binary = Binary::new();
+    std::fs::create_dir(binary.path("latchkey-data")).unwrap();
+    std::fs::write(
+        binary.path("latchkey-data/latchkey.db"),
+        "this is no database, it is a text\n".repeat(99),
+    )
+    .unwrap();
+
+    let said = binary.run(&[]).await;
+
+    said.refused(&["storage.url", "latchkey-data/latchkey.db", "database"]);
+    assert!(!said.err.contains("panic"), "{}", said.err);
+}
+
+#[tokio::test]
+async fn database_under_another_secret_is_told() {
+    let binary = Binary::new();
+    binary.serve().await.stop().await;
+
+    let said = binary.set(SECRET).run(&[]).await;
+
+    said.refused(&["server.secret"]);
+}

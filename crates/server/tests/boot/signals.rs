@@ -1,0 +1,83 @@
+//! The way down: what is in flight is finished, nothing new begins, and the exit code is good.
+
+use latchkey_testkit::PASSWORD;
+use rustix::process::Signal;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::binary::{Binary, Running};
+
+/// A sign-up whose body is half sent: the connection, and the rest of the body.
+async fn half_a_sign_up(running: &Running) -> (TcpStream, String) {
+    let body = format!(r#"{{"email": "ada@example.org", "password": "{PASSWORD}"}}"#);
+    let (begin, rest) = body.split_at(10);
+    let length = body.len();
+    let head = format!(
+        "POST /api/auth/users HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n\r\n{begin}"
+    );
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // The head has certainly been read when a later request is answered.
+    running.anon().get("/health/live").send().await.expect(200);
+    (stream, rest.to_owned())
+}
+
+async fn read_all(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+async fn finishes_what_is_in_flight(signal: Signal) {
+    let binary = Binary::new().set("server.public_url=http://localhost:8700");
+    let running = binary.serve().await;
+    let (mut stream, rest) = half_a_sign_up(&running).await;
+
+    running.signal(signal);
+    running.closed().await;
+    stream.write_all(rest.as_bytes()).await.unwrap();
+
+    let answer = read_all(stream).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let said = running.ended().await;
+    assert_eq!(said.code, Some(0), "{said:#?}");
+    assert!(said.err.contains("stopping") && said.err.contains("stopped"), "{said:#?}");
+    let again = binary.serve().await;
+    again.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn sigterm_finishes_what_is_in_flight() {
+    finishes_what_is_in_flight(Signal::TERM).await;
+}
+
+#[tokio::test]
+async fn ctrl_c_finishes_what_is_in_flight() {
+    finishes_what_is_in_flight(Signal::INT).await;
+}
+
+#[tokio::test]
+async fn request_that_outlasts_the_drain_time_is_cut() {
+    let running = Binary::new().set("server.drain_timeout=100ms").serve().await;
+    let (stream, _) = half_a_sign_up(&running).await;
+
+    let said = running.stop().await;
+
+    assert_eq!(said.code, Some(0), "{said:#?}");
+    assert!(said.err.contains("connections cut"), "{said:#?}");
+    drop(stream);
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_hold_up_the_stop() {
+    let running = Binary::new().set("server.drain_timeout=1h").serve().await;
+    let mut idle = TcpStream::connect(running.address).await.unwrap();
+    idle.write_all(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut begin = [0; 12];
+    idle.read_exact(&mut begin).await.unwrap();
+
+    let said = running.stop().await;
+
+    assert_eq!(said.code, Some(0), "{said:#?}");
+}
