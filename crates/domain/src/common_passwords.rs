@@ -40,11 +40,15 @@ const SHORTEST_RUN: usize = 3;
 /// The longest block whose repetition makes a password obvious.
 const LONGEST_BLOCK: usize = 4;
 
+/// The longest password that repetition makes common. Lists of real passwords are full of repetitions up to this
+/// length; a longer one is not what everybody guesses first.
+const LONGEST_REPETITION: usize = 12;
+
 /// Whether a password is too common to be allowed.
 ///
 /// The text is compared whole, as NFC and in lower case. True when
 /// - it is on the built-in list, or
-/// - it repeats one block of up to four characters (`aaaaaaaa`, `abababab`, `123123123`, `20202020`), or
+/// - it has at most 12 characters and repeats one block of up to four (`aaaaaaaa`, `abababab`, `123123123`, `20202020`), or
 /// - it is made of nothing but runs of three or more along the digits, the alphabet or a keyboard row or
 ///   column, up or down (`87654321`, `qwertyuiop`, `abcd1234`, `1qaz2wsx`).
 #[must_use]
@@ -85,10 +89,11 @@ fn is_listed(password: &str) -> bool {
 /// Whether the text is one block of up to [`LONGEST_BLOCK`] characters, twice or more; the last may be cut.
 fn is_block_repeated(password: &str) -> bool {
     let length = password.chars().count();
-    (1..=LONGEST_BLOCK).any(|block| {
-        length >= 2 * block
-            && password.chars().skip(block).zip(password.chars()).all(|(later, earlier)| later == earlier)
-    })
+    length <= LONGEST_REPETITION
+        && (1..=LONGEST_BLOCK).any(|block| {
+            length >= 2 * block
+                && password.chars().skip(block).zip(password.chars()).all(|(later, earlier)| later == earlier)
+        })
 }
 
 fn is_made_of_runs(password: &[u8]) -> bool {
