@@ -1,1 +1,247 @@
-//! GET /api/auth/audit: which acts leave a trace, and what stands in it.
+//! The audit trail of what users do: who, what, when, from where. What admins do is in `audit_admin`, pages and secrets
+//! in `audit_trail`.
+
+use latchkey_testkit::{
+    Answer, Client, PASSWORD, Session, TestApp, User, Value, both_stores, json, minutes, seconds,
+};
+
+const AGENT: &str = "Probe/1.0 (tests)";
+const IP: &str = "203.0.113.7";
+
+/// Every event, newest first.
+pub(crate) async fn events(app: &TestApp) -> Vec<Value> {
+    let page = app.admin().get("/api/auth/audit").query("limit", "100").send().await.expect(200);
+    page["data"].as_array().unwrap().clone()
+}
+
+/// The newest event of this name.
+pub(crate) async fn last(app: &TestApp, event: &str) -> Value {
+    let events = events(app).await;
+    let found = events.iter().find(|found| found["event"] == event).cloned();
+    found.unwrap_or_else(|| panic!("no {event} in {events:#?}"))
+}
+
+/// Asserts who and from where, and that the event is of this moment.
+#[track_caller]
+pub(crate) fn says(event: &Value, actor: &str, user_id: &str, session_id: Option<&str>) {
+    let expected = json!({
+        "id": event["id"], "event": event["event"], "details": event["details"], "at": "2026-03-02T10:05:00.000Z",
+        "actor": actor, "userId": user_id, "sessionId": session_id, "ip": IP, "userAgent": AGENT,
+    });
+    assert_eq!(*event, expected);
+}
+
+/// Somebody at [`IP`] with [`AGENT`].
+pub(crate) fn probe(client: Client) -> Client {
+    client.at(IP).with_header("user-agent", AGENT)
+}
+
+/// A user who signed up five minutes ago.
+pub(crate) async fn early_user(app: &TestApp, name: &str) -> User {
+    let user = app.user(name).await;
+    app.clock.advance(minutes(5));
+    user
+}
+
+async fn session_id(app: &TestApp, session: &Session) -> String {
+    let list = app.with_session(session).get("/api/auth/sessions").send().await.expect(200);
+    let current = list["sessions"].as_array().unwrap().iter().find(|session| session["current"] == true);
+    current.unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+async fn email_call(app: &TestApp, what: &str, body: Value) -> Answer {
+    probe(app.anon()).post(&format!("/api/auth/email/{what}"), body).send().await
+}
+
+/// The mail of this user after a reset was asked for.
+async fn reset_code(app: &TestApp, email: &str) -> String {
+    email_call(app, "send-reset-password", json!({"email": email})).await.expect(202);
+    app.mail_to(email).await.code()
+}
+
+both_stores! {
+    async fn sign_up_is_told_with_its_session(app) {
+        app.clock.advance(minutes(5));
+
+        let answer = probe(app.anon()).sign_up("ada@example.org", PASSWORD).send().await;
+
+        let session = Session::of(&answer);
+        let id = session_id(&app, &session).await;
+        says(&last(&app, "sign_up").await, "user", &session.user_id, Some(&id));
+    }
+
+    async fn sign_in_is_told_with_its_session(app) {
+        let ada = early_user(&app, "ada").await;
+
+        let answer = probe(app.anon()).sign_in(&ada.email, PASSWORD).send().await;
+
+        let id = session_id(&app, &Session::of(&answer)).await;
+        says(&last(&app, "sign_in").await, "user", &ada.id, Some(&id));
+    }
+
+    async fn failed_sign_in_is_told_with_the_user_that_was_meant(app) {
+        let ada = early_user(&app, "ada").await;
+
+        probe(app.anon())
+            .sign_in(&ada.email, "a wrong password 1")
+            .send()
+            .await
+            .refused(401, "INVALID_CREDENTIALS");
+
+        says(&last(&app, "sign_in_failed").await, "user", &ada.id, None);
+    }
+
+    async fn failed_sign_in_of_nobody_names_no_user(app) {
+        probe(app.anon())
+            .sign_in("nobody@example.org", PASSWORD)
+            .send()
+            .await
+            .refused(401, "INVALID_CREDENTIALS");
+
+        let event = last(&app, "sign_in_failed").await;
+        assert_eq!(
+            (&event["userId"], &event["sessionId"], &event["ip"]),
+            (&json!(null), &json!(null), &json!(IP))
+        );
+        assert!(!event.to_string().contains("nobody"), "{event}");
+    }
+
+    async fn sign_in_of_a_banned_user_is_told_as_failed(app) {
+        let ada = early_user(&app, "ada").await;
+        app.admin()
+            .patch(&format!("/api/auth/users/{}", ada.id), json!({"banned": true}))
+            .send()
+            .await
+            .expect(200);
+
+        probe(app.anon()).sign_in(&ada.email, PASSWORD).send().await.refused(403, "USER_BANNED");
+
+        says(&last(&app, "sign_in_failed").await, "user", &ada.id, None);
+    }
+
+    async fn sign_out_is_told_with_its_session(app) {
+        let ada = early_user(&app, "ada").await;
+        let id = session_id(&app, &ada.session).await;
+
+        probe(app.anon()).sign_out(&ada.session).send().await.expect(200);
+
+        says(&last(&app, "sign_out").await, "user", &ada.id, Some(&id));
+    }
+
+    async fn end_of_a_single_session_is_told(app) {
+        let ada = early_user(&app, "ada").await;
+        let other = session_id(&app, &ada.sign_in_again().await).await;
+
+        let path = format!("/api/auth/sessions/{other}");
+        probe(app.with_session(&ada.session)).delete(&path).send().await.expect(200);
+
+        let event = last(&app, "sign_out").await;
+        assert_eq!(
+            (&event["userId"], &event["ip"], &event["userAgent"]),
+            (&json!(ada.id), &json!(IP), &json!(AGENT))
+        );
+    }
+
+    async fn reuse_of_a_refresh_token_is_told_with_its_session(app) {
+        let ada = app.user_on("ada", "server").await;
+        let id = session_id(&app, &ada.session).await;
+        ada.refreshed().await.expect(200);
+        app.clock.advance(minutes(5));
+
+        probe(app.anon()).refresh(&ada.session).send().await.refused(401, "AUTH_UNAUTHORIZED");
+
+        says(&last(&app, "refresh_reuse").await, "user", &ada.id, Some(&id));
+    }
+
+    with(|b| b.verification_by_code())
+    async fn verification_by_code_is_told_with_its_session(app) {
+        app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+        app.clock.advance(minutes(5));
+        let code = app.mail_to("ada@example.org").await.code();
+
+        let answer = probe(app.anon()).verify("ada@example.org", &code).send().await;
+
+        let session = Session::of(&answer);
+        let id = session_id(&app, &session).await;
+        says(&last(&app, "email_verified").await, "user", &session.user_id, Some(&id));
+    }
+
+    with(|b| b.verification_by_link().redirects(&["https://app.example.org/done"]))
+    async fn verification_by_link_is_told_without_a_session(app) {
+        let body = json!({"email": "ada@example.org", "password": PASSWORD, "redirectTo": "https://app.example.org/done"});
+        app.anon().post("/api/auth/users", body).send().await.expect(200);
+        app.clock.advance(minutes(5));
+
+        probe(app.anon()).get(&app.mail_to("ada@example.org").await.link()).send().await.redirected();
+
+        let event = last(&app, "email_verified").await;
+        let user_id = last(&app, "sign_up").await["userId"].as_str().unwrap().to_owned();
+        says(&event, "user", &user_id, None);
+    }
+
+    with(|b| b.verification_by_code())
+    async fn sign_up_at_a_taken_address_is_told_about_its_owner(app) {
+        let ada = early_user(&app, "ada").await;
+
+        probe(app.anon()).sign_up(&ada.email, "another lantern 43").send().await.expect(200);
+
+        says(&last(&app, "sign_up_repeated").await, "user", &ada.id, None);
+    }
+
+    async fn reset_by_code_is_told_in_both_steps(app) {
+        let ada = early_user(&app, "ada").await;
+        let code = reset_code(&app, &ada.email).await;
+
+        let body = json!({"email": ada.email, "code": code});
+        let token =
+            email_call(&app, "exchange-reset-password-token", body).await.expect(200)["token"].clone();
+        says(&last(&app, "reset_code_exchanged").await, "user", &ada.id, None);
+        let body = json!({"newPassword": "another lantern 43", "otp": token});
+        email_call(&app, "reset-password", body).await.expect(200);
+
+        says(&last(&app, "password_reset").await, "user", &ada.id, None);
+    }
+
+    async fn password_change_is_told_with_its_session(app) {
+        let ada = early_user(&app, "ada").await;
+        let id = session_id(&app, &ada.session).await;
+
+        let body = json!({"currentPassword": PASSWORD, "newPassword": "another lantern 43"});
+        let caller = probe(app.with_session(&ada.session));
+        caller.post("/api/auth/password", body).send().await.expect(200);
+
+        says(&last(&app, "password_changed").await, "user", &ada.id, Some(&id));
+    }
+
+    async fn wrong_password_at_a_change_is_told_as_failed(app) {
+        let ada = early_user(&app, "ada").await;
+        let body = json!({"currentPassword": "a wrong password 1", "newPassword": "another lantern 43"});
+
+        let answer = probe(app.with_session(&ada.session)).post("/api/auth/password", body).send().await;
+
+        answer.refused(401, "INVALID_CREDENTIALS");
+        let event = last(&app, "sign_in_failed").await;
+        assert_eq!((&event["userId"], &event["ip"]), (&json!(ada.id), &json!(IP)));
+    }
+
+    async fn reading_and_editing_ones_profile_is_nobodys_business(app) {
+        let ada = early_user(&app, "ada").await;
+        let before = events(&app).await;
+
+        ada.get("/api/profiles/me").send().await.expect(200);
+        ada.patch("/api/profiles/me", json!({"bio": "Hello"})).send().await.expect(200);
+        app.anon().search("ada").send().await.expect(200);
+
+        assert_eq!(events(&app).await, before);
+    }
+
+    async fn events_outlive_their_user(app) {
+        let ada = early_user(&app, "ada").await;
+
+        app.admin().delete("/api/auth/users").json(&json!({"userIds": [ada.id]})).send().await.expect(200);
+        app.clock.advance(seconds(1));
+        app.run_jobs().await;
+
+        assert_eq!(last(&app, "sign_up").await["userId"], ada.id);
+    }
+}

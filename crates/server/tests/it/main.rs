@@ -5,9 +5,13 @@
 #![allow(clippy::redundant_closure_for_method_calls, reason = "`with(|b| …)` reads the same everywhere")]
 
 mod admin_settings;
+mod admin_user_changes;
+mod admin_user_list;
 mod admin_users;
 mod anon_key;
 mod audit;
+mod audit_admin;
+mod audit_trail;
 mod change_password;
 mod codes;
 mod contested;

@@ -1,4 +1,4 @@
-//! ETag and If-Match of the own profile (RFC 9110 section 13.1.1).
+//! Entity tags and If-Match of the own profile (RFC 9110 section 13.1.1).
 
 use latchkey_testkit::{Answer, User, both_stores, json, minutes};
 

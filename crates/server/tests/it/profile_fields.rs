@@ -34,7 +34,7 @@ async fn refuses(user: &User, field: &str, value: Value) {
 }
 
 /// Compact JSON of this many bytes: `{"a":"xx…"}`.
-pub fn object_of_size(bytes: usize) -> Value {
+pub(crate) fn object_of_size(bytes: usize) -> Value {
     json!({"a": "x".repeat(bytes - r#"{"a":""}"#.len())})
 }
 
@@ -257,6 +257,24 @@ both_stores! {
         takes(&eve, "username", json!("countess")).await;
     }
 
+    parallel async fn one_of_twenty_gets_the_username(app) {
+        let mut users = Vec::new();
+        for n in 0..20 {
+            users.push(app.user(&format!("user{n}")).await);
+        }
+
+        let claim = |user: &User| user.patch(ME, json!({"username": "countess"})).send();
+        let racers: Vec<_> = users.iter().map(|user| tokio::spawn(claim(user))).collect();
+        let mut statuses = Vec::new();
+        for racer in racers {
+            statuses.push(racer.await.unwrap().status);
+        }
+
+        statuses.sort_unstable();
+        assert_eq!(statuses[0], 200);
+        assert_eq!(statuses[1..], [409; 19]);
+    }
+
     async fn avatar_url_is_kept_as_sent(app) {
         let ada = app.user("ada").await;
 
@@ -284,7 +302,7 @@ both_stores! {
 }
 
 /// No absolute http or https URL with a host, or with white space or control characters in it.
-pub const NO_AVATARS: &[&str] = &[
+pub(crate) const NO_AVATARS: &[&str] = &[
     "",
     " ",
     "not a url",

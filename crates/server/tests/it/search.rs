@@ -68,18 +68,9 @@ both_stores! {
     }
 
     async fn search_for_white_space_alone_is_refused(app) {
-        for q in [
-            " ",
-            "+",
-            "\t",
-            "\n",
-            "\r\n",
-            "\u{85}",
-            "\u{a0}",
-            "\u{1680}",
-            "\u{2003}\u{2028}",
-            "\u{3000} \u{202f}",
-        ] {
+        for q in
+            [" ", "\t", "\n", "\r\n", "\u{85}", "\u{a0}", "\u{1680}", "\u{2003}\u{2028}", "\u{3000} \u{202f}"]
+        {
             app.anon().search(q).send().await.refused(400, "MISSING_QUERY");
         }
     }

@@ -36,6 +36,54 @@ async fn finds(app: &TestApp, q: &str, names: &[&str]) {
     assert_eq!(hits, names, "{q:?}");
 }
 
+/// Names with characters that mean something to engines, and a query that finds that name alone.
+const PLAIN: &[(&str, &str)] = &[
+    ("100%", "00%"),
+    ("under_score", "r_s"),
+    ("a*b*c", "*b*"),
+    ("say\"hi\"x", "\"hi\""),
+    ("o'neil", "o'n"),
+    ("x^2^y", "^2^"),
+    ("well-known", "l-k"),
+    ("c++lang", "c++"),
+    ("(in)side", "in)"),
+    ("(out", "(o"),
+    ("one:two", "e:t"),
+    ("back\\slash", "k\\s"),
+    ("semi;colon", "i;c"),
+    ("a&b|c", "&b|"),
+    ("[set]", "[se"),
+    ("{near}", "{n"),
+    ("~tilde", "~"),
+    ("-- drop", "--"),
+    ("plain words", "plain"),
+];
+/// Would find something if any of their characters meant anything.
+const NOT_THERE: &[&str] = &[
+    "%",
+    "___",
+    "_",
+    "***",
+    "*",
+    "\"",
+    "\"\"",
+    "'",
+    "^",
+    "+",
+    ":",
+    "a%c",
+    "p_ain",
+    "pl*",
+    "name:one",
+    "^plain",
+    "\\",
+    "-plain",
+    "\"plain words\"",
+    "plain OR one",
+    "plain NOT one",
+    "(plain)",
+];
+
 /// Texts that are one text once folded.
 const ALIKE: &[&[&str]] = &[
     &["Éva", "eva", "EVA", "E\u{301}va", "ＥＶＡ", "e\u{200b}v\u{ad}a", "𝔈𝔳𝔞", "\u{feff}Eva\u{202e}"],
@@ -138,55 +186,13 @@ both_stores! {
     }
 
     async fn wildcards_quotes_and_operators_are_plain_characters(app) {
-        let names = [
-            "100%",
-            "under_score",
-            "a*b*c",
-            "say\"hi\"x",
-            "o'neil",
-            "x^2^y",
-            "well-known",
-            "c++lang",
-            "(in)side",
-            "one:two",
-            "back\\slash",
-            "semi;colon",
-            "a&b|c",
-            "[set]",
-            "{near}",
-            "~tilde",
-            "-- drop",
-            "plain words",
-        ];
+        let names: Vec<_> = PLAIN.iter().map(|(name, _)| *name).collect();
         named(&app, &names).await;
 
-        for (q, name) in [
-            ("00%", "100%"),
-            ("r_s", "under_score"),
-            ("*b*", "a*b*c"),
-            ("\"hi\"", "say\"hi\"x"),
-            ("o'n", "o'neil"),
-            ("^2^", "x^2^y"),
-            ("l-k", "well-known"),
-            ("c++", "c++lang"),
-            ("in)", "(in)side"),
-            ("(in", "(in)side"),
-            ("e:t", "one:two"),
-            ("k\\s", "back\\slash"),
-            ("i;c", "semi;colon"),
-            ("&b|", "a&b|c"),
-            ("[se", "[set]"),
-            ("{n", "{near}"),
-            ("~", "~tilde"),
-            ("--", "-- drop"),
-            ("(", "(in)side"),
-        ] {
+        for (name, q) in PLAIN {
             finds(&app, q, &[name]).await;
         }
-        for q in [
-            "%", "___", "_", "***", "*", "\"", "\"\"", "'", "^", "+", ":", "a%c", "p_ain", "pl*", "name:one",
-            "^plain", "\\",
-        ] {
+        for q in NOT_THERE {
             finds(&app, q, &[]).await;
         }
     }

@@ -270,6 +270,23 @@ both_stores! {
         assert_eq!((record.get("colour"), record.get("custom")), (None, None));
     }
 
+    parallel with(|b| b.no_profile_on_sign_up())
+    async fn twenty_at_once_make_one_profile(app) {
+        let ada = app.user("ada").await;
+
+        let change = |n: usize| ada.patch(CURRENT, json!({format!("key{n}"): n}));
+        let racers: Vec<_> = (0..20).map(|n| tokio::spawn(change(n).send())).collect();
+        for racer in racers {
+            racer.await.unwrap().expect(200);
+        }
+
+        let flat = get(&app, &ada).await;
+        assert!((0..20).all(|n| flat[format!("key{n}")] == n), "{flat}");
+        ada.patch(ME, json!({"name": "Ada"})).send().await.expect(200);
+        let hits = app.anon().search("ada").send().await.expect(200);
+        assert_eq!(hits.as_array().unwrap().len(), 1);
+    }
+
     parallel async fn twenty_parallel_custom_fields_are_all_kept(app) {
         let ada = app.user("ada").await;
 

@@ -1,0 +1,139 @@
+//! GET /api/auth/users: order, pages by offset and by cursor, search.
+
+use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json, seconds};
+
+const USERS: &str = "/api/auth/users";
+
+/// A user for each name, one second apart.
+async fn people(app: &TestApp, names: &[&str]) {
+    for name in names {
+        let body = json!({"email": format!("{name}@example.org"), "password": PASSWORD, "name": name});
+        app.admin().post(USERS, body).send().await.expect(200);
+        app.clock.advance(seconds(1));
+    }
+}
+
+fn emails(page: &Value) -> Vec<&str> {
+    page["data"].as_array().unwrap().iter().map(|user| user["email"].as_str().unwrap()).collect()
+}
+
+both_stores! {
+    async fn list_is_newest_first_with_its_numbers(app) {
+        people(&app, &["ada", "bob", "cay"]).await;
+
+        let list = app.admin().get(USERS).send().await.expect(200);
+
+        assert_eq!(emails(&list), ["cay@example.org", "bob@example.org", "ada@example.org"]);
+        assert_eq!(list["pagination"], json!({"offset": 0, "limit": 20, "total": 3}));
+        let id = list["data"][0]["id"].as_str().unwrap();
+        assert_eq!(list["data"][0], app.admin().get(&format!("{USERS}/{id}")).send().await.expect(200));
+    }
+
+    async fn list_never_shows_a_password(app) {
+        people(&app, &["ada"]).await;
+
+        let list = app.admin().get(USERS).send().await.expect(200).to_string();
+
+        assert!(!list.contains("argon2") && !list.to_lowercase().contains("password"), "{list}");
+    }
+
+    async fn offset_pages_are_counted(app) {
+        people(&app, &["ada", "bob", "cay", "dot", "eve"]).await;
+
+        let page = app.admin().get(USERS).query("limit", "2").query("offset", "2").send().await.expect(200);
+        let last = app.admin().get(USERS).query("limit", "2").query("offset", "4").send().await.expect(200);
+        let beyond = app.admin().get(USERS).query("offset", "9223372036854775807").send().await.expect(200);
+
+        assert_eq!(emails(&page), ["cay@example.org", "bob@example.org"]);
+        assert_eq!((&page["pagination"]["offset"], &page["pagination"]["limit"]), (&json!(2), &json!(2)));
+        assert_eq!(emails(&last), ["ada@example.org"]);
+        assert_eq!(last["pagination"].get("nextCursor"), None);
+        assert_eq!((emails(&beyond).len(), &beyond["pagination"]["total"]), (0, &json!(5)));
+    }
+
+    async fn cursor_walks_everybody_once_though_others_come_and_go(app) {
+        people(&app, &["ada", "bob", "cay", "dot", "eve"]).await;
+        let first = app.admin().get(USERS).query("limit", "2").send().await.expect(200);
+        people(&app, &["new"]).await;
+        let ids = json!({"userIds": [first["data"][1]["id"]]});
+        app.admin().delete(USERS).json(&ids).send().await.expect(200);
+
+        let mut walked: Vec<String> = emails(&first).into_iter().map(str::to_owned).collect();
+        let mut cursor = first["pagination"]["nextCursor"].as_str().map(str::to_owned);
+        while let Some(next) = cursor {
+            let page =
+                app.admin().get(USERS).query("limit", "2").query("cursor", &next).send().await.expect(200);
+            walked.extend(emails(&page).into_iter().map(str::to_owned));
+            cursor = page["pagination"]["nextCursor"].as_str().map(str::to_owned);
+        }
+
+        assert_eq!(walked, ["eve", "dot", "cay", "bob", "ada"].map(|name| format!("{name}@example.org")));
+    }
+
+    async fn users_of_one_moment_are_on_one_page_each(app) {
+        for n in 0..7 {
+            let body = json!({"email": format!("u{n}@example.org"), "password": PASSWORD});
+            app.admin().post(USERS, body).send().await.expect(200);
+        }
+        let all = app.admin().get(USERS).send().await.expect(200);
+
+        let mut walked = Vec::new();
+        for offset in ["0", "3", "6"] {
+            let page =
+                app.admin().get(USERS).query("limit", "3").query("offset", offset).send().await.expect(200);
+            walked.extend(page["data"].as_array().unwrap().clone());
+        }
+
+        assert_eq!(Value::from(walked), all["data"]);
+    }
+
+    async fn parameters_of_the_list_are_judged(app) {
+        for query in [
+            "limit=0",
+            "limit=x",
+            "limit=+1",
+            "limit=",
+            "offset=-1",
+            "offset=1e2",
+            "limit=1&limit=2",
+            "cursor=x",
+            "cursor=",
+            "search=a&search=b",
+        ] {
+            let answer = app.admin().get(&format!("{USERS}?{query}")).send().await;
+
+            answer.refused(400, "VALIDATION_ERROR");
+        }
+        let most = app.admin().get(USERS).query("limit", "1000").send().await.expect(200);
+        assert_eq!(most["pagination"]["limit"], 100);
+    }
+
+    async fn search_finds_part_of_the_address_or_name_or_a_whole_id(app) {
+        people(&app, &["ada", "bob", "cay"]).await;
+        let bob = app.admin().get(USERS).query("search", "bob").send().await.expect(200);
+        let id = bob["data"][0]["id"].as_str().unwrap();
+
+        for (search, found) in
+            [("BOB@", 1), ("example", 3), ("ay", 1), (id, 1), ("%", 0), ("_", 0), ("nobody", 0), ("'", 0)]
+        {
+            let list = app.admin().get(USERS).query("search", search).send().await.expect(200);
+
+            assert_eq!(emails(&list).len(), found, "{search}");
+            assert_eq!(list["pagination"]["total"], found, "{search}");
+        }
+    }
+
+    async fn search_goes_with_pages_and_cursors(app) {
+        people(&app, &["ann1", "bob", "ann2", "ann3"]).await;
+
+        let first =
+            app.admin().get(USERS).query("search", "ann").query("limit", "2").send().await.expect(200);
+        let cursor = first["pagination"]["nextCursor"].as_str().unwrap();
+        let next =
+            app.admin().get(USERS).query("search", "ann").query("cursor", cursor).send().await.expect(200);
+
+        assert_eq!(emails(&first), ["ann3@example.org", "ann2@example.org"]);
+        assert_eq!(emails(&next), ["ann1@example.org"]);
+        assert_eq!((&first["pagination"]["total"], &next["pagination"]["total"]), (&json!(3), &json!(3)));
+    }
+}

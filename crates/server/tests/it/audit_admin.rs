@@ -1,0 +1,130 @@
+//! The audit trail of what admins do, refused ones included.
+
+use latchkey_domain::audit::Actor;
+use latchkey_testkit::{ADMIN_KEY, Client, PASSWORD, TestApp, Value, both_stores, json, minutes};
+
+use super::audit::{early_user, events, last, probe, says};
+
+const USERS: &str = "/api/auth/users";
+
+/// An admin at the probe's address.
+fn admin(app: &TestApp) -> Client {
+    probe(app.admin())
+}
+
+async fn change(app: &TestApp, user_id: &str, body: Value) {
+    admin(app).patch(&format!("{USERS}/{user_id}"), body).send().await.expect(200);
+}
+
+both_stores! {
+    async fn creation_of_a_user_is_told(app) {
+        app.clock.advance(minutes(5));
+        let body = json!({"email": "ada@example.org", "password": PASSWORD});
+
+        let user = admin(&app).post(USERS, body).send().await.expect(200)["user"].clone();
+
+        says(&last(&app, "user_created").await, "admin", user["id"].as_str().unwrap(), None);
+    }
+
+    async fn every_change_of_a_user_is_told(app) {
+        let ada = early_user(&app, "ada").await;
+
+        for (body, event) in [
+            (json!({"email": "lovelace@example.org"}), "email_changed"),
+            (json!({"metadata": {"plan": "pro"}}), "user_updated"),
+            (json!({"banned": true}), "user_banned"),
+            (json!({"banned": false}), "user_unbanned"),
+        ] {
+            change(&app, &ada.id, body).await;
+
+            says(&last(&app, event).await, "admin", &ada.id, None);
+            assert_eq!(events(&app).await[0]["event"], event);
+        }
+    }
+
+    async fn verification_by_an_admin_is_told(app) {
+        let ada = early_user(&app, "ada").await;
+
+        change(&app, &ada.id, json!({"emailVerified": true})).await;
+
+        says(&events(&app).await[0], "admin", &ada.id, None);
+    }
+
+    async fn refused_change_is_not_told_as_made(app) {
+        let (ada, eve) = (early_user(&app, "ada").await, app.user("eve").await);
+        let before = events(&app).await;
+
+        let path = format!("{USERS}/{}", ada.id);
+        admin(&app).patch(&path, json!({"email": eve.email})).send().await.refused(409, "EMAIL_EXISTS");
+        admin(&app).patch(&path, json!({"banned": 1})).send().await.refused(400, "VALIDATION_ERROR");
+        admin(&app).delete(USERS).json(&json!({"userIds": []})).send().await.expect(200);
+
+        assert_eq!(events(&app).await, before);
+    }
+
+    async fn deletion_is_told_for_each_user_that_went(app) {
+        let (ada, eve) = (app.user("ada").await, early_user(&app, "eve").await);
+        let ids = json!({"userIds": [ada.id, "00000000-0000-7000-8000-000000000000", eve.id]});
+
+        admin(&app).delete(USERS).json(&ids).send().await.expect(200);
+
+        let deleted: Vec<_> =
+            events(&app).await.into_iter().filter(|event| event["event"] == "user_deleted").collect();
+        assert_eq!(deleted.len(), 2);
+        says(&deleted[0], "admin", &eve.id, None);
+        says(&deleted[1], "admin", &ada.id, None);
+    }
+
+    async fn end_of_sessions_and_of_a_profile_is_told(app) {
+        let ada = early_user(&app, "ada").await;
+
+        admin(&app).delete(&format!("{USERS}/{}/sessions", ada.id)).send().await.expect(200);
+        admin(&app).delete(&format!("{USERS}/{}/profile", ada.id)).send().await.expect(200);
+
+        says(&last(&app, "sessions_ended").await, "admin", &ada.id, None);
+        says(&last(&app, "profile_deleted").await, "admin", &ada.id, None);
+    }
+
+    async fn change_of_settings_is_told_with_the_names_of_what_changed(app) {
+        app.clock.advance(minutes(5));
+        let settings = json!({"disableSignup": true, "allowedRedirectUrls": ["https://secret.example.org/"]});
+
+        admin(&app).put("/api/auth/config", settings).send().await.expect(200);
+
+        let event = last(&app, "settings_changed").await;
+        assert_eq!((&event["actor"], &event["userId"]), (&json!("admin"), &json!(null)));
+        assert_eq!((&event["at"], &event["ip"]), (&json!("2026-03-02T10:05:00.000Z"), &json!("203.0.113.7")));
+        let details = event["details"].to_string();
+        assert!(
+            details.contains("disable_sign_up") && details.contains("allowed_redirect_urls"),
+            "{details}"
+        );
+        assert!(!details.contains("secret"), "{details}");
+    }
+
+    async fn refused_admin_key_is_told_without_the_key(app) {
+        let wrong = format!("{ADMIN_KEY}-but-wrong");
+
+        probe(app.bearing(&wrong)).get(USERS).send().await.refused(401, "ADMIN_UNAUTHORIZED");
+        let request = probe(app.anon()).get("/api/auth/config").header("x-api-key", &wrong);
+        request.send().await.refused(401, "ADMIN_UNAUTHORIZED");
+
+        let events = events(&app).await;
+        assert_eq!(events.len(), 2);
+        for event in events {
+            assert_eq!((&event["event"], &event["userId"]), (&json!("admin_refused"), &json!(null)));
+            assert_eq!(
+                (&event["ip"], &event["userAgent"]),
+                (&json!("203.0.113.7"), &json!("Probe/1.0 (tests)"))
+            );
+            assert!(!event.to_string().contains("wrong"), "{event}");
+        }
+    }
+
+    async fn rotation_of_the_signing_key_is_told(app) {
+        app.service().rotate_signing_key(Actor::System, None).await.unwrap();
+
+        let event = last(&app, "key_rotated").await;
+        assert_eq!((&event["actor"], &event["ip"]), (&json!("system"), &json!(null)));
+    }
+}
