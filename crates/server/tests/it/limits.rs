@@ -245,6 +245,7 @@ both_stores! {
         limited(&sign_in_from(&other, "203.0.113.9").await, SIGN_IN);
         drop(other);
 
+        app.run_jobs().await;
         app.restart().await;
 
         limited(&sign_in_from(&app, "203.0.113.9").await, SIGN_IN);

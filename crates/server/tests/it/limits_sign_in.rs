@@ -221,6 +221,7 @@ both_stores! {
         app.user("ada").await;
         fail(&app, HERE, 9).await;
 
+        app.run_jobs().await;
         app.restart().await;
 
         fail(&app, HERE, 1).await;

@@ -34,6 +34,7 @@ mod profile_etags;
 mod profile_fields;
 mod profiles;
 mod races;
+mod redirect_list;
 mod redirects;
 mod refresh;
 mod refresh_channels;

@@ -176,4 +176,19 @@ both_stores! {
             assert!(refusal["message"].as_str().unwrap().contains(field), "{refusal}");
         }
     }
+
+    parallel with(|b| b.verification_by_link().redirects(&["https://app.example/**"]))
+    async fn of_twenty_uses_of_one_link_token_one_opens_a_session(app) {
+        signed_up_link(&app, "ada@example.org").await;
+        let token = app.mail().last("ada@example.org").token();
+        let uses: Vec<_> = (0..20).map(|_| tokio::spawn(verify_token(&app.anon(), &token).send())).collect();
+
+        let mut statuses = Vec::new();
+        for used in uses {
+            statuses.push(used.await.unwrap().status);
+        }
+
+        statuses.sort_unstable();
+        assert_eq!(statuses, [vec![200], vec![400; 19]].concat());
+    }
 }
