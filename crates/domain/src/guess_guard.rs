@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 /// Name of the limit per account and client.
 pub const PAIR_LIMIT: &str = "password sign-in, per account and address";
 /// Name of the limit per account.
-pub const ACCOUNT_LIMIT: &str = "password sign-in, per account";
+pub const ACCOUNT_LIMIT: &str = "password sign-in, per account over all addresses";
 
 /// Whether a password may be checked: not while the pair is blocked, and not from an unknown client once the
 /// account's failures in the window of `account_policy` reach its threshold.

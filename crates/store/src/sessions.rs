@@ -182,7 +182,7 @@ pub struct ChangePassword {
 ///
 /// **Guards.** A sign-in is limited where the pair's failures block ([`latchkey_domain::limits::Failures::blocked`],
 /// limit `password sign-in, per account and address`), or where the account's failures in its window reach its
-/// threshold and the client is not known (limit `password sign-in, per account`; wait: the rest of the window).
+/// threshold and the client is not known (limit `password sign-in, per account over all addresses`; wait: the rest of the window).
 #[async_trait]
 pub trait Sessions {
     /// Takes the tokens (all or none), looks at the guards, finds the account.

@@ -9,7 +9,7 @@ use crate::limits::limited;
 const ADA: &str = "ada@example.org";
 const HERE: &str = "203.0.113.9";
 const PAIR: &str = "password sign-in, per account and address";
-const ACCOUNT: &str = "password sign-in, per account";
+const ACCOUNT: &str = "password sign-in, per account over all addresses";
 
 async fn right(app: &TestApp, ip: &str) -> Answer {
     app.anon().sign_in(ADA, PASSWORD).from_ip(ip).send().await

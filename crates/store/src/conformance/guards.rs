@@ -12,7 +12,7 @@ use crate::{BeginSignIn, ChangePassword, FailedSignIn, SignInGuard, SignInOutcom
 
 /// The limits' names in refusals.
 const PAIR: &str = "password sign-in, per account and address";
-const ACCOUNT: &str = "password sign-in, per account";
+const ACCOUNT: &str = "password sign-in, per account over all addresses";
 
 /// The defaults of the policy, for an account and a client.
 pub(super) fn guard(account: &str, client: &str) -> SignInGuard {
