@@ -198,7 +198,7 @@ fn set_banned(conn: &Connection, user: &User, is_banned: bool, now: Timestamp) -
         challenges::end_all_of(conn, user.id, now)?;
     }
     execute(conn, SET_BANNED, params![user.id.blob(), is_banned.then_some(now.as_millis())])?;
-    profiles::set_searchable(conn, user.id, !is_banned)
+    profiles::show_or_hide(conn, user.id)
 }
 
 fn delete_users(conn: &Connection, ids: &[UserId], events: Vec<AuditEvent>) -> Fallible<u64> {

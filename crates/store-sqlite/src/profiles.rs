@@ -27,13 +27,15 @@ const FIND_PROFILE: &str = concat!("SELECT ", profile_columns!(), " FROM profile
 const CREATE_PROFILE: &str = "
     INSERT INTO profiles (id, user_id, created_at, updated_at, version, searchable, folded_name, folded_username,
         folded_bio, name, username, avatar_url, bio, metadata, custom)
-    VALUES (?1, ?2, ?3, ?4, ?5, (SELECT banned_at IS NULL FROM users WHERE id = ?2), ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+    VALUES (?1, ?2, ?3, ?4, ?5, (SELECT banned_at IS NULL AND pending = 0 FROM users WHERE id = ?2), ?6, ?7, ?8, ?9, ?10, ?11, ?12,
         ?13, ?14)";
 const UPDATE_PROFILE: &str = "
     UPDATE profiles SET updated_at = ?2, version = ?3, folded_name = ?4, folded_username = ?5, folded_bio = ?6,
         name = ?7, username = ?8, avatar_url = ?9, bio = ?10, metadata = ?11, custom = ?12
     WHERE user_id = ?1";
-const SET_SEARCHABLE: &str = "UPDATE profiles SET searchable = ?2 WHERE user_id = ?1";
+const SHOW_OR_HIDE: &str = "
+    UPDATE profiles SET searchable = (SELECT banned_at IS NULL AND pending = 0 FROM users WHERE id = ?1)
+    WHERE user_id = ?1";
 const DELETE_PROFILE: &str = "DELETE FROM profiles WHERE user_id = ?1";
 const COUNT_USERS: &str = "SELECT 1 FROM users WHERE id = ?1";
 const FIND_USERNAME: &str = "SELECT 1 FROM profiles WHERE username = ?1 AND user_id <> ?2";
@@ -84,7 +86,7 @@ pub(crate) fn find_by_user(conn: &Connection, user_id: UserId) -> Fallible<Optio
     find(conn, FIND_PROFILE, params![user_id.blob()], read_row)
 }
 
-/// Writes a new profile; search finds it unless its user is banned.
+/// Writes a new profile; search finds it unless its user is banned or pending.
 pub(crate) fn insert(conn: &Connection, profile: &Profile) -> Fallible<()> {
     let folded = folded(profile);
     let params = params![
@@ -136,9 +138,9 @@ pub(crate) fn clear_public_text(conn: &Connection, user_id: UserId, now: Timesta
     }
 }
 
-/// Whether search may find the user's profile.
-pub(crate) fn set_searchable(conn: &Connection, user_id: UserId, is_searchable: bool) -> Fallible<()> {
-    execute(conn, SET_SEARCHABLE, params![user_id.blob(), is_searchable])?;
+/// Lets search find the user's profile, or not, by what the user's row says now.
+pub(crate) fn show_or_hide(conn: &Connection, user_id: UserId) -> Fallible<()> {
+    execute(conn, SHOW_OR_HIDE, params![user_id.blob()])?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::accounts::{Account, delete_password};
 use crate::errors::Fallible;
-use crate::profiles::clear_public_text;
+use crate::profiles::{clear_public_text, show_or_hide};
 use crate::rows::Id;
 use crate::sessions::end_all_of;
 use crate::statements::execute;
@@ -35,5 +35,8 @@ pub(crate) fn prove(conn: &Connection, account: &Account, proof: Proof, now: Tim
         end_all_of(conn, id, now)?;
     }
     execute(conn, PROVE, params![id.blob(), now.as_millis()])?;
+    if account.user.is_pending {
+        show_or_hide(conn, id)?;
+    }
     Ok(())
 }

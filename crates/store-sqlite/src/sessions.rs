@@ -23,7 +23,7 @@ use crate::limits::take_all;
 use crate::rows::{Cells, Id};
 use crate::statements::{execute, find, list};
 use crate::store::SqliteStore;
-use crate::{audit, guards, refresh};
+use crate::{audit, guards, profiles, refresh};
 
 /// What [`read_session`] reads, in its order.
 macro_rules! session_columns {
@@ -188,7 +188,9 @@ fn open_after_password(conn: &Connection, sign_in: SignIn) -> Fallible<SignInOut
     if let Some(rehashed) = &rehashed {
         accounts::save_password(conn, user_id, rehashed, now)?;
     }
-    execute(conn, PEND_NO_MORE, params![user_id.blob(), now.as_millis()])?;
+    if execute(conn, PEND_NO_MORE, params![user_id.blob(), now.as_millis()])? > 0 {
+        profiles::show_or_hide(conn, user_id)?;
+    }
     open(conn, user_id, &session)?;
     if let Some(guard) = &guard {
         guards::forgive(conn, guard)?;

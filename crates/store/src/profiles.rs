@@ -58,6 +58,7 @@ pub trait Profiles {
     async fn update_profile(&self, update: UpdateProfile) -> StoreResult<UpdateProfileOutcome>;
 
     /// Profiles that match by [`latchkey_domain::search::matches`], best tier first, newest first in a tier, then by
-    /// id descending; exact total. Finds every write that was answered before. Profiles of banned users are not found.
+    /// id descending; exact total. Finds every write that was answered before. Profiles of banned users are not found,
+    /// nor those of pending ones: else a search for the name of a sign-up would tell whether its address was free.
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
 }

@@ -64,17 +64,23 @@ fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Step) {
         }
         Step::Delete { user } => {
             profiles::delete(conn, user_id(user)).unwrap();
+            hide(conn, user, false);
             there.retain(|(profile, _)| profile.user_id != user_id(user));
         }
         Step::Hide { user, is_searchable } => {
-            profiles::set_searchable(conn, user_id(user), is_searchable).unwrap();
-            for (profile, flag) in there.iter_mut() {
-                if profile.user_id == user_id(user) {
-                    *flag = is_searchable;
-                }
+            for (_, flag) in there.iter_mut().filter(|(profile, _)| profile.user_id == user_id(user)) {
+                hide(conn, user, !is_searchable);
+                *flag = is_searchable;
             }
         }
     }
+}
+
+/// Bans the user, or lifts the ban.
+fn hide(conn: &Connection, user: u8, is_banned: bool) {
+    let params = params![user_id(user).as_uuid().into_bytes(), is_banned.then_some(1)];
+    conn.execute("UPDATE users SET banned_at = ?2 WHERE id = ?1", params).unwrap();
+    profiles::show_or_hide(conn, user_id(user)).unwrap();
 }
 
 /// What the contract says, by looking at every profile.

@@ -244,6 +244,7 @@ table! { $
         an_edit_is_seen_at_once,
         deleted_profiles_and_users_are_not_found,
         banned_users_are_not_found,
+        pending_users_are_not_found_before_their_proof,
         text_removed_by_the_first_proof_is_not_found,
         addresses_ids_and_private_fields_are_not_searched,
     }

@@ -290,11 +290,27 @@ pub(super) async fn banned_users_are_not_found(world: World) {
     assert!(finds(&world, "ada", &ada).await);
 }
 
+pub(super) async fn pending_users_are_not_found_before_their_proof(world: World) {
+    let ada = world.pending("ada", at(0)).await;
+    let eve = world.pending("eve", at(0)).await;
+    for user in [&ada, &eve] {
+        world.update_profile(update(user.id, named("Oracle"))).await.unwrap();
+    }
+    assert!(found(&world, "oracle").await.is_empty());
+
+    assert!(world.verifies(&key("ada"), mac(1), at(6)).await);
+    assert_eq!(found(&world, "oracle").await, [ada.id]);
+
+    world.ban(eve.id, at(7)).await;
+    let lift = UpdateUser { banned: Some(false), ..world.change(eve.id, at(8)) };
+    world.update_user(lift).await.unwrap();
+    assert_eq!(found(&world, "oracle").await, [ada.id]);
+}
+
 pub(super) async fn text_removed_by_the_first_proof_is_not_found(world: World) {
     let user = world.contested("ada", at(0)).await;
     let patch = ProfilePatch { bio: Some(Some(Bio::parse("engines").unwrap())), ..handle("countess") };
     world.update_profile(update(user.id, patch)).await.unwrap();
-    assert_eq!(found(&world, "engines").await, [user.id]);
 
     assert!(world.verifies(&key("ada"), mac(2), at(6)).await);
 
