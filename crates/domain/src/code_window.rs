@@ -21,7 +21,10 @@ impl CodeWindow {
     /// Attempts that still count at `now`.
     #[must_use]
     pub fn attempts_at(self, now: Timestamp) -> u32 {
-        if now < self.ends_at() { self.attempts } else { 0 }
+        // A window that ends later than one that begins now was written before the clock stepped back; one that began
+        // a little later is no more than a request that overtook this one.
+        let is_of_another_time = self.since > now.plus(CODE_WINDOW);
+        if now < self.ends_at() && !is_of_another_time { self.attempts } else { 0 }
     }
 
     /// The window after one more attempt.
@@ -51,5 +54,12 @@ mod tests {
         assert_eq!((later.attempts, later.since), (2, first.since));
         assert_eq!(later.attempts_at(first.ends_at()), 0);
         assert_eq!(later.and_one_more(first.ends_at()), CodeWindow { attempts: 1, since: first.ends_at() });
+    }
+
+    #[test]
+    fn a_window_from_before_a_step_back_of_the_clock_counts_no_more() {
+        let spent = CodeWindow { attempts: 10, since: Timestamp::from_millis(9_000_000_000) };
+        assert_eq!(spent.attempts_at(spent.since.minus(CODE_WINDOW)), 10);
+        assert_eq!(spent.attempts_at(spent.since.minus(CODE_WINDOW * 2)), 0);
     }
 }

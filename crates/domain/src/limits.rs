@@ -72,7 +72,9 @@ impl Take {
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Limited> {
         let burst = self.rate.burst.max(1);
         let token = self.rate.window / burst;
-        let after = full_at.unwrap_or(now).max(now).plus(token);
+        // No bucket is further from full than its window: what says so was written before the clock stepped back.
+        let full_at = full_at.unwrap_or(now).min(now.plus(self.rate.window)).max(now);
+        let after = full_at.plus(token);
         let fill = after.since(now);
         // The token's length is rounded down, so a whole bucket is counted in the same measure.
         let whole = token * burst;
@@ -82,6 +84,10 @@ impl Take {
         Err(Limited { limit: self.limit, retry_after: fill.saturating_sub(whole) })
     }
 }
+
+/// A state that is so much ahead of the clock was written before the clock stepped back. (A little ahead is no more than
+/// a request that began earlier and came later.)
+const STEPPED_BACK: Duration = Duration::from_mins(1);
 
 /// When failures begin to cost time, and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,9 +119,11 @@ impl Failures {
     pub fn and_one_more(self, policy: &FailurePolicy, now: Timestamp) -> Self {
         // A blocked time is no peace: the window goes on until it was quiet for as long after it.
         let is_fresh = now.since(self.since.max(self.blocked_until)) <= policy.window;
-        let (count, since) = if is_fresh { (self.count.saturating_add(1), self.since) } else { (1, now) };
+        let since = if self.is_ahead_of(now) { now } else { self.since };
+        let (count, since) = if is_fresh { (self.count.saturating_add(1), since) } else { (1, now) };
         if count < policy.threshold {
-            return Self { count, since, blocked_until: self.blocked_until };
+            let blocked_until = if self.is_ahead_of(now) { now } else { self.blocked_until };
+            return Self { count, since, blocked_until };
         }
         let doublings = (count - policy.threshold).min(16);
         let delay = policy.first_delay.saturating_mul(1 << doublings).min(policy.longest_delay);
@@ -125,7 +133,12 @@ impl Failures {
     /// How long to wait before the next try; `None` where one may try now.
     #[must_use]
     pub fn blocked(&self, now: Timestamp) -> Option<Duration> {
-        (now < self.blocked_until).then(|| self.blocked_until.since(now))
+        // Else a clock that was an hour ahead would lock everybody out for that hour after its correction.
+        (now < self.blocked_until && !self.is_ahead_of(now)).then(|| self.blocked_until.since(now))
+    }
+
+    fn is_ahead_of(&self, now: Timestamp) -> bool {
+        self.since > now.plus(STEPPED_BACK)
     }
 
     /// How many failures the window at `now` has.
@@ -165,6 +178,31 @@ mod tests {
         let state = take.take(None, at(0)).unwrap();
         assert!(take.take(Some(state), at(59)).is_err());
         assert!(take.take(Some(state), at(60)).is_ok());
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_empties_a_bucket_and_no_more() {
+        let rate = Rate { burst: 3, window: Duration::from_secs(30) };
+        let take = Take { key: LimitKey::new("x", &[]), rate, limit: "x" };
+        let state = take.take(None, at(100_000)).unwrap();
+        assert_eq!(take.take(Some(state), at(1000)).unwrap_err().retry_after, Duration::from_secs(10));
+        assert!(take.take(Some(at(1030)), at(1010)).is_ok());
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_locks_nobody_out_and_forgets_no_failure() {
+        let policy = FailurePolicy {
+            threshold: 2,
+            window: Duration::from_mins(15),
+            first_delay: Duration::from_secs(30),
+            longest_delay: Duration::from_mins(15),
+        };
+        let ahead = Failures::default().and_one_more(&policy, at(9000)).and_one_more(&policy, at(9000));
+        assert_eq!(ahead.blocked(at(1000)), None);
+        let next = ahead.and_one_more(&policy, at(1000));
+        assert_eq!((next.count, next.since), (3, at(1000)));
+        assert_eq!(next.blocked(at(1000)), Some(Duration::from_mins(1)));
+        assert_eq!(ahead.blocked(at(8970)), Some(Duration::from_mins(1)), "a request that began earlier");
     }
 
     #[test]
