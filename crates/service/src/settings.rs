@@ -171,7 +171,8 @@ pub struct SettingsInForce {
 
 impl BaseSettings {
     /// Puts what the database says over what is not pinned. A stored value that cannot be read, or that broke with
-    /// the pinned ones, is left out and logged: a service that starts is worth more than one bad row.
+    /// the pinned ones, is left out and logged: a service that starts is worth more than one bad row. It takes no
+    /// other with it: a sign-up that an admin closed stays closed.
     pub fn in_force(&self, stored: &StoredSettings) -> Result<SettingsInForce> {
         let mut patch = SettingsPatch::default();
         for (key, value) in &stored.values {
@@ -181,15 +182,22 @@ impl BaseSettings {
                 _ => tracing::warn!(setting = %key, "a stored setting cannot be read and is left out"),
             }
         }
-        let checked = self.check(patch.over(&self.values));
-        let (values, redirects, default_redirect) = match checked {
-            Ok(checked) => checked,
-            Err(error) => {
-                tracing::error!(%error, "the stored settings do not fit together; the configured ones are in force");
-                self.check(self.values.clone())?
-            }
-        };
+        let (values, redirects, default_redirect) = self.check_stored(patch)?;
         Ok(SettingsInForce { values, redirects, default_redirect, version: stored.version })
+    }
+
+    /// Leaves out the stored values that do not fit, one after the other; the configured ones must fit.
+    fn check_stored(&self, mut patch: SettingsPatch) -> Result<Checked> {
+        loop {
+            let error = match self.check(patch.over(&self.values)) {
+                Ok(checked) => return Ok(checked),
+                Err(error) => error,
+            };
+            let is_named = |setting: &SettingKey| patch.named().iter().any(|(named, _)| named == setting);
+            let Some(setting) = misfit(&error).filter(is_named) else { return Err(error) };
+            tracing::error!(setting = setting.key(), %error, "a stored setting does not fit and is left out");
+            patch.forget(setting);
+        }
     }
 
     /// Checks a change by an admin against the settings in force; answers what is to be stored.
@@ -208,10 +216,7 @@ impl BaseSettings {
         Ok(named.into_iter().map(change).collect())
     }
 
-    fn check(
-        &self,
-        values: EditableSettings,
-    ) -> Result<(EditableSettings, RedirectPolicy, Option<RedirectUrl>)> {
+    fn check(&self, values: EditableSettings) -> Result<Checked> {
         let length = values.passwords.min_length;
         if !(SHORTEST_MIN_LENGTH..=LONGEST_PASSWORD).contains(&length) {
             let problem = format!("must be between {SHORTEST_MIN_LENGTH} and {LONGEST_PASSWORD}");
@@ -229,6 +234,18 @@ impl BaseSettings {
             return Err(Error::EmailProviderNotConfigured);
         }
         Ok((values, redirects, default_redirect))
+    }
+}
+
+/// Settings that fit together, with what was made of the redirect list.
+type Checked = (EditableSettings, RedirectPolicy, Option<RedirectUrl>);
+
+/// The setting that a refusal of [`BaseSettings::check`] is about.
+fn misfit(error: &Error) -> Option<SettingKey> {
+    match error {
+        Error::Validation { field, .. } => SettingKey::ALL.iter().copied().find(|key| key.field() == *field),
+        Error::EmailProviderNotConfigured => Some(SettingKey::RequireEmailVerification),
+        _ => None,
     }
 }
 
@@ -259,6 +276,23 @@ impl SettingsPatch {
                     .require_special_char
                     .unwrap_or(base.passwords.require_special_char),
             },
+        }
+    }
+
+    /// Names one setting less.
+    fn forget(&mut self, setting: SettingKey) {
+        match setting {
+            SettingKey::RequireEmailVerification => self.require_email_verification = None,
+            SettingKey::VerifyEmailMethod => self.verify_email_method = None,
+            SettingKey::ResetPasswordMethod => self.reset_password_method = None,
+            SettingKey::AllowedRedirectUrls => self.allowed_redirect_urls = None,
+            SettingKey::DefaultRedirectUrl => self.default_redirect_url = None,
+            SettingKey::DisableSignUp => self.disable_sign_up = None,
+            SettingKey::PasswordMinLength => self.password_min_length = None,
+            SettingKey::RequireNumber => self.require_number = None,
+            SettingKey::RequireLowercase => self.require_lowercase = None,
+            SettingKey::RequireUppercase => self.require_uppercase = None,
+            SettingKey::RequireSpecialChar => self.require_special_char = None,
         }
     }
 
