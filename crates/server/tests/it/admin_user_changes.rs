@@ -272,6 +272,17 @@ both_stores! {
         answer.refused(403, "EMAIL_NOT_VERIFIED");
     }
 
+    async fn verification_by_an_admin_ends_no_session_and_removes_no_text(app) {
+        let ada = app.user("ada").await;
+        ada.patch(ME, json!({"bio": "Countess"})).send().await.expect(200);
+
+        change(&app, &ada, json!({"emailVerified": true})).await.expect(200);
+
+        assert_eq!(ada.get(ME).send().await.expect(200)["bio"], "Countess");
+        ada.refreshed().await.expect(200);
+        app.anon().sign_in(&ada.email, PASSWORD).send().await.expect(200);
+    }
+
     async fn ended_sessions_are_over_at_once_and_the_user_signs_in_again(app) {
         let ada = app.user("ada").await;
         let second = ada.sign_in_again().await;

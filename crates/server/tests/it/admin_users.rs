@@ -268,6 +268,15 @@ both_stores! {
     }
 
     with(|b| b.limits())
+    async fn admin_creates_more_users_than_one_address_may_sign_up(app) {
+        for n in 0..25 {
+            let body = json!({"email": format!("user{n}@example.org"), "password": PASSWORD});
+
+            create(&app, body).await.expect(200);
+        }
+    }
+
+    with(|b| b.limits())
     async fn refused_admin_keys_of_one_address_are_limited(app) {
         let mut refusals = Vec::new();
         for n in 0..30 {

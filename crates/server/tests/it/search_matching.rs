@@ -197,6 +197,47 @@ both_stores! {
         }
     }
 
+    async fn strange_characters_are_plain_too(app) {
+        let bio = "x\u{1}abc\u{1f}y \u{e000}def \u{fdd0}ghi\u{ffff} \u{10ffff}jkl \u{378}mno";
+        profile(&app, 1, json!({"name": "Strange", "bio": bio})).await;
+
+        for q in [
+            "\u{1}abc",
+            "c\u{1f}y",
+            "\u{e000}",
+            "\u{e000}de",
+            "\u{fdd0}g",
+            "ghi\u{ffff}",
+            "\u{10ffff}",
+            "\u{378}mno",
+        ] {
+            finds(&app, q, &["Strange"]).await;
+        }
+        for q in ["\u{1}", "abc y", "\u{e001}", "\u{ffff}ghi", "\u{1f}"] {
+            finds(&app, q, &[]).await;
+        }
+    }
+
+    async fn longest_and_most_crowded_texts_are_answered(app) {
+        let words: String =
+            ('a'..='z').chain('0'..='9').chain('α'..='ξ').flat_map(|c| [c, ' ']).take(100).collect();
+        let texts = [
+            words.as_str(),
+            &"ﷺ".repeat(100),
+            &"\" ".repeat(50),
+            &"a*".repeat(50),
+            &"\u{1f600}".repeat(100),
+            &"x".repeat(100),
+        ];
+        for (n, text) in texts.iter().enumerate() {
+            profile(&app, n, json!({"name": text})).await;
+        }
+
+        for text in texts {
+            finds(&app, text, &[text]).await;
+        }
+    }
+
     async fn operators_are_words(app) {
         named(&app, &["Ada", "Eve", "Ada AND Eve", "NEAR Ada", "NOT Eve", "Eve OR"]).await;
 
