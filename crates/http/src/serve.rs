@@ -1,11 +1,11 @@
 //! Listeners and connections: how many, how long, and how they end. Requests are the router's matter.
 
 mod bare_refusals;
+mod quiet;
 
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -16,9 +16,11 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::MissedTickBehavior;
 use tower::ServiceExt;
 
 use self::bare_refusals::Dressed;
+use self::quiet::{Activity, Patience, Verdict};
 use crate::client::PeerAddr;
 use crate::settings::ServeSettings;
 
@@ -148,27 +150,36 @@ async fn connection(
     mut phase: watch::Receiver<Phase>,
 ) {
     let _ = stream.set_nodelay(true); // an answer late by a delayed ACK is still an answer
-    let has_asked = AtomicBool::new(false);
+    let activity = Arc::new(Activity::default());
     let service = service_fn(|mut request: Request<Incoming>| {
-        has_asked.store(true, Ordering::Relaxed);
+        let in_flight = activity.begin();
         request.extensions_mut().insert(PeerAddr(peer));
-        server.router.clone().oneshot(request)
+        let answer = server.router.clone().oneshot(request);
+        async move {
+            let answer = answer.await;
+            drop(in_flight);
+            answer
+        }
     });
-    let mut connection = pin!(server.builder.serve_connection(Dressed::new(TokioIo::new(stream)), service));
-    // The parser's own timer starts only when the protocol is known. This one catches who never says it; it comes
-    // later, so that the parser's way of closing is tried first.
-    let mut first_request =
-        pin!(tokio::time::sleep(server.settings.header_read_timeout + Duration::from_secs(1)));
-    let mut awaits_first = true;
+    let mut connection = pin!(
+        server
+            .builder
+            .serve_connection(Dressed::new(TokioIo::new(stream), server.settings.is_https), service)
+    );
+    // The parser's own timer knows only half of those who waste a connection: see `quiet`. This one comes later, so
+    // that the parser's way of closing is tried first.
+    let mut patience = Patience::default();
+    let mut look = tokio::time::interval(server.settings.header_read_timeout + Duration::from_secs(1));
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    look.reset(); // the first look comes after a whole interval
     loop {
         tokio::select! {
             _ = connection.as_mut() => return, // a broken connection is the client's matter: not logged
-            () = first_request.as_mut(), if awaits_first => {
-                if !has_asked.load(Ordering::Relaxed) {
-                    return;
-                }
-                awaits_first = false;
-            }
+            _ = look.tick() => match patience.judge(&activity) {
+                Verdict::Keep => {}
+                Verdict::AskToEnd => connection.as_mut().graceful_shutdown(),
+                Verdict::Cut => return,
+            },
             changed = phase.changed() => match *phase.borrow_and_update() {
                 Phase::Open | Phase::Draining if changed.is_ok() => connection.as_mut().graceful_shutdown(),
                 _ => return,
