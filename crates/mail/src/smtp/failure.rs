@@ -63,6 +63,8 @@ impl Failure {
                 Cause::Refused { code: code.into(), enhanced: error.source().and_then(enhanced_code) }
             }
             None if error.is_timeout() => Cause::TimedOut,
+            // The library quotes an answer that it cannot read, and a recipient may stand in it.
+            None if error.is_response() => Cause::Broken("its answer is no SMTP".to_owned()),
             None => Cause::Broken(innermost(error)),
         };
         Self { stage, cause }
