@@ -14,6 +14,9 @@ const SECRET_FILE: &str = "server-secret";
 /// The file of the generated admin key.
 const ADMIN_KEY_FILE: &str = "admin-key";
 
+/// Fewest characters of a kept secret: what the settings demand of theirs.
+const SHORTEST: usize = 32;
+
 /// Something about the data folder cannot be done.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {action}: {source}", .path.display())]
@@ -84,7 +87,15 @@ impl<'a> DataFolder<'a> {
             fs::remove_file(&draft).map_err(fail("cannot be written"))?;
         }
         let text = fs::read_to_string(&path).map_err(fail("cannot be read"))?;
-        Ok(Kept { secret: Secret::new(text.trim().to_owned()), path, is_new })
+        let secret = Secret::new(text.trim().to_owned());
+        // An emptied file must not become a key that anybody can send.
+        if secret.reveal().len() < SHORTEST {
+            let short = io::Error::other(format!(
+                "it holds less than {SHORTEST} characters; delete it to have a new one made"
+            ));
+            return Err(fail("is no secret")(short));
+        }
+        Ok(Kept { secret, path, is_new })
     }
 }
 
@@ -118,5 +129,15 @@ mod tests {
         assert_eq!(first.secret.reveal().len(), 64);
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&first.path)), (0o700, 0o600));
+    }
+
+    #[test]
+    fn an_emptied_file_is_no_secret() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(parent.path()).unwrap();
+        let path = folder.admin_key(&SystemEntropy).unwrap().path;
+        fs::write(&path, "\n").unwrap();
+        let refused = folder.admin_key(&SystemEntropy).err().unwrap().to_string();
+        assert!(refused.contains("less than 32 characters"), "{refused}");
     }
 }

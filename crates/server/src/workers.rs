@@ -21,10 +21,39 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// Starts the workers; they end when the channel says so.
 pub fn start(service: &Arc<Service>, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut workers = JoinSet::new();
-    workers.spawn(deliver_mails(Arc::clone(service), stop.clone()));
-    workers.spawn(follow_shared(Arc::clone(service), stop.clone()));
-    workers.spawn(keep_up(Arc::clone(service), stop.clone()));
+    let with = || (Arc::clone(service), stop.clone());
+    let mails = with();
+    workers.spawn(keep_alive("mails", AFTER_FAILURE, move || {
+        deliver_mails(Arc::clone(&mails.0), mails.1.clone())
+    }));
+    let shared = with();
+    workers.spawn(keep_alive("shared state", AFTER_FAILURE, move || {
+        follow_shared(Arc::clone(&shared.0), shared.1.clone())
+    }));
+    let upkeep = with();
     workers
+        .spawn(keep_alive("upkeep", AFTER_FAILURE, move || keep_up(Arc::clone(&upkeep.0), upkeep.1.clone())));
+    workers
+}
+
+/// Runs a worker to its end, and again where it panicked: a service whose requests work and whose mails stopped is
+/// found out last.
+async fn keep_alive<W>(name: &'static str, pause: Duration, worker: impl Fn() -> W)
+where
+    W: Future<Output = ()> + Send + 'static,
+{
+    loop {
+        // A set of one: it ends its task when it is dropped.
+        let mut alone = JoinSet::new();
+        alone.spawn(worker());
+        match alone.join_next().await {
+            Some(Err(error)) if error.is_panic() => {
+                tracing::error!(worker = name, "a worker panicked and is started again");
+                sleep(pause).await;
+            }
+            _ => return,
+        }
+    }
 }
 
 async fn deliver_mails(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
@@ -92,4 +121,23 @@ async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
         tracing::info!(deleted, "rows past their use were deleted");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_worker_that_panics_is_started_again() {
+        let starts = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&starts);
+        keep_alive("test", Duration::ZERO, move || {
+            let number = counted.fetch_add(1, Ordering::SeqCst);
+            async move { assert!(number > 1, "the first two panic") }
+        })
+        .await;
+        assert_eq!(starts.load(Ordering::SeqCst), 3);
+    }
 }
