@@ -8,9 +8,9 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use rand::SeedableRng;
 
 const CALLS: usize = 2_000;
 const PASSWORD: &str = "tangerine-9-trees";
@@ -19,7 +19,9 @@ const PASSWORD: &str = "tangerine-9-trees";
 type Operation = (&'static str, &'static str, fn(&str) -> String);
 
 const OPERATIONS: [Operation; 4] = [
-    ("sign-in", "/api/auth/sessions", |email| format!(r#"{{"email":"{email}","password":"wrong-{PASSWORD}"}}"#)),
+    ("sign-in", "/api/auth/sessions", |email| {
+        format!(r#"{{"email":"{email}","password":"wrong-{PASSWORD}"}}"#)
+    }),
     ("resend", "/api/auth/email/send-verification", |email| format!(r#"{{"email":"{email}"}}"#)),
     ("reset", "/api/auth/email/send-reset-password", |email| format!(r#"{{"email":"{email}"}}"#)),
     ("exchange", "/api/auth/email/exchange-reset-password-token", |email| {
@@ -39,7 +41,12 @@ fn main() {
     for (name, path, body) in OPERATIONS {
         let (known, unknown) = measure(&mut connection, path, body);
         let p = rank_test(&known, &unknown);
-        println!("{name:<10}{:>8}{:>14.4}{:>14.4}{p:>10.3}", known.len() + unknown.len(), median(&known), median(&unknown));
+        println!(
+            "{name:<10}{:>8}{:>14.4}{:>14.4}{p:>10.3}",
+            known.len() + unknown.len(),
+            median(&known),
+            median(&unknown)
+        );
     }
     server.kill().unwrap();
     server.wait().unwrap();
@@ -74,9 +81,11 @@ fn median(values: &[f64]) -> f64 {
 
 /// Two-sided p-value of the Mann-Whitney test by its normal approximation.
 fn rank_test(a: &[f64], b: &[f64]) -> f64 {
-    let mut all: Vec<_> = a.iter().map(|value| (*value, true)).chain(b.iter().map(|value| (*value, false))).collect();
+    let mut all: Vec<_> =
+        a.iter().map(|value| (*value, true)).chain(b.iter().map(|value| (*value, false))).collect();
     all.sort_by(|x, y| x.0.total_cmp(&y.0));
-    let ranks: f64 = all.iter().enumerate().filter(|(_, (_, is_a))| *is_a).map(|(rank, _)| rank as f64 + 1.0).sum();
+    let ranks: f64 =
+        all.iter().enumerate().filter(|(_, (_, is_a))| *is_a).map(|(rank, _)| rank as f64 + 1.0).sum();
     let (n, m) = (a.len() as f64, b.len() as f64);
     let u = ranks - n * (n + 1.0) / 2.0;
     let z = (u - n * m / 2.0) / (n * m * (n + m + 1.0) / 12.0).sqrt();
@@ -101,8 +110,8 @@ fn start(folder: &std::path::Path) -> (Child, u16) {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let address = lines.map(|line| line.unwrap()).find(|line| line.contains("Listening")).unwrap();
+    let banner = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    let address = banner.map(|line| line.unwrap()).find(|line| line.contains("Listening")).unwrap();
     let port = address.split("127.0.0.1:").nth(1).unwrap().split(',').next().unwrap().trim().parse().unwrap();
     (child, port)
 }

@@ -1,6 +1,6 @@
 //! `latchkey serve`: listeners, workers, signals, and the way down.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,12 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     }
     let assembly = assemble(&settings).await?;
     let service = assembly.service;
-    println!("{}", banner(&settings, &service, &addresses, assembly.kept_admin_key.as_ref()));
+    // A reader that has gone away is no reason not to serve.
+    let _ = writeln!(
+        io::stdout(),
+        "{}",
+        banner(&settings, &service, &addresses, assembly.kept_admin_key.as_ref())
+    );
     tracing::info!(
         mode = if settings.server.is_development() { "development" } else { "production" },
         mails = %settings.mail.dir.display(),
