@@ -19,7 +19,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 use uuid::Uuid;
 
-pub(crate) use self::headers::secure as secure_headers;
+pub(crate) use self::headers::{insist_on_https, secure as secure_headers};
 
 use crate::cors::cors;
 use crate::error::{ApiError, Shaped};
@@ -85,7 +85,9 @@ async fn boundary(State(edge): State<Edge>, mut request: Request, next: Next) ->
 
     let mut response = shape(response);
     headers::secure(response.headers_mut());
-    headers::insist_on_https(response.headers_mut(), &edge.settings);
+    if edge.settings.is_https() {
+        headers::insist_on_https(response.headers_mut());
+    }
     headers::identify(response.headers_mut(), request_id);
     let response = if is_head { without_body(response) } else { response };
 

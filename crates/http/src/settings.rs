@@ -75,6 +75,8 @@ pub struct ServeSettings {
     pub header_read_timeout: Duration,
     /// How long a stop waits for requests in flight.
     pub drain_timeout: Duration,
+    /// Whether clients reach the service by https. Refusals of what is no HTTP say so too.
+    pub is_https: bool,
 }
 
 impl Default for ServeSettings {
@@ -83,6 +85,7 @@ impl Default for ServeSettings {
             max_connections: 4096,
             header_read_timeout: Duration::from_secs(10),
             drain_timeout: Duration::from_secs(20),
+            is_https: false,
         }
     }
 }

@@ -116,6 +116,7 @@ pub fn serve_settings(settings: &Settings) -> ServeSettings {
         max_connections: settings.server.max_connections,
         header_read_timeout: settings.server.header_read_timeout,
         drain_timeout: settings.server.drain_timeout,
+        is_https: settings.server.public_url.scheme() == "https",
     }
 }
 

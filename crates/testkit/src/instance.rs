@@ -60,7 +60,11 @@ impl Instance {
         let router = edge.wrap(router(app));
 
         let listener = TcpListener::from_std(ground.socket.try_clone().unwrap()).unwrap();
-        let settings = ServeSettings { drain_timeout: seconds(5), ..ServeSettings::default() };
+        let settings = ServeSettings {
+            drain_timeout: seconds(5),
+            is_https: plan.http.is_https(),
+            ..ServeSettings::default()
+        };
         let (stop, stopped) = oneshot::channel();
         let server = tokio::spawn(serve(vec![listener], router, settings, async {
             let _ = stopped.await; // an app that was dropped stops as well

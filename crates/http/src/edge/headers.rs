@@ -7,8 +7,6 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
 
-use crate::settings::HttpSettings;
-
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Nothing of an answer runs, loads or is framed. Pages bring their own.
 const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
@@ -24,11 +22,9 @@ pub(crate) fn secure(headers: &mut HeaderMap) {
     headers.remove(SERVER);
 }
 
-/// Tells browsers to come by https alone, where the service is reached so.
-pub(super) fn insist_on_https(headers: &mut HeaderMap, settings: &HttpSettings) {
-    if settings.is_https() {
-        headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
-    }
+/// Tells browsers to come by https alone. For services that are reached so.
+pub(crate) fn insist_on_https(headers: &mut HeaderMap) {
+    headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
 }
 
 /// Puts the request's id on its answer.

@@ -9,19 +9,21 @@ use bytes::{Buf, Bytes};
 use http::{HeaderMap, StatusCode};
 use hyper::rt::{Read, ReadBufCursor, Write};
 
-use crate::edge::secure_headers;
+use crate::edge::{insist_on_https, secure_headers};
 use crate::error::ApiError;
 
 /// A connection whose bare refusals are dressed on their way out.
 pub(super) struct Dressed<I> {
     inner: I,
+    /// Whether clients reach the service by https.
+    is_https: bool,
     /// What is left of the answer that goes out in place of a bare one.
     instead: Option<Bytes>,
 }
 
 impl<I> Dressed<I> {
-    pub(super) const fn new(inner: I) -> Self {
-        Self { inner, instead: None }
+    pub(super) const fn new(inner: I, is_https: bool) -> Self {
+        Self { inner, is_https, instead: None }
     }
 }
 
@@ -42,7 +44,7 @@ impl<I: Write + Unpin> Dressed<I> {
     /// Whether these bytes are, or were, replaced by another answer.
     fn replaces(&mut self, bytes: &[u8]) -> bool {
         if self.instead.is_none() {
-            self.instead = dress(bytes);
+            self.instead = dress(bytes, self.is_https);
         }
         self.instead.is_some()
     }
@@ -99,7 +101,7 @@ impl<I: Write + Unpin> Write for Dressed<I> {
 
 /// The answer in place of `head`, where that is a whole 4xx head without a body and without the request id that
 /// every answer of the router has.
-fn dress(head: &[u8]) -> Option<Bytes> {
+fn dress(head: &[u8], is_https: bool) -> Option<Bytes> {
     if !head.starts_with(b"HTTP/1.1 4") || !head.ends_with(b"\r\n\r\n") {
         return None;
     }
@@ -111,11 +113,11 @@ fn dress(head: &[u8]) -> Option<Bytes> {
     }
     let status = StatusCode::from_bytes(head.get(9..12)?).ok()?;
     let date = lines.iter().find(|line| line.to_ascii_lowercase().starts_with("date:"));
-    Some(answer(status, date.copied()))
+    Some(answer(status, date.copied(), is_https))
 }
 
 /// The dressed answer as it goes over the wire. The connection ends with it.
-fn answer(status: StatusCode, date: Option<&str>) -> Bytes {
+fn answer(status: StatusCode, date: Option<&str>, is_https: bool) -> Bytes {
     let mut error = ApiError::of_status(status);
     if error.status == StatusCode::BAD_REQUEST {
         "The request is not well-formed HTTP.".clone_into(&mut error.message);
@@ -124,6 +126,9 @@ fn answer(status: StatusCode, date: Option<&str>) -> Bytes {
     let mut headers = HeaderMap::new();
     error.write_headers(&mut headers);
     secure_headers(&mut headers);
+    if is_https {
+        insist_on_https(&mut headers);
+    }
     let body = error.body();
 
     let status = error.status;

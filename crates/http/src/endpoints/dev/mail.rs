@@ -1,7 +1,7 @@
 //! `/dev/mail`: a small inbox of the mails that the file transport wrote. Development mode only, loopback only: what
 //! stands there opens accounts.
 
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::client::{PeerAddr, SEC_FETCH_SITE};
 use crate::error::{ApiError, Result};
 use crate::pages::{Cell, Markup, Page};
+use crate::path::PathText;
 
 /// Mails on the page.
 const SHOWN: usize = 100;
@@ -71,7 +72,7 @@ pub async fn list(State(app): State<App>, _: LocalCaller) -> Result<Page> {
 }
 
 /// `GET /dev/mail/{id}`
-pub async fn show(State(app): State<App>, _: LocalCaller, Path(id): Path<String>) -> Result<Page> {
+pub async fn show(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Page> {
     let mail = app.service.read_inbox(&id).await?;
     let body = Markup::new()
         .paragraph(&format!("From {} to {}, {}", mail.from, mail.to, mail.date))
@@ -82,7 +83,7 @@ pub async fn show(State(app): State<App>, _: LocalCaller, Path(id): Path<String>
 }
 
 /// `GET /dev/mail/{id}/html`
-pub async fn html(State(app): State<App>, _: LocalCaller, Path(id): Path<String>) -> Result<Response> {
+pub async fn html(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Response> {
     let mail = app.service.read_inbox(&id).await?;
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
