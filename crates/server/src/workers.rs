@@ -13,8 +13,9 @@ use tokio::time::sleep;
 const OUTBOX_POLL: Duration = Duration::from_secs(2);
 /// How often shared settings and keys are looked at. Changes must arrive within a second.
 const SHARED_POLL: Duration = Duration::from_millis(400);
-/// How often what is past its use is deleted, and the age of the signing key looked at.
-const UPKEEP: Duration = Duration::from_secs(600);
+/// How often what is past its use is deleted, and the age of the signing key looked at. Sealed refresh tokens are to be
+/// gone soon after their grace.
+const UPKEEP: Duration = Duration::from_mins(1);
 /// The pause after a step that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 

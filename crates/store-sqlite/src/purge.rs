@@ -59,7 +59,8 @@ impl SqliteStore {
         for (statement, until) in steps {
             deleted += self.purge_rows(statement, until).await?;
         }
-        self.purge_rows(WIPE_SEALS, now).await?;
+        // All of them at every purge, however many sessions refresh: they are kept for their grace alone.
+        while self.purge_rows(WIPE_SEALS, now).await? >= u64::from(PURGED_AT_ONCE) {}
         Ok(deleted)
     }
 
