@@ -14,13 +14,21 @@ use latchkey_store::SignInGuard;
 use crate::config::LimitsConfig;
 use crate::error::{Error, Result};
 
-/// After so many buckets, full ones are forgotten.
+/// After so many buckets, or twice as many as the last sweep left, full ones are forgotten: a sweep looks at all of them,
+/// and must not be the price of every request when many are not full.
 const SWEEP_AT: usize = 10_000;
 
 /// The rate limits of policy.
 pub struct Limits {
     config: LimitsConfig,
-    local: Mutex<HashMap<LimitKey, Timestamp>>,
+    local: Mutex<Buckets>,
+}
+
+/// The buckets of this instance.
+#[derive(Default)]
+struct Buckets {
+    full_at: HashMap<LimitKey, Timestamp>,
+    left_by_sweep: usize,
 }
 
 impl From<Limited> for Error {
@@ -117,7 +125,7 @@ impl Limits {
     /// Forgets buckets that are full again; answers how many.
     pub fn sweep(&self, now: Timestamp) -> usize {
         let mut local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
-        sweep(&mut local, now)
+        local.sweep(now)
     }
 
     fn by_address(&self, limit: &'static str, rate: Rate, client: &Client) -> Vec<Take> {
@@ -132,19 +140,22 @@ impl Limits {
             return Ok(());
         }
         let mut local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
-        if local.len() >= SWEEP_AT {
-            sweep(&mut local, now);
+        if local.full_at.len() >= SWEEP_AT.max(2 * local.left_by_sweep) {
+            local.sweep(now);
         }
         for take in takes {
-            let after = take.take(local.get(&take.key).copied(), now)?;
-            local.insert(take.key, after);
+            let after = take.take(local.full_at.get(&take.key).copied(), now)?;
+            local.full_at.insert(take.key, after);
         }
         Ok(())
     }
 }
 
-fn sweep(local: &mut HashMap<LimitKey, Timestamp>, now: Timestamp) -> usize {
-    let before = local.len();
-    local.retain(|_, full_at| *full_at > now);
-    before - local.len()
+impl Buckets {
+    fn sweep(&mut self, now: Timestamp) -> usize {
+        let before = self.full_at.len();
+        self.full_at.retain(|_, full_at| *full_at > now);
+        self.left_by_sweep = self.full_at.len();
+        before - self.left_by_sweep
+    }
 }
