@@ -10,9 +10,9 @@ use time::OffsetDateTime;
 use time::format_description::StaticFormatDescription;
 use time::macros::format_description;
 
-use crate::inbox::in_background;
+use crate::background::in_background;
 use crate::message::{Message, MessageError};
-use crate::transport::SendError;
+use crate::send_error::SendError;
 
 /// The time in a file name: UTC with milliseconds, so that names sort by time.
 pub(crate) const TIME_FORMAT: StaticFormatDescription =

@@ -7,6 +7,7 @@ use latchkey_domain::time::Timestamp;
 use mail_parser::{Address, Message, MessageParser};
 use time::PrimitiveDateTime;
 
+use crate::background::in_background;
 use crate::file::{FileTransport, TIME_FORMAT};
 use crate::message::MessageId;
 
@@ -55,15 +56,6 @@ impl FileTransport {
         let (folder, id) = (self.folder().to_owned(), id.to_owned());
         in_background(move || Ok(read_file(&folder, &id)?.and_then(|mail| parse(id, date, &mail)))).await
     }
-}
-
-/// Files are read and written off the runtime's threads. Few at a time: one mail each, for the one outbox worker or
-/// for a developer's inbox page.
-#[expect(clippy::disallowed_methods, reason = "a handful of small files; the outbox bounds how many at once")]
-pub(crate) async fn in_background<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
 fn list(folder: &Path, limit: usize) -> io::Result<Vec<StoredMail>> {

@@ -3,6 +3,7 @@
 //! Not here: the outbox table, retries and dead letters. Those belong to the store and to the worker of the service.
 
 pub mod address;
+mod background;
 pub mod context;
 pub mod file;
 pub mod inbox;
@@ -10,6 +11,7 @@ pub mod memory;
 pub mod message;
 mod plain_words;
 pub mod render;
+pub mod send_error;
 pub mod smtp;
 #[cfg(feature = "smtp-sink")]
 pub mod smtp_sink;
@@ -23,7 +25,8 @@ pub use inbox::{ParsedMail, StoredMail};
 pub use memory::MemoryTransport;
 pub use message::{InvalidMessageId, Message, MessageError, MessageId};
 pub use render::{Rendered, TemplateError, Templates};
+pub use send_error::SendError;
 pub use smtp::SmtpTransport;
 pub use smtp::settings::{InvalidSmtpSettings, SmtpPassword, SmtpSettings, TlsMode};
 pub use template::Template;
-pub use transport::{SendError, Transport};
+pub use transport::Transport;

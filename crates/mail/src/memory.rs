@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::message::Message;
-use crate::transport::SendError;
+use crate::send_error::SendError;
 
 /// Keeps mails in memory. Clones share what they hold.
 #[derive(Clone, Default)]

@@ -11,7 +11,7 @@ use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::ClientId;
 
 use crate::message::{Message, MessageError};
-use crate::transport::SendError;
+use crate::send_error::SendError;
 
 use self::failure::{Cause, Failure, Stage};
 use self::settings::{InvalidSmtpSettings, SmtpSettings, TlsMode};

@@ -2,7 +2,8 @@
 
 use crate::file::FileTransport;
 use crate::memory::MemoryTransport;
-use crate::message::{Message, MessageError};
+use crate::message::Message;
+use crate::send_error::SendError;
 use crate::smtp::SmtpTransport;
 
 /// How mails leave.
@@ -13,32 +14,6 @@ pub enum Transport {
     File(FileTransport),
     /// Kept in memory, for tests.
     Memory(MemoryTransport),
-}
-
-/// Why a mail did not leave. The text may go to a log: it holds no address, code or credential, and nothing that the
-/// other side said but its status codes.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// Another attempt may succeed.
-    #[error("{0}")]
-    Transient(String),
-    /// This mail will never be taken.
-    #[error("{0}")]
-    Permanent(String),
-}
-
-impl SendError {
-    /// True where another attempt may succeed.
-    #[must_use]
-    pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Transient(_))
-    }
-}
-
-impl From<MessageError> for SendError {
-    fn from(error: MessageError) -> Self {
-        Self::Permanent(error.to_string())
-    }
 }
 
 impl Transport {

@@ -1,55 +1,17 @@
 //! Access tokens: signed JWTs (RFC 7519, RFC 9068 `at+jwt`), made and checked with our own keys only (RFC 8725).
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Validation, decode, decode_header};
-use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use serde::{Deserialize, Serialize};
 
-use crate::config::SigningAlgorithm;
+use crate::claims::{Claims, TYPE};
 use crate::signing_keys::{KeySet, SigningKey};
 
-/// The `typ` of access tokens, RFC 9068 section 2.1.
-const TYPE: &str = "at+jwt";
 /// The role of every signed-in user.
 const ROLE: &str = "authenticated";
 /// A token is longer than any of ours.
 const LONGEST_TOKEN: usize = 4096;
-
-/// The claims of an access token. Times are whole seconds since the Unix epoch.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Claims {
-    /// Issuer: the public URL.
-    pub iss: String,
-    /// Audience: the public URL, or what the operator set.
-    pub aud: String,
-    /// Subject: the user.
-    pub sub: UserId,
-    /// The session.
-    pub sid: SessionId,
-    /// Always `authenticated`.
-    pub role: String,
-    /// The user's address.
-    pub email: String,
-    /// Whether it was proven.
-    pub email_verified: bool,
-    /// When the user proved who they are.
-    pub auth_time: i64,
-    /// How (RFC 8176).
-    pub amr: Vec<String>,
-    /// When the token was made.
-    pub iat: i64,
-    /// When it stops being good.
-    pub exp: i64,
-    /// Before when it is not good; we set none, and honour one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nbf: Option<i64>,
-    /// Its own id.
-    pub jti: String,
-}
 
 /// An access token and the end of its life.
 #[derive(Clone)]
@@ -125,13 +87,6 @@ impl TokenNames {
         validation.set_audience(&[&self.audience]);
         validation
     }
-}
-
-/// The encoded header of a key's tokens: made once for the key.
-#[must_use]
-pub(crate) fn encoded_header(algorithm: SigningAlgorithm, kid: &str) -> String {
-    let header = serde_json::json!({ "alg": algorithm.as_str(), "kid": kid, "typ": TYPE });
-    URL_SAFE_NO_PAD.encode(header.to_string())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::LiveSession;
 
-use crate::access_tokens::Claims;
+use crate::claims::Claims;
 use crate::error::{Error, Result};
 use crate::service::Service;
 

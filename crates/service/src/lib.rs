@@ -8,12 +8,13 @@
 //! | Profiles | [`profiles`], [`search`] |
 //! | Admin | [`admin`] |
 //! | Behind the scenes | [`outbox`], [`inbox`], [`upkeep`], [`shared`] |
-//! | What they stand on | [`service`], [`config`], [`settings`], [`passwords`], [`access_tokens`], [`signing_keys`], [`secrets`], [`limits`], [`clock`], [`entropy`], [`error`] |
+//! | What they stand on | [`service`], [`config`], [`settings`], [`passwords`], [`access_tokens`], [`claims`], [`signing_keys`], [`secrets`], [`limits`], [`clock`], [`entropy`], [`error`] |
 
 pub mod access_tokens;
 pub mod admin;
 pub mod authenticate;
 pub mod change_password;
+pub mod claims;
 pub mod clock;
 pub mod config;
 pub mod entropy;

@@ -25,7 +25,7 @@ use crate::limits::Limits;
 use crate::passwords::{HashingError, Passwords};
 use crate::secrets::{CannotDerive, Keys, ServerSecret};
 use crate::settings::{BaseSettings, SettingsInForce};
-use crate::signing_keys::KeySet;
+use crate::signing_keys::{KeySet, new_signing_key};
 
 /// What renders and sends mails.
 pub struct Mailer {
@@ -114,7 +114,7 @@ impl Service {
         let keys = parts.secret.derive()?;
         let passwords = Passwords::start(parts.config.hashing, Arc::clone(&parts.entropy))?;
         let now = parts.clock.now();
-        let candidate = crate::shared::new_signing_key(&parts.config, &keys, &*parts.entropy, now)?;
+        let candidate = new_signing_key(parts.config.algorithm, &keys, &*parts.entropy, now)?;
         parts.store.ensure_signing_key(candidate).await?;
         let signing = KeySet::open(&parts.store.list_signing_keys(now).await?, &keys)?;
         let settings = parts.base_settings.in_force(&parts.store.load_settings().await?)?;

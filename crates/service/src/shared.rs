@@ -3,36 +3,16 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::ids::KeyId;
-use latchkey_domain::time::Timestamp;
-use latchkey_store::NewSigningKey;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::ServiceConfig;
-use crate::entropy::Entropy;
 use crate::error::Result;
-use crate::secrets::Keys;
 use crate::service::Service;
-use crate::signing_keys::{KeySet, generate};
+use crate::signing_keys::{KeySet, new_signing_key};
 
 /// A token may be used for this long after it expired on another instance's clock.
 const CLOCK_SKEW: Duration = Duration::from_mins(1);
-
-/// Makes a signing key, sealed for the store.
-pub(crate) fn new_signing_key(
-    config: &ServiceConfig,
-    keys: &Keys,
-    entropy: &dyn Entropy,
-    now: Timestamp,
-) -> Result<NewSigningKey> {
-    let id = KeyId::new(now, entropy.bytes());
-    let pkcs8 = generate(config.algorithm)?;
-    let sealed =
-        keys.seal_signing_key(entropy, &id.to_string(), &pkcs8).map_err(crate::error::Error::internal)?;
-    Ok(NewSigningKey { id, algorithm: config.algorithm.as_str().to_owned(), sealed, created_at: now })
-}
 
 impl Service {
     /// Looks whether settings or keys changed elsewhere, and takes them over; `true` if they had.
@@ -60,7 +40,7 @@ impl Service {
         let now = self.clock.now();
         self.reload_shared().await?;
         let replaces = self.signing.load().signing()?.id();
-        let key = new_signing_key(&self.config, &self.keys, &*self.entropy, now)?;
+        let key = new_signing_key(self.config.algorithm, &self.keys, &*self.entropy, now)?;
         let verify_until = now.plus(self.config.lifetimes.access_token + CLOCK_SKEW);
         let mut event = self.event(AuditKind::KeyRotated, actor, client, now);
         event.details.insert("kid".to_owned(), Value::from(key.id.to_string()));

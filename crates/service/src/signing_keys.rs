@@ -7,11 +7,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey};
 use latchkey_domain::ids::KeyId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::StoredSigningKey;
+use latchkey_store::{NewSigningKey, StoredSigningKey};
 use serde_json::{Value, json};
 
-use crate::access_tokens::{Claims, encoded_header};
+use crate::claims::{Claims, encoded_header};
 use crate::config::SigningAlgorithm;
+use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::secrets::Keys;
 
@@ -51,6 +52,19 @@ pub fn generate(algorithm: SigningAlgorithm) -> Result<Vec<u8>> {
     document
         .map(|document| document.as_ref().to_vec())
         .map_err(|_| Error::internal("a signing key could not be made"))
+}
+
+/// Makes a signing key, sealed for the store.
+pub(crate) fn new_signing_key(
+    algorithm: SigningAlgorithm,
+    keys: &Keys,
+    entropy: &dyn Entropy,
+    now: Timestamp,
+) -> Result<NewSigningKey> {
+    let id = KeyId::new(now, entropy.bytes());
+    let pkcs8 = generate(algorithm)?;
+    let sealed = keys.seal_signing_key(entropy, &id.to_string(), &pkcs8).map_err(Error::internal)?;
+    Ok(NewSigningKey { id, algorithm: algorithm.as_str().to_owned(), sealed, created_at: now })
 }
 
 impl SigningKey {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::transport::SendError;
+use crate::send_error::SendError;
 
 /// How far the conversation had come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

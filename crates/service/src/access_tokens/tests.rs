@@ -1,8 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::email::Email;
-use latchkey_domain::ids::KeyId;
+use latchkey_domain::ids::{KeyId, SessionId, UserId};
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::StoredSigningKey;
