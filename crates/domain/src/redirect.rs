@@ -94,22 +94,24 @@ impl RedirectUrl {
         &self.0
     }
 
-    /// The URL with parameters appended to its query, form-encoded. What stands in the query and the fragment
-    /// survives byte for byte, even where it has parameters of the same names.
+    /// The URL with parameters appended to its query, form-encoded. What else stands in the query and the fragment
+    /// survives byte for byte. Parameters of the `own` names are taken out first: whoever chose the target must not
+    /// say in our name how a link went.
     #[must_use]
-    pub fn with_query(&self, parameters: &[(&str, &str)]) -> String {
-        if parameters.is_empty() {
-            return self.0.clone();
-        }
+    pub fn with_query(&self, parameters: &[(&str, &str)], own: &[&str]) -> String {
         let (front, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
-        let separator = match front.split_once('?') {
-            None => "?",
-            Some((_, "")) => "",
-            Some(_) => "&",
+        let (base, query) = front.split_once('?').map_or((front, None), |(base, query)| (base, Some(query)));
+        let is_foreign = |pair: &&str| {
+            let name = form_urlencoded::parse(pair.as_bytes()).next().map(|(name, _)| name);
+            name.is_none_or(|name| !own.contains(&name.as_ref()))
         };
+        let sent = query.filter(|query| !query.is_empty());
+        let kept = sent.into_iter().flat_map(|query| query.split('&')).filter(is_foreign);
         let added = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+        let pairs: Vec<_> = kept.chain((!added.is_empty()).then_some(added.as_str())).collect();
+        let separator = if pairs.is_empty() && query.is_none() { "" } else { "?" };
 
-        format!("{front}{separator}{added}{fragment}")
+        format!("{base}{separator}{}{fragment}", pairs.join("&"))
     }
 }
 

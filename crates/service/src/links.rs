@@ -143,7 +143,8 @@ impl Service {
         token: Option<&LinkToken>,
     ) -> String {
         let prefix = &self.config.redirect_param_prefix;
-        let [status, kind, error] = ["status", "type", "error"].map(|name| format!("{prefix}_{name}"));
+        let [status, kind, error, code] =
+            ["status", "type", "error", "code"].map(|name| format!("{prefix}_{name}"));
         let good = match purpose {
             Purpose::VerifyEmail => "success",
             Purpose::ResetPassword => "ready",
@@ -156,6 +157,9 @@ impl Service {
             Some(problem) => parameters.push((&error, problem.message())),
             None => parameters.extend(token.map(|token| ("token", token.expose()))),
         }
-        target.with_query(&parameters)
+        let own = [status.as_str(), &kind, &error, &code, "token"];
+        // Only a reset link speaks of a token; after a verification that name is the app's own.
+        let own = if purpose == Purpose::ResetPassword { &own[..] } else { &own[..4] };
+        target.with_query(&parameters, own)
     }
 }

@@ -176,13 +176,13 @@ fn parameters_are_appended_and_query_and_fragment_survive() {
         ("myapp://callback", format!("myapp://callback?{added}")),
         ("myapp:callback?a#b", format!("myapp:callback?a&{added}#b")),
     ] {
-        assert_eq!(url(target).with_query(&parameters), expected);
+        assert_eq!(url(target).with_query(&parameters, &[]), expected);
     }
 }
 
 #[test]
 fn no_parameters_change_nothing() {
-    assert_eq!(url("https://good.example/cb?#").with_query(&[]), "https://good.example/cb?#");
+    assert_eq!(url("https://good.example/cb?#").with_query(&[], &[]), "https://good.example/cb?#");
 }
 
 #[test]
@@ -229,4 +229,13 @@ fn overlong_urls_are_refused_as_sent_and_as_serialised() {
         policy.check(&format!("https://good.example/{}", "é".repeat(400))),
         Err(UrlFault::TooLong.into())
     );
+}
+
+#[test]
+fn parameters_of_our_own_names_do_not_survive_in_a_target() {
+    let target = url("https://good.example/cb?a=1&service_status=ready&&b=%20&service%5Fstatus=x&token=t#f");
+    let sent = target.with_query(&[("service_status", "error")], &["service_status", "token"]);
+    assert_eq!(sent, "https://good.example/cb?a=1&&b=%20&service_status=error#f");
+    let bare = url("https://good.example/cb?token=t");
+    assert_eq!(bare.with_query(&[("x", "1")], &["token"]), "https://good.example/cb?x=1");
 }
