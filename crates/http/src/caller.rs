@@ -7,7 +7,7 @@ use http::request::Parts;
 use latchkey_service::authenticate::Caller;
 
 use crate::app::App;
-use crate::bearer::{ApiKeyHeader, Credentials};
+use crate::bearer::{ApiKeyHeader, BearerToken, Credentials};
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result};
 
@@ -19,7 +19,7 @@ impl FromRequestParts<App> for SignedInUser {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let bearer = Credentials::of(&parts.headers).bearer;
-        let caller = app.service.authenticate(bearer.as_ref().map(|token| token.expose())).await?;
+        let caller = app.service.authenticate(bearer.as_ref().map(BearerToken::expose)).await?;
         Ok(Self(caller))
     }
 }
@@ -37,7 +37,7 @@ impl FromRequestParts<App> for Admin {
         let key = match &credentials.api_key {
             ApiKeyHeader::Given(key) => Some(key.expose()),
             ApiKeyHeader::Malformed => Some(""),
-            ApiKeyHeader::Missing => credentials.bearer.as_ref().map(|token| token.expose()),
+            ApiKeyHeader::Missing => credentials.bearer.as_ref().map(BearerToken::expose),
         };
         app.service.authorize_admin(key, &client.to_domain()).await?;
         Ok(Self(client))
@@ -47,6 +47,6 @@ impl FromRequestParts<App> for Admin {
 /// The layer of public calls: demands the anonymous key where the operator does.
 pub async fn public_call(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
     let bearer = Credentials::of(request.headers()).bearer;
-    app.service.check_anon_key(bearer.as_ref().map(|token| token.expose()))?;
+    app.service.check_anon_key(bearer.as_ref().map(BearerToken::expose))?;
     Ok(next.run(request).await)
 }

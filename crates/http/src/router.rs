@@ -12,7 +12,6 @@ use crate::endpoints::auth::{
 use crate::endpoints::{auth, dev, docs, health, jwks, openapi, profiles};
 
 /// Every route. The layers around it are put on by [`crate::edge::Edge::wrap`].
-#[must_use]
 pub fn router(app: App) -> Router {
     // Anybody may call these; where the operator demands it, with the anonymous key.
     let public = Router::new()

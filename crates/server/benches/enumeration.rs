@@ -86,10 +86,10 @@ fn rank_test(a: &[f64], b: &[f64]) -> f64 {
     all.sort_by(|x, y| x.0.total_cmp(&y.0));
     let ranks: f64 =
         all.iter().enumerate().filter(|(_, (_, is_a))| *is_a).map(|(rank, _)| rank as f64 + 1.0).sum();
-    let (n, m) = (a.len() as f64, b.len() as f64);
-    let u = ranks - n * (n + 1.0) / 2.0;
-    let z = (u - n * m / 2.0) / (n * m * (n + m + 1.0) / 12.0).sqrt();
-    2.0 * upper_tail(z.abs())
+    let (count_a, count_b) = (a.len() as f64, b.len() as f64);
+    let statistic = ranks - count_a * (count_a + 1.0) / 2.0;
+    let deviation = (count_a * count_b * (count_a + count_b + 1.0) / 12.0).sqrt();
+    2.0 * upper_tail(((statistic - count_a * count_b / 2.0) / deviation).abs())
 }
 
 /// The upper tail of the normal distribution (Abramowitz and Stegun 7.1.26, error below 1e-7).

@@ -66,11 +66,11 @@ fn dispatch(
     let sources = Sources::gather(arguments.config.as_deref(), environment, overrides);
     match command {
         Command::Version => println!("latchkey {}", env!("CARGO_PKG_VERSION")),
-        Command::Document(document) => documents::print(document),
+        Command::Document(document) => documents::print(&document),
         Command::Config(ConfigCommand::Check) => return Ok(config::check(sources)),
         Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),
         Command::Config(ConfigCommand::Print { defaults: false }) => {
-            config::print(&Settings::load(sources?)?)
+            config::print(&Settings::load(sources?)?);
         }
         Command::Serve => {
             let settings = Settings::load(sources?)?;
@@ -78,13 +78,13 @@ fn dispatch(
             runtime()?.block_on(serve(settings))?;
         }
         Command::User(command) => {
-            with_service(sources, async |assembly| user::run(&assembly, command).await)?
+            with_service(sources, async |assembly| user::run(&assembly, command).await)?;
         }
         Command::Keys(command) => {
-            with_service(sources, async |assembly| keys::run(&assembly, command).await)?
+            with_service(sources, async |assembly| keys::run(&assembly, command).await)?;
         }
         Command::Mail(command) => {
-            with_service(sources, async |assembly| mail::run(&assembly, command).await)?
+            with_service(sources, async |assembly| mail::run(&assembly, command).await)?;
         }
         Command::Redirects(command) => {
             return with_service(sources, async |assembly| Ok(redirects::run(&assembly, command)));

@@ -11,6 +11,7 @@ use super::{ApiError, codes};
 const STORAGE_WAIT: Duration = Duration::from_secs(2);
 
 impl From<Error> for ApiError {
+    #[expect(clippy::too_many_lines, reason = "read as a table")]
     fn from(error: Error) -> Self {
         match error {
             Error::Validation { field, problem } => Self::validation(field, &problem),

@@ -3,7 +3,7 @@
 use crate::cli::DocumentCommand;
 use crate::settings::DEFAULT_TOML;
 
-pub(super) fn print(document: DocumentCommand) {
+pub(super) fn print(document: &DocumentCommand) {
     match document {
         DocumentCommand::Openapi => print!("{}", latchkey_http::openapi::document()),
         DocumentCommand::Errors => print!("{}", latchkey_http::openapi::errors_markdown()),

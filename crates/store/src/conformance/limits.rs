@@ -179,7 +179,7 @@ pub(super) async fn a_limited_link_is_not_opened(world: World) {
 
     let opened = world.open_verify_link(link, &limits, event(), at(0)).await.unwrap();
     let looked_at = world.look_at_link(link, Purpose::VerifyEmail, &limits, at(0)).await.unwrap();
-    let attempt = TokenAttempt { token: link, email: None, takes: limits.to_vec(), event: event() };
+    let attempt = TokenAttempt { token: link, email: None, takes: limits.clone(), event: event() };
     let verified = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
 
     assert_eq!((opened, looked_at), (OpenedLink::Limited(EMPTY), OpenedLink::Limited(EMPTY)));

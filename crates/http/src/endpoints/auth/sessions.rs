@@ -15,7 +15,7 @@ use super::UserBody;
 use super::session::{Saying, session_answer};
 use crate::answer::Json;
 use crate::app::App;
-use crate::bearer::Credentials;
+use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
@@ -106,7 +106,7 @@ pub async fn sign_in(
 /// `GET /api/auth/sessions/current`: getCurrentUser, getCurrentSession
 pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<CurrentSessionBody>> {
     let bearer = Credentials::of(&headers).bearer;
-    let (live, expires_at) = app.service.current_session(bearer.as_ref().map(|token| token.expose())).await?;
+    let (live, expires_at) = app.service.current_session(bearer.as_ref().map(BearerToken::expose)).await?;
     Ok(Json(CurrentSessionBody { user: live.user.into(), expires_at }))
 }
 

@@ -14,7 +14,7 @@ use axum::extract::{FromRequestParts, Request, State};
 use axum::response::Response;
 
 use crate::app::App;
-use crate::bearer::{ApiKeyHeader, Credentials};
+use crate::bearer::{ApiKeyHeader, BearerToken, Credentials};
 use crate::caller::Admin;
 use crate::error::Result;
 
@@ -22,7 +22,7 @@ use crate::error::Result;
 /// anything else it is a sign-up.
 pub async fn post(State(app): State<App>, request: Request) -> Result<Response> {
     let credentials = Credentials::of(request.headers());
-    let bearer = credentials.bearer.as_ref().map(|token| token.expose());
+    let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
     let is_admin = bearer.is_some_and(|key| app.service.is_admin_key(key));
     if is_admin || !matches!(credentials.api_key, ApiKeyHeader::Missing) {
         let (mut parts, body) = request.into_parts();
