@@ -30,7 +30,7 @@ impl<I> Dressed<I> {
 impl<I: Write + Unpin> Dressed<I> {
     /// Writes what is left of the answer that replaces `bare`; all of `bare` counts as written when it is out.
     fn poll_instead(&mut self, context: &mut Context<'_>, bare: &[u8]) -> Poll<io::Result<usize>> {
-        while let Some(rest) = self.instead.as_mut().filter(|rest| rest.has_remaining()) {
+        while let Some(rest) = self.instead.as_mut().filter(|rest| !rest.is_empty()) {
             let written = ready!(Pin::new(&mut self.inner).poll_write(context, rest))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
