@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use crate::endpoints::auth::users::OlderOptions;
 use crate::openapi::fields;
 
-/// The body of an operation that mails a code or a link.
+/// The body of resendVerificationEmail.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SendMailRequest {

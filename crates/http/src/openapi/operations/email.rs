@@ -7,6 +7,7 @@ use utoipa::openapi::path::HttpMethod;
 use crate::endpoints::auth::SessionBody;
 use crate::endpoints::auth::email::exchange_reset_password_token::{ExchangeRequest, ResetTokenBody};
 use crate::endpoints::auth::email::reset_password::{MessageBody, ResetPasswordRequest};
+use crate::endpoints::auth::email::send_reset_password::SendResetRequest;
 use crate::endpoints::auth::email::verify::VerifyRequest;
 use crate::endpoints::auth::email::{MailSentBody, SendMailRequest};
 use crate::error::codes::{
@@ -64,7 +65,7 @@ fn open_verify_link() -> Operation {
 fn send_reset() -> Operation {
     post("/api/auth/email/send-reset-password", "sendResetPasswordEmail", "Mail a reset code or link")
         .about("Known and unknown addresses are answered alike. The code or link before it dies.")
-        .body::<SendMailRequest>(address())
+        .body::<SendResetRequest>(address())
         .answers::<MailSentBody>(
             StatusCode::ACCEPTED,
             "The mail is on its way, if there is somebody to mail.",

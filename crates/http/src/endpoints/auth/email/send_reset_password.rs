@@ -2,22 +2,37 @@
 
 use axum::extract::State;
 use http::StatusCode;
+use latchkey_domain::email::Email;
+use latchkey_service::sign_up::RedirectInput;
+use serde::Deserialize;
+use utoipa::ToSchema;
 
-use super::{MailSentBody, SendMailRequest};
+use super::MailSentBody;
 use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
-use crate::endpoints::auth::users::OlderOptions;
 use crate::error::Result;
+use crate::openapi::fields;
+
+/// The body. There is no older variant of it: `options` is an unknown key here.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SendResetMailRequest)]
+pub struct SendResetRequest {
+    #[schema(schema_with = fields::email)]
+    email: Email,
+    #[schema(schema_with = fields::redirect_to)]
+    redirect_to: Option<String>,
+}
 
 /// `POST /api/auth/email/send-reset-password`
 pub async fn send(
     State(app): State<App>,
     client: ClientInfo,
-    JsonBody(body): JsonBody<SendMailRequest>,
+    JsonBody(body): JsonBody<SendResetRequest>,
 ) -> Result<(StatusCode, Json<MailSentBody>)> {
-    let redirect = OlderOptions::redirect_input(body.redirect_to, body.options);
+    let redirect = RedirectInput { redirect_to: body.redirect_to, email_redirect_to: None };
     app.service.send_reset(body.email, redirect, client.to_domain()).await?;
     let message = "If the address has an account, a mail is on its way.";
     Ok((StatusCode::ACCEPTED, Json(MailSentBody { success: true, message })))
