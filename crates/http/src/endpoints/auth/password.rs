@@ -8,8 +8,9 @@ use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
-use crate::bearer::Credentials;
+use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
+use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
 use crate::error::Result;
 use crate::openapi::fields;
@@ -35,12 +36,13 @@ pub struct MessageBody {
 /// `POST /api/auth/password`
 pub async fn change(
     State(app): State<App>,
+    _: SignedInUser, // who may not call is told so before anything is said about the body
     client: ClientInfo,
     headers: HeaderMap,
     JsonBody(body): JsonBody<ChangePasswordRequest>,
 ) -> Result<Json<MessageBody>> {
     let bearer = Credentials::of(&headers).bearer;
-    let bearer = bearer.as_ref().map(|token| token.expose());
+    let bearer = bearer.as_ref().map(BearerToken::expose);
     app.service.change_password(bearer, body.current_password, body.new_password, client.to_domain()).await?;
     Ok(Json(MessageBody { message: "The password was changed; all other sessions were ended." }))
 }
