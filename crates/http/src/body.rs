@@ -11,7 +11,7 @@ use axum::extract::{FromRef, FromRequest, Request};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, Result, codes};
 use crate::settings::HttpSettings;
 use crate::strict_json::parse_object;
 
@@ -23,7 +23,7 @@ pub use patch::Patch;
 /// `UNSUPPORTED_MEDIA_TYPE`. Unknown keys are ignored unless `T` wants them.
 pub struct JsonBody<T>(pub T);
 
-/// The same with `profile_body_limit` bytes, for profile routes.
+/// The same with `profile_body_limit` bytes, for profile routes. Their body is required: an empty one is 400.
 pub struct ProfileBody<T>(pub T);
 
 impl<S, T> FromRequest<S> for JsonBody<T>
@@ -37,7 +37,7 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let settings = Arc::<HttpSettings>::from_ref(state);
         let object = object_of(request, settings.body_limit, &settings).await?;
-        from_object(object).map(Self)
+        from_object(object.unwrap_or_default()).map(Self)
     }
 }
 
@@ -52,7 +52,8 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let settings = Arc::<HttpSettings>::from_ref(state);
         let object = object_of(request, settings.profile_body_limit, &settings).await?;
-        from_object(object).map(Self)
+        let missing = || ApiError::new(&codes::VALIDATION_ERROR, "The body is required.");
+        from_object(object.ok_or_else(missing)?).map(Self)
     }
 }
 
@@ -62,15 +63,19 @@ pub fn from_object<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T>
         .map_err(|error| describe::describe(error.path(), &error.inner().to_string()))
 }
 
-/// The JSON object in the body of a request.
-async fn object_of(request: Request, limit: usize, settings: &HttpSettings) -> Result<Map<String, Value>> {
+/// The JSON object in the body of a request; `None` where the body is empty.
+async fn object_of(
+    request: Request,
+    limit: usize,
+    settings: &HttpSettings,
+) -> Result<Option<Map<String, Value>>> {
     let (parts, body) = request.into_parts();
     let bytes = read::read(&parts.headers, body, limit, settings.body_timeout).await?;
     if bytes.is_empty() {
-        return Ok(Map::new());
+        return Ok(None);
     }
     read::check_content_type(&parts.headers)?;
-    Ok(parse_object(&bytes)?)
+    Ok(Some(parse_object(&bytes)?))
 }
 
 #[cfg(test)]
