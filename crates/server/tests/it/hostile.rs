@@ -1,0 +1,315 @@
+//! A hostile hour, in seconds: thousands of requests, made of everything that has ever broken a service, at
+//! every route, from one seed. Nothing of it is a fault of the service's, every refusal has its shape, and
+//! the log keeps quiet about what was sent.
+
+use std::io::{self, Write};
+use std::ops::RangeFrom;
+use std::sync::{Arc, Mutex};
+
+use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, User, Value, both_stores, json};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::hostile_values::{TEXTS, VALUES};
+use crate::routes::{ROUTES, Route, with_body};
+
+/// Requests of the random part.
+const ROUNDS: usize = 4000;
+/// A part of every secret and every address that is sent below. None may show up in the log.
+const MARK: &str = "m4rk3d";
+
+both_stores! {
+    async fn value_of_a_wrong_type_in_any_field_is_no_fault(app) {
+        let ada = app.user("ada").await;
+        let mut turn = 0..;
+        for route in with_body() {
+            for field in route.fields() {
+                for value in some_of(&VALUES, &mut turn) {
+                    let body = json!({*field: value});
+                    assert_sane(&route.request(&app, &ada).json(&body).send().await);
+
+                    let body = filled(route, field, value.clone());
+                    assert_sane(&route.request(&app, &ada).json(&body).send().await);
+                }
+            }
+        }
+        assert_still_well(&app).await;
+    }
+
+    async fn hostile_text_in_any_field_is_no_fault(app) {
+        let ada = app.user("ada").await;
+        let mut turn = 0..;
+        for route in with_body() {
+            for field in route.fields() {
+                for text in some_of(&TEXTS, &mut turn) {
+                    let body = filled(route, field, Value::from(text.as_str()));
+                    assert_sane(&route.request(&app, &ada).json(&body).send().await);
+                }
+            }
+        }
+        assert_still_well(&app).await;
+    }
+
+    async fn hostile_text_in_any_parameter_is_no_fault(app) {
+        let ada = app.user("ada").await;
+        let names = ["q", "limit", "offset", "cursor", "search", "before", "token", "others", "client_type"];
+        let mut turn = 0..;
+        for route in ROUTES {
+            for text in some_of(&TEXTS, &mut turn) {
+                let request = names.iter().fold(route.request(&app, &ada), |ask, name| ask.query(name, text));
+                assert_sane(&request.send().await);
+                let encoded: String = text.bytes().take(900).map(|byte| format!("%{byte:02x}")).collect();
+                let path = route.path.replace("{id}", &encoded).replace("{userId}", &encoded);
+                assert_sane(&route.request_to(&path, &app, &ada).send().await);
+            }
+        }
+        assert_still_well(&app).await;
+    }
+
+    async fn search_takes_every_text_as_plain_characters(app) {
+        app.user("quux").await; // none of the texts, folded, begins like this
+        for text in TEXTS.iter() {
+            let answer = app.anon().search(text).send().await;
+
+            assert!(matches!(answer.status, 200 | 400 | 414), "{text:?}: {answer:?}");
+            if answer.status == 200 {
+                assert_eq!(answer.expect(200), json!([]), "{text:?}");
+            }
+        }
+        assert_eq!(app.anon().search("Quux").send().await.number("x-total-count"), 1);
+    }
+
+    async fn hostile_headers_are_no_fault(app) {
+        let ada = app.user("ada").await;
+        let names = [
+            "authorization",
+            "x-api-key",
+            "cookie",
+            "x-csrf-token",
+            "origin",
+            "sec-fetch-site",
+            "if-match",
+            "x-forwarded-for",
+            "user-agent",
+            "host",
+            "content-type",
+            "content-encoding",
+            "accept",
+            "range",
+        ];
+        let (values, mut turn) = (header_values(), 0..);
+        for route in ROUTES {
+            for name in names {
+                for value in some_of(&values, &mut turn) {
+                    let request = route.request(&app, &ada).and_header(name, value);
+                    assert_sane(&request.send().await);
+                }
+            }
+        }
+        assert_still_well(&app).await;
+    }
+
+    async fn thousands_of_random_requests_are_no_fault_and_log_nothing_of_their_content(app) {
+        let log = Log::default();
+        let subscriber =
+            tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone());
+        let guard = tracing::subscriber::set_default(subscriber.finish());
+        let ada = app.user("ada").await;
+        let mut random = StdRng::seed_from_u64(7);
+
+        for _ in 0..ROUNDS {
+            assert_sane(&random_request(&app, &ada, &mut random).send().await);
+            app.clock.advance(latchkey_testkit::seconds(1));
+        }
+
+        drop(guard);
+        let text = log.text();
+        assert!(text.matches("answered").count() >= ROUNDS, "the log was not seen");
+        let secrets = [
+            MARK,
+            PASSWORD,
+            &ada.session.access_token,
+            ada.session.refresh_secret(),
+            "@example",
+            "client_type",
+        ];
+        for secret in secrets {
+            let line = text.lines().find(|line| line.contains(secret));
+            assert_eq!(line, None, "{secret} stands in the log");
+        }
+        assert_still_well(&app).await;
+    }
+}
+
+/// No fault of the service's, and the shape of every answer.
+#[track_caller]
+fn assert_sane(answer: &Answer) {
+    answer.assert_secure();
+    assert!(answer.status < 500, "a fault: {answer:?}");
+    let is_page = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
+    if answer.status >= 400 && !is_page && !answer.body.is_empty() {
+        answer.refused(answer.status, &answer.error_code());
+    }
+}
+
+/// Somebody new can still sign up, write and be found.
+async fn assert_still_well(app: &TestApp) {
+    app.admin()
+        .put("/api/auth/config", json!({"disableSignup": false, "requireEmailVerification": false}))
+        .send()
+        .await;
+    let eve = app.user("survivor").await;
+    eve.patch("/api/profiles/me", json!({"bio": "unharmed"})).send().await.expect(200);
+    assert_eq!(app.anon().search("unharmed").send().await.number("x-total-count"), 1);
+    app.run_jobs().await;
+}
+
+/// A body that is good but for one field.
+fn filled(route: &Route, field: &str, value: Value) -> Value {
+    let good = |name: &str| match name {
+        "email" => json!("somebody@example.org"),
+        "password" | "newPassword" | "currentPassword" => json!("quiet meadow 77 harbour"),
+        "otp" | "code" => json!("000000"),
+        "userIds" => json!([]),
+        _ => Value::Null,
+    };
+    let mut body: serde_json::Map<_, _> = route
+        .fields()
+        .iter()
+        .map(|name| ((*name).to_owned(), good(name)))
+        .filter(|(_, value)| !value.is_null())
+        .collect();
+    body.insert(field.to_owned(), value);
+    Value::Object(body)
+}
+
+/// Every fourth of these, at each turn others: all with all would take minutes.
+fn some_of<'a, T>(all: &'a [T], turn: &mut RangeFrom<usize>) -> impl Iterator<Item = &'a T> + use<'a, T> {
+    all.iter().skip(turn.next().unwrap_or_default() % 4).step_by(4)
+}
+
+/// Values that a header can carry.
+fn header_values() -> Vec<String> {
+    let long = ["a".repeat(9000), ";".repeat(5000), "latchkey_refresh=".repeat(300), "Bearer ".repeat(500)];
+    let short = [
+        "",
+        " ",
+        "null",
+        "*",
+        "W/\"\"",
+        "\"",
+        "\"\", \"\"",
+        "Bearer",
+        "Bearer ..",
+        "Bearer eyJhbGciOiJub25lIn0.e30.",
+        "Basic YTpi",
+        "=;=;=",
+        "latchkey_refresh=",
+        "latchkey_refresh=%00; latchkey_refresh=x",
+        "application/json;;;=",
+        "::1",
+        "999.999.999.999",
+        "127.0.0.1, , unknown, [::1]:80",
+        "bytes=0-",
+        "é",
+        "\t",
+        "' OR 1=1--",
+        "%s%n",
+        "{{7*7}}",
+        "${jndi:ldap://x}",
+        "a\tb",
+        "https://evil.example",
+        "cross-site",
+    ];
+    long.into_iter().chain(short.into_iter().map(str::to_owned)).collect()
+}
+
+/// Any request at all: a route, now and then under another method, with fields, parameters and headers at random.
+fn random_request(app: &TestApp, ada: &User, random: &mut StdRng) -> Request {
+    let route = &ROUTES[random.random_range(0..ROUTES.len())];
+    let path = match random.random_range(0..4) {
+        0 => route.path.replace("{id}", &ada.id).replace("{userId}", &ada.id),
+        1 => route.path.replace("{id}", MARK).replace("{userId}", MARK),
+        _ => route.path_of_nobody(),
+    };
+    let mut request = match random.random_range(0..10) {
+        0 => app.anon().request(["PUT", "POST", "PATCH", "DELETE"][random.random_range(0..4)], &path),
+        1 => app.bearing(MARK).request(route.method, &path),
+        _ => route.request_to(&path, app, ada),
+    };
+    for _ in 0..random.random_range(0..3) {
+        let name = ["q", "limit", "offset", "token", "client_type", "search"][random.random_range(0..6)];
+        request = request
+            .query(name, &format!("{MARK}{}", pick(&TEXTS, random).chars().take(80).collect::<String>()));
+    }
+    request = request.header("cookie", &format!("latchkey_refresh={MARK}")).header("x-csrf-token", MARK);
+    if random.random_range(0..5) == 0 {
+        return request.raw("application/json", random_bytes(random));
+    }
+    request.json(&random_body(route, random))
+}
+
+fn random_body(route: &Route, random: &mut StdRng) -> Value {
+    let mut body = serde_json::Map::new();
+    for field in route.fields() {
+        let value = match random.random_range(0..6) {
+            0 => pick(&VALUES, random).clone(),
+            1 => Value::from(format!("{MARK}{}", pick(&TEXTS, random))),
+            2 => Value::from(format!("{MARK}-{}@example.org", random.random_range(0..50))),
+            3 => Value::from(random.random_range(0..1_000_000).to_string()),
+            4 => json!({MARK: {MARK: [MARK, random.random_range(0..9)]}}),
+            _ => continue,
+        };
+        body.insert((*field).to_owned(), value);
+    }
+    // What would lock everybody out is for other tests.
+    for (name, harmless) in [("disableSignup", json!(false)), ("passwordMinLength", json!(8))] {
+        body.entry(name).and_modify(|value| *value = harmless);
+    }
+    Value::Object(body)
+}
+
+/// JSON with a few bytes changed.
+fn random_bytes(random: &mut StdRng) -> Vec<u8> {
+    let mut bytes =
+        format!(r#"{{"email":"{MARK}@example.org","password":"{MARK}","x":[1,{{"y":null}}]}}"#).into_bytes();
+    for _ in 0..random.random_range(1..5) {
+        let at = random.random_range(0..bytes.len());
+        bytes[at] = random.random();
+    }
+    bytes
+}
+
+fn pick<'a, T>(all: &'a [T], random: &mut StdRng) -> &'a T {
+    &all[random.random_range(0..all.len())]
+}
+
+/// Everything that is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}

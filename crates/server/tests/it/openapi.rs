@@ -1,0 +1,231 @@
+//! `/openapi.json` says what the service does: its routes, and the statuses, bodies and headers of real
+//! answers.
+
+use std::collections::BTreeSet;
+
+use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, User, Value, both_stores, json};
+
+use crate::routes::{NOBODY, ROUTES, Route, Takes, Who, with_body};
+use crate::schema::{misfits, resolve};
+
+both_stores! {
+    async fn document_has_every_route_and_no_other(app) {
+        let document = app.anon().get("/openapi.json").send().await.expect(200);
+
+        let described: BTreeSet<_> = operations(&document).collect();
+        let is_for_people = |route: &&Route| route.path.starts_with("/dev/") || route.path == "/docs";
+        let served = ROUTES.iter().filter(|route| !is_for_people(route));
+        let served: BTreeSet<_> = served.map(|route| format!("{} {}", route.method, route.path)).collect();
+        assert_eq!(described, served);
+    }
+
+    async fn document_is_the_same_in_production(app) {
+        let here = app.anon().get("/openapi.json").send().await;
+        let production = latchkey_testkit::TestApp::builder().mode_production().start().await;
+
+        let there = production.anon().get("/openapi.json").send().await;
+
+        assert_eq!(here.body, there.body);
+        assert_eq!(here.expect(200)["openapi"].as_str().map(|version| &version[..4]), Some("3.1."));
+    }
+
+    async fn request_of_every_described_field_is_a_real_field(app) {
+        let document = app.anon().get("/openapi.json").send().await.expect(200);
+        for route in with_body().filter(|route| matches!(route.takes, Takes::Json(_))) {
+            let described = described_fields(&document, route);
+
+            let known: BTreeSet<_> = route.fields().iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(described, known, "{} {}", route.method, route.path);
+        }
+    }
+
+    async fn good_answers_fit_the_document(app) {
+        let document = app.anon().get("/openapi.json").send().await.expect(200);
+        let ada = app.user("ada").await;
+        for (route, request) in good_requests(&app, &ada).await {
+            let answer = request.send().await;
+
+            assert!(answer.status < 400, "{route}: {answer:?}");
+            assert_described(&document, route, &answer);
+        }
+    }
+
+    async fn refusals_fit_the_document(app) {
+        let document = app.anon().get("/openapi.json").send().await.expect(200);
+        let ada = app.user("ada").await;
+        for route in ROUTES.iter().filter(|route| !route.path.starts_with("/dev") && route.path != "/docs") {
+            let name = format!("{} {}", route.method, route.path);
+            let path = route.path_of_nobody();
+            let broken = |body: &str| route.request(&app, &ada).raw("application/json", body.to_owned());
+            let refusals = [
+                app.anon().request(route.method, &path).send().await,
+                app.bearing("anon_nothing").request(route.method, &path).send().await,
+                ada.request(route.method, &path).send().await,
+                route
+                    .request(&app, &ada)
+                    .query("limit", "x")
+                    .query("others", "x")
+                    .query("before", "x")
+                    .send()
+                    .await,
+                broken("{").send().await,
+                broken(&format!("\"{}\"", "a".repeat(300_000))).send().await,
+                broken("{}").header("content-type", "text/plain").send().await,
+                route.request(&app, &ada).header("x-large", &"a".repeat(40_000)).send().await,
+                route.request(&app, &ada).query("x", &"a".repeat(9000)).send().await,
+            ];
+
+            for answer in refusals {
+                assert_described(&document, &name, &answer);
+            }
+        }
+    }
+
+    async fn described_protection_is_real(app) {
+        let document = app.anon().get("/openapi.json").send().await.expect(200);
+        for route in ROUTES.iter().filter(|route| !route.path.starts_with("/dev") && route.path != "/docs") {
+            let security =
+                operation(&document, &format!("{} {}", route.method, route.path))["security"].to_string();
+
+            let answer = app.anon().request(route.method, &route.path_of_nobody()).send().await;
+
+            assert_eq!(security.contains("{}"), route.who == Who::Anybody, "{}: {security}", route.path);
+            match route.who {
+                Who::Anybody => assert_ne!(answer.error_code(), "ADMIN_UNAUTHORIZED", "{answer:?}"),
+                Who::User => drop(answer.refused(401, "AUTH_UNAUTHORIZED")),
+                Who::Admin => drop(answer.refused(401, "ADMIN_UNAUTHORIZED")),
+            }
+        }
+    }
+}
+
+/// `GET /path` for every operation of the document.
+fn operations(document: &Value) -> impl Iterator<Item = String> {
+    let paths = document["paths"].as_object().unwrap();
+    paths.iter().flat_map(|(path, item)| {
+        item.as_object().unwrap().keys().map(move |method| format!("{} {path}", method.to_uppercase()))
+    })
+}
+
+fn operation<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let (method, path) = name.split_once(' ').unwrap();
+    let operation = &document["paths"][path][method.to_lowercase()];
+    assert!(operation.is_object(), "{name} is not described");
+    operation
+}
+
+/// The names of all fields that a body may have, through every part of its schema.
+fn described_fields(document: &Value, route: &Route) -> BTreeSet<String> {
+    let operation = operation(document, &format!("{} {}", route.method, route.path));
+    let mut fields = BTreeSet::new();
+    let mut open = vec![&operation["requestBody"]["content"]["application/json"]["schema"]];
+    while let Some(schema) = open.pop() {
+        let schema = resolve(document, schema);
+        fields.extend(schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()));
+        open.extend(
+            ["allOf", "anyOf", "oneOf"]
+                .iter()
+                .flat_map(|word| schema[*word].as_array().into_iter().flatten()),
+        );
+    }
+    fields
+}
+
+/// The status is described; and so are the body and the headers of that status.
+#[track_caller]
+fn assert_described(document: &Value, name: &str, answer: &Answer) {
+    let described = operation(document, name)["responses"].get(answer.status.to_string());
+    let described = described.unwrap_or_else(|| panic!("{name} is not said to answer this: {answer:?}"));
+    let described = resolve(document, described);
+    for (header, is) in described["headers"].as_object().into_iter().flatten() {
+        let is_optional = resolve(document, is)["required"] != true;
+        assert!(is_optional || answer.header(header).is_some(), "{name} has no {header}: {answer:?}");
+    }
+    let kind = answer.header("content-type").and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    if kind.is_empty() {
+        return assert_eq!(described.get("content"), None, "{name} has no body: {answer:?}");
+    }
+    let content = &described["content"][kind];
+    assert!(content.is_object(), "{name} is not said to answer in {kind}: {answer:?}");
+    if kind == "application/json" {
+        let misfits = misfits(document, &content["schema"], &answer.json());
+        assert_eq!(misfits, Vec::<String>::new(), "{name}: {answer:?}");
+    }
+}
+
+/// A request that succeeds, for every operation that needs no mail, in an order in which all of them do.
+async fn good_requests(app: &TestApp, ada: &User) -> Vec<(&'static str, Request)> {
+    let (anon, admin) = (app.anon(), app.admin());
+    let bob = app.user("bob").await;
+    let other = bob.sign_in_again().await;
+    let listed = bob.get("/api/auth/sessions").send().await.expect(200);
+    let is_other = |session: &&Value| session["current"] == false;
+    let other_id = listed["sessions"].as_array().unwrap().iter().find(is_other).unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let user = |rest: &str| format!("/api/auth/users/{}{rest}", bob.id);
+    let with_password = |email: &str| json!({"email": email, "password": PASSWORD});
+    let profile = json!({"name": "Ada", "username": "ada", "avatar_url": "https://a.example/a", "bio": "b"});
+    let mut own = profile.clone();
+    own["metadata"] = json!({"theme": {"dark": [1, null]}});
+    let mut flat = profile;
+    flat["colour"] = json!({"nested": [true]});
+    vec![
+        ("GET /health/live", anon.get("/health/live")),
+        ("GET /health/ready", anon.get("/health/ready")),
+        ("GET /openapi.json", anon.get("/openapi.json")),
+        ("GET /.well-known/jwks.json", anon.get("/.well-known/jwks.json")),
+        ("GET /api/auth/public-config", anon.get("/api/auth/public-config")),
+        ("POST /api/auth/users", anon.post("/api/auth/users", with_password("eve@example.org"))),
+        ("POST /api/auth/users", anon.sign_up("mallory@example.org", PASSWORD).client_type("server")),
+        ("POST /api/auth/users", admin.post("/api/auth/users", with_password("trent@example.org"))),
+        ("POST /api/auth/sessions", anon.sign_in(&ada.email, PASSWORD)),
+        ("POST /api/auth/sessions", anon.sign_in(&ada.email, PASSWORD).client_type("mobile")),
+        ("GET /api/auth/sessions", ada.get("/api/auth/sessions")),
+        ("GET /api/auth/sessions/current", ada.get("/api/auth/sessions/current")),
+        ("POST /api/auth/refresh", anon.refresh(&other)),
+        ("DELETE /api/auth/sessions/{id}", bob.delete(&format!("/api/auth/sessions/{other_id}"))),
+        ("DELETE /api/auth/sessions", bob.delete("/api/auth/sessions?others=true")),
+        ("GET /api/profiles/me", ada.get("/api/profiles/me")),
+        ("PATCH /api/profiles/me", ada.patch("/api/profiles/me", own)),
+        ("PATCH /api/auth/profiles/current", ada.patch("/api/auth/profiles/current", flat)),
+        ("GET /api/auth/profiles/{userId}", anon.get(&format!("/api/auth/profiles/{}", ada.id))),
+        ("GET /api/profiles/{userId}", anon.get(&format!("/api/profiles/{}", ada.id))),
+        ("GET /api/profiles/search", anon.search("a")),
+        (
+            "POST /api/auth/email/send-verification",
+            anon.post("/api/auth/email/send-verification", json!({"email": ada.email})),
+        ),
+        (
+            "POST /api/auth/email/send-reset-password",
+            anon.post(
+                "/api/auth/email/send-reset-password",
+                json!({"email": NOBODY.to_owned() + "@example.org"}),
+            ),
+        ),
+        (
+            "POST /api/auth/password",
+            ada.post(
+                "/api/auth/password",
+                json!({"currentPassword": PASSWORD, "newPassword": "quiet meadow 77 harbour"}),
+            ),
+        ),
+        ("GET /api/auth/users", admin.get("/api/auth/users?limit=1")),
+        ("GET /api/auth/users/{id}", admin.get(&user(""))),
+        (
+            "PATCH /api/auth/users/{id}",
+            admin.patch(&user(""), json!({"banned": false, "metadata": {"plan": 1}})),
+        ),
+        ("DELETE /api/auth/users/{id}/sessions", admin.delete(&user("/sessions"))),
+        ("DELETE /api/auth/users/{id}/profile", admin.delete(&user("/profile"))),
+        (
+            "DELETE /api/auth/users",
+            admin.delete("/api/auth/users").json(&json!({"userIds": [bob.id, NOBODY]})),
+        ),
+        ("GET /api/auth/config", admin.get("/api/auth/config")),
+        ("PUT /api/auth/config", admin.put("/api/auth/config", json!({"passwordMinLength": 9}))),
+        ("GET /api/auth/audit", admin.get("/api/auth/audit?limit=3")),
+        ("POST /api/auth/logout", anon.sign_out(&ada.session)),
+    ]
+}

@@ -1,0 +1,161 @@
+//! Every route there is, for facts that hold on all of them.
+//! `openapi::document_has_every_route_and_no_other` keeps it whole.
+#![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
+
+use latchkey_testkit::{Request, TestApp, User};
+
+/// Whose credentials a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// Nobody's.
+    Anybody,
+    /// A signed-in user's.
+    User,
+    /// An admin's.
+    Admin,
+}
+
+/// What body a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// None.
+    Nothing,
+    /// A JSON object of at most 64 KiB with, among others, these fields.
+    Json(&'static [&'static str]),
+    /// The same of at most 256 KiB.
+    Profile(&'static [&'static str]),
+}
+
+/// A method at a path.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    pub method: &'static str,
+    /// With `{…}` for parameters, as in the OpenAPI document.
+    pub path: &'static str,
+    pub who: Who,
+    pub takes: Takes,
+}
+
+/// An id that nobody has.
+pub const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
+
+const fn get(who: Who, path: &'static str) -> Route {
+    Route { method: "GET", path, who, takes: Takes::Nothing }
+}
+
+const fn delete(who: Who, path: &'static str) -> Route {
+    Route { method: "DELETE", path, who, takes: Takes::Nothing }
+}
+
+const fn json(who: Who, method: &'static str, path: &'static str, fields: &'static [&'static str]) -> Route {
+    Route { method, path, who, takes: Takes::Json(fields) }
+}
+
+const fn profile(path: &'static str, fields: &'static [&'static str]) -> Route {
+    Route { method: "PATCH", path, who: Who::User, takes: Takes::Profile(fields) }
+}
+
+/// Every route of every mode. Sign-up is anybody's here; an admin's credential makes it another operation.
+pub const ROUTES: &[Route] = &[
+    json(
+        Who::Anybody,
+        "POST",
+        "/api/auth/users",
+        &["email", "password", "name", "redirectTo", "options", "autoConfirm", "createProfile", "metadata"],
+    ),
+    get(Who::Admin, "/api/auth/users"),
+    json(Who::Admin, "DELETE", "/api/auth/users", &["userIds"]),
+    get(Who::Admin, "/api/auth/users/{id}"),
+    json(Who::Admin, "PATCH", "/api/auth/users/{id}", &["email", "emailVerified", "banned", "metadata"]),
+    delete(Who::Admin, "/api/auth/users/{id}/sessions"),
+    delete(Who::Admin, "/api/auth/users/{id}/profile"),
+    get(Who::Admin, "/api/auth/config"),
+    json(
+        Who::Admin,
+        "PUT",
+        "/api/auth/config",
+        &[
+            "requireEmailVerification",
+            "verifyEmailMethod",
+            "resetPasswordMethod",
+            "allowedRedirectUrls",
+            "defaultRedirectUrl",
+            "disableSignup",
+            "passwordMinLength",
+            "requireNumber",
+            "requireLowercase",
+            "requireUppercase",
+            "requireSpecialChar",
+        ],
+    ),
+    get(Who::Admin, "/api/auth/audit"),
+    json(Who::Anybody, "POST", "/api/auth/sessions", &["email", "password", "method"]),
+    get(Who::User, "/api/auth/sessions"),
+    delete(Who::User, "/api/auth/sessions"),
+    delete(Who::User, "/api/auth/sessions/{id}"),
+    get(Who::User, "/api/auth/sessions/current"),
+    json(Who::Anybody, "POST", "/api/auth/refresh", &["refreshToken", "refresh_token"]),
+    json(Who::Anybody, "POST", "/api/auth/logout", &["refreshToken", "refresh_token"]),
+    json(Who::User, "POST", "/api/auth/password", &["currentPassword", "newPassword"]),
+    json(Who::Anybody, "POST", "/api/auth/email/send-verification", &["email", "redirectTo", "options"]),
+    json(Who::Anybody, "POST", "/api/auth/email/verify", &["email", "otp"]),
+    json(Who::Anybody, "POST", "/api/auth/email/send-reset-password", &["email", "redirectTo"]),
+    json(Who::Anybody, "POST", "/api/auth/email/exchange-reset-password-token", &["email", "code"]),
+    json(Who::Anybody, "POST", "/api/auth/email/reset-password", &["newPassword", "otp"]),
+    get(Who::Anybody, "/api/auth/email/verify-link"),
+    get(Who::Anybody, "/api/auth/email/reset-password-link"),
+    get(Who::Anybody, "/api/auth/profiles/{userId}"),
+    profile("/api/auth/profiles/current", &["profile", "name", "username", "avatar_url", "bio", "colour"]),
+    get(Who::Anybody, "/api/auth/public-config"),
+    get(Who::User, "/api/profiles/me"),
+    profile("/api/profiles/me", &["name", "username", "avatar_url", "bio", "metadata"]),
+    get(Who::Anybody, "/api/profiles/search"),
+    get(Who::Anybody, "/api/profiles/{userId}"),
+    get(Who::Anybody, "/.well-known/jwks.json"),
+    get(Who::Anybody, "/health/live"),
+    get(Who::Anybody, "/health/ready"),
+    get(Who::Anybody, "/openapi.json"),
+    get(Who::Anybody, "/docs"),
+    get(Who::Anybody, "/dev/mail"),
+    get(Who::Anybody, "/dev/mail/{id}"),
+    get(Who::Anybody, "/dev/mail/{id}/html"),
+];
+
+impl Route {
+    /// The path with an id that nobody has.
+    pub fn path_of_nobody(&self) -> String {
+        self.path.replace("{id}", NOBODY).replace("{userId}", NOBODY)
+    }
+
+    /// A request of somebody who may ask, without a body.
+    pub fn request(&self, app: &TestApp, user: &User) -> Request {
+        self.request_to(&self.path_of_nobody(), app, user)
+    }
+
+    /// The same to another path.
+    pub fn request_to(&self, path: &str, app: &TestApp, user: &User) -> Request {
+        match self.who {
+            Who::Anybody => app.anon().request(self.method, path),
+            Who::User => user.request(self.method, path),
+            Who::Admin => app.admin().request(self.method, path),
+        }
+    }
+
+    /// The fields of the body; none where it takes no body.
+    pub fn fields(&self) -> &'static [&'static str] {
+        match self.takes {
+            Takes::Nothing => &[],
+            Takes::Json(fields) | Takes::Profile(fields) => fields,
+        }
+    }
+
+    /// Whether it takes a body.
+    pub fn takes_body(&self) -> bool {
+        self.takes != Takes::Nothing
+    }
+}
+
+/// The routes that take a body.
+pub fn with_body() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().filter(|route| route.takes_body())
+}
