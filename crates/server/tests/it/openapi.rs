@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, User, Value, both_stores, json};
+use latchkey_testkit::{Answer, Client, PASSWORD, Request, TestApp, User, Value, both_stores, json};
 
 use crate::routes::{NOBODY, ROUTES, Route, Takes, Who, with_body};
 use crate::schema::{misfits, resolve};
@@ -155,77 +155,78 @@ fn assert_described(document: &Value, name: &str, answer: &Answer) {
 
 /// A request that succeeds, for every operation that needs no mail, in an order in which all of them do.
 async fn good_requests(app: &TestApp, ada: &User) -> Vec<(&'static str, Request)> {
-    let (anon, admin) = (app.anon(), app.admin());
     let bob = app.user("bob").await;
-    let other = bob.sign_in_again().await;
-    let listed = bob.get("/api/auth/sessions").send().await.expect(200);
-    let is_other = |session: &&Value| session["current"] == false;
-    let other_id = listed["sessions"].as_array().unwrap().iter().find(is_other).unwrap()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let user = |rest: &str| format!("/api/auth/users/{}{rest}", bob.id);
-    let with_password = |email: &str| json!({"email": email, "password": PASSWORD});
-    let profile = json!({"name": "Ada", "username": "ada", "avatar_url": "https://a.example/a", "bio": "b"});
-    let mut own = profile.clone();
-    own["metadata"] = json!({"theme": {"dark": [1, null]}});
-    let mut flat = profile;
-    flat["colour"] = json!({"nested": [true]});
+    let mut requests = requests_of_anybody(&app.anon(), ada);
+    requests.extend(requests_about_sessions(app, ada, &bob).await);
+    requests.extend(requests_of_an_owner(ada));
+    requests.extend(requests_of_an_admin(&app.admin(), &bob.id));
+    requests.push(("POST /api/auth/logout", app.anon().sign_out(&ada.session)));
+    requests
+}
+
+fn requests_of_anybody(anon: &Client, ada: &User) -> Vec<(&'static str, Request)> {
+    let mail = |email: &str| json!({"email": email});
+    let (verification, reset) = ("/api/auth/email/send-verification", "/api/auth/email/send-reset-password");
     vec![
         ("GET /health/live", anon.get("/health/live")),
         ("GET /health/ready", anon.get("/health/ready")),
         ("GET /openapi.json", anon.get("/openapi.json")),
         ("GET /.well-known/jwks.json", anon.get("/.well-known/jwks.json")),
         ("GET /api/auth/public-config", anon.get("/api/auth/public-config")),
-        ("POST /api/auth/users", anon.post("/api/auth/users", with_password("eve@example.org"))),
+        ("POST /api/auth/users", anon.sign_up("eve@example.org", PASSWORD)),
         ("POST /api/auth/users", anon.sign_up("mallory@example.org", PASSWORD).client_type("server")),
-        ("POST /api/auth/users", admin.post("/api/auth/users", with_password("trent@example.org"))),
         ("POST /api/auth/sessions", anon.sign_in(&ada.email, PASSWORD)),
         ("POST /api/auth/sessions", anon.sign_in(&ada.email, PASSWORD).client_type("mobile")),
+        ("GET /api/profiles/search", anon.search("a")),
+        ("GET /api/profiles/{userId}", anon.get(&format!("/api/profiles/{}", ada.id))),
+        ("GET /api/auth/profiles/{userId}", anon.get(&format!("/api/auth/profiles/{}", ada.id))),
+        ("POST /api/auth/email/send-verification", anon.post(verification, mail(&ada.email))),
+        ("POST /api/auth/email/send-reset-password", anon.post(reset, mail("nobody@example.org"))),
+    ]
+}
+
+async fn requests_about_sessions(app: &TestApp, ada: &User, bob: &User) -> Vec<(&'static str, Request)> {
+    let other = bob.sign_in_again().await;
+    let listed = bob.get("/api/auth/sessions").send().await.expect(200);
+    let is_other = |session: &&Value| session["current"] == false;
+    let id = listed["sessions"].as_array().unwrap().iter().find(is_other).unwrap()["id"].as_str().unwrap();
+    vec![
         ("GET /api/auth/sessions", ada.get("/api/auth/sessions")),
         ("GET /api/auth/sessions/current", ada.get("/api/auth/sessions/current")),
-        ("POST /api/auth/refresh", anon.refresh(&other)),
-        ("DELETE /api/auth/sessions/{id}", bob.delete(&format!("/api/auth/sessions/{other_id}"))),
+        ("POST /api/auth/refresh", app.anon().refresh(&other)),
+        ("DELETE /api/auth/sessions/{id}", bob.delete(&format!("/api/auth/sessions/{id}"))),
         ("DELETE /api/auth/sessions", bob.delete("/api/auth/sessions?others=true")),
+    ]
+}
+
+fn requests_of_an_owner(ada: &User) -> Vec<(&'static str, Request)> {
+    let profile = json!({"name": "Ada", "username": "ada", "avatar_url": "https://a.example/a", "bio": "b"});
+    let mut own = profile.clone();
+    own["metadata"] = json!({"theme": {"dark": [1, null]}});
+    let mut flat = profile;
+    flat["colour"] = json!({"nested": [true]});
+    let passwords = json!({"currentPassword": PASSWORD, "newPassword": "quiet meadow 77 harbour"});
+    vec![
         ("GET /api/profiles/me", ada.get("/api/profiles/me")),
         ("PATCH /api/profiles/me", ada.patch("/api/profiles/me", own)),
         ("PATCH /api/auth/profiles/current", ada.patch("/api/auth/profiles/current", flat)),
-        ("GET /api/auth/profiles/{userId}", anon.get(&format!("/api/auth/profiles/{}", ada.id))),
-        ("GET /api/profiles/{userId}", anon.get(&format!("/api/profiles/{}", ada.id))),
-        ("GET /api/profiles/search", anon.search("a")),
-        (
-            "POST /api/auth/email/send-verification",
-            anon.post("/api/auth/email/send-verification", json!({"email": ada.email})),
-        ),
-        (
-            "POST /api/auth/email/send-reset-password",
-            anon.post(
-                "/api/auth/email/send-reset-password",
-                json!({"email": NOBODY.to_owned() + "@example.org"}),
-            ),
-        ),
-        (
-            "POST /api/auth/password",
-            ada.post(
-                "/api/auth/password",
-                json!({"currentPassword": PASSWORD, "newPassword": "quiet meadow 77 harbour"}),
-            ),
-        ),
+        ("POST /api/auth/password", ada.post("/api/auth/password", passwords)),
+    ]
+}
+
+fn requests_of_an_admin(admin: &Client, id: &str) -> Vec<(&'static str, Request)> {
+    let user = |rest: &str| format!("/api/auth/users/{id}{rest}");
+    let change = json!({"banned": false, "metadata": {"plan": 1}});
+    vec![
+        ("POST /api/auth/users", admin.sign_up("trent@example.org", PASSWORD)),
         ("GET /api/auth/users", admin.get("/api/auth/users?limit=1")),
         ("GET /api/auth/users/{id}", admin.get(&user(""))),
-        (
-            "PATCH /api/auth/users/{id}",
-            admin.patch(&user(""), json!({"banned": false, "metadata": {"plan": 1}})),
-        ),
+        ("PATCH /api/auth/users/{id}", admin.patch(&user(""), change)),
         ("DELETE /api/auth/users/{id}/sessions", admin.delete(&user("/sessions"))),
         ("DELETE /api/auth/users/{id}/profile", admin.delete(&user("/profile"))),
-        (
-            "DELETE /api/auth/users",
-            admin.delete("/api/auth/users").json(&json!({"userIds": [bob.id, NOBODY]})),
-        ),
+        ("DELETE /api/auth/users", admin.delete("/api/auth/users").json(&json!({"userIds": [id, NOBODY]}))),
         ("GET /api/auth/config", admin.get("/api/auth/config")),
         ("PUT /api/auth/config", admin.put("/api/auth/config", json!({"passwordMinLength": 9}))),
         ("GET /api/auth/audit", admin.get("/api/auth/audit?limit=3")),
-        ("POST /api/auth/logout", anon.sign_out(&ada.session)),
     ]
 }

@@ -18,7 +18,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn against(&self, schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
         let schema = resolve(self.document, schema);
-        self.types(schema, value, place, found);
+        types(schema, value, place, found);
         self.combinations(schema, value, place, found);
         if let Some(object) = value.as_object() {
             self.object(schema, object, place, found);
@@ -27,34 +27,6 @@ impl Check<'_> {
             if let Some(items) = schema.get("items") {
                 self.against(items, item, &format!("{place}[{at}]"), found);
             }
-        }
-    }
-
-    fn types(&self, schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
-        let types = match &schema["type"] {
-            Value::String(one) => vec![one.as_str()],
-            Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
-            found.push(format!("{place} is {value}, wanted {types:?}"));
-        }
-        if schema["enum"].as_array().is_some_and(|values| !values.contains(value)) {
-            found.push(format!("{place} is {value}, wanted one of {}", schema["enum"]));
-        }
-        let (minimum, maximum) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
-        let is_out = |number: f64| {
-            minimum.is_some_and(|least| number < least) || maximum.is_some_and(|most| number > most)
-        };
-        if value.as_f64().is_some_and(is_out) {
-            found.push(format!("{place} is {value}, out of bounds"));
-        }
-        let length = value.as_str().map(|text| text.chars().count() as u64);
-        let (least, most) = (schema["minLength"].as_u64(), schema["maxLength"].as_u64());
-        if length.is_some_and(|length| {
-            least.is_some_and(|least| length < least) || most.is_some_and(|most| length > most)
-        }) {
-            found.push(format!("{place} is {value}, of another length"));
         }
     }
 
@@ -93,6 +65,34 @@ impl Check<'_> {
                 (None, _) => {}
             }
         }
+    }
+}
+
+fn types(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
+    let types = match &schema["type"] {
+        Value::String(one) => vec![one.as_str()],
+        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if !types.is_empty() && !types.iter().any(|name| is_of_type(value, name)) {
+        found.push(format!("{place} is {value}, wanted {types:?}"));
+    }
+    if schema["enum"].as_array().is_some_and(|values| !values.contains(value)) {
+        found.push(format!("{place} is {value}, wanted one of {}", schema["enum"]));
+    }
+    let (minimum, maximum) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
+    let is_out = |number: f64| {
+        minimum.is_some_and(|least| number < least) || maximum.is_some_and(|most| number > most)
+    };
+    if value.as_f64().is_some_and(is_out) {
+        found.push(format!("{place} is {value}, out of bounds"));
+    }
+    let length = value.as_str().map(|text| text.chars().count() as u64);
+    let (least, most) = (schema["minLength"].as_u64(), schema["maxLength"].as_u64());
+    if length.is_some_and(|length| {
+        least.is_some_and(|least| length < least) || most.is_some_and(|most| length > most)
+    }) {
+        found.push(format!("{place} is {value}, of another length"));
     }
 }
 
