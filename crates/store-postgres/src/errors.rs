@@ -1,0 +1,154 @@
+//! From what PostgreSQL and the pool say to what the contract knows, and what helps against it.
+
+use deadpool_postgres::PoolError;
+use latchkey_store::{StoreError, UniqueKey};
+use tokio_postgres::error::{DbError, SqlState};
+
+/// The result of statements, and of what is made of them.
+pub(crate) type Fallible<T> = Result<T, Fault>;
+
+/// What may help against a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// Nothing that this engine could do.
+    None,
+    /// The server took everything back because of another transaction: the whole operation once more.
+    Again,
+    /// Another connection, to another server perhaps.
+    Reconnect,
+}
+
+/// A [`StoreError`] into which `?` turns the driver's errors, with its remedy.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) error: StoreError,
+    pub(crate) remedy: Remedy,
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self { error, remedy: Remedy::None }
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        fault.error
+    }
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        match error.as_db_error() {
+            Some(said) => {
+                let (kind, remedy) = (Kind::of(said), remedy(said.code()));
+                Self { error: kind.of_error(error), remedy }
+            }
+            // Without a word of the server: values are read elsewhere, so this is about the connection.
+            None => Self { error: unavailable(error), remedy: Remedy::Reconnect },
+        }
+    }
+}
+
+impl From<PoolError> for Fault {
+    fn from(error: PoolError) -> Self {
+        unavailable(error).into()
+    }
+}
+
+/// Work was not done, for a reason of this engine's own.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EngineFault {
+    #[error("the server did not answer in time")]
+    Silent,
+    #[error("a statement of the engine yielded no row")]
+    NoRow,
+}
+
+/// The storage does not work now.
+pub(crate) fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
+    StoreError::Unavailable(Box::new(error))
+}
+
+/// The driver failed in a way that another try will not mend.
+pub(crate) fn driver(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
+    StoreError::Driver(Box::new(error))
+}
+
+enum Kind {
+    Conflict(UniqueKey),
+    Unavailable,
+    Driver,
+}
+
+impl Kind {
+    fn of(said: &DbError) -> Self {
+        if let Some(key) = unique_key(said) {
+            return Self::Conflict(key);
+        }
+        if is_passing(said.code()) { Self::Unavailable } else { Self::Driver }
+    }
+
+    fn of_error(self, error: tokio_postgres::Error) -> StoreError {
+        match self {
+            Self::Conflict(key) => StoreError::Conflict(key),
+            Self::Unavailable => unavailable(error),
+            Self::Driver => driver(error),
+        }
+    }
+}
+
+fn unique_key(said: &DbError) -> Option<UniqueKey> {
+    if *said.code() != SqlState::UNIQUE_VIOLATION {
+        return None;
+    }
+    match said.constraint()? {
+        "users_email_key_key" => Some(UniqueKey::UserEmail),
+        "profiles_username_key" => Some(UniqueKey::Username),
+        _ => None,
+    }
+}
+
+/// Whether the fault lies in the surroundings: other transactions, load, limits, a server that stops or only reads.
+fn is_passing(code: &SqlState) -> bool {
+    // 08 connection, 40 rollback, 53 resources, 57 intervention (stop, cancel, timeout), 58 disk.
+    let is_of_class = ["08", "40", "53", "57", "58"].iter().any(|class| code.code().starts_with(class));
+    let is_other = [
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::IN_FAILED_SQL_TRANSACTION,
+        SqlState::UNIQUE_VIOLATION,
+        SqlState::FOREIGN_KEY_VIOLATION,
+    ]
+    .contains(code);
+    is_of_class || is_other
+}
+
+/// A unique or a foreign key that breaks means a row that came or went since it was looked for: every operation
+/// looks first, and locks what it finds.
+fn remedy(code: &SqlState) -> Remedy {
+    let again = [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+        SqlState::UNIQUE_VIOLATION,
+        SqlState::FOREIGN_KEY_VIOLATION,
+    ];
+    // A server that only reads now was the primary before; a statement that is unknown or stale was prepared on
+    // another connection or for another schema.
+    let reconnect = [
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::INVALID_SQL_STATEMENT_NAME,
+        SqlState::FEATURE_NOT_SUPPORTED,
+    ];
+    if again.contains(code) {
+        Remedy::Again
+    } else if reconnect.contains(code) {
+        Remedy::Reconnect
+    } else {
+        Remedy::None
+    }
+}

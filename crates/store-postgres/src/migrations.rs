@@ -1,0 +1,255 @@
+//! Bringing the schema up to date: numbered steps, forward only, each applied once, all of them in one transaction.
+//! Instances that start together take turns at a row of the table of migrations: no session lock, so that any pooler
+//! may stand in between.
+
+use deadpool_postgres::{Client, Pool};
+use futures_util::future::FutureExt;
+use latchkey_store::StoreError;
+use sha2::{Digest, Sha256};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+
+use crate::errors::{EngineFault, Fallible, Fault, Remedy, driver};
+
+/// Why a database is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrationError {
+    /// A newer binary has worked on it.
+    #[error("the database has migration {found}, this version knows {known} at most: use a newer version")]
+    Newer {
+        /// The newest migration of the database.
+        found: i64,
+        /// The newest migration of this binary.
+        known: i64,
+    },
+    /// An applied migration differs from the one in this binary.
+    #[error(
+        "migration {0} of the database is not the one of this version: was the database made by another build?"
+    )]
+    Changed(i64),
+    /// The schema holds something else.
+    #[error("the database holds tables of something else: give the service a database of its own")]
+    Foreign,
+    /// Texts would be refused or garbled.
+    #[error("the database has the encoding {0}, it must be UTF8")]
+    Encoding(String),
+}
+
+struct Migration {
+    version: i64,
+    name: &'static str,
+    sql: &'static str,
+}
+
+macro_rules! migrations {
+    ($($version:literal $file:literal,)*) => {
+        &[$(Migration { version: $version, name: $file, sql: include_str!(concat!("../migrations/", $file, ".sql")) },)*]
+    };
+}
+
+const MIGRATIONS: &[Migration] = migrations! {
+    1 "0001_users",
+    2 "0002_profiles",
+    3 "0003_sessions",
+    4 "0004_challenges",
+    5 "0005_outbox",
+    6 "0006_limits",
+    7 "0007_settings",
+    8 "0008_audit",
+    9 "0009_search",
+    10 "0010_health",
+};
+
+const ENCODING: &str = "SELECT current_setting('server_encoding')";
+const IS_THERE: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
+const CREATE_TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS schema_migrations (
+        version  BIGINT NOT NULL PRIMARY KEY,
+        name     TEXT   COLLATE \"C\" NOT NULL,
+        checksum BYTEA  NOT NULL
+    )";
+/// The row of version 0 is no migration: whoever holds it migrates.
+const CREATE_LOCK: &str = "
+    INSERT INTO schema_migrations (version, name, checksum) VALUES (0, 'lock', '') ON CONFLICT DO NOTHING";
+const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+const LOCK: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
+const LIST_APPLIED: &str =
+    "SELECT version, checksum FROM schema_migrations WHERE version > 0 ORDER BY version";
+/// Tables of this schema that no extension brought, unless the condition says that the schema is ours. Both are of
+/// one statement, so that another instance cannot make them in between.
+macro_rules! count_foreign_tables {
+    ($unless:literal) => {
+        concat!(
+            "SELECT count(*) FROM pg_catalog.pg_class AS c
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations'
+                AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
+                AND NOT EXISTS (",
+            $unless,
+            ")"
+        )
+    };
+}
+const COUNT_FOREIGN_WHERE_NEW: &str = count_foreign_tables!(
+    "SELECT 1 FROM pg_catalog.pg_class AS m
+    WHERE m.relnamespace = c.relnamespace AND m.relname = 'schema_migrations'"
+);
+const COUNT_FOREIGN: &str = count_foreign_tables!("SELECT 1 FROM schema_migrations WHERE version > 0");
+const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)";
+
+/// How often the first steps are tried where others take them at the same time.
+const ATTEMPTS: u32 = 10;
+
+/// Applies what is missing. Of several instances that start together, one does it and the others wait.
+pub(crate) async fn migrate(pool: &Pool) -> Fallible<()> {
+    apply(pool, MIGRATIONS).await
+}
+
+/// The names of what is missing, oldest first.
+pub(crate) async fn check(pool: &Pool) -> Fallible<Vec<&'static str>> {
+    let client = pool.get().await?;
+    let missing = look(&client, MIGRATIONS).await?;
+    Ok(missing.into_iter().map(|migration| migration.name).collect())
+}
+
+/// What is up to date is not touched, so that the service needs no right to make tables then.
+async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
+    let client = pool.get().await?;
+    if look(&client, migrations).await?.is_empty() {
+        return Ok(());
+    }
+    let mut attempts = 1;
+    while let Err(fault) = prepare(&client).await {
+        if fault.remedy != Remedy::Again || attempts == ATTEMPTS {
+            return Err(fault);
+        }
+        attempts += 1;
+    }
+
+    let turn = Turn { client: &client };
+    client.batch_execute(BEGIN).await?;
+    let outcome = apply_missing(&client, migrations).await;
+    if outcome.is_ok() {
+        client.batch_execute("COMMIT").await?;
+        std::mem::forget(turn);
+    }
+    outcome
+}
+
+/// Gives the lock back where something failed, or the caller stopped waiting.
+struct Turn<'a> {
+    client: &'a Client,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let _ = self.client.batch_execute("ROLLBACK").now_or_never();
+    }
+}
+
+/// Makes the table and the row that is locked. Even `IF NOT EXISTS` fails where two do it at once.
+async fn prepare(client: &Client) -> Fallible<()> {
+    let made = client.batch_execute(CREATE_TABLE).await;
+    let is_raced = |code: &SqlState| {
+        [SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT, SqlState::UNIQUE_VIOLATION].contains(code)
+    };
+    if let Err(error) = made {
+        let is_again = error.code().is_some_and(is_raced);
+        let fault = Fault::from(error);
+        return Err(if is_again { Fault { remedy: Remedy::Again, ..fault } } else { fault });
+    }
+    client.batch_execute(CREATE_LOCK).await?;
+    Ok(())
+}
+
+/// What is missing, in a database that this binary may work on.
+async fn look<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
+    check_encoding(client).await?;
+    if flag(client, IS_THERE).await? {
+        return look_at_ours(client, migrations).await;
+    }
+    refuse_foreign(client, COUNT_FOREIGN_WHERE_NEW).await?;
+    Ok(migrations.iter().collect())
+}
+
+async fn look_at_ours<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
+    refuse_foreign(client, COUNT_FOREIGN).await?;
+    let applied = list_applied(client).await?;
+    check_applied(&applied, migrations)?;
+    let is_missing =
+        |migration: &&Migration| applied.iter().all(|(version, _)| *version != migration.version);
+    Ok(migrations.iter().filter(is_missing).collect())
+}
+
+async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()> {
+    client.batch_execute(LOCK).await?;
+    for migration in look_at_ours(client, migrations).await? {
+        tracing::info!(migration = migration.name, "migrating the database");
+        client.batch_execute(migration.sql).await?;
+        let values: [(&(dyn ToSql + Sync), Type); 3] = [
+            (&migration.version, Type::INT8),
+            (&migration.name, Type::TEXT),
+            (&migration.checksum(), Type::BYTEA),
+        ];
+        client.execute_typed(RECORD, &values).await?;
+    }
+    Ok(())
+}
+
+async fn refuse_foreign(client: &Client, count: &str) -> Fallible<()> {
+    match number(client, count).await? {
+        0 => Ok(()),
+        _ => Err(driver(MigrationError::Foreign).into()),
+    }
+}
+
+async fn list_applied(client: &Client) -> Fallible<Vec<(i64, Vec<u8>)>> {
+    let rows = client.query_typed(LIST_APPLIED, &[]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+/// Refuses migrations of another binary.
+fn check_applied(applied: &[(i64, Vec<u8>)], migrations: &[Migration]) -> Fallible<()> {
+    let known = migrations.last().map_or(0, |last| last.version);
+    for (version, checksum) in applied {
+        let migration = migrations.iter().find(|migration| migration.version == *version);
+        match migration {
+            None if *version > known => {
+                return Err(driver(MigrationError::Newer { found: *version, known }).into());
+            }
+            Some(migration) if migration.checksum() == *checksum => {}
+            _ => return Err(driver(MigrationError::Changed(*version)).into()),
+        }
+    }
+    Ok(())
+}
+
+async fn check_encoding(client: &Client) -> Fallible<()> {
+    let row = client.query_typed_opt(ENCODING, &[]).await?.ok_or_else(no_row)?;
+    let encoding: String = row.try_get(0)?;
+    if encoding == "UTF8" { Ok(()) } else { Err(driver(MigrationError::Encoding(encoding)).into()) }
+}
+
+async fn number(client: &Client, sql: &str) -> Fallible<i64> {
+    let row = client.query_typed_opt(sql, &[]).await?.ok_or_else(no_row)?;
+    Ok(row.try_get(0)?)
+}
+
+async fn flag(client: &Client, sql: &str) -> Fallible<bool> {
+    let row = client.query_typed_opt(sql, &[]).await?.ok_or_else(no_row)?;
+    Ok(row.try_get(0)?)
+}
+
+fn no_row() -> StoreError {
+    driver(EngineFault::NoRow)
+}
+
+impl Migration {
+    fn checksum(&self) -> Vec<u8> {
+        Sha256::digest(self.sql.as_bytes()).to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests;

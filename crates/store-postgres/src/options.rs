@@ -1,0 +1,238 @@
+//! How the engine is set up: the address of the database, the pool, the timeouts.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+
+/// Whether statements are prepared under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Prepared {
+    /// Never: right behind any pooler, in any of its modes.
+    #[default]
+    Never,
+    /// Each statement once a connection: less work for the server. Only for direct connections and for poolers that
+    /// keep sessions apart; behind another pooler a name can belong to somebody else's statement.
+    Named,
+}
+
+/// How the engine is set up. The address may hold a password, so this has no `Debug`.
+#[derive(Clone)]
+pub struct PostgresOptions {
+    /// `postgres://user:password@host:5432/database?…`. Several hosts are separated by commas; a Unix socket is
+    /// `postgres:///database?host=/run/postgresql`. `sslmode` is `disable` (also when left out), or `require`,
+    /// `verify-ca` and `verify-full`, which all verify the chain and the host's name. `sslrootcert` is a file like
+    /// [`PostgresOptions::ca_file`]. `target_session_attrs` is `read-write` unless it says otherwise. Other
+    /// parameters are those of the driver.
+    pub url: String,
+    /// Most connections of this instance. At least 1.
+    pub pool_size: usize,
+    /// How long one statement may take.
+    pub statement_timeout: Duration,
+    /// How long an operation waits for a free connection.
+    pub acquire_timeout: Duration,
+    /// How long making a connection to one host may take.
+    pub connect_timeout: Duration,
+    /// Connections that were idle for so long are closed.
+    pub idle_timeout: Duration,
+    /// Whether statements are prepared under a name.
+    pub prepared: Prepared,
+    /// Certificates (PEM) of the authorities that the server's certificate may be of, in place of the public ones.
+    pub ca_file: Option<PathBuf>,
+}
+
+impl PostgresOptions {
+    /// The defaults for a database.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        let threads = available_parallelism().map_or(2, usize::from);
+        Self {
+            url: url.into(),
+            pool_size: (4 * threads).clamp(8, 32),
+            statement_timeout: Duration::from_secs(5),
+            acquire_timeout: Duration::from_secs(3),
+            connect_timeout: Duration::from_secs(3),
+            idle_timeout: Duration::from_mins(5),
+            prepared: Prepared::Never,
+            ca_file: None,
+        }
+    }
+}
+
+/// Why options cannot be used. Never names a password.
+#[derive(Debug, thiserror::Error)]
+pub enum OptionsError {
+    /// It does not begin with `postgres://` or `postgresql://`.
+    #[error("the database's address must begin with postgres:// or postgresql://")]
+    Scheme,
+    /// The `sslmode` would leave it to the server whether anything is protected, or is unknown.
+    #[error("sslmode={0} is not possible: use verify-full, or disable for a connection without TLS")]
+    SslMode(String),
+    /// The driver does not understand it.
+    #[error("the database's address cannot be used")]
+    Address(#[source] tokio_postgres::Error),
+    /// No host, or no database.
+    #[error("the database's address names no {0}")]
+    Missing(&'static str),
+    /// The file of authorities cannot be read, or holds none.
+    #[error("the certificates in {} cannot be used: {reason}", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// TLS cannot be set up.
+    #[error("TLS cannot be set up")]
+    Tls(#[source] rustls::Error),
+}
+
+/// What the options come to.
+pub(crate) struct Address {
+    pub(crate) config: Config,
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Address(…)")
+    }
+}
+
+impl Address {
+    /// Reads the options. Nothing is contacted.
+    pub(crate) fn parse(options: &PostgresOptions) -> Result<Self, OptionsError> {
+        if !["postgres://", "postgresql://"].iter().any(|scheme| options.url.starts_with(scheme)) {
+            return Err(OptionsError::Scheme);
+        }
+        let own = OwnParameters::split(&options.url);
+        let mut config = Config::from_str(&own.rest).map_err(OptionsError::Address)?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(OptionsError::Missing("host"));
+        }
+        if config.get_dbname().is_none() {
+            return Err(OptionsError::Missing("database"));
+        }
+        config.ssl_mode(ssl_mode(own.ssl_mode.as_deref())?);
+        if !own.rest.contains("target_session_attrs=") {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(options.connect_timeout);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(options.statement_timeout);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("latchkey");
+        }
+        let ca_file = options.ca_file.clone().or(own.ca_file);
+        Ok(Self { config, ca_file })
+    }
+
+    /// Whether passwords and rows would cross a network in the clear.
+    pub(crate) fn is_exposed(&self) -> bool {
+        let is_elsewhere = |host: &Host| match host {
+            Host::Tcp(name) => !["localhost", "127.0.0.1", "::1"].contains(&name.as_str()),
+            Host::Unix(_) => false,
+        };
+        self.config.get_ssl_mode() == SslMode::Disable && self.config.get_hosts().iter().any(is_elsewhere)
+    }
+}
+
+/// Parameters that the driver does not know, or knows in another sense.
+struct OwnParameters {
+    ssl_mode: Option<String>,
+    ca_file: Option<PathBuf>,
+    rest: String,
+}
+
+impl OwnParameters {
+    fn split(url: &str) -> Self {
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let mut own = Self { ssl_mode: None, ca_file: None, rest: base.to_owned() };
+        let mut separator = '?';
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=') {
+                Some(("sslmode", mode)) => own.ssl_mode = Some(mode.to_owned()),
+                Some(("sslrootcert", path)) => own.ca_file = Some(PathBuf::from(path)),
+                _ => {
+                    own.rest.push(separator);
+                    own.rest.push_str(pair);
+                    separator = '&';
+                }
+            }
+        }
+        own
+    }
+}
+
+fn ssl_mode(asked: Option<&str>) -> Result<SslMode, OptionsError> {
+    match asked {
+        None | Some("disable") => Ok(SslMode::Disable),
+        Some("require" | "verify-ca" | "verify-full") => Ok(SslMode::Require),
+        Some(other) => Err(OptionsError::SslMode(other.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    fn address(url: &str) -> Result<Address, OptionsError> {
+        Address::parse(&PostgresOptions::new(url))
+    }
+
+    #[test]
+    fn several_hosts_are_tried_for_one_that_writes() {
+        let config = address("postgres://u:p@a:1,b:2/db").unwrap().config;
+        assert_eq!(config.get_hosts().len(), 2);
+        assert_eq!(config.get_ports(), [1, 2]);
+        assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        let any = address("postgres://u@a/db?target_session_attrs=any").unwrap().config;
+        assert_eq!(any.get_target_session_attrs(), TargetSessionAttrs::Any);
+    }
+
+    #[test]
+    fn a_unix_socket_is_a_host() {
+        let address = address("postgres:///db?host=/run/postgresql&user=u").unwrap();
+        assert_eq!(address.config.get_hosts(), [Host::Unix(PathBuf::from("/run/postgresql"))]);
+        assert!(!address.is_exposed());
+    }
+
+    #[test]
+    fn tls_is_verified_or_absent() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let address = address(&format!("postgres://u@db.example/db?sslmode={mode}")).unwrap();
+            assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
+            assert!(!address.is_exposed());
+        }
+        assert!(address("postgres://u@db.example/db").unwrap().is_exposed());
+        assert!(!address("postgres://u@localhost/db?sslmode=disable").unwrap().is_exposed());
+        for mode in ["prefer", "allow", "no"] {
+            let refused = address(&format!("postgres://u@db.example/db?sslmode={mode}")).unwrap_err();
+            assert!(matches!(refused, OptionsError::SslMode(_)));
+        }
+    }
+
+    #[test]
+    fn a_file_of_authorities_is_taken_from_the_address() {
+        let address =
+            address("postgres://u@a/db?sslmode=verify-full&sslrootcert=/etc/ca.pem&options=-cx").unwrap();
+        assert_eq!(address.ca_file, Some(PathBuf::from("/etc/ca.pem")));
+        assert_eq!(address.config.get_options(), Some("-cx"));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        assert!(matches!(address("mysql://u@a/db"), Err(OptionsError::Scheme)));
+        assert!(matches!(address("postgres://u@a"), Err(OptionsError::Missing("database"))));
+        assert!(matches!(address("postgres:///db"), Err(OptionsError::Missing("host"))));
+        assert!(matches!(address("postgres://u@a/db?nonsense=1"), Err(OptionsError::Address(_))));
+    }
+}

@@ -1,0 +1,79 @@
+//! Connections: TLS, the pool, and closing what was idle for long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::options::{Address, OptionsError, PostgresOptions};
+
+/// Makes the pool. Nothing is contacted; connections are made as they are asked for.
+pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
+    let address = Address::parse(options)?;
+    if address.is_exposed() {
+        tracing::warn!("the connection to the database is not encrypted: set sslmode=verify-full");
+    }
+    let hosts = u32::try_from(address.config.get_hosts().len().max(1)).unwrap_or(1);
+    let tls = MakeRustlsConnect::new(tls_config(&address)?);
+    // What a connection may be left with is a rollback under way, so nothing has to be sent when one is handed out.
+    let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = Manager::from_config(address.config, tls, manager_config);
+    // The runtime is given, so building cannot fail for the want of one.
+    Pool::builder(manager)
+        .max_size(options.pool_size.max(1))
+        .wait_timeout(Some(options.acquire_timeout))
+        .create_timeout(Some(options.connect_timeout.saturating_mul(hosts)))
+        .recycle_timeout(Some(options.acquire_timeout))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|_| OptionsError::Missing("runtime"))
+}
+
+/// Closes connections that were idle for too long, until the pool is gone. Wants a runtime.
+pub(crate) fn close_idle(pool: &Pool, idle_timeout: Duration) {
+    let pool = pool.weak();
+    let pause = (idle_timeout / 2).max(Duration::from_secs(1));
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(pause).await;
+            let Some(pool) = pool.upgrade() else { return };
+            pool.retain(|_, metrics| metrics.last_used() < idle_timeout);
+        }
+    });
+}
+
+fn tls_config(address: &Address) -> Result<ClientConfig, OptionsError> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(OptionsError::Tls)?
+        .with_root_certificates(authorities(address)?)
+        .with_no_client_auth();
+    Ok(config)
+}
+
+/// The authorities of the file; without one the public ones.
+fn authorities(address: &Address) -> Result<RootCertStore, OptionsError> {
+    let mut roots = RootCertStore::empty();
+    if address.config.get_ssl_mode() == SslMode::Disable {
+        return Ok(roots);
+    }
+    let Some(path) = &address.ca_file else {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        return Ok(roots);
+    };
+    let unusable = |reason: String| OptionsError::CaFile { path: path.clone(), reason };
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))? {
+        let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+        roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
+    }
+    if roots.is_empty() {
+        return Err(unusable("there is none".to_owned()));
+    }
+    Ok(roots)
+}

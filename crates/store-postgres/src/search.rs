@@ -1,0 +1,95 @@
+//! Finding profiles by words, in one statement: the trigram index names candidates, and the folded columns decide by
+//! the definition of [`latchkey_domain::search::matches`]. Words hold no space and fields are joined by spaces, so a
+//! word occurs in a field where it occurs in the joined text, and begins a word there where a space stands before it.
+
+use std::fmt::Write;
+
+use latchkey_domain::page::Page;
+use latchkey_domain::search::SearchQuery;
+use latchkey_store::{ProfileHits, StoreResult};
+use tokio_postgres::Row;
+
+use crate::errors::{EngineFault, Fallible, driver};
+use crate::profiles::{profile_columns, read_profile};
+use crate::rows::Cells;
+use crate::script::Script;
+use crate::store::PostgresStore;
+use crate::trigrams;
+use crate::values::{Value, values};
+
+/// Parameters before the words: trigrams, the whole query, limit, offset.
+const FIXED: usize = 4;
+
+const BEFORE_WORDS: &str = "
+    WITH hits AS MATERIALIZED (
+        SELECT id, created_at, CASE
+            WHEN folded_name = $2 OR folded_username = $2 THEN 1
+            WHEN starts_with(folded_name, $2) OR starts_with(folded_username, $2) THEN 2
+            ELSE 3 END AS tier
+        FROM profiles WHERE searchable AND trigrams @> $1";
+const A_WORD: &str = "strpos(' ' || folded_name || ' ' || folded_username || ' ' || folded_bio, $";
+const AFTER_WORDS: &str = concat!(
+    "), page AS (
+        SELECT id, created_at, tier FROM hits ORDER BY tier, created_at DESC, id DESC LIMIT $3 OFFSET $4)
+    SELECT (SELECT count(*) FROM hits), p.id IS NOT NULL, ",
+    profile_columns!(),
+    " FROM (SELECT 1) AS one LEFT JOIN (page JOIN profiles AS p ON p.id = page.id) ON TRUE
+    ORDER BY page.tier, page.created_at DESC, page.id DESC"
+);
+
+/// A page of matches and their exact number, of one moment.
+pub(crate) async fn search(
+    store: &PostgresStore,
+    query: &SearchQuery,
+    page: Page,
+) -> StoreResult<ProfileHits> {
+    if query.folded().contains('\0') {
+        return Ok(ProfileHits { total: 0, profiles: Vec::new() }); // no stored text has one
+    }
+    let words = distinct_words(query);
+    let offset = i64::try_from(page.offset()).unwrap_or(i64::MAX);
+    let mut values =
+        values![Value::Trigrams(trigrams::of_query(query)), query.folded(), page.limit(), offset];
+    values.extend(words.iter().map(|word| Value::from(needle(word))));
+    let mut script = Script::default();
+    let found = script.add(statement(words.len()), values);
+    let answers = store.read(&script).await?;
+
+    let total = answers.find(found, |row| Cells::new(row, "profiles").count("total"))?;
+    let total = total.ok_or_else(|| driver(EngineFault::NoRow))?;
+    let profiles = answers.list(found, read_hit)?.into_iter().flatten().collect();
+    Ok(ProfileHits { total: u64::from(total), profiles })
+}
+
+/// The statement for so many words.
+fn statement(words: usize) -> String {
+    let mut sql = BEFORE_WORDS.to_owned();
+    for word in 1..=words {
+        // Writing to a text cannot fail.
+        let _ = write!(sql, "\n            AND {A_WORD}{}) > 0", FIXED + word);
+    }
+    sql.push_str(AFTER_WORDS);
+    sql
+}
+
+fn distinct_words(query: &SearchQuery) -> Vec<&str> {
+    let mut words: Vec<&str> = query.words().collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// What is looked for: a short word only where a word begins.
+fn needle(word: &str) -> String {
+    if SearchQuery::is_short(word) { format!(" {word}") } else { word.to_owned() }
+}
+
+/// The first two columns stand in every row, also in the one that has no profile.
+fn read_hit(row: &Row) -> Fallible<Option<latchkey_domain::profile::Profile>> {
+    let mut cells = Cells::new(row, "profiles");
+    cells.int("total")?;
+    if !cells.flag("id")? {
+        return Ok(None);
+    }
+    read_profile(&mut cells).map(Some)
+}

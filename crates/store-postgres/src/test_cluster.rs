@@ -1,0 +1,306 @@
+//! Throw-away PostgreSQL clusters, for tests: one a process, made of the installed packages, with a database for each
+//! test. It listens on a Unix socket in a temporary folder alone, and is gone when its process is, however that ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use tokio_postgres::NoTls;
+
+use crate::options::PostgresOptions;
+use crate::store::PostgresStore;
+
+/// Where Debian keeps the programs of each version.
+const DEBIAN_FOLDER: &str = "/usr/lib/postgresql";
+/// The database that others are copied from.
+const TEMPLATE: &str = "latchkey_template";
+/// What the cluster need not promise, since nobody needs its data after a crash; and what tests want to see fast.
+const SETTINGS: &[&str] = &[
+    "fsync=off",
+    "full_page_writes=off",
+    "listen_addresses=",
+    "max_connections=300",
+    "shared_buffers=64MB",
+    "autovacuum=off",
+    "deadlock_timeout=200ms",
+    "log_min_messages=fatal",
+];
+
+/// Why there is no cluster. A sentence for whoever runs the tests.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// The programs are not there.
+    #[error("these tests need a PostgreSQL server: install the Debian package `postgresql`")]
+    Missing,
+    /// A program failed.
+    #[error("`{program}` failed: {said}")]
+    Failed {
+        /// Which.
+        program: String,
+        /// What it said.
+        said: String,
+    },
+}
+
+/// A running cluster.
+pub struct TestCluster {
+    folder: PathBuf,
+    orders: mpsc::Sender<Order>,
+    next: AtomicU64,
+    // Dropped (or lost with the process), its standard input closes, and it stops the cluster.
+    _watchdog: Child,
+}
+
+/// A database of a cluster; dropped from it when this is dropped.
+pub struct TestDatabase {
+    name: String,
+    url: String,
+    orders: mpsc::Sender<Order>,
+}
+
+/// Work for the thread that makes and drops databases.
+enum Order {
+    Run(String, Option<mpsc::Sender<Result<(), String>>>),
+}
+
+impl TestCluster {
+    /// The cluster of this process, started by whoever asks first.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no PostgreSQL, or it does not start: with a sentence that says what to do.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<TestCluster> = OnceLock::new();
+        SHARED.get_or_init(|| match Self::start(&[]) {
+            Ok(cluster) => cluster,
+            Err(error) => panic!("{error}"),
+        })
+    }
+
+    /// Starts a cluster with further settings (`name=value`).
+    pub fn start(settings: &[&str]) -> Result<Self, ClusterError> {
+        let programs = Programs::find()?;
+        let folder = PathBuf::from(programs.run("mktemp", &["-d", "/tmp/latchkey-pg-XXXXXX"])?.trim());
+        let watchdog = programs.watch(&folder)?;
+        let data = folder.join("data");
+        let data = data.to_string_lossy();
+        programs.run(
+            "initdb",
+            &["-D", &data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
+        )?;
+        let mut options = format!("-c unix_socket_directories={}", folder.display());
+        for setting in SETTINGS.iter().chain(settings) {
+            options.push_str(" -c ");
+            options.push_str(setting);
+        }
+        let log = folder.join("log");
+        programs.run(
+            "pg_ctl",
+            &["-D", &data, "-l", &log.to_string_lossy(), "-w", "-s", "-o", &options, "start"],
+        )?;
+        let orders = start_clerk(url_in(&folder, "postgres"));
+        let cluster = Self { folder, orders, next: AtomicU64::new(1), _watchdog: watchdog };
+        cluster.make_template()?;
+        Ok(cluster)
+    }
+
+    /// A new database with the schema of this version, empty.
+    ///
+    /// # Panics
+    ///
+    /// Where the cluster does not make it.
+    pub fn database(&self) -> TestDatabase {
+        self.copy_of(TEMPLATE)
+    }
+
+    /// A new database without any table.
+    ///
+    /// # Panics
+    ///
+    /// Where the cluster does not make it.
+    pub fn bare_database(&self) -> TestDatabase {
+        self.copy_of("template0")
+    }
+
+    /// The folder of the socket, for programs that stand between.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Runs a statement outside of any test's database, as superuser.
+    ///
+    /// # Panics
+    ///
+    /// Where it fails.
+    pub fn run(&self, sql: &str) {
+        if let Err(error) = self.order(sql) {
+            panic!("{error}");
+        }
+    }
+
+    fn copy_of(&self, template: &str) -> TestDatabase {
+        let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
+        self.run(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+        TestDatabase { url: url_in(&self.folder, &name), name, orders: self.orders.clone() }
+    }
+
+    fn make_template(&self) -> Result<(), ClusterError> {
+        self.order(&format!("CREATE DATABASE {TEMPLATE} TEMPLATE template0"))?;
+        let url = url_in(&self.folder, TEMPLATE);
+        let migrated = thread::spawn(move || {
+            let runtime = runtime()?;
+            runtime.block_on(async {
+                let store = PostgresStore::connect(PostgresOptions::new(url))
+                    .await
+                    .map_err(|error| full_text(&error))?;
+                store.migrate().await.map_err(|error| full_text(&error))
+            })
+        });
+        let outcome = migrated.join().unwrap_or_else(|_| Err("it panicked".to_owned()));
+        outcome.map_err(|said| ClusterError::Failed { program: "migrate".to_owned(), said })
+    }
+
+    fn order(&self, sql: &str) -> Result<(), ClusterError> {
+        let (reply, answer) = mpsc::channel();
+        let failed = |said: String| ClusterError::Failed { program: sql.to_owned(), said };
+        self.orders
+            .send(Order::Run(sql.to_owned(), Some(reply)))
+            .map_err(|_| failed("the cluster is gone".to_owned()))?;
+        answer.recv().unwrap_or_else(|_| Err("the cluster is gone".to_owned())).map_err(failed)
+    }
+}
+
+impl TestDatabase {
+    /// Its address, for [`PostgresOptions`].
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        let _ = self.orders.send(Order::Run(sql, None));
+    }
+}
+
+fn url_in(folder: &Path, database: &str) -> String {
+    format!("postgres:///{database}?host={}&user=postgres", folder.display())
+}
+
+fn full_text(error: &latchkey_store::StoreError) -> String {
+    use std::error::Error as _;
+    let source = error.source().map(|source| format!("{source} ({:?})", source.source()));
+    format!("{error}: {}", source.unwrap_or_default())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())
+}
+
+/// Databases are made and dropped by a thread of their own: dropping a test's guard must not wait, and has no runtime.
+fn start_clerk(url: String) -> mpsc::Sender<Order> {
+    let (orders, waiting) = mpsc::channel();
+    thread::spawn(move || {
+        let Ok(runtime) = runtime() else { return };
+        runtime.block_on(async {
+            let Ok((client, connection)) = tokio_postgres::connect(&url, NoTls).await else { return };
+            tokio::spawn(connection);
+            while let Ok(Order::Run(sql, reply)) = waiting.recv() {
+                let outcome = client.batch_execute(&sql).await.map_err(|error| {
+                    error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
+                });
+                if let Some(reply) = reply {
+                    let _ = reply.send(outcome);
+                }
+            }
+        });
+    });
+    orders
+}
+
+/// The programs of PostgreSQL, and as whom they run.
+struct Programs {
+    folder: Option<PathBuf>,
+    is_root: bool,
+}
+
+impl Programs {
+    fn find() -> Result<Self, ClusterError> {
+        let is_root = Command::new("id")
+            .arg("-u")
+            .output()
+            .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == "0");
+        let programs = Self { folder: newest_of_debian(), is_root };
+        let is_there = programs.folder.is_some()
+            || Command::new("initdb").arg("--version").output().is_ok_and(|output| output.status.success());
+        if is_there { Ok(programs) } else { Err(ClusterError::Missing) }
+    }
+
+    fn path(&self, program: &str) -> PathBuf {
+        let own = self.folder.as_ref().map(|folder| folder.join(program)).filter(|path| path.exists());
+        own.unwrap_or_else(|| PathBuf::from(program))
+    }
+
+    /// The server refuses to run as root; then it runs as the user that its package made.
+    fn command(&self, program: &str) -> Command {
+        let path = self.path(program);
+        let mut command = if self.is_root {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--"]).arg(path);
+            command
+        } else {
+            Command::new(path)
+        };
+        command.current_dir("/tmp").stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, ClusterError> {
+        let failed = |said: String| ClusterError::Failed { program: program.to_owned(), said };
+        let output =
+            self.command(program).args(arguments).output().map_err(|error| failed(error.to_string()))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()))
+        }
+    }
+
+    /// Starts a process that waits for the end of this one, stops the cluster and removes its folder.
+    fn watch(&self, folder: &Path) -> Result<Child, ClusterError> {
+        let script = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
+        let mut command = self.command("sh");
+        command.args(["-c", script]).arg(self.path("pg_ctl")).arg(folder);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A group of its own, so that Ctrl-C in a terminal does not end it before its work.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+            .spawn()
+            .map_err(|error| ClusterError::Failed { program: "sh".to_owned(), said: error.to_string() })
+    }
+}
+
+/// The folder of the newest installed version.
+fn newest_of_debian() -> Option<PathBuf> {
+    let versions = fs::read_dir(DEBIAN_FOLDER).ok()?.filter_map(Result::ok);
+    let with_number = versions.filter_map(|version| {
+        let number: u32 = version.file_name().to_str()?.parse().ok()?;
+        let folder = version.path().join("bin");
+        folder.join("postgres").exists().then_some((number, folder))
+    });
+    with_number.max_by_key(|(number, _)| *number).map(|(_, folder)| folder)
+}

@@ -1,0 +1,114 @@
+//! What the search index holds: the trigrams of folded words, as numbers. Two spaces stand before each word, so that
+//! the beginning of a word is a trigram as well. Numbers can fall together; the index only names candidates.
+
+use latchkey_domain::search::{SearchQuery, SearchText};
+
+/// Characters of a trigram.
+const TRIGRAM: usize = 3;
+/// Most trigrams of one word that are asked for: more would only narrow the candidates further.
+const ASKED_PER_WORD: usize = 12;
+/// An odd number with well-mixed bits (2⁶⁴ divided by the golden ratio).
+const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Bits of a Unicode scalar value.
+const SCALAR_BITS: u32 = 21;
+
+/// The trigrams of a text, ascending, each once.
+pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
+    let mut numbers = Vec::new();
+    for word in [&text.name, &text.username, &text.bio].into_iter().flat_map(|field| field.split(' ')) {
+        if word.is_empty() {
+            continue;
+        }
+        let padded: Vec<char> = "  ".chars().chain(word.chars()).collect();
+        numbers.extend(padded.windows(TRIGRAM).map(number));
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Trigrams that every match of a query has: of a short word the one of a word's beginning, of a longer one a
+/// selection that covers it from both ends.
+pub(crate) fn of_query(query: &SearchQuery) -> Vec<i32> {
+    let mut numbers: Vec<i32> = query.words().flat_map(of_word).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn of_word(word: &str) -> Vec<i32> {
+    let chars: Vec<char> = word.chars().collect();
+    if SearchQuery::is_short(word) {
+        let padded: Vec<char> = "  ".chars().chain(chars.iter().copied()).collect();
+        return vec![number(&padded[chars.len() - 1..])];
+    }
+    let last = chars.len() - TRIGRAM;
+    let step = TRIGRAM.max(last.div_ceil(ASKED_PER_WORD - 1));
+    let starts = (0..last).step_by(step).chain([last]);
+    starts.map(|start| number(&chars[start..start + TRIGRAM])).collect()
+}
+
+/// Three characters fit into 63 bits; the upper half of their product is mixed of all of them.
+fn number(trigram: &[char]) -> i32 {
+    let joined = trigram.iter().fold(0, |joined, c| joined << SCALAR_BITS | u64::from(u32::from(*c)));
+    let mixed = (joined ^ (joined >> 32)).wrapping_mul(MIXER) >> 32;
+    i32::from_ne_bytes(u32::try_from(mixed).unwrap_or_default().to_ne_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use latchkey_domain::search::matches;
+
+    use super::*;
+
+    fn text(name: &str) -> SearchText {
+        SearchText::of(name, None, None)
+    }
+
+    #[test]
+    fn the_number_of_a_trigram_never_changes() {
+        // They stand in databases: another way to number them needs a migration that numbers all anew.
+        assert_eq!(number(&['a', 'd', 'a']), 2_051_619_653);
+        assert_eq!(of_text(&text("ada")).len(), 3);
+    }
+
+    #[test]
+    fn what_matches_has_the_trigrams_of_the_query() {
+        let names = ["Ada Lovelace", "a", "ab cd", "計算機 の 母", "👩‍💻 x", "100% _ly", "Übermut", "ααα"];
+        for name in names {
+            let text = text(name);
+            let has = of_text(&text);
+            let chars: Vec<char> = name.chars().collect();
+            for (start, end) in
+                (0..chars.len()).flat_map(|start| (start + 1..=chars.len()).map(move |end| (start, end)))
+            {
+                let part: String = chars[start..end].iter().collect();
+                let Ok(query) = SearchQuery::parse(&part) else { continue };
+                if matches(&query, &text).is_some() {
+                    assert!(
+                        of_query(&query).iter().all(|number| has.contains(number)),
+                        "{part:?} in {name:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn trigrams_seldom_fall_together() {
+        let letters: Vec<char> = ('a'..='z').chain('ぁ'..='ん').chain([' ']).collect();
+        let mut numbers = Vec::new();
+        for a in &letters {
+            for b in &letters {
+                for c in &letters {
+                    numbers.push(number(&[*a, *b, *c]));
+                }
+            }
+        }
+        let all = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert!(all - numbers.len() < all / 500, "{} of {all}", all - numbers.len());
+    }
+}

@@ -1,0 +1,74 @@
+//! A far-away server: a proxy that keeps answers back until the client has been quiet for a while, and counts how
+//! often the client spoke up after an answer. That is the number of round trips.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{Instant, sleep_until};
+
+/// How long the client must be quiet before an answer arrives.
+const WAY: Duration = Duration::from_millis(8);
+/// The name of a socket in its folder.
+const SOCKET: &str = ".s.PGSQL.5432";
+/// A rollback that nobody waits for.
+const ROLLBACK: &[u8] = b"Q\0\0\0\x0dROLLBACK\0";
+
+/// Counts the round trips of all its connections.
+#[derive(Clone, Default)]
+pub(crate) struct RoundTrips(Arc<AtomicUsize>);
+
+impl RoundTrips {
+    /// How many there were since the last time.
+    pub(crate) fn take(&self) -> usize {
+        self.0.swap(0, Ordering::SeqCst)
+    }
+}
+
+/// Stands between a socket in `folder` and the server's socket in `server`.
+pub(crate) fn start(folder: &Path, server: &Path) -> RoundTrips {
+    let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
+    let server = server.join(SOCKET);
+    let count = RoundTrips::default();
+    let shared = count.clone();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = UnixStream::connect(&server).await.unwrap();
+            tokio::spawn(stand_between(client, server, shared.clone()));
+        }
+    });
+    count
+}
+
+async fn stand_between(mut client: UnixStream, mut server: UnixStream, count: RoundTrips) {
+    let (mut asked, mut said) = (vec![0; 65_536], vec![0; 65_536]);
+    let mut kept_back: Vec<u8> = Vec::new();
+    let mut was_answered = true;
+    let mut quiet_from = Instant::now();
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => {
+                let Ok(length @ 1..) = read else { return };
+                quiet_from = Instant::now() + WAY;
+                let question = asked[..length].strip_prefix(ROLLBACK).unwrap_or(&asked[..length]);
+                if was_answered && !question.is_empty() {
+                    was_answered = false;
+                    count.0.fetch_add(1, Ordering::SeqCst);
+                }
+                server.write_all(&asked[..length]).await.unwrap();
+            }
+            read = server.read(&mut said) => {
+                let Ok(length @ 1..) = read else { return };
+                kept_back.extend_from_slice(&said[..length]);
+            }
+            () = sleep_until(quiet_from), if !kept_back.is_empty() => {
+                client.write_all(&kept_back).await.unwrap();
+                kept_back.clear();
+                was_answered = true;
+            }
+        }
+    }
+}

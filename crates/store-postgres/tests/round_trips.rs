@@ -1,0 +1,332 @@
+//! How often each operation waits for the server: never more than twice. `cargo test -p latchkey-store-postgres --test
+//! round_trips -- --nocapture` prints the table.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod counting_proxy;
+mod world;
+
+use std::time::Duration;
+
+use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
+use latchkey_domain::ids::{KeyId, LeaseId};
+use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
+use latchkey_domain::page::Page;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::{Bio, ProfilePatch, Username};
+use latchkey_domain::search::SearchQuery;
+use latchkey_store::{
+    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn, Lease,
+    Limits, ListUsers, MailFate, NewAccount, NewChallenge, NewSigningKey, NewToken, Outbox, PendingSignUp,
+    Profiles, RefreshSession, RequestChallenge, ResetPassword, Sessions, SettingChange, Settings, SignIn,
+    SignInGuard, SigningKeys, Store, TokenAttempt, UpdateProfile, UpdateUser, UserPosition,
+};
+use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
+use latchkey_store_postgres::{PostgresOptions, PostgresStore, Prepared};
+use tempfile::TempDir;
+
+use counting_proxy::RoundTrips;
+use world::{account, at, client, event, key, mail, session, token, user_id};
+
+/// A store behind the proxy, and the rows of the table so far.
+struct Measured {
+    store: PostgresStore,
+    trips: RoundTrips,
+    table: Vec<(&'static str, usize)>,
+    _guards: (TestDatabase, TempDir),
+}
+
+impl Measured {
+    async fn new(prepared: Prepared) -> Self {
+        let cluster = TestCluster::shared();
+        let database = cluster.database();
+        let folder = tempfile::tempdir().unwrap();
+        let trips = counting_proxy::start(folder.path(), cluster.folder());
+        let url = database
+            .url()
+            .replace(&cluster.folder().display().to_string(), &folder.path().display().to_string());
+        // One connection, so that each statement is prepared once where it is prepared at all.
+        let options = PostgresOptions { pool_size: 1, prepared, ..PostgresOptions::new(url) };
+        let store = PostgresStore::connect(options).await.unwrap();
+        Self { store, trips, table: Vec::new(), _guards: (database, folder) }
+    }
+}
+
+/// Runs an operation of the contract and notes what it cost, with a word on the case where there are several.
+macro_rules! op {
+    ($measured:ident . $method:ident ($($argument:expr),* $(,)?) $(, $case:literal)?) => {{
+        $measured.trips.take();
+        let outcome = $measured.store.$method($($argument),*).await.unwrap();
+        let name = concat!(stringify!($method), $(", ", $case)?);
+        $measured.table.push((name, $measured.trips.take()));
+        outcome
+    }};
+}
+
+fn password(text: &str) -> PasswordHash {
+    PasswordHash::from_phc(format!("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA${text}"))
+}
+
+fn takes() -> Vec<Take> {
+    let rate = Rate { burst: 1_000, window: Duration::from_mins(1) };
+    let take = |name: &'static str| Take { key: LimitKey::new(name, &["subject"]), rate, limit: name };
+    vec![take("a"), take("b")]
+}
+
+fn guard() -> SignInGuard {
+    let policy = FailurePolicy {
+        threshold: 1_000,
+        window: Duration::from_mins(15),
+        first_delay: Duration::from_secs(30),
+        longest_delay: Duration::from_mins(15),
+    };
+    SignInGuard {
+        pair: LimitKey::new("pair", &[]),
+        pair_policy: policy,
+        account: LimitKey::new("account", &[]),
+        account_policy: policy,
+        known_client: LimitKey::new("client", &[]),
+        known_for: Duration::from_hours(1),
+    }
+}
+
+fn code(number: u8) -> NewChallenge {
+    NewChallenge::Code { mac: CodeMac::from_bytes([number; 32]), expires_at: at(600) }
+}
+
+fn link(number: u64) -> NewChallenge {
+    NewChallenge::Link { token: NewToken { hash: token(number), expires_at: at(600) }, redirect_to: None }
+}
+
+fn request(number: u64, purpose: Purpose, challenge: NewChallenge) -> RequestChallenge {
+    RequestChallenge {
+        email: key(number),
+        purpose,
+        takes: takes(),
+        challenge,
+        mail: mail(next()),
+        now: at(0),
+    }
+}
+
+fn attempt(number: u64, code: u8) -> CodeAttempt {
+    CodeAttempt {
+        email: key(number),
+        mac: CodeMac::from_bytes([code; 32]),
+        budget: CodeBudget { per_code: 5, per_hour: 10 },
+        takes: takes(),
+        event: event(next()),
+        now: at(1),
+    }
+}
+
+/// A number that was not used before, for ids.
+fn next() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(100_000);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+async fn accounts(measured: &mut Measured) {
+    let m = measured;
+    op!(m.create_account(NewAccount { session: Some(session(1)), ..account(1) }));
+    op!(m.create_account(account(1)), "taken");
+    op!(m.begin_sign_up(&key(2), &takes(), at(0)));
+    let pending = |number| PendingSignUp {
+        account: NewAccount {
+            id: user_id(next()),
+            email_verified: false,
+            event: event(next()),
+            ..account(number)
+        },
+        challenge: code(1),
+        mail: mail(next()),
+    };
+    let sign_up = |number| {
+        let mut sign_up = pending(number);
+        if let Some(profile) = &mut sign_up.account.profile {
+            profile.id =
+                latchkey_domain::ids::ProfileId::new(at(0), [u8::try_from(next() % 256).unwrap(); 10]);
+        }
+        sign_up
+    };
+    op!(m.sign_up_pending(sign_up(2)), "free");
+    op!(m.sign_up_pending(sign_up(2)), "pending");
+    op!(m.sign_up_pending(sign_up(1)), "taken");
+    op!(m.find_user(user_id(1)));
+    op!(m.find_user_by_email(&key(1)));
+}
+
+async fn sessions(measured: &mut Measured) {
+    let m = measured;
+    op!(m.begin_sign_in(&key(1), &takes(), Some(&guard()), at(0)), "with limits");
+    op!(m.begin_sign_in(&key(9), &[], Some(&guard()), at(0)), "without limits");
+    op!(m.fail_sign_in(FailedSignIn { guard: Some(guard()), event: event(next()), now: at(0) }));
+    let checked = account(1).password.unwrap();
+    let sign_in = SignIn {
+        user_id: user_id(1),
+        checked: checked.clone(),
+        rehashed: Some(password("new")),
+        session: session(2),
+        guard: Some(guard()),
+        event: event(next()),
+    };
+    op!(m.sign_in(sign_in));
+    op!(m.find_live_session(session(1).id, at(1)));
+    op!(m.find_session_owner(session(1).id, at(1)));
+    op!(m.is_refresh_token_good(session(1).family, session(1).refresh, Duration::from_secs(30), at(1)));
+    let refresh = || RefreshSession {
+        family: session(1).family,
+        presented: session(1).refresh,
+        successor: token(5),
+        sealed_successor: vec![1; 80],
+        grace: Duration::from_secs(30),
+        idle_expires_at: at(1_000_000),
+        client: client(),
+        reuse_event: event(next()),
+        now: at(10),
+    };
+    op!(m.refresh_session(refresh()), "rotated");
+    op!(m.refresh_session(refresh()), "same successor");
+    op!(m.list_sessions(user_id(1), at(1)));
+    let change = ChangePassword {
+        user_id: user_id(1),
+        checked: password("new"),
+        password: password("newer"),
+        keep: session(1).id,
+        guard: Some(guard()),
+        event: event(next()),
+        now: at(11),
+    };
+    op!(m.change_password(change));
+    op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
+    let by_token = EndedSession::OfRefreshToken {
+        family: session(1).family,
+        presented: token(5),
+        grace: Duration::from_secs(30),
+    };
+    op!(m.end_sessions(by_token, event(next()), at(12)), "by token");
+    op!(m.end_sessions(EndedSession::Own(user_id(1), session(1).id), event(next()), at(12)), "own");
+    op!(m.refresh_session(RefreshSession { now: at(1_000), ..refresh() }), "refused");
+}
+
+async fn challenges(measured: &mut Measured) {
+    let m = measured;
+    let unverified = |number| NewAccount { email_verified: false, ..account(number) };
+    m.store.create_account(unverified(3)).await.unwrap();
+    m.store.create_account(unverified(4)).await.unwrap();
+    m.store.create_account(unverified(5)).await.unwrap();
+    op!(m.request_challenge(request(3, Purpose::VerifyEmail, code(1))), "code");
+    op!(m.request_challenge(request(30, Purpose::VerifyEmail, code(1))), "unknown address");
+    op!(m.verify_by_code(attempt(3, 9), session(3)), "wrong");
+    op!(m.verify_by_code(attempt(3, 1), session(3)), "right");
+    op!(m.verify_by_code(attempt(30, 1), session(3)), "unknown address");
+    op!(m.request_challenge(request(4, Purpose::VerifyEmail, link(40))), "link");
+    op!(m.look_at_link(token(40), Purpose::VerifyEmail, &takes(), at(1)));
+    op!(m.open_verify_link(token(40), &takes(), event(next()), at(1)));
+    op!(m.open_verify_link(token(40), &[], event(next()), at(1)), "again");
+    m.store.request_challenge(request(5, Purpose::VerifyEmail, link(50))).await.unwrap();
+    let by_token = TokenAttempt { token: token(50), email: None, takes: takes(), event: event(next()) };
+    op!(m.verify_by_token(by_token, session(5)));
+    op!(m.request_challenge(request(3, Purpose::ResetPassword, code(2))), "reset");
+    op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) }));
+    op!(m.begin_reset(token(60), &takes(), at(2)));
+    let reset =
+        || ResetPassword { token: token(60), password: password("reset"), event: event(next()), now: at(2) };
+    op!(m.reset_password(reset()), "good");
+    op!(m.reset_password(reset()), "used");
+}
+
+async fn profiles_and_admin(measured: &mut Measured) {
+    let m = measured;
+    let patch = ProfilePatch {
+        username: Some(Some(Username::parse("countess").unwrap())),
+        bio: Some(Some(Bio::parse("of engines").unwrap())),
+        ..ProfilePatch::default()
+    };
+    let update =
+        |patch| UpdateProfile { user_id: user_id(1), patch, if_version: None, create: None, now: at(1) };
+    op!(m.find_profile(user_id(1)));
+    op!(m.update_profile(update(patch)));
+    op!(m.update_profile(update(ProfilePatch::default())), "empty");
+    op!(m.search_profiles(&SearchQuery::parse("engines us").unwrap(), Page::new(20, 0)));
+    let list = |search: Option<&str>| ListUsers {
+        search: search.map(str::to_owned),
+        position: UserPosition::Offset(0),
+        limit: 10,
+    };
+    op!(m.list_users(&list(None)), "all");
+    op!(m.list_users(&list(Some("user"))), "searched");
+    let change = UpdateUser {
+        id: user_id(1),
+        email: Some(world::email(11)),
+        email_verified: Some(true),
+        banned: Some(true),
+        metadata: Some(latchkey_domain::user::AppMetadata::default()),
+        events: vec![event(next()), event(next())],
+        now: at(3),
+    };
+    op!(m.update_user(change));
+    op!(m.end_all_sessions(user_id(3), event(next()), at(4)));
+    op!(m.delete_profile(user_id(3), event(next())));
+    op!(m.delete_users(
+        &[user_id(3), user_id(4), user_id(999)],
+        vec![event(next()), event(next()), event(next())]
+    ));
+}
+
+async fn the_rest(measured: &mut Measured) {
+    let m = measured;
+    let lease = Lease { id: LeaseId::new(at(0), [9; 10]), until: at(60) };
+    let mails = op!(m.claim_mails(lease, 10, at(5)));
+    op!(m.settle_mail(mails[0].id, lease.id, MailFate::Sent, at(6)));
+    op!(m.next_mail_due());
+    op!(m.list_mails(None, 10));
+    op!(m.retry_mails(None, at(7)));
+    op!(m.take(&takes(), at(0))).unwrap();
+    op!(m.load_settings());
+    let changes = ["a", "b", "c"].map(|key| SettingChange { key: key.to_owned(), value: Some(1.into()) });
+    op!(m.save_settings(&changes, event(next()), at(0)));
+    op!(m.shared_version());
+    let new_key = || NewSigningKey {
+        id: KeyId::new(at(0), [u8::try_from(next() % 256).unwrap(); 10]),
+        algorithm: "ES256".to_owned(),
+        sealed: vec![1; 100],
+        created_at: at(0),
+    };
+    let first = op!(m.ensure_signing_key(new_key()), "none");
+    op!(m.ensure_signing_key(new_key()), "there");
+    op!(m.list_signing_keys(at(0)));
+    op!(m.rotate_signing_key(new_key(), first.id, at(100), event(next())));
+    op!(m.record_event(event(next())));
+    op!(m.list_events(None, 10));
+    op!(m.check());
+    op!(m.purge(at(10_000_000)));
+}
+
+async fn measure_all(prepared: Prepared) -> Measured {
+    let mut measured = Measured::new(prepared).await;
+    accounts(&mut measured).await;
+    sessions(&mut measured).await;
+    challenges(&mut measured).await;
+    profiles_and_admin(&mut measured).await;
+    the_rest(&mut measured).await;
+    measured
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_operation_waits_more_than_twice() {
+    let measured = measure_all(Prepared::Never).await;
+    println!("| operation | round trips |\n|---|---|");
+    for (name, trips) in &measured.table {
+        println!("| {name} | {trips} |");
+    }
+    let slow: Vec<_> = measured.table.iter().filter(|(_, trips)| !(1..=2).contains(trips)).collect();
+    assert!(slow.is_empty(), "{slow:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_operation_works_with_named_statements() {
+    let measured = measure_all(Prepared::Named).await;
+    let is_read_again = |(name, trips): &&(&str, usize)| *name == "refresh_session, refused" && *trips == 1;
+    assert!(measured.table.iter().any(|row| is_read_again(&row)), "what is prepared is not prepared again");
+}
