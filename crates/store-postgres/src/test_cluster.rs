@@ -1,9 +1,7 @@
 //! Throw-away PostgreSQL clusters, for tests: one a process, made of the installed packages, with a database for each
 //! test. It listens on a Unix socket in a temporary folder alone, and is gone when its process is, however that ends.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -13,9 +11,15 @@ use tokio_postgres::NoTls;
 
 use crate::options::PostgresOptions;
 use crate::store::PostgresStore;
+use programs::{Programs, Watchdog};
 
-/// Where Debian keeps the programs of each version.
-const DEBIAN_FOLDER: &str = "/usr/lib/postgresql";
+pub use pooler::TestPooler;
+
+mod pooler;
+mod programs;
+
+/// Stops the cluster and removes its folder.
+const STOP: &str = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
 /// The database that others are copied from.
 const TEMPLATE: &str = "latchkey_template";
 /// What the cluster need not promise, since nobody needs its data after a crash; and what tests want to see fast.
@@ -34,8 +38,8 @@ const SETTINGS: &[&str] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// The programs are not there.
-    #[error("these tests need a PostgreSQL server: install the Debian package `postgresql`")]
-    Missing,
+    #[error("these tests need the Debian package `{0}`: install it with `apt-get install {0}`")]
+    Missing(&'static str),
     /// A program failed.
     #[error("`{program}` failed: {said}")]
     Failed {
@@ -51,8 +55,7 @@ pub struct TestCluster {
     folder: PathBuf,
     orders: mpsc::Sender<Order>,
     next: AtomicU64,
-    // Dropped (or lost with the process), its standard input closes, and it stops the cluster.
-    _watchdog: Child,
+    _watchdog: Watchdog,
 }
 
 /// A database of a cluster; dropped from it when this is dropped.
@@ -83,9 +86,9 @@ impl TestCluster {
 
     /// Starts a cluster with further settings (`name=value`).
     pub fn start(settings: &[&str]) -> Result<Self, ClusterError> {
-        let programs = Programs::find()?;
-        let folder = PathBuf::from(programs.run("mktemp", &["-d", "/tmp/latchkey-pg-XXXXXX"])?.trim());
-        let watchdog = programs.watch(&folder)?;
+        let programs = Programs::find("initdb", "postgresql")?;
+        let folder = programs.make_folder()?;
+        let watchdog = programs.watch(STOP, &[&programs.path("pg_ctl"), &folder])?;
         let data = folder.join("data");
         let data = data.to_string_lossy();
         programs.run(
@@ -124,6 +127,18 @@ impl TestCluster {
     /// Where the cluster does not make it.
     pub fn bare_database(&self) -> TestDatabase {
         self.copy_of("template0")
+    }
+
+    /// A pgbouncer before this cluster, in transaction mode, with so many connections to each database.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no pgbouncer, or it does not start: with a sentence that says what to do.
+    pub fn pooler(&self, connections: u32) -> TestPooler {
+        match TestPooler::start(&self.folder, connections) {
+            Ok(pooler) => pooler,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// The folder of the socket, for programs that stand between.
@@ -229,78 +244,4 @@ fn start_clerk(url: String) -> mpsc::Sender<Order> {
         });
     });
     orders
-}
-
-/// The programs of PostgreSQL, and as whom they run.
-struct Programs {
-    folder: Option<PathBuf>,
-    is_root: bool,
-}
-
-impl Programs {
-    fn find() -> Result<Self, ClusterError> {
-        let is_root = Command::new("id")
-            .arg("-u")
-            .output()
-            .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == "0");
-        let programs = Self { folder: newest_of_debian(), is_root };
-        let is_there = programs.folder.is_some()
-            || Command::new("initdb").arg("--version").output().is_ok_and(|output| output.status.success());
-        if is_there { Ok(programs) } else { Err(ClusterError::Missing) }
-    }
-
-    fn path(&self, program: &str) -> PathBuf {
-        let own = self.folder.as_ref().map(|folder| folder.join(program)).filter(|path| path.exists());
-        own.unwrap_or_else(|| PathBuf::from(program))
-    }
-
-    /// The server refuses to run as root; then it runs as the user that its package made.
-    fn command(&self, program: &str) -> Command {
-        let path = self.path(program);
-        let mut command = if self.is_root {
-            let mut command = Command::new("runuser");
-            command.args(["-u", "postgres", "--"]).arg(path);
-            command
-        } else {
-            Command::new(path)
-        };
-        command.current_dir("/tmp").stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, ClusterError> {
-        let failed = |said: String| ClusterError::Failed { program: program.to_owned(), said };
-        let output =
-            self.command(program).args(arguments).output().map_err(|error| failed(error.to_string()))?;
-        if output.status.success() {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-        } else {
-            Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()))
-        }
-    }
-
-    /// Starts a process that waits for the end of this one, stops the cluster and removes its folder.
-    fn watch(&self, folder: &Path) -> Result<Child, ClusterError> {
-        let script = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
-        let mut command = self.command("sh");
-        command.args(["-c", script]).arg(self.path("pg_ctl")).arg(folder);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A group of its own, so that Ctrl-C in a terminal does not end it before its work.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command
-            .spawn()
-            .map_err(|error| ClusterError::Failed { program: "sh".to_owned(), said: error.to_string() })
-    }
-}
-
-/// The folder of the newest installed version.
-fn newest_of_debian() -> Option<PathBuf> {
-    let versions = fs::read_dir(DEBIAN_FOLDER).ok()?.filter_map(Result::ok);
-    let with_number = versions.filter_map(|version| {
-        let number: u32 = version.file_name().to_str()?.parse().ok()?;
-        let folder = version.path().join("bin");
-        folder.join("postgres").exists().then_some((number, folder))
-    });
-    with_number.max_by_key(|(number, _)| *number).map(|(_, folder)| folder)
 }

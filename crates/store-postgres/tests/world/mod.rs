@@ -1,6 +1,8 @@
 //! Accounts, mails and sessions by number, for the tests of this engine's own promises.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub(crate) mod database;
+
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::email::{Email, EmailKey};

@@ -1,0 +1,64 @@
+//! A pgbouncer before a cluster.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::programs::{Programs, Watchdog};
+use super::{ClusterError, TestDatabase, url_in};
+
+/// Runs the pooler until it is told to stop, and removes its folder.
+const RUN: &str = "\"$0\" -q \"$1/pgbouncer.ini\" & pid=$!; cat >/dev/null; kill -9 $pid; rm -rf \"$1\"";
+/// How often to look whether it is up.
+const LOOKS: u32 = 200;
+/// How long between two looks.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// A running pgbouncer in transaction mode.
+pub struct TestPooler {
+    folder: PathBuf,
+    _watchdog: Watchdog,
+}
+
+impl TestPooler {
+    /// Starts one before the cluster whose socket is in a folder.
+    pub(super) fn start(cluster: &Path, connections: u32) -> Result<Self, ClusterError> {
+        let programs = Programs::find("pgbouncer", "pgbouncer")?;
+        let folder = programs.make_folder()?;
+        let failed = |said: String| ClusterError::Failed { program: "pgbouncer".to_owned(), said };
+        let settings = format!(
+            "[databases]\n* = host={} user=postgres\n[pgbouncer]\nunix_socket_dir = {}\nlisten_port = 5432\n\
+             auth_type = any\npool_mode = transaction\ndefault_pool_size = {connections}\nmax_client_conn = 500\n\
+             query_wait_timeout = 30\n",
+            cluster.display(),
+            folder.display()
+        );
+        let file = folder.join("pgbouncer.ini");
+        fs::write(&file, settings).map_err(|error| failed(error.to_string()))?;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644))
+            .map_err(|error| failed(error.to_string()))?;
+        let watchdog = programs.watch(RUN, &[&programs.path("pgbouncer"), &folder])?;
+        let pooler = Self { folder, _watchdog: watchdog };
+        pooler.wait().map_err(failed)?;
+        Ok(pooler)
+    }
+
+    /// The address of a database by way of the pooler.
+    #[must_use]
+    pub fn url(&self, database: &TestDatabase) -> String {
+        url_in(&self.folder, database.name())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "another process starts, before any test runs")]
+    fn wait(&self) -> Result<(), String> {
+        for _ in 0..LOOKS {
+            if self.folder.join(".s.PGSQL.5432").exists() {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        Err("it does not start".to_owned())
+    }
+}

@@ -1,0 +1,109 @@
+//! The programs of PostgreSQL and of what stands before it: finding, running, and stopping them in the end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::ClusterError;
+
+/// Where Debian keeps the programs of each version.
+const DEBIAN_FOLDER: &str = "/usr/lib/postgresql";
+/// Where Debian keeps what only the system runs, which is not on everybody's path.
+const SYSTEM_FOLDER: &str = "/usr/sbin";
+
+/// The programs of PostgreSQL, and as whom they run.
+pub(super) struct Programs {
+    folder: Option<PathBuf>,
+    is_root: bool,
+}
+
+impl Programs {
+    /// Finds them by one of them; `package` is where it comes from.
+    pub(super) fn find(program: &str, package: &'static str) -> Result<Self, ClusterError> {
+        let is_root = Command::new("id")
+            .arg("-u")
+            .output()
+            .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == "0");
+        let programs = Self { folder: newest_of_debian(), is_root };
+        let version = Command::new(programs.path(program)).arg("--version").output();
+        if version.is_ok_and(|output| output.status.success()) {
+            Ok(programs)
+        } else {
+            Err(ClusterError::Missing(package))
+        }
+    }
+
+    /// Where one is.
+    pub(super) fn path(&self, program: &str) -> PathBuf {
+        let folders = self.folder.iter().map(PathBuf::as_path).chain([Path::new(SYSTEM_FOLDER)]);
+        let own = folders.map(|folder| folder.join(program)).find(|path| path.exists());
+        own.unwrap_or_else(|| PathBuf::from(program))
+    }
+
+    /// The server refuses to run as root; then it runs as the user that its package made.
+    fn command(&self, program: &str) -> Command {
+        let path = self.path(program);
+        let mut command = if self.is_root {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--"]).arg(path);
+            command
+        } else {
+            Command::new(path)
+        };
+        command.current_dir("/tmp").stdin(Stdio::null());
+        command
+    }
+
+    /// Runs one to its end; answers what it said.
+    pub(super) fn run(&self, program: &str, arguments: &[&str]) -> Result<String, ClusterError> {
+        let failed = |said: String| ClusterError::Failed { program: program.to_owned(), said };
+        let output =
+            self.command(program).args(arguments).output().map_err(|error| failed(error.to_string()))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()))
+        }
+    }
+
+    /// A new temporary folder of whoever runs the programs. Its path is short: sockets stand in it.
+    pub(super) fn make_folder(&self) -> Result<PathBuf, ClusterError> {
+        Ok(PathBuf::from(self.run("mktemp", &["-d", "/tmp/latchkey-pg-XXXXXX"])?.trim()))
+    }
+
+    /// Starts a shell script that tidies up when its standard input closes: at the end of this process, however it
+    /// comes, or when the watchdog is dropped.
+    pub(super) fn watch(&self, script: &str, arguments: &[&Path]) -> Result<Watchdog, ClusterError> {
+        let mut command = self.command("sh");
+        command.args(["-c", script]).args(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A group of its own, so that Ctrl-C in a terminal does not end it before its work.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command
+            .spawn()
+            .map_err(|error| ClusterError::Failed { program: "sh".to_owned(), said: error.to_string() })?;
+        Ok(Watchdog(child))
+    }
+}
+
+/// A script that waits to tidy up.
+pub(super) struct Watchdog(Child);
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+/// The folder of the newest installed version.
+fn newest_of_debian() -> Option<PathBuf> {
+    let versions = fs::read_dir(DEBIAN_FOLDER).ok()?.filter_map(Result::ok);
+    let with_number = versions.filter_map(|version| {
+        let number: u32 = version.file_name().to_str()?.parse().ok()?;
+        let folder = version.path().join("bin");
+        folder.join("postgres").exists().then_some((number, folder))
+    });
+    with_number.max_by_key(|(number, _)| *number).map(|(_, folder)| folder)
+}

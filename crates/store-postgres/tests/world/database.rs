@@ -1,0 +1,51 @@
+//! A store on a database of its own, and a look at its rows from outside.
+
+use std::future::Future;
+
+use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
+use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use tokio_postgres::types::FromSqlOwned;
+use tokio_postgres::{Client, NoTls};
+
+/// Both of them.
+pub(crate) struct Looked {
+    pub(crate) store: PostgresStore,
+    pub(crate) outside: Client,
+    pub(crate) database: TestDatabase,
+}
+
+impl Looked {
+    pub(crate) async fn new() -> Self {
+        Self::with(|options| options).await
+    }
+
+    /// The same with other options.
+    pub(crate) async fn with(change: impl FnOnce(PostgresOptions) -> PostgresOptions) -> Self {
+        let database = TestCluster::shared().database();
+        let store = PostgresStore::connect(change(PostgresOptions::new(database.url()))).await.unwrap();
+        let outside = connect(database.url()).await;
+        Self { store, outside, database }
+    }
+
+    pub(crate) async fn run(&self, sql: &str) {
+        self.outside.batch_execute(sql).await.unwrap();
+    }
+
+    pub(crate) async fn one<T: FromSqlOwned>(&self, sql: &str) -> T {
+        self.outside.query_one(sql, &[]).await.unwrap().get(0)
+    }
+
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        self.one(sql).await
+    }
+}
+
+/// A connection that no pool has.
+pub(crate) fn connect(url: &str) -> impl Future<Output = Client> + use<> {
+    let url = url.to_owned();
+    async move {
+        let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
+    }
+}
