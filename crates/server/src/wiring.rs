@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use latchkey_domain::codes::CodeBudget;
 use latchkey_domain::redirect::DevelopmentLoopback;
@@ -232,7 +233,7 @@ fn service_config(
         create_profile_on_sign_up: settings.profiles.create_on_sign_up,
         has_mail_transport,
         mail_from: mail_from(settings)?,
-        mail_retries: MailRetries::default(),
+        mail_retries: mail_retries(settings.mail.transport),
         redirect_param_prefix: auth.redirect_param_prefix.clone(),
         admin_keys: admin_keys.into_iter().flatten().map(hash_of).collect(),
         anon_key: auth.anon_key.as_ref().map(|key| TokenHash::of(key.as_bytes())),
@@ -244,6 +245,14 @@ fn service_config(
 fn hash_threads(threads: usize) -> NonZeroUsize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     NonZeroUsize::new(threads).unwrap_or_else(cores)
+}
+
+/// A folder takes a mail at once or not at all; a mail server may think about it.
+fn mail_retries(transport: MailTransport) -> MailRetries {
+    match transport {
+        MailTransport::File => MailRetries { lease: Duration::from_secs(10), ..MailRetries::default() },
+        MailTransport::Smtp | MailTransport::None => MailRetries::default(),
+    }
 }
 
 fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {

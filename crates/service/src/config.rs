@@ -148,7 +148,8 @@ pub struct MailRetries {
     pub longest: Duration,
     /// After so many tries it is dead.
     pub attempts: u32,
-    /// How long a worker holds the mails that it claimed. Longer than any transport takes.
+    /// How long a worker holds the mails that it claimed: after a crash they wait as long. A mail that takes longer than
+    /// three quarters of it is tried again.
     pub lease: Duration,
 }
 
@@ -158,7 +159,7 @@ impl Default for MailRetries {
             first: Duration::from_secs(5),
             longest: Duration::from_hours(1),
             attempts: 30,
-            lease: Duration::from_mins(2),
+            lease: Duration::from_mins(1),
         }
     }
 }

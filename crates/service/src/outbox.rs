@@ -13,8 +13,6 @@ use crate::service::Service;
 
 /// How many mails one claim takes; they are sent side by side, so that the lease outlives the slowest.
 const CLAIM: u32 = 8;
-/// Longest time that one transport may take for one mail.
-const SEND_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,9 +86,11 @@ impl Service {
         lease: LeaseId,
         transport: &Transport,
     ) -> Result<Vec<MailFate>> {
+        // A lease outlives what is done under it.
+        let longest = self.config.mail_retries.lease.mul_f64(0.75);
         let sends = claimed.into_iter().map(|mail| async move {
             let outcome = match self.render(&mail) {
-                Ok(message) => send(transport, &message).await,
+                Ok(message) => send(transport, &message, longest).await,
                 Err(error) => Err(error),
             };
             let now = self.clock.now();
@@ -163,9 +163,9 @@ impl Service {
     }
 }
 
-async fn send(transport: &Transport, message: &Message) -> Result<(), SendError> {
+async fn send(transport: &Transport, message: &Message, longest: Duration) -> Result<(), SendError> {
     let timeout = SendError::Transient("the transport took too long".to_owned());
-    tokio::time::timeout(SEND_TIMEOUT, transport.send(message)).await.unwrap_or(Err(timeout))
+    tokio::time::timeout(longest, transport.send(message)).await.unwrap_or(Err(timeout))
 }
 
 fn log(mail: &ClaimedMail, fate: &MailFate) {

@@ -124,7 +124,7 @@ async fn outbox_goes_on_after_a_kill_and_loses_no_promised_mail() {
 
     let _running = binary.serve().await;
 
-    // What the killed service was just sending stays under its lease for two minutes, in case it still lives.
+    // What the killed service was just sending stays under its lease for ten seconds, in case it still lives.
     eventually("all but one claim is sent", async || {
         let waiting = binary.run(&["mail", "list", "--limit", "1000"]).await;
         let sent = binary.mails().concat();

@@ -152,7 +152,7 @@ both_stores! {
         };
         app.restart_with(|b| b.mails_into_memory()).await;
 
-        app.clock.advance(minutes(2) - seconds(1));
+        app.clock.advance(minutes(1) - seconds(1));
         assert_eq!(deliver(&app).await, (0, 0, 0), "the lease still lives");
         app.clock.advance(seconds(1));
         assert_eq!(deliver(&app).await, (1, 0, 0));
