@@ -22,6 +22,8 @@ mod programs;
 const STOP: &str = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
 /// The database that others are copied from.
 const TEMPLATE: &str = "latchkey_template";
+/// Part of a socket's name.
+const DEFAULT_PORT: u16 = 5432;
 /// What the cluster need not promise, since nobody needs its data after a crash; and what tests want to see fast.
 const SETTINGS: &[&str] = &[
     "fsync=off",
@@ -53,6 +55,7 @@ pub enum ClusterError {
 /// A running cluster.
 pub struct TestCluster {
     folder: PathBuf,
+    port: u16,
     orders: mpsc::Sender<Order>,
     next: AtomicU64,
     _watchdog: Watchdog,
@@ -86,6 +89,8 @@ impl TestCluster {
 
     /// Starts a cluster with further settings (`name=value`).
     pub fn start(settings: &[&str]) -> Result<Self, ClusterError> {
+        let port = settings.iter().find_map(|setting| setting.strip_prefix("port=")?.parse().ok());
+        let port = port.unwrap_or(DEFAULT_PORT);
         let programs = Programs::find("initdb", "postgresql")?;
         let folder = programs.make_folder()?;
         let watchdog = programs.watch(STOP, &[&programs.path("pg_ctl"), &folder])?;
@@ -105,8 +110,8 @@ impl TestCluster {
             "pg_ctl",
             &["-D", &data, "-l", &log.to_string_lossy(), "-w", "-s", "-o", &options, "start"],
         )?;
-        let orders = start_clerk(url_in(&folder, "postgres"));
-        let cluster = Self { folder, orders, next: AtomicU64::new(1), _watchdog: watchdog };
+        let orders = start_clerk(url_in(&folder, port, "postgres"));
+        let cluster = Self { folder, port, orders, next: AtomicU64::new(1), _watchdog: watchdog };
         cluster.make_template()?;
         Ok(cluster)
     }
@@ -129,13 +134,22 @@ impl TestCluster {
         self.copy_of("template0")
     }
 
+    /// A new database without any table, whose default collation is that of an ICU locale.
+    ///
+    /// # Panics
+    ///
+    /// Where the cluster does not make it.
+    pub fn bare_database_of(&self, icu_locale: &str) -> TestDatabase {
+        self.copy_of(&format!("template0 LOCALE_PROVIDER icu ICU_LOCALE '{icu_locale}'"))
+    }
+
     /// A pgbouncer before this cluster, in transaction mode, with so many connections to each database.
     ///
     /// # Panics
     ///
     /// Where there is no pgbouncer, or it does not start: with a sentence that says what to do.
     pub fn pooler(&self, connections: u32) -> TestPooler {
-        match TestPooler::start(&self.folder, connections) {
+        match TestPooler::start(&self.folder, self.port, connections) {
             Ok(pooler) => pooler,
             Err(error) => panic!("{error}"),
         }
@@ -161,12 +175,12 @@ impl TestCluster {
     fn copy_of(&self, template: &str) -> TestDatabase {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
         self.run(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
-        TestDatabase { url: url_in(&self.folder, &name), name, orders: self.orders.clone() }
+        TestDatabase { url: url_in(&self.folder, self.port, &name), name, orders: self.orders.clone() }
     }
 
     fn make_template(&self) -> Result<(), ClusterError> {
         self.order(&format!("CREATE DATABASE {TEMPLATE} TEMPLATE template0"))?;
-        let url = url_in(&self.folder, TEMPLATE);
+        let url = url_in(&self.folder, self.port, TEMPLATE);
         let migrated = thread::spawn(move || {
             let runtime = runtime()?;
             runtime.block_on(async {
@@ -211,8 +225,8 @@ impl Drop for TestDatabase {
     }
 }
 
-fn url_in(folder: &Path, database: &str) -> String {
-    format!("postgres:///{database}?host={}&user=postgres", folder.display())
+fn url_in(folder: &Path, port: u16, database: &str) -> String {
+    format!("postgres:///{database}?host={}&port={port}&user=postgres", folder.display())
 }
 
 fn full_text(error: &latchkey_store::StoreError) -> String {

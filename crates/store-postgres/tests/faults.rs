@@ -44,7 +44,7 @@ async fn with_account(looked: Looked) -> Looked {
 async fn connections_that_the_server_ends_are_replaced() {
     let looked = with_account(Looked::new().await).await;
     for round in 0..20 {
-        let (_, user, renamed) = tokio::join!(
+        let ((), user, renamed) = tokio::join!(
             looked.run(TERMINATE),
             looked.store.find_user(user_id(1)),
             rename(&looked.store, "a")

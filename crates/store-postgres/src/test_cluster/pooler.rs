@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::programs::{Programs, Watchdog};
-use super::{ClusterError, TestDatabase, url_in};
+use super::{ClusterError, DEFAULT_PORT, TestDatabase, url_in};
 
 /// Runs the pooler until it is told to stop, and removes its folder.
 const RUN: &str = "\"$0\" -q \"$1/pgbouncer.ini\" & pid=$!; cat >/dev/null; kill -9 $pid; rm -rf \"$1\"";
@@ -24,12 +24,12 @@ pub struct TestPooler {
 
 impl TestPooler {
     /// Starts one before the cluster whose socket is in a folder.
-    pub(super) fn start(cluster: &Path, connections: u32) -> Result<Self, ClusterError> {
+    pub(super) fn start(cluster: &Path, port: u16, connections: u32) -> Result<Self, ClusterError> {
         let programs = Programs::find("pgbouncer", "pgbouncer")?;
         let folder = programs.make_folder()?;
         let failed = |said: String| ClusterError::Failed { program: "pgbouncer".to_owned(), said };
         let settings = format!(
-            "[databases]\n* = host={} user=postgres\n[pgbouncer]\nunix_socket_dir = {}\nlisten_port = 5432\n\
+            "[databases]\n* = host={} port={port} user=postgres\n[pgbouncer]\nunix_socket_dir = {}\nlisten_port = {DEFAULT_PORT}\n\
              auth_type = any\npool_mode = transaction\ndefault_pool_size = {connections}\nmax_client_conn = 500\n\
              query_wait_timeout = 30\n",
             cluster.display(),
@@ -48,13 +48,13 @@ impl TestPooler {
     /// The address of a database by way of the pooler.
     #[must_use]
     pub fn url(&self, database: &TestDatabase) -> String {
-        url_in(&self.folder, database.name())
+        url_in(&self.folder, DEFAULT_PORT, database.name())
     }
 
     #[expect(clippy::disallowed_methods, reason = "another process starts, before any test runs")]
     fn wait(&self) -> Result<(), String> {
         for _ in 0..LOOKS {
-            if self.folder.join(".s.PGSQL.5432").exists() {
+            if self.folder.join(format!(".s.PGSQL.{DEFAULT_PORT}")).exists() {
                 return Ok(());
             }
             thread::sleep(PAUSE);

@@ -1,0 +1,28 @@
+//! The database's locale changes nothing: Turkish has an `i` of its own in lower case, and sorts by other rules than
+//! bytes do.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::sync::Arc;
+
+use latchkey_store::conformance;
+use latchkey_store_postgres::test_cluster::TestCluster;
+use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+
+/// The rooms that compare, fold or sort text.
+const ROOMS: &[&str] = &["accounts::", "users::", "search::", "search_oracle::", "settings::"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_compares_text_does_so_alike_in_a_turkish_database() {
+    let cases = conformance::cases();
+    let of_text = cases.iter().filter(|case| ROOMS.iter().any(|room| case.name.starts_with(room)));
+    let mut count = 0;
+    for case in of_text {
+        let database = TestCluster::shared().bare_database_of("tr-TR");
+        let store = PostgresStore::connect(PostgresOptions::new(database.url())).await.unwrap();
+        store.migrate().await.unwrap();
+        println!("{}", case.name); // shown where it fails
+        case.run(Arc::new(store)).await;
+        count += 1;
+    }
+    assert!(count > 30, "{count}");
+}
