@@ -22,7 +22,7 @@ const TASKS: &[Task] = &[
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files and functions that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
-    ("prepare", "install what tests need: node, postgresql, chromium", prerequisites::run),
+    ("prepare", "install what tests need: node, postgresql, pgbouncer, chromium", prerequisites::run),
 ];
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
 //! What tests need beyond Rust, and how it is installed where it is missing: packages of Node by
-//! npm, PostgreSQL and Chromium by the package manager of Debian.
+//! npm, PostgreSQL, PgBouncer and Chromium by the package manager of Debian.
 
 use std::path::Path;
 
@@ -15,18 +15,21 @@ pub(crate) enum Prerequisite {
     NodePackages,
     /// The server programs of PostgreSQL, for a cluster of its own per run.
     Postgresql,
+    /// A pooler, for the proof that the engine is safe behind one.
+    Pgbouncer,
     /// A browser for the pages.
     Chromium,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 3] = [Self::NodePackages, Self::Postgresql, Self::Chromium];
+    const ALL: [Self; 4] = [Self::NodePackages, Self::Postgresql, Self::Pgbouncer, Self::Chromium];
 
     /// The name of the step, and the argument of `cargo xtask prepare`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::NodePackages => "node",
             Self::Postgresql => "postgresql",
+            Self::Pgbouncer => "pgbouncer",
             Self::Chromium => "chromium",
         }
     }
@@ -49,6 +52,7 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
             NODE_PACKAGES.iter().try_for_each(|folder| install_node_packages(folder))
         }
         Prerequisite::Postgresql => ensure_debian_package("postgresql", postgresql_is_there),
+        Prerequisite::Pgbouncer => ensure_debian_package("pgbouncer", || succeeds("pgbouncer --version")),
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
     }
 }
