@@ -1,5 +1,5 @@
 //! What tests need beyond Rust, and how it is installed where it is missing: packages of Node by
-//! npm, PostgreSQL, PgBouncer and Chromium by the package manager of Debian.
+//! npm, PostgreSQL, a pooler and Chromium by the package manager of Debian.
 
 use std::path::Path;
 

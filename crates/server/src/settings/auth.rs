@@ -211,20 +211,7 @@ impl TokenSettings {
 
 impl TokenSettings {
     fn check(&self, problems: &mut Problems) {
-        let (idle, absolute) = ("auth.refresh_idle_ttl", "auth.refresh_absolute_ttl");
-        let (access, grace) = ("auth.access_token_ttl", "auth.refresh_grace");
-        if self.refresh_idle_ttl > self.refresh_absolute_ttl {
-            let sentence = format!("it is longer than {absolute}; no session can idle beyond its end");
-            problems.rule(&[idle, absolute], sentence);
-        }
-        if self.refresh_grace >= self.refresh_idle_ttl {
-            let sentence = format!("it must be shorter than {idle}; seconds are meant, such as 30s");
-            problems.rule(&[grace, idle], sentence);
-        }
-        if self.access_ttl > self.refresh_absolute_ttl {
-            let sentence = format!("it is longer than {absolute}; a token must end before its session");
-            problems.rule(&[access, absolute], sentence);
-        }
+        let access = "auth.access_token_ttl";
         if self.key_rotation_interval.is_some_and(|interval| interval < self.access_ttl) {
             let sentence = format!("it is shorter than {access}; keys would pile up in the key set");
             problems.rule(&["auth.key_rotation_interval", access], sentence);

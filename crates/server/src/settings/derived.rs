@@ -30,7 +30,7 @@ pub(super) fn fill(entries: &mut Entries) {
     put(entries, "mail.dir", Value::Text(format!("{data}/mails")));
     let port = match text(entries, "mail.smtp.tls") {
         "tls" => 465,
-        "none" => 25,
+        "none" | "plain" => 25,
         _ => 587,
     };
     put(entries, "mail.smtp.port", Value::Integer(port));

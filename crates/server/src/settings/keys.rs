@@ -112,7 +112,7 @@ pub(super) const KEYS: &[Key] = &[
     number("mail.smtp.port", 1, 65_535),
     key("mail.smtp.username", Text),
     key("mail.smtp.password", Secret),
-    key("mail.smtp.tls", Choice(&["starttls", "tls", "none"])),
+    key("mail.smtp.tls", Choice(&["starttls", "tls", "none", "plain"])),
     key("mail.smtp.ca_file", Text),
     key("mail.smtp.timeout", Duration),
     key("auth.require_email_verification", Boolean),

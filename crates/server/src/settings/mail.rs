@@ -128,7 +128,7 @@ impl SmtpSettings {
             password: reader.take_secret("mail.smtp.password"),
             tls: match reader.text("mail.smtp.tls") {
                 "tls" => SmtpTls::Tls,
-                "none" => SmtpTls::None,
+                "none" | "plain" => SmtpTls::None,
                 _ => SmtpTls::Starttls,
             },
             ca_file: reader.optional_text("mail.smtp.ca_file").map(PathBuf::from),

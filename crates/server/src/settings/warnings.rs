@@ -1,8 +1,8 @@
 //! What is allowed and yet probably not meant.
 
-use super::auth::ProofMethod;
+use super::auth::{ProofMethod, TokenSettings};
 use super::mail::MailTransport;
-use super::{Settings, Source};
+use super::{Secret, Settings, Source, strength};
 
 pub(super) fn of(settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -23,15 +23,52 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
         warnings
             .push("a method is \"link\" and auth.allowed_redirect_urls is empty: no link can be asked for");
     }
+    warnings.extend(lifetimes_that_never_come(&settings.auth.tokens));
     let mut warnings: Vec<_> = warnings.into_iter().map(str::to_owned).collect();
+    warnings.extend(secrets_that_look_typed(settings));
     warnings.extend(secrets_on_the_command_line(settings));
     warnings
+}
+
+/// A session ends at whichever of its ends comes first, so a longer one is harmless.
+fn lifetimes_that_never_come(tokens: &TokenSettings) -> impl Iterator<Item = &'static str> {
+    let facts = [
+        (
+            tokens.refresh_idle_ttl > tokens.refresh_absolute_ttl,
+            "auth.refresh_idle_ttl is longer than auth.refresh_absolute_ttl, which ends every session first",
+        ),
+        (
+            tokens.refresh_grace >= tokens.refresh_idle_ttl,
+            "auth.refresh_grace is not shorter than auth.refresh_idle_ttl, which ends the session first",
+        ),
+        (
+            tokens.access_ttl > tokens.refresh_absolute_ttl,
+            "auth.access_token_ttl is longer than auth.refresh_absolute_ttl, at which every token ends",
+        ),
+    ];
+    facts.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning)
 }
 
 fn has_link_without_target(settings: &Settings) -> bool {
     let auth = &settings.auth;
     let methods = [auth.verify_email_method, auth.reset_password_method];
     methods.contains(&ProofMethod::Link) && auth.allowed_redirect_urls.is_empty()
+}
+
+fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> {
+    let is_production = !settings.server.is_development();
+    let secrets = [
+        ("server.secret", settings.server.secret.as_ref()),
+        ("admin.api_key", settings.admin.api_key.as_ref()),
+        ("admin.api_key_next", settings.admin.api_key_next.as_ref()),
+    ];
+    let looks_typed = move |secret: Option<&Secret>| {
+        is_production && secret.is_some_and(|secret| strength::looks_typed(secret.reveal()))
+    };
+    secrets
+        .into_iter()
+        .filter(move |(_, secret)| looks_typed(*secret))
+        .map(|(name, _)| format!("{name} looks typed: make one with `openssl rand -hex 32`"))
 }
 
 fn secrets_on_the_command_line(settings: &Settings) -> impl Iterator<Item = String> {
