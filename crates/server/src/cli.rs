@@ -62,11 +62,21 @@ pub enum Command {
     /// Look after the mails that wait to be sent.
     #[command(subcommand)]
     Mail(MailCommand),
+    /// Bring the schema of the database up to date and exit; serving does so at its start as well.
+    Migrate(MigrateArgs),
     /// Print the version.
     Version,
     /// Print a generated document of `docs/`.
     #[command(subcommand, hide = true)]
     Document(DocumentCommand),
+}
+
+/// `latchkey migrate`
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// Say which migrations are missing and change nothing. Exit code 0: none; 1: some, or the database cannot be read.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// `latchkey document …`

@@ -61,6 +61,11 @@ impl PostgresOptions {
             ca_file: None,
         }
     }
+
+    /// Whether the address can be used. Nothing is contacted, and no file is read.
+    pub fn check(&self) -> Result<(), OptionsError> {
+        Address::parse(self).map(|_| ())
+    }
 }
 
 /// Why options cannot be used. Never names a password.

@@ -15,6 +15,7 @@ use programs::{Programs, Watchdog};
 
 pub use pooler::TestPooler;
 
+mod look;
 mod pooler;
 mod programs;
 
@@ -215,6 +216,25 @@ impl TestDatabase {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Runs statements in it, as superuser.
+    ///
+    /// # Panics
+    ///
+    /// Where one fails.
+    pub fn run(&self, sql: &str) {
+        look::run(&self.url, sql);
+    }
+
+    /// The rows of all its tables, every value as the bytes that it is.
+    ///
+    /// # Panics
+    ///
+    /// Where they cannot be read.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        look::bytes(&self.url)
     }
 }
 
