@@ -1,6 +1,7 @@
 //! What each command does. What it takes is in [`crate::cli`].
 
 mod config;
+mod copy;
 mod documents;
 mod keys;
 mod mail;
@@ -73,6 +74,11 @@ fn dispatch(
             let settings = Settings::load(sources?)?;
             start_quiet_log();
             return runtime()?.block_on(migrate::run(&settings, &arguments));
+        }
+        Command::Copy(arguments) => {
+            let settings = Settings::load(sources?)?;
+            start_quiet_log();
+            runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
         Command::Config(ConfigCommand::Check) => return Ok(config::check(sources)),
         Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),

@@ -11,6 +11,7 @@
 mod accounts;
 mod admin;
 mod audit;
+mod bulk;
 mod challenges;
 mod change_password;
 mod code_attempts;
@@ -44,6 +45,7 @@ mod transact;
 mod trigrams;
 mod values;
 
+pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
 pub use lasting::LastingFault;
 pub use migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
