@@ -73,16 +73,15 @@ impl From<TargetError> for CommandError {
 }
 
 async fn open_target(settings: &Settings, arguments: &CopyArgs) -> Result<CopyTarget, CommandError> {
-    let url = match (&arguments.to, &settings.storage.url) {
-        (Some(given), _) => &*given.0,
-        (None, StorageUrl::Postgres(url)) => url,
-        (None, StorageUrl::Sqlite(_)) => {
-            return Err(CommandError::Refused(
-                "the target: give --to postgres://…, or set storage.url to it".to_owned(),
-            ));
+    let refuse = |reason: &str| CommandError::Refused(format!("the target: {reason}"));
+    let given = arguments.to.as_ref().map(|given| StorageUrl::parse(given.0.reveal())).transpose();
+    let given = given.map_err(|reason| refuse(&reason))?;
+    match given.as_ref().unwrap_or(&settings.storage.url) {
+        StorageUrl::Postgres(url) => {
+            Ok(CopyTarget::open(settings.storage.postgres.options(url.reveal())).await?)
         }
-    };
-    Ok(CopyTarget::open(settings.storage.postgres.options(url.reveal())).await?)
+        StorageUrl::Sqlite(_) => Err(refuse("give --to postgres://…, or set storage.url to it")),
+    }
 }
 
 /// Reads everything once, before anything is written: what is there, and whether the target can keep it.

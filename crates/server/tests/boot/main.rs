@@ -5,6 +5,7 @@
 
 mod binary;
 mod commands;
+mod copy;
 mod crash;
 mod crowd;
 mod dev_mail;
