@@ -14,10 +14,12 @@ use crate::store::PostgresStore;
 use programs::{Programs, Watchdog};
 
 pub use pooler::TestPooler;
+pub use standby::TestStandby;
 
 mod look;
 mod pooler;
 mod programs;
+mod standby;
 
 /// Stops the cluster and removes its folder.
 const STOP: &str = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
@@ -175,7 +177,11 @@ impl TestCluster {
 
     fn copy_of(&self, template: &str) -> TestDatabase {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
-        self.run(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+        let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        // Files in memory are copied sooner than they are logged; servers before version 15 do nothing else.
+        if self.order(&format!("{create} STRATEGY file_copy")).is_err() {
+            self.run(&create);
+        }
         TestDatabase { url: url_in(&self.folder, self.port, &name), name, orders: self.orders.clone() }
     }
 
