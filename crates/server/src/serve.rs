@@ -69,8 +69,8 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
         return serve_closed(&settings, listeners, &addresses, assembling, stop_signal).await;
     };
     let assembly = assembly?;
+    let routes = layered_router(&assembly.service, &settings);
     let running = Running::start(&settings, &addresses, assembly);
-    let routes = running.routes(&settings);
     latchkey_http::serve::serve(listeners, routes, serve_settings(&settings), stop_signal).await;
     running.end().await;
     Ok(())
@@ -101,8 +101,9 @@ async fn serve_closed(
     };
     let running = match outcome {
         Ok(Some(assembly)) => {
+            // Before the banner says that it is ready.
+            door.open(layered_router(&assembly.service, settings));
             let running = Running::start(settings, addresses, assembly);
-            door.open(running.routes(settings));
             stop_signal.await;
             Some(running)
         }
@@ -124,7 +125,6 @@ async fn serve_closed(
 
 /// The service with its workers.
 struct Running {
-    service: Arc<Service>,
     workers: JoinSet<()>,
     stop: watch::Sender<bool>,
 }
@@ -142,11 +142,7 @@ impl Running {
         );
         let (stop, stopped) = watch::channel(false);
         let workers = workers::start(&service, storage.announcing, &stopped);
-        Self { service, workers, stop }
-    }
-
-    fn routes(&self, settings: &Settings) -> axum::Router {
-        layered_router(&self.service, settings)
+        Self { workers, stop }
     }
 
     /// Lets the workers end what they are at.

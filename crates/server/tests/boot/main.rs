@@ -9,6 +9,7 @@ mod copy;
 mod crash;
 mod crowd;
 mod dev_mail;
+mod instances;
 mod logs;
 mod migrate;
 mod neighbours;
