@@ -9,6 +9,7 @@ mod copy;
 mod crash;
 mod crowd;
 mod dev_mail;
+mod faults;
 mod instances;
 mod logs;
 mod migrate;
