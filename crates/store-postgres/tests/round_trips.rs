@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod counting_proxy;
-mod world;
 
 use std::time::Duration;
 
@@ -14,6 +13,9 @@ use latchkey_domain::page::Page;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
+use latchkey_store::conformance::numbered::{
+    account, at, client, email, event, key, mail, session, token, user_id,
+};
 use latchkey_store::{
     Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn, Lease,
     Limits, ListUsers, MailFate, NewAccount, NewChallenge, NewSigningKey, NewToken, Outbox, PendingSignUp,
@@ -25,7 +27,6 @@ use latchkey_store_postgres::{PostgresOptions, PostgresStore, Prepared};
 use tempfile::TempDir;
 
 use counting_proxy::RoundTrips;
-use world::{account, at, client, event, key, mail, session, token, user_id};
 
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
@@ -258,7 +259,7 @@ async fn profiles_and_admin(measured: &mut Measured) {
     op!(m.list_users(&list(Some("user"))), "searched");
     let change = UpdateUser {
         id: user_id(1),
-        email: Some(world::email(11)),
+        email: Some(email(11)),
         email_verified: Some(true),
         banned: Some(true),
         metadata: Some(latchkey_domain::user::AppMetadata::default()),
