@@ -12,6 +12,7 @@ pub mod conformance;
 mod error;
 mod limits;
 mod links;
+pub mod migrations;
 mod outbox;
 mod profiles;
 mod retention;
