@@ -49,6 +49,7 @@ mod refresh_model;
 mod resend;
 mod reset_links;
 mod reset_password;
+mod round_trips;
 mod routes;
 mod schema;
 mod search;
