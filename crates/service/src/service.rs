@@ -13,7 +13,7 @@ use latchkey_domain::user::User;
 use latchkey_mail::{Templates, Transport};
 use latchkey_store::{Store, StoreError};
 use serde_json::Map;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 use crate::access_tokens::{AccessToken, TokenNames};
 use crate::clock::Clock;
@@ -85,6 +85,7 @@ pub struct Service {
     pub(crate) limits: Limits,
     pub(crate) mailer: Mailer,
     pub(crate) mail_written: Notify,
+    pub(crate) reloading: Mutex<()>,
     id_order: IdOrder,
 }
 
@@ -134,6 +135,7 @@ impl Service {
             passwords,
             mailer: parts.mailer,
             mail_written: Notify::new(),
+            reloading: Mutex::new(()),
             id_order: IdOrder::default(),
         })
     }

@@ -11,14 +11,17 @@
 mod accounts;
 mod admin;
 mod audit;
+mod bulk;
 mod challenges;
 mod change_password;
 mod code_attempts;
 mod errors;
 mod guards;
+mod lasting;
 mod limits;
 mod link;
 mod links;
+mod listen;
 mod migrations;
 mod options;
 mod outbox;
@@ -42,6 +45,8 @@ mod transact;
 mod trigrams;
 mod values;
 
+pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
+pub use lasting::LastingFault;
 pub use migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
 pub use store::PostgresStore;

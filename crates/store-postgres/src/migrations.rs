@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::bulk;
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, driver};
 
 /// Why a database is not used.
@@ -30,6 +31,9 @@ pub enum MigrationError {
     /// The schema holds something else.
     #[error("the database holds tables of something else: give the service a database of its own")]
     Foreign,
+    /// The database is the target of a copy that was interrupted.
+    #[error("the database holds an unfinished copy: run `latchkey copy` again, it goes on where it ended")]
+    UnfinishedCopy,
     /// Texts would be refused or garbled.
     #[error("the database has the encoding {0}, it must be UTF8")]
     Encoding(String),
@@ -103,11 +107,18 @@ const ATTEMPTS: u32 = 10;
 
 /// Applies what is missing. Of several instances that start together, one does it and the others wait.
 pub(crate) async fn migrate(pool: &Pool) -> Fallible<()> {
+    refuse_unfinished_copy(pool).await?;
+    apply(pool, MIGRATIONS).await
+}
+
+/// The same for a copy, which may go on with what an earlier one began.
+pub(crate) async fn migrate_for_copy(pool: &Pool) -> Fallible<()> {
     apply(pool, MIGRATIONS).await
 }
 
 /// The names of what is missing, oldest first.
 pub(crate) async fn check(pool: &Pool) -> Fallible<Vec<&'static str>> {
+    refuse_unfinished_copy(pool).await?;
     let client = pool.get().await?;
     let missing = look(&client, MIGRATIONS).await?;
     Ok(missing.into_iter().map(|migration| migration.name).collect())
@@ -193,6 +204,15 @@ async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()
             (&migration.checksum(), Type::BYTEA),
         ];
         client.execute_typed(RECORD, &values).await?;
+    }
+    Ok(())
+}
+
+/// Nothing but the copy itself works on half a copy.
+async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
+    let client = pool.get().await?;
+    if flag(&client, bulk::IS_BEGUN).await? {
+        return Err(driver(MigrationError::UnfinishedCopy).into());
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 mod accounts;
 mod admin;
 mod audit;
+mod bulk;
 mod challenges;
 mod change_password;
 mod code_attempts;
@@ -31,5 +32,6 @@ mod statements;
 mod store;
 mod writer;
 
+pub use bulk::{SourceError, SqliteSource};
 pub use migrations::MigrationError;
 pub use store::{SqliteOptions, SqliteStore};

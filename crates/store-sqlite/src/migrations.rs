@@ -60,6 +60,7 @@ const CREATE_TABLE: &str = "
         checksum BLOB    NOT NULL
     ) STRICT";
 const COUNT_TABLES: &str = "SELECT count(*) FROM sqlite_schema WHERE name <> 'schema_migrations'";
+const IS_THERE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'";
 const LIST_APPLIED: &str = "SELECT version, checksum FROM schema_migrations ORDER BY version";
 const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES (?1, ?2, ?3)";
 
@@ -77,9 +78,24 @@ fn apply(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
     outcome.map(|_| ())
 }
 
+/// The names of what is missing, oldest first; changes nothing.
+pub(crate) fn check(conn: &Connection) -> Fallible<Vec<&'static str>> {
+    Ok(look(conn, MIGRATIONS)?.into_iter().map(|migration| migration.name).collect())
+}
+
 fn apply_missing(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
+    let missing = look(conn, migrations)?;
     execute(conn, CREATE_TABLE, [])?;
-    let applied = list(conn, LIST_APPLIED, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+    for migration in missing {
+        conn.execute_batch(migration.sql)?;
+        execute(conn, RECORD, params![migration.version, migration.name, migration.checksum()])?;
+    }
+    Ok(())
+}
+
+/// What is missing, in a file that this binary may work on.
+fn look<'a>(conn: &Connection, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
+    let applied = list_applied(conn)?;
     if applied.is_empty() && number(conn, COUNT_TABLES, [])? > 0 {
         return Err(refusal(MigrationError::Foreign).into());
     }
@@ -96,12 +112,16 @@ fn apply_missing(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
         }
     }
 
-    let missing = |migration: &&Migration| applied.iter().all(|(version, _)| *version != migration.version);
-    for migration in migrations.iter().filter(missing) {
-        conn.execute_batch(migration.sql)?;
-        execute(conn, RECORD, params![migration.version, migration.name, migration.checksum()])?;
+    let is_missing =
+        |migration: &&Migration| applied.iter().all(|(version, _)| *version != migration.version);
+    Ok(migrations.iter().filter(is_missing).collect())
+}
+
+fn list_applied(conn: &Connection) -> Fallible<Vec<(i64, Vec<u8>)>> {
+    if number(conn, IS_THERE, [])? == 0 {
+        return Ok(Vec::new());
     }
-    Ok(())
+    list(conn, LIST_APPLIED, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 fn refusal(error: MigrationError) -> StoreError {

@@ -5,6 +5,7 @@
 mod accounts;
 mod admin;
 mod audit;
+pub mod bulk;
 mod challenges;
 #[cfg(feature = "conformance")]
 pub mod conformance;

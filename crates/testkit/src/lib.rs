@@ -37,6 +37,7 @@ pub use app::TestApp;
 pub use builder::{ADMIN_KEY, ANON_KEY, PASSWORD, TestAppBuilder};
 pub use client::Client;
 pub use latchkey_service::settings::{EmailMethod, SettingKey};
+pub use latchkey_store_postgres::test_cluster as postgres;
 pub use mails::{Mail, MailReader};
 pub use request::Request;
 pub use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! What is allowed and yet probably not meant.
 
 use super::auth::{ProofMethod, TokenSettings};
+use super::keys::{KEYS, Key, Kind};
 use super::mail::MailTransport;
 use super::{Secret, Settings, Source, strength};
 
@@ -72,7 +73,12 @@ fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> 
 }
 
 fn secrets_on_the_command_line(settings: &Settings) -> impl Iterator<Item = String> {
-    let secrets = super::keys::KEYS.iter().filter(|key| key.kind == super::keys::Kind::Secret);
+    let holds_secret = |key: &&Key| match key.kind {
+        Kind::Secret => true,
+        Kind::Address => settings.storage.url.shown().contains("***"),
+        _ => false,
+    };
+    let secrets = KEYS.iter().filter(holds_secret);
     secrets
         .filter(|key| settings.shown.get(key.name).is_some_and(|shown| shown.source == Source::CommandLine))
         .map(|key| {

@@ -5,14 +5,20 @@
 
 mod binary;
 mod commands;
+mod copy;
 mod crash;
 mod crowd;
 mod dev_mail;
+mod faults;
+mod instances;
 mod logs;
+mod migrate;
 mod neighbours;
 mod outbox;
+mod postgres;
 mod refusals;
 mod settings;
 mod signals;
 mod start;
 mod terminal;
+mod waiting;
