@@ -8,7 +8,7 @@
 //! | [`client`], [`request`], [`answer`] | requests as a test writes them, and what it asserts of answers |
 //! | [`session`], [`users`] | the tokens of an answer; users that are signed up and in |
 //! | [`mails`] | the mailbox |
-//! | [`provider`] | an identity provider that lies when told to |
+//! | [`provider`], [`visitor`] | an identity provider that lies when told to; somebody with a browser |
 //! | [`time`], [`entropy`] | the clock that stands still, the randomness that repeats |
 #![allow(
     clippy::unwrap_used,
@@ -33,6 +33,7 @@ pub mod session;
 pub mod storage;
 pub mod time;
 pub mod users;
+pub mod visitor;
 
 pub use answer::Answer;
 pub use app::TestApp;
