@@ -1,0 +1,41 @@
+//! Identity providers that an admin configures.
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_store::{OAuthProviders, StoreResult, StoredProvider};
+
+use crate::errors::{EngineFault, unavailable};
+use crate::store::PostgresStore;
+
+#[async_trait]
+impl OAuthProviders for PostgresStore {
+    async fn list_oauth_providers(&self) -> StoreResult<Vec<StoredProvider>> {
+        Ok(Vec::new())
+    }
+
+    async fn create_oauth_provider(
+        &self,
+        _provider: StoredProvider,
+        _event: AuditEvent,
+    ) -> StoreResult<bool> {
+        Err(unavailable(EngineFault::Silent))
+    }
+
+    async fn update_oauth_provider(
+        &self,
+        _provider: StoredProvider,
+        _event: AuditEvent,
+    ) -> StoreResult<bool> {
+        Err(unavailable(EngineFault::Silent))
+    }
+
+    async fn delete_oauth_provider(
+        &self,
+        _key: &ProviderKey,
+        _kind: ProviderKind,
+        _event: AuditEvent,
+    ) -> StoreResult<bool> {
+        Err(unavailable(EngineFault::Silent))
+    }
+}

@@ -1,0 +1,30 @@
+//! Identities.
+
+use async_trait::async_trait;
+use latchkey_domain::ids::UserId;
+use latchkey_store::{
+    Identities, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity, SignInWithIdentity, StoreResult,
+    UnlinkIdentity, UnlinkOutcome,
+};
+
+use crate::errors::{EngineFault, unavailable};
+use crate::store::SqliteStore;
+
+#[async_trait]
+impl Identities for SqliteStore {
+    async fn sign_in_with_identity(&self, _sign_in: SignInWithIdentity) -> StoreResult<IdentityOutcome> {
+        Err(unavailable(EngineFault::Stopped))
+    }
+
+    async fn link_identity(&self, _link: LinkIdentity) -> StoreResult<LinkOutcome> {
+        Err(unavailable(EngineFault::Stopped))
+    }
+
+    async fn unlink_identity(&self, _unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome> {
+        Err(unavailable(EngineFault::Stopped))
+    }
+
+    async fn list_identities(&self, _user_id: UserId) -> StoreResult<Vec<LinkedIdentity>> {
+        Err(unavailable(EngineFault::Stopped))
+    }
+}
