@@ -279,6 +279,7 @@ fn lifetimes(settings: &Settings) -> Lifetimes {
         reset_link: auth.links.reset_ttl,
         exchanged_reset: auth.links.reset_token_ttl,
         signing_key: auth.tokens.key_rotation_interval,
+        ..Lifetimes::default()
     }
 }
 
@@ -301,5 +302,6 @@ fn limits(settings: &Settings) -> LimitsConfig {
         refresh_address: limits.refresh_per_address,
         public_read_address: limits.search_per_address,
         admin_address: limits.admin_failures_per_address,
+        ..LimitsConfig::default()
     }
 }
