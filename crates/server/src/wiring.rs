@@ -18,6 +18,7 @@ use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
+use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
 use latchkey_store::Store;
 use latchkey_store_sqlite::SqliteStore;
@@ -90,6 +91,7 @@ pub async fn assemble(settings: &Settings) -> Result<Assembly, WiringError> {
         entropy,
         secret: ServerSecret::new(secret).ok_or(WiringError::Secret)?,
         mailer: Mailer { templates: templates(settings)?, transport },
+        oauth: OAuthParts::default(),
     })
     .await?;
     Ok(Assembly { service: Arc::new(service), store, kept_admin_key })

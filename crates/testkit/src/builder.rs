@@ -10,7 +10,9 @@ use latchkey_domain::redirect::DevelopmentLoopback;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::HttpSettings;
 use latchkey_mail::Mailbox;
+use latchkey_oauth::{Networks, OutboundSettings};
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
+use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use url::Url;
@@ -50,6 +52,7 @@ pub struct TestAppBuilder {
     pub(crate) http: HttpSettings,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) mail: MailWay,
+    pub(crate) oauth: OAuthParts,
     pub(crate) seed: u64,
 }
 
@@ -65,9 +68,15 @@ impl Default for TestAppBuilder {
             http,
             cors_origins: Vec::new(),
             mail: MailWay::Memory,
+            oauth: OAuthParts { outbound: outbound(), ..OAuthParts::default() },
             seed: 1,
         }
     }
+}
+
+/// Providers of the tests live on this machine.
+fn outbound() -> OutboundSettings {
+    OutboundSettings { networks: Networks { loopback: true, private: false }, ..OutboundSettings::default() }
 }
 
 fn service_config(public_url: Url) -> ServiceConfig {
