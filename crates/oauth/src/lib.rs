@@ -4,14 +4,23 @@
 //! Not here: states, codes and identities in the database, linking, sessions. Those belong to the store and to the use
 //! cases of the service.
 
+mod authorization;
+mod cache;
+mod client_proof;
+mod discovery;
 mod error;
 mod flow;
+mod id_token;
 mod identity;
+mod keys;
 pub mod outbound;
 mod pkce;
 mod provider;
 pub mod providers;
+mod reading;
 mod secret;
+mod text;
+mod token;
 
 pub use error::{IdTokenFault, ProviderError, Stage};
 pub use flow::{AuthorizationRequest, Grant, IdToken, ProviderClient};

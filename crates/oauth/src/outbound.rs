@@ -11,6 +11,13 @@ use std::time::Duration;
 
 use url::Url;
 
+mod address;
+mod client;
+mod resolver;
+mod tls;
+
+pub(crate) use client::{Answer, Outbound, refusal, too_slow};
+
 /// Which addresses may be connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Networks {

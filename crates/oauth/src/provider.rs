@@ -1,11 +1,15 @@
-//! A provider as an operator set it up: a row of the table, or a discovery address, with client credentials.
+//! A provider as an operator set it up: a row of the table, or a discovery address, with client credentials. Where it is
+//! stands in `place`, what an operator may say in `check`.
 
 use url::Url;
 
-use crate::providers::{self, Entry};
+use crate::providers::{self, Entry, Scopes};
 use crate::secret::SecretText;
 
 mod check;
+mod place;
+
+pub(crate) use place::Place;
 
 /// How this service proves itself to a provider.
 #[derive(Clone)]
@@ -76,25 +80,6 @@ pub struct Provider {
     pub(crate) place: Place,
 }
 
-/// Where a provider is.
-#[derive(Clone)]
-pub(crate) enum Place {
-    /// Where its entry says.
-    AsInEntry,
-    /// Where its entry says, but every host is a folder of this address: a stand-in for tests.
-    Under(Url),
-    /// Where a discovery document says, which must name this issuer (with or without a slash at its end).
-    Discovered {
-        /// Address of the document.
-        document: Url,
-        /// The issuer without a slash at its end.
-        issuer: String,
-    },
-}
-
-/// What a discovery address ends with (OpenID Connect Discovery 1.0 section 4).
-const WELL_KNOWN: &str = "/.well-known/openid-configuration";
-
 impl Provider {
     /// A provider of the table.
     pub fn built_in(entry: &'static Entry, client: ClientSettings) -> Result<Self, InvalidProvider> {
@@ -106,7 +91,7 @@ impl Provider {
     /// discovery document, or its issuer.
     pub fn custom(key: &str, discovery: &str, client: ClientSettings) -> Result<Self, InvalidProvider> {
         check::client(&providers::CUSTOM, &client)?;
-        let place = discovered(discovery).ok_or(InvalidProvider::Discovery)?;
+        let place = Place::discovered(discovery).ok_or(InvalidProvider::Discovery)?;
         Ok(Self { key: key.to_owned(), entry: &providers::CUSTOM, client, place })
     }
 
@@ -124,27 +109,20 @@ impl Provider {
         &self.key
     }
 
-    /// What people call it; `None` for a provider of the operator's own.
+    /// What is known of it beforehand.
     #[must_use]
     pub const fn entry(&self) -> &'static Entry {
         self.entry
     }
-}
 
-/// Reads the address of a discovery document or of an issuer. Whether it may be talked to is decided when it is.
-fn discovered(text: &str) -> Option<Place> {
-    let url = Url::parse(text).ok()?;
-    let is_plain = url.username().is_empty()
-        && url.password().is_none()
-        && url.query().is_none()
-        && url.fragment().is_none()
-        && url.has_host()
-        && matches!(url.scheme(), "https" | "http");
-    if !is_plain || text.len() > 2048 {
-        return None;
+    /// What is asked for: the operator's scopes or the usual ones, and those that sign-in cannot do without.
+    pub(crate) fn scopes(&self) -> String {
+        let Scopes { usual, needed, separator } = &self.entry.scopes;
+        let chosen: Vec<&str> = match &self.client.scopes {
+            Some(scopes) => scopes.iter().map(String::as_str).collect(),
+            None => usual.to_vec(),
+        };
+        let missing = needed.iter().copied().filter(|scope| !chosen.contains(scope));
+        missing.chain(chosen.iter().copied()).collect::<Vec<_>>().join(separator)
     }
-    let given = url.as_str().trim_end_matches('/');
-    let issuer = given.strip_suffix(WELL_KNOWN).unwrap_or(given).trim_end_matches('/').to_owned();
-    let document = Url::parse(&format!("{issuer}{WELL_KNOWN}")).ok()?;
-    Some(Place::Discovered { document, issuer })
 }
