@@ -19,3 +19,5 @@ pub mod provider_configs;
 pub mod providers;
 mod sign_in;
 pub mod start;
+
+pub use latchkey_oauth::SecretText;

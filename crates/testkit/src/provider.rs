@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_service::clock::Clock;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
@@ -194,6 +197,11 @@ impl LyingProvider {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The S256 challenge of a verifier (RFC 7636 section 4.2).
+pub fn challenge_of(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
 impl Drop for LyingProvider {

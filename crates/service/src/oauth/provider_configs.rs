@@ -25,6 +25,12 @@ impl Service {
         found.ok_or_else(not_found)
     }
 
+    /// Of which kind the provider with this key is, configured or not: custom where the table has no such key.
+    #[must_use]
+    pub fn provider_kind(&self, key: &str) -> ProviderKind {
+        ProviderKey::parse(key).map_or(ProviderKind::Custom, |key| kind_of(&key))
+    }
+
     /// Configures a provider. A built-in one must be of the table ([`Error::UnsupportedProvider`]); a custom one must
     /// not have a key of the table ([`Error::ProviderExists`]).
     pub async fn create_provider(

@@ -107,7 +107,8 @@ impl Service {
     }
 
     /// The address that a provider sends browsers back to.
-    pub(crate) fn callback_url(&self, provider: &KnownProvider) -> String {
+    #[must_use]
+    pub fn callback_url(&self, provider: &KnownProvider) -> String {
         let folder = match provider.kind {
             ProviderKind::BuiltIn => "",
             ProviderKind::Custom => "custom/",

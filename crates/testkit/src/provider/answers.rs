@@ -5,7 +5,6 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State as Shared;
@@ -14,12 +13,12 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::lies::{Document, Endpoint, Manner};
-use super::{PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, State};
+use super::{PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, State, challenge_of};
 
 /// The token for userinfo.
 const ACCESS_TOKEN: &str = "access-token-of-the-provider";
@@ -69,7 +68,7 @@ async fn token(Shared(state): Shared<SharedState>, headers: HeaderMap, body: Byt
     if !is_the_client(&headers, said("client_id"), said("client_secret")) {
         return refusal(StatusCode::UNAUTHORIZED, "invalid_client");
     }
-    let challenge = URL_SAFE_NO_PAD.encode(digest(&SHA256, said("code_verifier").as_bytes()));
+    let challenge = challenge_of(said("code_verifier"));
     let consent = state.consents.remove(said("code")); // a code is good once
     let Some(consent) = consent.filter(|consent| {
         said("grant_type") == "authorization_code"
