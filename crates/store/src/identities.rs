@@ -6,11 +6,13 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{IdentityRefusal, IdentityRules, ProvenIdentity, ProviderKey, Subject};
 use latchkey_domain::ids::{ProfileId, SessionId, UserId};
+use latchkey_domain::profile::NewProfile;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_domain::user::User;
+use latchkey_domain::user::{AppMetadata, User};
 
+use crate::accounts::NewAccount;
 use crate::error::StoreResult;
 
 /// A token of a provider that must not be accepted again.
@@ -39,6 +41,30 @@ pub struct SignInWithIdentity {
     pub session: NewSession,
     /// What the audit says.
     pub events: IdentityEvents,
+}
+
+impl SignInWithIdentity {
+    /// The account that is made where the verdict says so, without a session; `None` where the identity has no address.
+    #[must_use]
+    pub fn account(&self) -> Option<NewAccount> {
+        let identity = &self.identity;
+        let profile = |id| NewProfile {
+            id,
+            name: identity.name.clone(),
+            avatar_url: identity.avatar_url.clone(),
+        };
+        Some(NewAccount {
+            id: self.user_id,
+            email: identity.email.clone()?,
+            password: None,
+            email_verified: identity.email_verified,
+            metadata: AppMetadata::default(),
+            profile: self.profile_id.map(profile),
+            session: None,
+            now: self.session.created_at,
+            event: self.events.signed_up.clone(),
+        })
+    }
 }
 
 /// What the audit says of a sign-in with an identity; the store picks those that happened, fills in user and session,
