@@ -52,16 +52,17 @@ pub(crate) fn url(provider: &Provider, endpoint: Url, request: &AuthorizationReq
     url
 }
 
-/// Compared the way that lenient servers read names: without case, and with every other sign taken for an underscore, as
-/// in `Client_Id`, `redirect.uri` or `scope[]`.
+/// Compared the way that lenient servers read names: without case, up to a bracket, and with every other sign taken for an
+/// underscore, as in `Client_Id`, `redirect.uri` or `scope[0]`.
 fn is_reserved(provider: &Provider, name: &str) -> bool {
     let name = plain(name);
     let own = provider.entry.parameters.iter().map(|(own, _)| *own);
     let mut all = RESERVED.iter().copied().chain([provider.entry.client_id_field]).chain(own);
-    name.is_empty() || all.any(|reserved| reserved == name || name.starts_with(&format!("{reserved}__")))
+    name.is_empty() || all.any(|reserved| reserved == name)
 }
 
 fn plain(name: &str) -> String {
+    let name = name.split_once('[').map_or(name, |(before, _)| before);
     let sign = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     name.chars().map(sign).collect::<String>().trim_matches('_').to_owned()
 }

@@ -126,3 +126,6 @@ impl Provider {
         missing.chain(chosen.iter().copied()).collect::<Vec<_>>().join(separator)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -13,7 +13,7 @@ pub struct Entry {
     /// What people call it.
     pub name: &'static str,
     pub(crate) protocol: Protocol,
-    /// What the client is called in requests: `client_id`, but for TikTok.
+    /// What the client is called in requests: `client_id`, but at `TikTok`.
     pub(crate) client_id_field: &'static str,
     pub(crate) client_auth: ClientAuth,
     pub(crate) pkce: Pkce,

@@ -143,8 +143,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(CACHE_CONTROL)?.to_str().ok()?.to_ascii_lowercase();
-    let directives = value.split(',').map(str::trim);
-    let seconds = directives.filter_map(|directive| directive.strip_prefix("max-age=")).next()?;
+    let mut directives = value.split(',').map(str::trim);
+    let seconds = directives.find_map(|directive| directive.strip_prefix("max-age="))?;
     seconds.trim_matches('"').parse().ok().map(Duration::from_secs)
 }
 
