@@ -15,10 +15,10 @@ use latchkey_mail::{
 use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::entropy::SystemEntropy;
+use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
-use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
 use latchkey_store::Store;
 use latchkey_store_sqlite::SqliteStore;

@@ -148,6 +148,7 @@ impl TestAppBuilder {
         self.http.public_url = public_url;
         self.http.development = false;
         self.base.development = DevelopmentLoopback::Refused;
+        self.oauth.outbound.networks.loopback = false;
         self
     }
 
@@ -281,6 +282,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn config(mut self, change: impl FnOnce(&mut ServiceConfig)) -> Self {
         change(&mut self.config);
+        self
+    }
+
+    /// What the service is told of identity providers.
+    #[must_use]
+    pub fn oauth(mut self, change: impl FnOnce(&mut OAuthParts)) -> Self {
+        change(&mut self.oauth);
         self
     }
 

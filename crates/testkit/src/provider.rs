@@ -14,7 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_service::clock::Clock;
+use latchkey_service::oauth::SecretText;
+use latchkey_service::oauth::providers::{ConfiguredProvider, ProviderInput};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -102,6 +105,18 @@ impl LyingProvider {
             "clientId": PROVIDER_CLIENT_ID,
             "clientSecret": PROVIDER_CLIENT_SECRET,
         })
+    }
+
+    /// The same as a section of the settings file.
+    pub fn pinned(&self, key: &str) -> ConfiguredProvider {
+        let input = ProviderInput {
+            name: Some("Acme".to_owned()),
+            discovery_endpoint: Some(self.issuer()),
+            client_id: Some(PROVIDER_CLIENT_ID.to_owned()),
+            client_secret: Some(SecretText::new(PROVIDER_CLIENT_SECRET.to_owned())),
+            ..ProviderInput::default()
+        };
+        ConfiguredProvider { key: ProviderKey::parse(key).expect("a key"), input }
     }
 
     /// Whoever consents from now on has these claims, in the id token and at userinfo.
