@@ -5,7 +5,7 @@ use crate::step::{Outcome, run as command, step};
 
 /// What the tests need beyond Rust. A suite that starts to need something adds it here.
 const NEEDED: &[Prerequisite] =
-    &[Prerequisite::NodePackages, Prerequisite::Postgresql, Prerequisite::Pgbouncer];
+    &[Prerequisite::NodePackages, Prerequisite::Postgresql, Prerequisite::Pgbouncer, Prerequisite::Chromium];
 
 /// Arguments go on to `cargo test`.
 pub(crate) fn run(arguments: &[String]) -> Outcome {

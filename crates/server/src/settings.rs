@@ -17,6 +17,7 @@ mod layers;
 mod limits;
 mod log;
 mod mail;
+mod oauth;
 mod origin;
 mod passwords;
 mod print;
@@ -44,6 +45,7 @@ pub use keys::EDITABLE;
 pub use limits::LimitSettings;
 pub use log::{LogFormat, LogSettings};
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings, SmtpTls};
+pub use oauth::{OAuthSettings, ProviderSettings};
 pub use passwords::PasswordSettings;
 pub use problem::{Problem, SettingsError};
 pub use profiles::ProfileSettings;
@@ -72,6 +74,8 @@ pub struct Settings {
     pub mail: MailSettings,
     /// Accounts, tokens, codes and links.
     pub auth: AuthSettings,
+    /// Identity providers.
+    pub oauth: OAuthSettings,
     /// Password rules and hashing.
     pub passwords: PasswordSettings,
     /// Rate limits.
@@ -104,6 +108,7 @@ impl Settings {
         let data = DataSettings::read(&mut reader);
         let mail = MailSettings::read(&mut reader);
         let auth = AuthSettings::read(&mut reader);
+        let oauth = OAuthSettings::read(&mut reader);
         let passwords = PasswordSettings::read(&reader);
         let limits = LimitSettings::read(&reader);
         let profiles = ProfileSettings::read(&reader);
@@ -126,6 +131,7 @@ impl Settings {
             data,
             mail,
             auth,
+            oauth,
             passwords,
             limits,
             profiles,

@@ -14,6 +14,7 @@ use latchkey_mail::{
 use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::entropy::SystemEntropy;
+use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
@@ -108,6 +109,7 @@ fn parts(
         entropy: Arc::new(SystemEntropy),
         secret: ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)?,
         mailer: Mailer { templates: templates(settings)?, transport },
+        oauth: OAuthParts::default(),
     })
 }
 
@@ -285,6 +287,7 @@ fn lifetimes(settings: &Settings) -> Lifetimes {
         reset_link: auth.links.reset_ttl,
         exchanged_reset: auth.links.reset_token_ttl,
         signing_key: auth.tokens.key_rotation_interval,
+        ..Lifetimes::default()
     }
 }
 
@@ -307,5 +310,6 @@ fn limits(settings: &Settings) -> LimitsConfig {
         refresh_address: limits.refresh_per_address,
         public_read_address: limits.search_per_address,
         admin_address: limits.admin_failures_per_address,
+        ..LimitsConfig::default()
     }
 }

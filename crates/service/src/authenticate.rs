@@ -93,7 +93,8 @@ impl Service {
         Err(Error::AdminUnauthorized)
     }
 
-    async fn good_claims(&self, bearer: Option<&str>, now: Timestamp) -> Result<Claims> {
+    /// What a good token of this service says; whether its session lives is not asked.
+    pub(crate) async fn good_claims(&self, bearer: Option<&str>, now: Timestamp) -> Result<Claims> {
         let bearer = bearer.ok_or(Error::Unauthorized)?;
         let known = self.signing.load_full();
         if let Some(claims) = self.names.verify(bearer, &known, now) {

@@ -62,6 +62,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     8 "0008_audit",
     9 "0009_search",
     10 "0010_health",
+    11 "0011_oauth",
 };
 
 const ENCODING: &str = "SELECT current_setting('server_encoding')";

@@ -54,6 +54,7 @@ impl Instance {
             entropy: Arc::new(ground.entropy.clone()),
             secret: ServerSecret::new(SECRET.to_vec()).unwrap(),
             mailer: Mailer { templates: Templates::embedded().unwrap(), transport: transport(plan, ground) },
+            oauth: plan.oauth.clone(),
         };
         let service = Arc::new(Service::start(parts).await.expect("a service that starts"));
 
