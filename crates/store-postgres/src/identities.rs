@@ -38,8 +38,7 @@ macro_rules! concerned {
     };
 }
 
-const LOCK_CONCERNED: &str =
-    concat!("SELECT id FROM users WHERE id = ", concerned!(), " FOR NO KEY UPDATE");
+const LOCK_CONCERNED: &str = concat!("SELECT id FROM users WHERE id = ", concerned!(), " FOR NO KEY UPDATE");
 const FIND_CONCERNED: &str = concat!(
     "SELECT EXISTS (SELECT 1 FROM identities AS k WHERE k.provider = $1 AND k.subject = $2), ",
     account_columns!(),
@@ -164,10 +163,7 @@ async fn open_with_identity(
             }
             if let IdentityVerdict::Refused(refusal) = verdict {
                 let mut writes = Script::default();
-                audit::record(
-                    &mut writes,
-                    AuditEvent { user_id: held, ..sign_in.events.refused.clone() },
-                )?;
+                audit::record(&mut writes, AuditEvent { user_id: held, ..sign_in.events.refused.clone() })?;
                 return Ok(Step::done(writes, IdentityOutcome::Refused(refusal)));
             }
             let proven = match account {
@@ -192,8 +188,7 @@ fn open(
     let mut happened = Vec::new();
     match (verdict, proven) {
         (IdentityVerdict::Create, _) => {
-            let account =
-                sign_in.account().ok_or(StoreError::Corrupt { table: "users", column: "email" })?;
+            let account = sign_in.account().ok_or(StoreError::Corrupt { table: "users", column: "email" })?;
             accounts::insert(&mut writes, &account, account.email.key().as_str(), Pending::No)?;
             link(&mut writes, user_id, identity, now);
             happened.push(&events.signed_up);

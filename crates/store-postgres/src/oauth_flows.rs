@@ -131,9 +131,7 @@ async fn take_code(store: &PostgresStore, presented: &PresentedCode) -> StoreRes
             };
             let taken = match stored.judge(presented) {
                 CodeVerdict::NeedsSession => return Ok(Step::Answer(TakenCode::NeedsSession)),
-                CodeVerdict::Good => {
-                    TakenCode::Good { identity: Box::new(identity), linker: stored.linker }
-                }
+                CodeVerdict::Good => TakenCode::Good { identity: Box::new(identity), linker: stored.linker },
                 CodeVerdict::Burnt => TakenCode::Refused,
             };
             Ok(Step::done(Script::of(DELETE_CODE, values![&presented.code]), taken))

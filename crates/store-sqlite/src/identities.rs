@@ -70,11 +70,7 @@ pub(crate) struct Judged {
 }
 
 /// Judges a sign-in as things stand.
-pub(crate) fn judge(
-    conn: &Connection,
-    identity: &ProvenIdentity,
-    rules: IdentityRules,
-) -> Fallible<Judged> {
+pub(crate) fn judge(conn: &Connection, identity: &ProvenIdentity, rules: IdentityRules) -> Fallible<Judged> {
     if let Some(owner) = find_owner(conn, identity)? {
         let verdict = judge_sign_in(identity, Some(&owner.user), None, rules);
         return Ok(Judged { verdict, account: Some(owner) });
@@ -103,8 +99,7 @@ fn open_with_identity(conn: &Connection, sign_in: SignInWithIdentity) -> Fallibl
     let Judged { verdict, account } = judge(conn, &sign_in.identity, sign_in.rules)?;
     let user_id = account.as_ref().map_or(sign_in.user_id, |account| account.user.id);
     if let IdentityVerdict::Refused(refusal) = verdict {
-        let event =
-            AuditEvent { user_id: account.map(|account| account.user.id), ..sign_in.events.refused };
+        let event = AuditEvent { user_id: account.map(|account| account.user.id), ..sign_in.events.refused };
         audit::record(conn, event)?;
         return Ok(IdentityOutcome::Refused(refusal));
     }

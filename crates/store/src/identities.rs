@@ -48,11 +48,8 @@ impl SignInWithIdentity {
     #[must_use]
     pub fn account(&self) -> Option<NewAccount> {
         let identity = &self.identity;
-        let profile = |id| NewProfile {
-            id,
-            name: identity.name.clone(),
-            avatar_url: identity.avatar_url.clone(),
-        };
+        let profile =
+            |id| NewProfile { id, name: identity.name.clone(), avatar_url: identity.avatar_url.clone() };
         Some(NewAccount {
             id: self.user_id,
             email: identity.email.clone()?,
