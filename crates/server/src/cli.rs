@@ -1,5 +1,6 @@
 //! The command line: which commands there are and what they take. What they do is wired elsewhere.
 
+mod providers;
 mod settings_args;
 mod users;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
 pub use users::{UserRef, UserRefForm};
 
@@ -53,6 +55,9 @@ pub enum Command {
     /// Manage accounts in the database of these settings.
     #[command(subcommand)]
     User(UserCommand),
+    /// Manage identity providers.
+    #[command(subcommand, name = "oauth")]
+    OAuth(OAuthCommand),
     /// Manage the keys that sign access tokens.
     #[command(subcommand)]
     Keys(KeysCommand),

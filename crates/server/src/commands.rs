@@ -4,6 +4,7 @@ mod config;
 mod documents;
 mod keys;
 mod mail;
+mod oauth;
 mod redirects;
 mod user;
 
@@ -79,6 +80,9 @@ fn dispatch(
         }
         Command::User(command) => {
             with_service(sources, async |assembly| user::run(&assembly, command).await)?;
+        }
+        Command::OAuth(command) => {
+            with_service(sources, async |assembly| oauth::run(&assembly, command).await)?;
         }
         Command::Keys(command) => {
             with_service(sources, async |assembly| keys::run(&assembly, command).await)?;

@@ -116,6 +116,7 @@ impl Settings {
 
         mail.check(&mut problems);
         auth.check(mode, mail.transport, &mut problems);
+        oauth.check(server.as_ref(), &mut problems);
         passwords.check(mode, &mut problems);
         limits.check(&mut problems);
         let server_secret = server.as_ref().and_then(|server| server.secret.as_ref());

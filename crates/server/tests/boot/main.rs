@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::must_use_candidate, reason = "tests")]
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
 
+#[path = "../oidc/certified.rs"]
+mod certified;
+
 mod binary;
 mod commands;
 mod crash;
@@ -10,6 +13,7 @@ mod crowd;
 mod dev_mail;
 mod logs;
 mod neighbours;
+mod oauth;
 mod outbox;
 mod refusals;
 mod settings;
