@@ -9,7 +9,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// Standard claims, with some more or others.
-fn standard_with(more: Value) -> Option<Value> {
+fn standard_with(more: Value) -> Value {
     let mut claims = json!({
         "sub": "110169484474386276334",
         "email": ADA,
@@ -20,13 +20,13 @@ fn standard_with(more: Value) -> Option<Value> {
     if let (Value::Object(claims), Value::Object(more)) = (&mut claims, more) {
         claims.extend(more);
     }
-    Some(claims)
+    claims
 }
 
 /// A provider with standard claims.
 fn openid(key: &'static str, authorize: &'static str, token: &'static str) -> Case {
     Case {
-        claims: standard_with(json!({})),
+        claims: Some(standard_with(json!({}))),
         subject: "110169484474386276334",
         is_verified: true,
         ..plain(key, authorize, token)
@@ -82,7 +82,7 @@ fn microsoft() -> Case {
 
 fn slack() -> Case {
     Case {
-        claims: standard_with(json!({"sub": "U123ABC456", "https://slack.com/team_id": "T123ABC456"})),
+        claims: Some(standard_with(json!({"sub": "U123ABC456", "https://slack.com/team_id": "T123ABC456"}))),
         has_pkce: false,
         subject: "T123ABC456:U123ABC456",
         ..openid(
@@ -97,7 +97,7 @@ fn twitch() -> Case {
     Case {
         // Its list of scopes is a list, not a text.
         token_answer: json!({"access_token": "the-access-token", "scope": ["openid"], "token_type": "bearer"}),
-        claims: standard_with(json!({"sub": "713936733", "name": null, "preferred_username": "ada"})),
+        claims: Some(standard_with(json!({"sub": "713936733", "name": null, "preferred_username": "ada"}))),
         has_pkce: false,
         subject: "713936733",
         name: Some("ada"),
