@@ -205,8 +205,8 @@ pub fn judge_sign_in(
     of_email: Option<Candidate<'_>>,
     rules: IdentityRules,
 ) -> IdentityVerdict {
-    use IdentityRefusal::{AccountUnverified, Banned, EmailUnproven, NoEmail, SignInToLink, SignUpClosed};
-    use IdentityVerdict::{Create, Link, Refused, SignIn, TakeOver};
+    use IdentityRefusal::{AccountUnverified, Banned, EmailUnproven, NoEmail, SignUpClosed};
+    use IdentityVerdict::{Create, Refused, SignIn};
     if let Some(owner) = owner {
         return match owner {
             owner if owner.is_banned() => Refused(Banned),
@@ -217,21 +217,29 @@ pub fn judge_sign_in(
     if identity.email.is_none() {
         return Refused(NoEmail);
     }
-    if let Some(Candidate { user, was_ever_verified }) = of_email {
-        return match (identity.email_verified, user.email_verified) {
-            // Whoever cannot prove the address hears nothing of the account but that there is one.
-            (false, _) => Refused(SignInToLink),
-            (true, _) if user.is_banned() => Refused(Banned),
-            (true, true) => Link,
-            (true, false) if !was_ever_verified => TakeOver,
-            // It proved another address before: it has an owner, who is not known to own this one.
-            (true, false) => Refused(SignInToLink),
-        };
+    if let Some(candidate) = of_email {
+        return judge_first_sign_in(identity, candidate);
     }
     match rules {
         IdentityRules { is_sign_up_open: false, .. } => Refused(SignUpClosed),
         IdentityRules { must_be_verified: true, .. } if !identity.email_verified => Refused(EmailUnproven),
         _ => Create,
+    }
+}
+
+/// Judges a new identity whose address has an account.
+fn judge_first_sign_in(identity: &ProvenIdentity, candidate: Candidate<'_>) -> IdentityVerdict {
+    let Candidate { user, was_ever_verified } = candidate;
+    // Whoever cannot prove the address hears nothing of the account but that there is one.
+    if !identity.email_verified {
+        return IdentityVerdict::Refused(IdentityRefusal::SignInToLink);
+    }
+    match user {
+        user if user.is_banned() => IdentityVerdict::Refused(IdentityRefusal::Banned),
+        user if user.email_verified => IdentityVerdict::Link,
+        _ if !was_ever_verified => IdentityVerdict::TakeOver,
+        // It proved another address before: it has an owner, who is not known to own this one.
+        _ => IdentityVerdict::Refused(IdentityRefusal::SignInToLink),
     }
 }
 

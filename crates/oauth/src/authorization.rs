@@ -27,6 +27,7 @@ const RESERVED: &[&str] = &[
 pub(crate) fn url(provider: &Provider, endpoint: Url, request: &AuthorizationRequest<'_>) -> Url {
     let entry = provider.entry;
     let mut url = endpoint;
+    url.set_fragment(None);
     {
         let mut query = url.query_pairs_mut();
         query

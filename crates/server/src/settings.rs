@@ -117,6 +117,7 @@ impl Settings {
 
         mail.check(&mut problems);
         auth.check(mode, mail.transport, &mut problems);
+        oauth.check(server.as_ref(), &mut problems);
         passwords.check(mode, &mut problems);
         limits.check(&mut problems);
         if let Some(server) = &server {

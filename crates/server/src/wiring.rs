@@ -1,5 +1,7 @@
 //! Settings become a service: every part is made here and nowhere else.
 
+mod oauth;
+
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +16,6 @@ use latchkey_mail::{
 use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::entropy::SystemEntropy;
-use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
@@ -44,6 +45,14 @@ pub enum WiringError {
     Mail {
         /// The setting.
         key: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Identity providers.
+    #[error("{key}: {reason}")]
+    OAuth {
+        /// The setting.
+        key: String,
         /// What is wrong with it.
         reason: String,
     },
@@ -109,7 +118,7 @@ fn parts(
         entropy: Arc::new(SystemEntropy),
         secret: ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)?,
         mailer: Mailer { templates: templates(settings)?, transport },
-        oauth: OAuthParts::default(),
+        oauth: oauth::parts(settings)?,
     })
 }
 
@@ -286,8 +295,9 @@ fn lifetimes(settings: &Settings) -> Lifetimes {
         verify_link: auth.links.verify_ttl,
         reset_link: auth.links.reset_ttl,
         exchanged_reset: auth.links.reset_token_ttl,
+        oauth_state: settings.oauth.state_ttl,
+        oauth_code: settings.oauth.code_ttl,
         signing_key: auth.tokens.key_rotation_interval,
-        ..Lifetimes::default()
     }
 }
 
@@ -309,6 +319,7 @@ fn limits(settings: &Settings) -> LimitsConfig {
         verification_address: limits.verification_per_address,
         refresh_address: limits.refresh_per_address,
         public_read_address: limits.search_per_address,
+        oauth_address: limits.oauth_per_address,
         admin_address: limits.admin_failures_per_address,
         ..LimitsConfig::default()
     }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_store::{
     Accounts, AdminUsers, Challenges, CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate,
-    NewAccount, NewChallenge, NewToken, Outbox, PendingSignUp, RefreshOutcome, RefreshSession,
-    RequestChallenge, RequestOutcome, Sessions, SignUpOutcome, Store,
+    NewAccount, NewChallenge, NewFlow, NewToken, OAuthFlows, Outbox, PendingSignUp, RefreshOutcome,
+    RefreshSession, RequestChallenge, RequestOutcome, Sessions, SignUpOutcome, StateOutcome, Store,
 };
 
 use world::database::Looked;
@@ -166,7 +167,9 @@ async fn nothing_of_a_deleted_user_stays_but_the_audit() {
     request(&looked, key(1), 1, code()).await;
     request(&looked, key(1), 2, link(11)).await;
     assert_eq!(looked.store.delete_users(&[user_id(1)], vec![event(70)]).await.unwrap(), 1);
-    for table in ["users", "credentials", "profiles", "sessions", "codes", "link_tokens", "outbox"] {
+    for table in
+        ["users", "credentials", "profiles", "sessions", "codes", "link_tokens", "outbox", "identities"]
+    {
         assert_eq!(looked.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
     }
     assert_eq!(looked.number("SELECT count(*) FROM audit_events").await, 2);
@@ -180,4 +183,26 @@ async fn a_search_reads_the_index() {
     let plan: Vec<String> =
         looked.outside.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     assert!(plan.join("\n").contains("profiles_by_trigram"), "{plan:?}");
+}
+
+fn flow() -> NewFlow {
+    NewFlow {
+        state: token(20),
+        provider: ProviderKey::parse("google").unwrap(),
+        code_challenge: token(21),
+        redirect_to: "https://app.example/".to_owned(),
+        sealed: vec![7; 80],
+        linker: None,
+        created_at: at(0),
+        expires_at: at(600),
+    }
+}
+
+#[tokio::test]
+async fn a_state_that_came_back_keeps_nothing_sealed() {
+    let looked = looked().await;
+    looked.store.begin_flow(flow()).await.unwrap();
+    assert!(matches!(looked.store.take_flow(token(20), at(1)).await.unwrap(), StateOutcome::Taken(_)));
+    let kept = "SELECT count(*) FROM oauth_flows WHERE sealed IS NOT NULL OR used_at IS NULL";
+    assert_eq!(looked.number(kept).await, 0);
 }

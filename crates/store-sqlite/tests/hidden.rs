@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_store::{
     Accounts, Challenges, CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount,
-    NewChallenge, NewToken, Outbox, PendingSignUp, RefreshOutcome, RefreshSession, RequestChallenge,
-    RequestOutcome, Sessions, SignUpOutcome, Store,
+    NewChallenge, NewFlow, NewToken, OAuthFlows, Outbox, PendingSignUp, RefreshOutcome, RefreshSession,
+    RequestChallenge, RequestOutcome, Sessions, SignUpOutcome, StateOutcome, Store,
 };
 use latchkey_store_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -177,4 +178,26 @@ async fn an_ended_session_keeps_no_sealed_successor() {
     let which = EndedSession::Own(user_id(1), session(1).id);
     assert_eq!(looked.store.end_sessions(which, event(60), at(11)).await.unwrap(), 1);
     assert_eq!(looked.number("SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL"), 0);
+}
+
+fn flow() -> NewFlow {
+    NewFlow {
+        state: token(20),
+        provider: ProviderKey::parse("google").unwrap(),
+        code_challenge: token(21),
+        redirect_to: "https://app.example/".to_owned(),
+        sealed: vec![7; 80],
+        linker: None,
+        created_at: at(0),
+        expires_at: at(600),
+    }
+}
+
+#[tokio::test]
+async fn a_state_that_came_back_keeps_nothing_sealed() {
+    let looked = Looked::new().await;
+    looked.store.begin_flow(flow()).await.unwrap();
+    assert!(matches!(looked.store.take_flow(token(20), at(1)).await.unwrap(), StateOutcome::Taken(_)));
+    let kept = "SELECT count(*) FROM oauth_flows WHERE sealed IS NOT NULL OR used_at IS NULL";
+    assert_eq!(looked.number(kept), 0);
 }

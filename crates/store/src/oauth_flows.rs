@@ -140,13 +140,14 @@ impl StoredCode {
     #[must_use]
     pub fn judge(&self, presented: &PresentedCode) -> CodeVerdict {
         let is_good = presented.now < self.expires_at && presented.code_challenge == self.code_challenge;
-        match (is_good, self.linker, presented.caller) {
-            (false, _, _) => CodeVerdict::Burnt,
-            (true, None, _) => CodeVerdict::Good,
+        let Some(linker) = self.linker.filter(|_| is_good) else {
+            return if is_good { CodeVerdict::Good } else { CodeVerdict::Burnt };
+        };
+        match presented.caller {
             // A stale bearer is refreshed and comes again.
-            (true, Some(_), None) => CodeVerdict::NeedsSession,
-            (true, Some(linker), Some(caller)) if linker == caller => CodeVerdict::Good,
-            (true, Some(_), Some(_)) => CodeVerdict::Burnt,
+            None => CodeVerdict::NeedsSession,
+            Some(caller) if caller == linker => CodeVerdict::Good,
+            Some(_) => CodeVerdict::Burnt,
         }
     }
 }

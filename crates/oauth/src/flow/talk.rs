@@ -131,13 +131,15 @@ impl Talk<'_> {
             Ok((ProviderKeys::read(body)?, max_age))
         };
         let (cache, address) = (&self.client.keys, metadata.jwks_uri.as_str());
-        let id = jws.key_id.as_deref();
-        let mut keys = cache.get(address, self.now, self.deadline, fetch).await?;
-        if keys.find(id, jws.algorithm).is_err() {
-            // It may be newer than what is kept.
-            keys = cache.renew(address, &keys, self.now, self.deadline, fetch).await?;
-        }
-        let claims = jws.verify(keys.find(id, jws.algorithm)?)?;
+        let verified = |keys: &ProviderKeys| jws.verify(keys.find(jws.key_id.as_deref(), jws.algorithm)?);
+        let keys = cache.get(address, self.now, self.deadline, fetch).await?;
+        let claims = match verified(&keys) {
+            // The key may be newer than what is kept, under a new name or under the old one.
+            Err(IdTokenFault::UnknownKey | IdTokenFault::Signature) => {
+                verified(&*cache.renew(address, &keys, self.now, self.deadline, fetch).await?)?
+            }
+            other => other?,
+        };
         Ok(expected.judge(claims)?)
     }
 

@@ -18,8 +18,8 @@ fn app_claims(idp: &Idp) -> Value {
     claims
 }
 
-fn refused(fault: IdTokenFault) -> Option<ProviderError> {
-    Some(ProviderError::IdTokenRefused(fault))
+fn refused(fault: IdTokenFault) -> ProviderError {
+    ProviderError::IdTokenRefused(fault)
 }
 
 #[tokio::test]
@@ -40,11 +40,11 @@ async fn a_token_for_any_other_client_is_refused() {
     {
         let mut claims = app_claims(&idp);
         claims["aud"] = audience;
-        assert_eq!(verify(&idp, &claims, None).await.err(), refused(IdTokenFault::Audience));
+        assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::Audience)));
     }
     let mut claims = app_claims(&idp);
     claims["azp"] = json!("another-app");
-    assert_eq!(verify(&idp, &claims, None).await.err(), refused(IdTokenFault::AuthorizedParty));
+    assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::AuthorizedParty)));
     claims["azp"] = json!("the-client");
     assert!(verify(&idp, &claims, None).await.is_ok());
 }
@@ -57,7 +57,7 @@ async fn without_native_clients_no_token_is_taken() {
     for audience in ["the-app", "the-client", ""] {
         let mut claims = app_claims(&idp);
         claims["aud"] = json!(audience);
-        assert_eq!(verify(&idp, &claims, None).await.err(), refused(IdTokenFault::Audience));
+        assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::Audience)));
     }
 }
 
@@ -67,8 +67,8 @@ async fn a_nonce_in_the_token_must_be_known() {
     let mut claims = app_claims(&idp);
     claims["nonce"] = json!("raw");
     assert!(verify(&idp, &claims, Some("raw")).await.is_ok());
-    assert_eq!(verify(&idp, &claims, None).await.err(), refused(IdTokenFault::Nonce));
-    assert_eq!(verify(&idp, &claims, Some("other")).await.err(), refused(IdTokenFault::Nonce));
+    assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::Nonce)));
+    assert_eq!(verify(&idp, &claims, Some("other")).await.err(), Some(refused(IdTokenFault::Nonce)));
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn stale_and_early_tokens_are_refused() {
     ] {
         let mut claims = app_claims(&idp);
         claims[name] = value;
-        assert_eq!(verify(&idp, &claims, None).await.err(), refused(fault), "{name}");
+        assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(fault)), "{name}");
     }
 }
 

@@ -195,6 +195,16 @@ async fn a_new_key_is_fetched_and_an_unknown_one_not_for_ever() {
 }
 
 #[tokio::test]
+async fn a_new_key_under_the_old_name_is_fetched() {
+    let mut idp = Idp::start().await;
+    idp.identify().await.unwrap();
+    idp.signer = Signer::new(Algorithm::ES256, "key-1");
+    idp.stand_in.on(KEYS, json!({ "keys": [idp.signer.public()] }));
+    idp.answer(&idp.claims());
+    assert!(idp.identify().await.is_ok());
+}
+
+#[tokio::test]
 async fn kept_keys_are_used_while_the_provider_cannot_be_asked_for_them() {
     let idp = Idp::start().await;
     idp.identify().await.unwrap();

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jsonwebtoken::Algorithm;
+use latchkey_domain::email::Email;
 use latchkey_oauth::{AuthorizationRequest, ClientSettings, Grant, Provider, ProviderIdentity, providers};
 use serde_json::{Value, json};
 
@@ -156,7 +157,7 @@ async fn every_provider_tells_who_signed_in() {
 
         assert_eq!(identity.provider, *key);
         assert_eq!(identity.subject, *subject, "{key}");
-        assert_eq!(identity.email.as_ref().map(|email| email.as_typed()), *email, "{key}");
+        assert_eq!(identity.email.as_ref().map(Email::as_typed), *email, "{key}");
         assert_eq!(identity.email_verified, *is_verified, "{key}");
         assert_eq!(identity.name.as_deref(), *name, "{key}");
         assert_eq!(identity.avatar_url.as_deref(), *avatar, "{key}");

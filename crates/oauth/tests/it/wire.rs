@@ -65,12 +65,16 @@ impl Server {
     }
 }
 
+/// The first byte of a greeting in TLS, which has no end that a server of plain text would see.
+const TLS_RECORD: u8 = 0x16;
+
 async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: Bytes) {
     let mut request = Vec::new();
     let mut buffer = [0; 4096];
     while !request.windows(4).any(|end| end == b"\r\n\r\n") {
         match stream.read(&mut buffer).await {
             Ok(0) | Err(_) => return,
+            Ok(read) if buffer[0] == TLS_RECORD && request.is_empty() && read > 0 => break,
             Ok(read) => request.extend_from_slice(&buffer[..read]),
         }
     }

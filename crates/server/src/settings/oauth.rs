@@ -3,9 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use std::time::Duration;
+
+use latchkey_domain::identity::ProviderKey;
+use latchkey_oauth::Proxy;
+use latchkey_service::Error;
+use latchkey_service::oauth::SecretText;
+use latchkey_service::oauth::providers::{ConfiguredProvider, ProviderInput};
+
 use super::keys::PROVIDERS;
+use super::problem::Problems;
 use super::reader::Reader;
 use super::secret::Secret;
+use super::server::ServerSettings;
 
 /// Section `oauth`.
 #[derive(Debug)]
@@ -16,6 +26,12 @@ pub struct OAuthSettings {
     pub proxy: Option<Secret>,
     /// Further certificate authorities, PEM.
     pub ca_file: Option<PathBuf>,
+    /// Longest wait for all that a provider is asked in one sign-in.
+    pub timeout: Duration,
+    /// Life of a state.
+    pub state_ttl: Duration,
+    /// Life of an exchange code.
+    pub code_ttl: Duration,
     /// Sections `oauth.providers.NAME`, by name.
     pub providers: Vec<ProviderSettings>,
 }
@@ -53,9 +69,42 @@ impl OAuthSettings {
             allow_private_networks: reader.flag("oauth.allow_private_networks"),
             proxy: reader.take_secret("oauth.proxy"),
             ca_file: reader.optional_text("oauth.ca_file").map(PathBuf::from),
+            timeout: reader.duration("oauth.timeout"),
+            state_ttl: reader.duration("oauth.state_ttl"),
+            code_ttl: reader.duration("oauth.code_ttl"),
             providers: read_providers(reader),
         }
     }
+}
+
+impl OAuthSettings {
+    /// The rules between keys, and whether the providers can be used.
+    pub(super) fn check(&self, server: Option<&ServerSettings>, problems: &mut Problems) {
+        if self.proxy.as_ref().is_some_and(|proxy| Proxy::parse(proxy.reveal()).is_none()) {
+            let sentence = "wanted the address of a proxy, such as http://proxy.example.com:3128";
+            problems.rule(&["oauth.proxy"], sentence);
+        }
+        if server.is_some_and(|server| server.request_timeout <= self.timeout) {
+            let sentence = "it is not shorter than server.request_timeout, so nobody would hear of a provider that is \
+                            down; shorten it";
+            problems.rule(&["oauth.timeout", "server.request_timeout"], sentence);
+        }
+        for provider in &self.providers {
+            let configured = provider.configured();
+            if let Err(Error::Validation { field, problem }) = configured.and_then(|one| one.check()) {
+                problems.at(&format!("{PROVIDERS}{}.{}", provider.key, snake_case(field)), problem);
+            }
+        }
+    }
+}
+
+/// `client_id` of `clientId`.
+fn snake_case(field: &str) -> String {
+    let letters = field.chars().flat_map(|c| {
+        let is_start = c.is_ascii_uppercase();
+        is_start.then_some('_').into_iter().chain([c.to_ascii_lowercase()])
+    });
+    letters.collect()
 }
 
 /// The names of the fields that a provider's section has, by field.
@@ -72,6 +121,28 @@ fn read_providers(reader: &mut Reader<'_>) -> Vec<ProviderSettings> {
 }
 
 impl ProviderSettings {
+    /// The provider as the service takes it.
+    pub fn configured(&self) -> Result<ConfiguredProvider, Error> {
+        let secret =
+            |secret: &Option<Secret>| secret.as_ref().map(|text| SecretText::new(text.reveal().to_owned()));
+        let key = ProviderKey::parse(&self.key)
+            .map_err(|error| Error::Validation { field: "key", problem: error.to_string() })?;
+        let input = ProviderInput {
+            name: self.name.clone(),
+            discovery_endpoint: self.discovery_endpoint.clone(),
+            client_id: Some(self.client_id.clone()),
+            client_secret: secret(&self.client_secret),
+            scopes: Some(self.scopes.clone()),
+            native_client_ids: Some(self.native_client_ids.clone()),
+            tenant: Some(self.tenant.clone()),
+            team_id: self.team_id.clone(),
+            key_id: self.key_id.clone(),
+            private_key: secret(&self.private_key),
+            enabled: None,
+        };
+        Ok(ConfiguredProvider { key, input })
+    }
+
     fn read(reader: &mut Reader<'_>, key: &str, fields: &Fields) -> Self {
         let name_of = |field: &str| fields.get(field).copied();
         let text = |field| name_of(field).and_then(|name| reader.optional_text(name));

@@ -4,6 +4,9 @@
 #![allow(clippy::unchecked_time_subtraction, reason = "`days(30) - seconds(1)` reads best")]
 #![allow(clippy::redundant_closure_for_method_calls, reason = "`with(|b| …)` reads the same everywhere")]
 
+#[path = "../oidc/certified.rs"]
+mod certified;
+
 mod admin_settings;
 mod admin_user_changes;
 mod admin_user_list;
@@ -34,6 +37,7 @@ mod links;
 mod mails;
 mod oauth_accounts;
 mod oauth_calls;
+mod oauth_certified;
 mod oauth_configs;
 mod oauth_exchange;
 mod oauth_flow;

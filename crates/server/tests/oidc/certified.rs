@@ -1,5 +1,6 @@
 //! The identity provider of the npm package `oidc-provider`, a certified implementation: started by a test, with a
 //! visitor who goes through its pages over HTTP.
+#![allow(dead_code, reason = "each suite takes what it needs")]
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -33,11 +34,12 @@ pub fn node(script: &str) -> Command {
 }
 
 impl CertifiedProvider {
-    /// Starts on any port, at this time of the test's clock (milliseconds since 1970). Its one client returns to
-    /// `callback`.
-    pub async fn start(callback: &str, now: i64) -> Self {
+    /// Starts on any port, at this time of the test's clock (milliseconds since 1970), or by the clock of the machine.
+    /// Its one client returns to `callback`.
+    pub async fn start(callback: &str, now: Option<i64>) -> Self {
         let mut child = node("server.js")
-            .args(["0", callback, &now.to_string()])
+            .args(["0", callback])
+            .args(now.map(|now| now.to_string()))
             .stderr(Stdio::null()) // its warnings about development
             .spawn()
             .expect("Node.js");

@@ -1,7 +1,7 @@
-// An OpenID provider for tests, until its standard input ends: `node server.js PORT CALLBACK NOW`.
+// An OpenID provider for tests, until its standard input ends: `node server.js PORT CALLBACK [NOW]`.
 //
 // PORT 0 is any free port; CALLBACK is the redirect URI of its one client, `latchkey` with the secret below; NOW is
-// the time in milliseconds at which its clock starts. Writes one line of JSON first: `{"issuer": …}`.
+// the time in milliseconds at which its clock starts, the system's where it is left out. Writes one line of JSON first: `{"issuer": …}`.
 //
 // Its pages are plain forms. At the first one a visitor says who they are by the field `login`:
 //   ada              is ada@example.org, verified, "Ada of the provider" by name, with a picture
@@ -17,7 +17,7 @@ const CLIENT_SECRET = "secret-of-the-client-at-the-provider-of-the-tests";
 const [port, callback, now] = process.argv.slice(2);
 // The test's clock stands still somewhere else; tokens are of its day.
 const systemNow = Date.now;
-const ahead = Number(now) - systemNow();
+const ahead = now ? Number(now) - systemNow() : 0;
 Date.now = () => systemNow() + ahead;
 // Its notices about development go where nobody reads facts.
 console.info = console.warn = console.log = (...words) => console.error(...words);

@@ -36,6 +36,15 @@ pub struct ConfiguredProvider {
     pub input: ProviderInput,
 }
 
+impl ConfiguredProvider {
+    /// Whether it can be used; [`Error::Validation`] names the field that is wrong.
+    pub fn check(&self) -> Result<()> {
+        let mut draft = Draft::default();
+        draft.apply(&self.input)?;
+        draft.into_known(&self.key, &OAuthParts::default()).map(|_| ())
+    }
+}
+
 /// What somebody says of a provider; `None` leaves a field as it is.
 #[derive(Clone, Default)]
 pub struct ProviderInput {
@@ -258,27 +267,7 @@ impl Draft {
     pub(crate) fn into_known(self, key: &ProviderKey, parts: &OAuthParts) -> Result<KnownProvider> {
         let kind = kind_of(key);
         let client = self.client_settings()?;
-        let client = match latchkey_oauth::providers::built_in(key.as_str()) {
-            Some(entry) => {
-                if self.description.discovery_endpoint.is_some() {
-                    return Err(invalid("discoveryEndpoint", "belongs to custom providers alone"));
-                }
-                let provider = Provider::built_in(entry, client).map_err(refused)?;
-                match &parts.stand_in {
-                    Some(base) => provider.under(base.clone()),
-                    None => provider,
-                }
-            }
-            None => {
-                let Some(discovery) = &self.description.discovery_endpoint else {
-                    return Err(invalid(
-                        "discoveryEndpoint",
-                        "is required: where is its discovery document?",
-                    ));
-                };
-                Provider::custom(key.as_str(), discovery, client).map_err(refused)?
-            }
-        };
+        let client = self.provider(key, client, parts)?;
         let Self { description, secrets } = self;
         let key = key.clone();
         let (created_at, updated_at) = (None, None);
@@ -291,6 +280,23 @@ impl Draft {
             updated_at,
             secrets,
             client,
+        })
+    }
+
+    fn provider(&self, key: &ProviderKey, client: ClientSettings, parts: &OAuthParts) -> Result<Provider> {
+        let discovery = self.description.discovery_endpoint.as_deref();
+        let Some(entry) = latchkey_oauth::providers::built_in(key.as_str()) else {
+            let missing = || invalid("discoveryEndpoint", "is required: where is its discovery document?");
+            let discovery = discovery.ok_or_else(missing)?;
+            return Provider::custom(key.as_str(), discovery, client).map_err(refused);
+        };
+        if discovery.is_some() {
+            return Err(invalid("discoveryEndpoint", "belongs to custom providers alone"));
+        }
+        let provider = Provider::built_in(entry, client).map_err(refused)?;
+        Ok(match &parts.stand_in {
+            Some(base) => provider.under(base.clone()),
+            None => provider,
         })
     }
 

@@ -12,6 +12,7 @@ const FILE: &str = r#"
     name = "Acme"
     discovery_endpoint = "https://id.acme.example/.well-known/openid-configuration"
     client_id = "acme-client"
+    client_secret = "replaced-by-the-environment"
 "#;
 
 #[test]
@@ -50,7 +51,11 @@ fn secrets_of_providers_are_not_shown() {
 
 #[test]
 fn secret_of_a_provider_on_the_command_line_is_a_warning() {
-    let warnings = load(development(&["oauth.providers.google.client_secret=hunter2"])).warnings();
+    let warnings = load(development(&[
+        "oauth.providers.google.client_id=c",
+        "oauth.providers.google.client_secret=hunter2",
+    ]))
+    .warnings();
     assert_says(&warnings.join("\n"), &["oauth.providers.google.client_secret", "command line"]);
 }
 
@@ -60,4 +65,28 @@ fn key_that_no_provider_has_is_refused() {
     assert_says(&text, &["oauth.providers.google.client", "no such setting"]);
     let text = problem(development(&["oauth.providers.Google.client_id=x"]));
     assert_says(&text, &["oauth.providers.Google.client_id", "no such setting"]);
+}
+
+#[test]
+fn provider_that_cannot_be_used_is_named_with_its_field() {
+    let good = ["oauth.providers.acme.client_id=c", "oauth.providers.acme.client_secret=s"];
+    for (wrong, place) in [
+        (
+            "oauth.providers.acme.discovery_endpoint=ftp://acme.example",
+            "oauth.providers.acme.discovery_endpoint",
+        ),
+        ("oauth.providers.acme.name=Acme", "oauth.providers.acme.discovery_endpoint"),
+        ("oauth.providers.google.client_id=c", "oauth.providers.google.client_secret"),
+        ("oauth.providers.google.client_secret=s", "oauth.providers.google.client_id"),
+    ] {
+        let is_acme = wrong.contains("acme");
+        let overrides: Vec<_> = good.iter().copied().filter(|_| is_acme).chain([wrong]).collect();
+        assert_says(&problem(development(&overrides)), &[place]);
+    }
+}
+
+#[test]
+fn provider_has_less_time_than_a_request() {
+    assert_says(&problem(development(&["oauth.timeout=15s"])), &["oauth.timeout", "server.request_timeout"]);
+    assert_says(&problem(development(&["oauth.proxy=nowhere"])), &["oauth.proxy"]);
 }
