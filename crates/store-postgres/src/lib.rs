@@ -50,6 +50,6 @@ mod values;
 
 pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
 pub use lasting::LastingFault;
-pub use migrations::MigrationError;
+pub use latchkey_store::migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
 pub use store::PostgresStore;

@@ -3,11 +3,10 @@
 //! engine also keeps the definition of a match is a case of the conformance suite.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod world;
-
 use latchkey_domain::page::Page;
 use latchkey_domain::profile::{Bio, Name, NewProfile, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
+use latchkey_store::conformance::numbered::{account, at, event, user_id};
 use latchkey_store::{NewAccount, Store, UpdateProfile, UpdateProfileOutcome, UpdateUser};
 use latchkey_store_postgres::test_cluster::TestCluster;
 use latchkey_store_postgres::{PostgresOptions, PostgresStore};
@@ -15,8 +14,6 @@ use latchkey_store_sqlite::SqliteStore;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-
-use world::{account, at, event, user_id};
 
 const PROFILES: u64 = 150;
 const ROUNDS: usize = 5;

@@ -36,5 +36,5 @@ mod store;
 mod writer;
 
 pub use bulk::{SourceError, SqliteSource};
-pub use migrations::MigrationError;
+pub use latchkey_store::migrations::MigrationError;
 pub use store::{SqliteOptions, SqliteStore};

@@ -13,6 +13,7 @@ mod error;
 mod identities;
 mod limits;
 mod links;
+pub mod migrations;
 mod oauth_flows;
 mod oauth_providers;
 mod outbox;

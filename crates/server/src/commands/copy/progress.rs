@@ -1,7 +1,8 @@
 //! How far a copy is: a bar on a terminal, otherwise a line now and then.
 
-use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// How many lines a phase prints at most where there is no terminal.
 const LINES: u64 = 20;
@@ -59,10 +60,10 @@ impl Progress {
 
 fn bar(phase: &'static str, total: u64) -> ProgressBar {
     let (bar, template) = match total {
-        0 => (ProgressBar::no_length(), "{prefix:>10} {spinner} {human_pos} rows  {per_sec}  {msg}"),
+        0 => (ProgressBar::no_length(), "{prefix:>10} {spinner} {human_pos} rows  {msg}"),
         total => (
             ProgressBar::new(total),
-            "{prefix:>10} [{bar:40}] {human_pos} of {human_len} rows  {per_sec}  {eta} left  {msg}",
+            "{prefix:>10} [{bar:30}] {human_pos} of {human_len} rows, {eta} left  {msg}",
         ),
     };
     // A template that cannot be read would leave the bar as the crate draws it.
