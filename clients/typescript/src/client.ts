@@ -1,0 +1,31 @@
+// A client: its parts, put together.
+import { Auth } from "./auth.js";
+import { OAuthFlow } from "./oauth.js";
+import { type ClientOptions, settle } from "./options.js";
+import { Profiles } from "./profiles.js";
+import { Sessions } from "./sessions.js";
+import { Transport } from "./transport.js";
+
+/** A client of one service, for one user at a time. */
+export interface LatchkeyClient {
+  /** Accounts and sessions. */
+  readonly auth: Auth;
+  /** Profiles. */
+  readonly profiles: Profiles;
+  /** Stops timers and listening; for clients that do not live as long as the page. */
+  close(): void;
+}
+
+/** Makes a client. Throws a `TypeError` where `baseUrl` is no address. */
+export function createClient(options: ClientOptions): LatchkeyClient {
+  const settings = settle(options);
+  const transport = new Transport(settings);
+  const sessions = new Sessions(settings, transport, options);
+  const oauth = new OAuthFlow(settings, transport, sessions);
+  sessions.beginning = oauth.readAddress();
+  return {
+    auth: new Auth(settings, transport, sessions, oauth),
+    profiles: new Profiles(transport, sessions),
+    close: () => sessions.close(),
+  };
+}
