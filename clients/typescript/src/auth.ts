@@ -207,16 +207,17 @@ export class Auth {
     return this.oauth.takeResult();
   }
 
-  /** Is told `INITIAL_SESSION` once and then every change, those of other tabs too, until the function is called. */
+  /** Is told `INITIAL_SESSION` once it is known, then every change, in other tabs too, until the function is called. */
   onAuthStateChange(callback: (event: AuthEvent, session: Session | null) => void): () => void {
     const tell = (event: AuthEvent, held: HeldSession | null): void =>
       callback(event, held?.user ? sessionOf({ ...held, user: held.user }) : null);
     let stop: (() => void) | undefined;
     let isWanted = true;
-    void this.sessions.current().then(() => {
+    void this.sessions.current().then(({ error }) => {
       if (!isWanted) return;
       stop = this.sessions.store.listen(tell);
-      tell("INITIAL_SESSION", this.sessions.store.current);
+      // Without a network it is not known yet; the first refresh that goes well will say it.
+      if (!error) tell("INITIAL_SESSION", this.sessions.store.current);
     });
     return () => {
       isWanted = false;

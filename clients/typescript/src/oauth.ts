@@ -39,9 +39,10 @@ export class OAuthFlow {
     private readonly settings: Settings,
     private readonly transport: Transport,
     private readonly sessions: Sessions,
+    storage?: Storage,
   ) {
     this.isWebPage = isPage() && settings.clientType === "web";
-    this.storage = this.isWebPage ? siteStorage("sessionStorage") : memoryStorage();
+    this.storage = storage ?? (this.isWebPage ? siteStorage("sessionStorage") : memoryStorage());
     this.key = `${settings.scope}:verifier`;
   }
 

@@ -7,58 +7,59 @@ const FIRST_PAUSE = 5_000;
 const LONGEST_PAUSE = 60_000;
 /** The longest time that a timer of JavaScript can hold. */
 const LONGEST_TIMER = 2 ** 31 - 1;
+const NEVER = Number.POSITIVE_INFINITY;
 
 /** A timer around a refresh. */
 export class Schedule {
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private due = Number.POSITIVE_INFINITY;
+  private due = NEVER;
   private pause = FIRST_PAUSE;
-  private readonly wake = (): void => {
-    if (Date.now() >= this.due) void this.run();
-    else this.at(this.due);
-  };
+  private isRetry = false;
 
-  /** `refresh` returns the error that it met, or null. */
-  constructor(private readonly refresh: () => Promise<LatchkeyError | null>) {
+  constructor(private readonly refresh: () => void) {
     globalThis.addEventListener?.("online", this.hurry);
-    globalThis.document?.addEventListener("visibilitychange", this.wake);
+    globalThis.document?.addEventListener("visibilitychange", this.look);
   }
 
   /** Follows a session; null stops. */
   follow(session: HeldSession | null): void {
     this.pause = FIRST_PAUSE;
-    this.at(session ? session.staleAt : Number.POSITIVE_INFINITY);
+    this.at(session ? session.staleAt : NEVER);
+  }
+
+  /** A refresh failed for a reason that passes. */
+  retry({ retryAfter = 0 }: LatchkeyError): void {
+    this.at(Date.now() + Math.max(this.pause, retryAfter * 1000), true);
+    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
   }
 
   /** Stops for good. */
   close(): void {
-    this.at(Number.POSITIVE_INFINITY);
+    this.at(NEVER);
     globalThis.removeEventListener?.("online", this.hurry);
-    globalThis.document?.removeEventListener("visibilitychange", this.wake);
+    globalThis.document?.removeEventListener("visibilitychange", this.look);
   }
 
-  /** The network is back: a retry that waits need not wait. */
-  private readonly hurry = (): void => {
-    if (this.pause > FIRST_PAUSE) this.due = 0;
-    this.wake();
-  };
-
-  private at(due: number): void {
+  private at(due: number, isRetry = false): void {
     clearTimeout(this.timer);
     this.due = due;
-    if (due === Number.POSITIVE_INFINITY) return;
-    this.timer = setTimeout(this.wake, Math.min(Math.max(due - Date.now(), 0), LONGEST_TIMER));
+    this.isRetry = isRetry;
+    if (due === NEVER) return;
+    this.timer = setTimeout(this.look, Math.min(Math.max(due - Date.now(), 0), LONGEST_TIMER));
     // In Node.js a timer alone must not keep a program alive.
     (this.timer as { unref?: () => void }).unref?.();
   }
 
-  private async run(): Promise<void> {
-    const pause = this.pause;
-    this.at(Number.POSITIVE_INFINITY);
-    const error = await this.refresh();
-    // A success, or the end of the session, has called `follow`.
-    if (!error || this.due !== Number.POSITIVE_INFINITY) return;
-    this.pause = Math.min(pause * 2, LONGEST_PAUSE);
-    this.at(Date.now() + Math.max(pause, (error.retryAfter ?? 0) * 1000));
-  }
+  /** Timers come early, late (a laptop slept) or not at all (a hidden tab). */
+  private readonly look = (): void => {
+    if (Date.now() < this.due) return this.at(this.due, this.isRetry);
+    this.at(NEVER);
+    this.refresh();
+  };
+
+  /** The network is back: a retry that waits need not wait. */
+  private readonly hurry = (): void => {
+    if (this.isRetry) this.due = 0;
+    this.look();
+  };
 }

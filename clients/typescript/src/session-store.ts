@@ -66,6 +66,11 @@ export class SessionStore {
     return held;
   }
 
+  /** Begins with tokens in hand, of which at least one is there. */
+  seed(accessToken: string | undefined, refreshToken: string | undefined): void {
+    this.held = hold({ ...(refreshToken && { refreshToken }) }, accessToken ?? "");
+  }
+
   /** The session is over, for this client and the other tabs. */
   end(): void {
     const wasThere = this.held !== null || this.csrfToken !== null;

@@ -22,12 +22,10 @@ export class Sessions {
   ) {
     this.store = new SessionStore(settings);
     this.refresher = new Refresher(settings, transport, this.store);
-    if (accessToken) this.store.open("SIGNED_IN", { accessToken, ...(refreshToken && { refreshToken }) });
-    if (settings.autoRefresh && (isPage() || settings.clientType !== "web")) {
-      this.schedule = new Schedule(async () => {
-        const { error } = await this.refresher.refresh();
-        return error && !isOver(error) ? error : null;
-      });
+    if (accessToken || refreshToken) this.store.seed(accessToken, refreshToken);
+    const hasTimer = settings.clientType === "web" ? isPage() : settings.clientType !== "server";
+    if (settings.autoRefresh && hasTimer) {
+      this.schedule = new Schedule(() => void this.renew());
       this.store.listen((_, session) => this.schedule?.follow(session));
       this.schedule.follow(this.store.current);
     }
@@ -39,7 +37,7 @@ export class Sessions {
     const held = this.store.current;
     const isFresh = held !== null && Date.now() < held.staleAt;
     if (isFresh || !this.settings.autoRefresh || !this.refresher.canTry()) return success(held);
-    const result = await this.refresher.refresh();
+    const result = await this.renew();
     if (!result.error) return result;
     if (isOver(result.error)) return success(null);
     // Not refreshed, and good for a moment still.
@@ -56,7 +54,7 @@ export class Sessions {
     if (!isRefused || !this.settings.autoRefresh || !this.refresher.canTry()) return answer;
     // Meanwhile it may have been refreshed already.
     const { current } = this.store;
-    const fresh = current && current.accessToken !== bearer ? success(current) : await this.refresher.refresh();
+    const fresh = current && current.accessToken !== bearer ? success(current) : await this.renew();
     if (fresh.error) return isOver(fresh.error) ? answer : { ...fresh, headers: new Headers() };
     return this.transport.send<T>({ ...request, bearer: fresh.data.accessToken });
   }
@@ -116,7 +114,14 @@ export class Sessions {
   async refresh(refreshToken?: string): Promise<Result<HeldSession>> {
     await this.beginning;
     if (!refreshToken && !this.refresher.canTry()) return failure(noSession());
-    return this.refresher.refresh(refreshToken);
+    return this.renew(refreshToken);
+  }
+
+  /** Refreshes; what failed for a reason that passes is tried again by itself. */
+  private async renew(refreshToken?: string): Promise<Result<HeldSession>> {
+    const result = await this.refresher.refresh(refreshToken);
+    if (result.error && !isOver(result.error)) this.schedule?.retry(result.error);
+    return result;
   }
 
   /** Stops timers and listening. */

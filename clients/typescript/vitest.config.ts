@@ -1,0 +1,11 @@
+// The tests run against the real binary, which tests/support/services.ts starts.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["tests/*.test.ts", "tests/*.test.tsx"],
+    globalSetup: ["tests/support/services.ts"],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+  },
+});
