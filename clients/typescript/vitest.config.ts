@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["tests/*.test.ts", "tests/*.test.tsx"],
+    include: ["tests/**/*.test.ts"],
     globalSetup: ["tests/support/services.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,

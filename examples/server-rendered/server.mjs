@@ -46,7 +46,7 @@ createServer(async (request, response) => {
     const headers = {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
-      "referrer-policy": "no-referrer",
+      "referrer-policy": "same-origin",
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action *; frame-ancestors 'none'",
     };
     response.writeHead(status, headers).end(page(title, body));

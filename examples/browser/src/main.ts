@@ -34,7 +34,11 @@ auth.onAuthStateChange((event, now) => {
   if (event === "INITIAL_SESSION" && showOutcome()) return;
   if (!now) showGuest();
   else if (before?.user.id === now.user.id) showUser(now.user);
-  else showAccount(now.user);
+  else {
+    // The way in is behind us: a later sign-out begins at the sign-in form.
+    history.replaceState(null, "", location.pathname + location.search);
+    showAccount(now.user);
+  }
 });
 
 addEventListener("hashchange", () => {
