@@ -9,14 +9,18 @@ const events: string[] = [];
 /** Notes an event, and shows it where the account is shown. */
 export function note(event: string): void {
   events.push(`${new Date().toLocaleTimeString()}  ${event}`);
-  const list = document.querySelector("[data-events]");
-  if (list) list.replaceChildren(...events.slice(-6).map((text) => item(text)));
+  showEvents();
+}
+
+function showEvents(): void {
+  document.querySelector("[data-events]")?.replaceChildren(...events.slice(-6).map((text) => item(text)));
 }
 
 /** Shows the account. */
 export function showAccount(user: User): void {
   const view = show("account");
   showUser(user);
+  showEvents();
   void showProfile(view);
   void showSessions(view);
   searchPeople(view);

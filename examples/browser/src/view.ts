@@ -9,7 +9,8 @@ export function show(template: string): HTMLElement {
   const view = document.querySelector("main") as HTMLElement;
   const source = document.getElementById(template) as HTMLTemplateElement;
   view.replaceChildren(source.content.cloneNode(true));
-  view.querySelector<HTMLInputElement>("form input")?.focus();
+  // The form is what somebody came for; where there is more to see, the eyes go first.
+  view.querySelector<HTMLInputElement>(":scope > .card form input")?.focus();
   return view;
 }
 

@@ -45,6 +45,9 @@ describe("by code", () => {
     expect(await page.locator("[data-name]").textContent()).toBe("Ada Lovelace");
     await page.getByText("this one", { exact: true }).waitFor();
     await picture(page, "account");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await picture(page, "account-dark-phone");
     await page.context().close();
   });
 

@@ -1,4 +1,5 @@
 // New people, and the mails that they get.
+import { randomBytes } from "node:crypto";
 import { createClient, type ClientOptions, type LatchkeyClient, type SignedIn } from "../../src/index.js";
 
 /** A password that every service under test takes. */
@@ -6,8 +7,11 @@ export const PASSWORD = "correct horse battery";
 
 let count = 0;
 
+/** What the addresses of this file of tests have and no other's. */
+const FILE = randomBytes(3).toString("hex");
+
 /** An address that nobody has. */
-export const newEmail = (): string => `ada-${process.pid}-${Date.now()}-${count++}@example.org`;
+export const newEmail = (): string => `ada-${FILE}-${count++}@example.org`;
 
 /** A client that keeps its tokens in hand. */
 export const serverClient = (baseUrl: string, more: Partial<ClientOptions> = {}): LatchkeyClient =>
