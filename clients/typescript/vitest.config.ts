@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     globalSetup: ["tests/support/services.ts"],
-    testTimeout: 20_000,
+    // Browsers mostly wait; one worker would wait with them.
+    maxWorkers: 2,
+    testTimeout: 30_000,
     hookTimeout: 60_000,
   },
 });

@@ -23,7 +23,7 @@ const STYLE = new Markup(`
 main{max-width:27rem;margin:12vh auto 4rem;padding:1.75rem;border:1px solid var(--line);border-radius:1rem;background:var(--paper);box-shadow:0 12px 32px -16px rgb(0 0 0/20%)}
 h1{margin:0 0 1rem;font-size:1.5rem}h2{margin:1.75rem 0 .5rem;font-size:1rem}
 form{display:grid;gap:.9rem;margin:0 0 1rem}label{display:grid;gap:.3rem;font-size:.9rem;font-weight:550}
-input,textarea{padding:.6rem .75rem;border:1px solid var(--line);border-radius:.6rem;font:inherit;color:inherit;background:var(--ground)}
+input,textarea{padding:.6rem .75rem;border:1px solid var(--line);border-radius:.6rem;font:inherit;font-weight:400;color:inherit;background:var(--ground)}
 button{padding:.65rem;border:0;border-radius:.6rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);cursor:pointer}
 button.quiet{color:inherit;border:1px solid var(--line);background:none}
 a{color:var(--accent)}.soft,li{color:var(--soft);font-size:.9rem;overflow-wrap:anywhere}.bad{color:var(--bad)}ul{padding-left:1.1rem}`);
@@ -75,5 +75,5 @@ export const account = ({ error, user, profile, sessions }) => ({
   body: html`<p class="soft">${user.email}, ${user.emailVerified ? "verified" : "not verified"}</p>${complaint(error)}
     <form method="post" action="/profile"><label>Name <input name="name" value="${profile?.name}"></label><label>About you <textarea name="bio" rows="3">${profile?.bio}</textarea></label><button>Save profile</button></form>
     <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
-    <h2>Your sessions</h2><ul>${sessions.map((one) => html`<li>${one.ip}, ${one.lastSeenAt}${one.current ? ", this one" : ""}</li>`)}</ul>`,
+    <h2>Your sessions</h2><ul>${sessions.map((one) => html`<li>${one.ip}, ${new Date(one.lastSeenAt).toUTCString()}${one.current ? ", this one" : ""}</li>`)}</ul>`,
 });

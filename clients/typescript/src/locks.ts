@@ -5,7 +5,7 @@ import type { Storage } from "./storage.js";
 /** Milliseconds that somebody waits for a turn; longer than a request may take is of no use. */
 const PATIENCE = 10_000;
 /** Milliseconds between two looks at a lease. */
-const STEP = 40;
+const STEP = 100;
 
 /** The work, told whether it had to wait for somebody else. */
 type Work<T> = (waited: boolean) => Promise<T>;

@@ -77,6 +77,7 @@ async function showSessions(view: HTMLElement): Promise<void> {
     return row;
   });
   part(view, "[data-sessions]").replaceChildren(...rows);
+  part(view, "[data-end-others]").hidden = rows.length < 2;
 }
 
 function searchPeople(view: HTMLElement): void {

@@ -102,11 +102,11 @@ describe("tabs", () => {
   });
 });
 
-describe("access tokens of six seconds", () => {
+describe("access tokens of eight seconds", () => {
   let service: Service;
   let app: App;
   beforeAll(async () => {
-    service = await startService({ "auth.access_token_ttl": "6s" });
+    service = await startService({ "auth.access_token_ttl": "8s" });
     app = await startApp(service.url);
   });
   afterAll(async () => {
@@ -120,7 +120,7 @@ describe("access tokens of six seconds", () => {
     await seen(second, "not verified");
     const refreshes = countRefreshes(context);
 
-    await expect.poll(() => refreshes.total, { timeout: 8_000 }).toBe(1);
+    await expect.poll(() => refreshes.total, { timeout: 12_000 }).toBe(1);
     await expect.poll(() => second.locator("[data-events]").textContent()).toMatch(/TOKEN_REFRESHED/);
 
     await submit(first, { Name: "Ada King" });
@@ -134,7 +134,7 @@ describe("access tokens of six seconds", () => {
 
     await context.setOffline(true);
     await page.locator("#offline").waitFor();
-    await expect.poll(() => refreshes.total, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => refreshes.total, { timeout: 12_000 }).toBeGreaterThan(0);
     await submit(page, { Name: "Ada King" });
     await page.getByRole("alert").waitFor();
     await picture(page, "offline");
