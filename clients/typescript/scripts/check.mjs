@@ -57,6 +57,19 @@ async function checkModules() {
   }
 }
 
+/** Every test that the table of the README names is there. */
+async function checkTable() {
+  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+  const named = [...readme.matchAll(/`([\w/-]+\.test\.ts): ([^`]+)`/g)];
+  if (named.length < 20) throw new Error("the table of README.md names fewer tests than there are operations");
+  for (const [, file, name] of named) {
+    const text = await readFile(new URL(`../tests/${file}`, import.meta.url), "utf8");
+    const isThere = [`test("`, `describe("`, `  "`].some((before) => text.includes(before + name));
+    if (!isThere) throw new Error(`README.md names a test "${name}" that ${file} does not have`);
+  }
+}
+
+await checkTable();
 await checkFreshness();
 run("tsc", "--noEmit");
 run("tsdown");

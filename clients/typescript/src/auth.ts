@@ -40,7 +40,7 @@ export interface SignUpInput {
   options?: OlderRedirect;
 }
 
-/** What the operations take that send a mail. */
+/** What the operations take that send a mail; `options` at `resendVerificationEmail` alone. */
 export interface SendMailInput {
   email: string;
   redirectTo?: string;
@@ -159,8 +159,8 @@ export class Auth {
   }
 
   /** Sends the code or link for a new password; the same answer for every address. */
-  async sendResetPasswordEmail({ email, redirectTo, options }: SendMailInput): Promise<Result<MailSent>> {
-    return this.post("/api/auth/email/send-reset-password", { email, redirectTo, options });
+  async sendResetPasswordEmail({ email, redirectTo }: Omit<SendMailInput, "options">): Promise<Result<MailSent>> {
+    return this.post("/api/auth/email/send-reset-password", { email, redirectTo });
   }
 
   /** The token for a reset code, where passwords are reset by code. */
