@@ -11,6 +11,7 @@ import type { Request, Transport } from "./transport.js";
 import type {
   EndedSessions,
   FlatProfile,
+  Identity,
   MailSent,
   Message,
   OwnSession,
@@ -20,6 +21,7 @@ import type {
   Session,
   SignedIn,
   SignedUp,
+  Unlinked,
   User,
   WireProfile,
 } from "./types.js";
@@ -46,6 +48,17 @@ export interface SendMailInput {
   redirectTo?: string;
   /** Older variant. */
   options?: OlderRedirect;
+}
+
+/** What `signInWithIdToken` takes. */
+export interface IdTokenInput {
+  provider: string;
+  /** The id token (OpenID Connect). */
+  token: string;
+  /** What the app gave to the provider, where the token has a `nonce`. */
+  nonce?: string;
+  /** The name, where the provider tells it to the app alone. */
+  name?: string;
 }
 
 /** Without the headers of the answer. */
@@ -91,6 +104,30 @@ export class Auth {
   /** Opens a session by the code that a provider's return carried. In a page that happens by itself. */
   async exchangeOAuthCode(code: string, codeVerifier?: string): Promise<Result<SignedIn>> {
     return this.oauth.exchange(code, codeVerifier);
+  }
+
+  /** Opens a session by the id token that a provider gave to a native app. */
+  async signInWithIdToken({ provider, token, nonce, name }: IdTokenInput): Promise<Result<SignedIn>> {
+    const body = { provider, token, nonce, name };
+    return this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/id-token", body });
+  }
+
+  /** Goes to a provider whose identity is then linked to the signed-in user. */
+  async linkIdentity(input: OAuthInput): Promise<Result<OAuthStart>> {
+    return this.oauth.beginLink(input);
+  }
+
+  /** The identities at providers that the user can sign in with. */
+  async listIdentities(): Promise<Result<{ identities: Identity[] }>> {
+    return plain(await this.sessions.send<{ identities: Identity[] }>({ method: "GET", path: "/api/auth/identities" }));
+  }
+
+  /** Unlinks the identities of a provider, or the one with this subject; never the last way in. */
+  async unlinkIdentity({ provider, subject }: { provider: string; subject?: string }): Promise<Result<Unlinked>> {
+    const path = `/api/auth/identities/${encodeURIComponent(provider)}`;
+    const answer = await this.sessions.send<Unlinked>({ method: "DELETE", path, query: { subject } });
+    if (answer.data) this.sessions.store.updateUser(answer.data.user);
+    return plain(answer);
   }
 
   /** Ends the session, here and at the service. */

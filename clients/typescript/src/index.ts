@@ -1,6 +1,6 @@
 // @latchkey/client: the client of the Latchkey account and profile service. This is the table of contents.
 export { type VerifiedToken, type VerifyOptions, verifyAccessToken } from "./access-token.js";
-export type { Auth, OlderRedirect, SendMailInput, SignUpInput } from "./auth.js";
+export type { Auth, IdTokenInput, OlderRedirect, SendMailInput, SignUpInput } from "./auth.js";
 export type { AccessTokenClaims } from "./claims.js";
 export { createClient, type LatchkeyClient } from "./client.js";
 export { type ClientErrorCode, type ErrorCode, LatchkeyError, type Result, type ServerErrorCode } from "./errors.js";
@@ -12,6 +12,7 @@ export type { AuthEvent } from "./session-store.js";
 export type {
   EndedSessions,
   FlatProfile,
+  Identity,
   JwkSet,
   MailSent,
   Message,
@@ -25,5 +26,6 @@ export type {
   Session,
   SignedIn,
   SignedUp,
+  Unlinked,
   User,
 } from "./types.js";

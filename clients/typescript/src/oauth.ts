@@ -28,6 +28,11 @@ export interface OAuthStart {
   codeVerifier?: string;
 }
 
+/** Where to send the browser, as the service answers. */
+interface AuthUrl {
+  authUrl: string;
+}
+
 /** The flow of one client, and what the address bar said when it began. */
 export class OAuthFlow {
   private readonly storage: Storage;
@@ -48,29 +53,29 @@ export class OAuthFlow {
 
   /** Asks the service for the provider's address, and goes there unless told otherwise. */
   async begin(input: OAuthInput): Promise<Result<OAuthStart>> {
-    const leaves = this.isWebPage && !input.skipBrowserRedirect;
-    if (leaves && !this.storage.isDurable) return failure(storageBlocked());
-    const { provider } = input;
-    const codeVerifier = newVerifier();
-    const query = {
-      ...input.additionalParams,
-      redirect_uri: input.redirectTo,
-      code_challenge: await challengeOf(codeVerifier),
-    };
-    const ask = (folder: string): Promise<Result<{ authUrl: string }>> => {
-      const path = `/api/auth/oauth/${folder}${encodeURIComponent(provider)}`;
-      return this.transport.send<{ authUrl: string }>({ method: "GET", path, query });
-    };
-    let answer = await ask("");
-    if (answer.error?.error === "UNSUPPORTED_PROVIDER") {
+    const { provider, redirectTo, additionalParams } = input;
+    return this.leave(input, async (code_challenge) => {
+      const query = { ...additionalParams, redirect_uri: redirectTo, code_challenge };
+      const ask = (folder: string): Promise<Result<AuthUrl>> => {
+        const path = `/api/auth/oauth/${folder}${encodeURIComponent(provider)}`;
+        return this.transport.send<AuthUrl>({ method: "GET", path, query });
+      };
+      const answer = await ask("");
+      if (answer.error?.error !== "UNSUPPORTED_PROVIDER") return answer;
       // Not one of the built-in ones. Where it is no custom one either, the first answer stands.
       const custom = await ask("custom/");
-      if (!custom.error || custom.error.error !== "NOT_FOUND") answer = custom;
-    }
-    if (answer.error) return failure(answer.error);
-    this.storage.set(this.key, codeVerifier);
-    if (leaves) location.assign(answer.data.authUrl);
-    return success({ url: answer.data.authUrl, provider, codeVerifier });
+      return custom.error?.error === "NOT_FOUND" ? answer : custom;
+    });
+  }
+
+  /** The same, for an identity that is to be linked to the user of the session. */
+  async beginLink(input: OAuthInput): Promise<Result<OAuthStart>> {
+    const { provider, redirectTo, additionalParams } = input;
+    const path = `/api/auth/identities/${encodeURIComponent(provider)}/link`;
+    return this.leave(input, (code_challenge) => {
+      const body = { redirect_uri: redirectTo, code_challenge, additionalParams };
+      return this.sessions.send<AuthUrl>({ method: "POST", path, body });
+    });
   }
 
   /** Exchanges a code for a session; without a verifier, the one that this browser keeps. */
@@ -78,8 +83,11 @@ export class OAuthFlow {
     const verifier = codeVerifier ?? this.storage.get(this.key);
     this.storage.remove(this.key);
     if (!verifier) return failure(notBegunHere());
+    // An identity is linked by the session that began it; a sign-in does not mind one.
+    const { data: session } = await this.sessions.fresh();
     const body = { code, code_verifier: verifier };
-    return this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/oauth/exchange", body });
+    const bearer = session?.accessToken;
+    return this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/oauth/exchange", body, bearer });
   }
 
   /** Reads the address of the page at the start; a code is taken out of it and exchanged. */
@@ -104,12 +112,29 @@ export class OAuthFlow {
     return this.result;
   }
 
+  /** Makes the verifier, asks for the address, and goes there. */
+  private async leave(
+    { provider, skipBrowserRedirect }: OAuthInput,
+    ask: (challenge: string) => Promise<Result<AuthUrl>>,
+  ): Promise<Result<OAuthStart>> {
+    const leaves = this.isWebPage && !skipBrowserRedirect;
+    if (leaves && !this.storage.isDurable) return failure(storageBlocked());
+    const codeVerifier = newVerifier();
+    const { data, error } = await ask(await challengeOf(codeVerifier));
+    if (error) return failure(error);
+    this.storage.set(this.key, codeVerifier);
+    if (leaves) location.assign(data.authUrl);
+    return success({ url: data.authUrl, provider, codeVerifier });
+  }
+
   private readResult(): RedirectResult | null {
     const told = readRedirectResult(location.href, this.settings.prefix);
     if (told) return told;
-    // A provider's refusal comes back as `error`; another `error` in the address is the app's own.
+    // Without the prefix an `error` in the address is the app's own, unless somebody has just been at a provider.
     const error = new URL(location.href).searchParams.get("error");
-    return error && this.storage.get(this.key) ? { status: "error", type: "oauth", error } : null;
+    if (!error || !this.storage.get(this.key)) return null;
+    this.storage.remove(this.key);
+    return { status: "error", type: "oauth", error };
   }
 
   private cleanAddress(): void {

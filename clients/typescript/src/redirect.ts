@@ -12,17 +12,17 @@ export interface RedirectResult {
 }
 
 const STATUSES = ["success", "ready", "error"];
-const TYPES = ["verify_email", "reset_password", "oauth"];
+const TYPES = ["verify_email", "reset_password", "oauth"] as const;
 
 /** Reads the address of a redirect target; null where it carries no outcome. */
 export function readRedirectResult(url: string | URL, prefix = "service"): RedirectResult | null {
   const parameters = new URL(url).searchParams;
-  const status = parameters.get(`${prefix}_status`) ?? "";
-  // Where a link is not known, the service does not say of what kind it was.
-  const type = parameters.get(`${prefix}_type`) ?? "verify_email";
   const error = parameters.get(`${prefix}_error`) ?? "";
-  if (!STATUSES.includes(status) || !TYPES.includes(type)) return null;
-  const kind = type as RedirectResult["type"];
+  // The return from a provider says what went wrong, and has no status.
+  const status = parameters.get(`${prefix}_status`) ?? (error && "error");
+  const type = parameters.get(`${prefix}_type`) ?? "oauth";
+  const kind = TYPES.find((known) => known === type);
+  if (!STATUSES.includes(status) || !kind) return null;
   if (status === "error") return { status, type: kind, error: error || "The link is not good." };
   if (status === "success") return { status, type: kind };
   const token = parameters.get("token");
@@ -35,7 +35,9 @@ export function readRedirectResult(url: string | URL, prefix = "service"): Redir
 export function withoutRedirectParameters(url: string | URL, prefix = "service"): string {
   const clean = new URL(url);
   const added = ["status", "type", "error", "code"].map((name) => `${prefix}_${name}`);
-  if (clean.searchParams.get(`${prefix}_type`) === "reset_password") added.push("token");
+  const type = clean.searchParams.get(`${prefix}_type`);
+  if (type === "reset_password") added.push("token");
+  if (type === null && clean.searchParams.has(`${prefix}_error`)) added.push("error");
   // Only the added pairs go: rewriting all would change how the others are spelt.
   const kept = clean.search.slice(1).split("&").filter((pair) => !added.includes(pair.split("=")[0] ?? ""));
   clean.search = kept.join("&");

@@ -34,6 +34,11 @@ export class Sessions {
   /** The session, refreshed where it is due; null where there is none. An error: it is not known (no network). */
   async current(): Promise<Result<HeldSession | null>> {
     await this.beginning;
+    return this.fresh();
+  }
+
+  /** The same, for what belongs to the beginning itself. */
+  async fresh(): Promise<Result<HeldSession | null>> {
     const held = this.store.current;
     const isFresh = held !== null && Date.now() < held.staleAt;
     if (isFresh || !this.settings.autoRefresh || !this.refresher.canTry()) return success(held);
@@ -65,7 +70,9 @@ export class Sessions {
     return this.refresher.exclusively(async () => {
       const { data, error } = await this.transport.send<T & SessionAnswer>({ ...request, query });
       if (error) return failure(error);
-      this.store.open("SIGNED_IN", data);
+      // Without a token for the next refresh it is the session that was there, with a user who changed.
+      if (data.csrfToken || data.refreshToken) this.store.open("SIGNED_IN", data);
+      else if (data.user) this.store.updateUser(data.user);
       return success(data);
     });
   }

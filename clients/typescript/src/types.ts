@@ -32,6 +32,23 @@ export type EndedSessions = Schemas["EndedSessions"];
 /** The keys that access tokens are signed with (RFC 7517). */
 export type JwkSet = Schemas["JwkSet"];
 
+/** An identity at a provider that is linked to the user. */
+export interface Identity {
+  provider: string;
+  /** The user's id at the provider. */
+  subject: string;
+  /** The address that the provider told when it was linked. */
+  email: string | null;
+  /** When it was linked. */
+  createdAt: string;
+}
+
+/** The user after an identity was unlinked. */
+export interface Unlinked {
+  message: string;
+  user: User;
+}
+
 /** A session (spec 2.6). */
 export interface Session {
   accessToken: string;

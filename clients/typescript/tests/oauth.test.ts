@@ -111,6 +111,28 @@ describe("exchangeOAuthCode", () => {
     expect(calls[0]?.body).toEqual({ code: "the-code", code_verifier: "the-verifier" });
   });
 
+  test("exchangeOAuthCode sends the bearer of the session, which links an identity, and keeps its tokens", async () => {
+    const linked = { ...USER, providers: ["email", "acme"] };
+    const { fetch, calls } = fakeService(({ path }) => {
+      if (path.endsWith("link")) return started;
+      if (path.endsWith("exchange")) return { body: { user: linked, accessToken: "another" } };
+      return session({ refreshToken: "first" });
+    });
+    const client = createClient({ baseUrl, fetch, isServerMode: true });
+    const signedIn = await client.auth.signInWithPassword({ email: USER.email, password: "correct horse battery" });
+
+    await client.auth.linkIdentity({ provider: "acme", redirectTo });
+    await client.auth.exchangeOAuthCode("the-code");
+
+    expect(calls[1]).toMatchObject({ method: "POST", path: "/api/auth/identities/acme/link" });
+    expect(calls[1]?.body).toEqual({ redirect_uri: redirectTo, code_challenge: expect.stringMatching(/^[\w-]{43}$/) });
+    expect(calls[2]?.headers.get("authorization")).toBe(`Bearer ${signedIn.data?.accessToken}`);
+    expect((await client.auth.getCurrentSession()).data?.session).toMatchObject({
+      user: linked,
+      accessToken: signedIn.data?.accessToken,
+    });
+  });
+
   test("a verifier is used once", async () => {
     const { fetch } = fakeService(({ path }) => (path.endsWith("exchange") ? session() : started));
     const client = createClient({ baseUrl, fetch });
@@ -127,5 +149,19 @@ describe("exchangeOAuthCode", () => {
 
     expect(error).toMatchObject({ statusCode: 400, error: "INVALID_OAUTH_CODE" });
     expect(calls).toHaveLength(0);
+  });
+});
+
+describe("signInWithIdToken", () => {
+  test("signInWithIdToken opens a session by the token of a provider", async () => {
+    const { fetch, calls } = fakeService(() => session({ refreshToken: "next" }));
+    const client = createClient({ baseUrl, fetch, clientType: "mobile" });
+    const input = { provider: "google", token: "the-id-token", nonce: "the-nonce" };
+
+    const { data } = await client.auth.signInWithIdToken(input);
+    client.close();
+
+    expect(data?.user).toEqual(USER);
+    expect(calls[0]).toMatchObject({ method: "POST", path: "/api/auth/id-token", body: input });
   });
 });
