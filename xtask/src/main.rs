@@ -21,6 +21,7 @@ const TASKS: &[Task] = &[
     ("ci", "everything below, in the order of CI", ci::run),
     ("test", "all tests of the workspace, after what they need is there", tests_task::run),
     ("drill", "what an operator fears, done on purpose: failover", drill::run),
+    ("client", "the tests of the TypeScript client alone", tests_task::run_client),
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files and functions that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
