@@ -43,6 +43,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-http",
         ],
     ),
+    (
+        "latchkey-bench",
+        &["latchkey-domain", "latchkey-store", "latchkey-store-sqlite", "latchkey-store-postgres"],
+    ),
     ("xtask", &[]),
 ];
 
@@ -50,7 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GUARDED: &[(&str, &[&str])] = &[
     ("rusqlite", &["latchkey-store-sqlite"]),
     ("tokio-postgres", &["latchkey-store-postgres"]),
-    ("axum", &["latchkey-http", "latchkey", "latchkey-testkit"]),
+    ("axum", &["latchkey-http", "latchkey", "latchkey-testkit", "latchkey-bench"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];
 

@@ -23,6 +23,8 @@ mod refresh;
 mod reset;
 mod rows;
 mod search;
+#[cfg(feature = "seed")]
+mod seed;
 mod sessions;
 mod settings;
 mod sign_up;
@@ -32,4 +34,6 @@ mod store;
 mod writer;
 
 pub use migrations::MigrationError;
+#[cfg(feature = "seed")]
+pub use seed::seed;
 pub use store::{SqliteOptions, SqliteStore};

@@ -1,0 +1,62 @@
+//! The benchmark of Latchkey. `cargo xtask bench` builds and runs it.
+//!
+//! | Room | Holds |
+//! |---|---|
+//! | [`load`], [`scripts`], [`answer`] | the load driver and what it asks |
+//! | [`people`], [`words`] | who is in a seeded database |
+//! | [`process`], [`bare`] | the servers under test, and the limit |
+
+mod answer;
+mod bare;
+mod error;
+mod load;
+mod people;
+mod process;
+mod scripts;
+mod time;
+mod words;
+mod plan;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::error::Result;
+
+/// The benchmark of Latchkey.
+#[derive(Debug, Parser)]
+enum Cli {
+    /// Serve the bare route that is the limit.
+    Bare {
+        /// Where.
+        port: u16,
+    },
+    /// Run.
+    Run(plan::Options),
+    /// Fill a file with people.
+    Seed {
+        /// The file.
+        file: PathBuf,
+        /// How many.
+        people: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    match cli {
+        Cli::Bare { port } => bare::serve(port),
+        Cli::Run(options) => plan::run(&options),
+        Cli::Seed { file, people } => plan::seed(&file, people),
+    }
+}
