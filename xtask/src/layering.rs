@@ -15,7 +15,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store"]),
     ("latchkey-oauth", &["latchkey-domain"]),
     ("latchkey-mail", &["latchkey-domain"]),
-    ("latchkey-service", &["latchkey-domain", "latchkey-store", "latchkey-oauth", "latchkey-mail"]),
+    ("latchkey-search", &["latchkey-domain"]),
+    (
+        "latchkey-service",
+        &["latchkey-domain", "latchkey-store", "latchkey-oauth", "latchkey-mail", "latchkey-search"],
+    ),
     ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
     (
         "latchkey",
