@@ -83,14 +83,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut random = Patch::new(Arc::clone(&bearers), Pick::Random);
     for _ in 0..options.rounds {
         let mut limit = Get::paths(std::iter::once("/bytes/400".to_owned()), Pick::InTurn);
-        let base = drive(&load(&bare, 64), &mut limit)?.per_second();
-        println!("bare {base:.0}");
-        let mut row = |name: &str, connections, script: &mut dyn Script| -> Result<()> {
+        let cpu = |server: &Server, m: &crate::load::Measured, before: f64| -> Result<f64> {
+            Ok((server.processor_time()? - before) * 1e6 / crate::load::count(m.latency.len()) * m.seconds / (m.seconds + 0.5))
+        };
+        let before = bare.processor_time()?;
+        let m = drive(&load(&bare, 64), &mut limit)?;
+        let base = m.per_second();
+        println!("bare {base:.0} {:.2} us", cpu(&bare, &m, before)?);
+        let row = |name: &str, connections, script: &mut dyn Script| -> Result<()> {
             if !options.only.is_empty() && !options.only.split(',').any(|one| one == name) {
                 return Ok(());
             }
+            let before = service.processor_time()?;
             let m = drive(&load(&service, connections), script)?;
-            println!("{name:<10} {:>8.0}/s ratio {:.3} p50 {:.3} p99 {:.3} ms {:?}", m.per_second(), m.per_second() / base, m.ms(0.5), m.ms(0.99), m.statuses);
+            println!("{name:<10} {:.2} us {:>8.0}/s ratio {:.3} p50 {:.3} p99 {:.3} ms {:?}", cpu(&service, &m, before)?, m.per_second(), m.per_second() / base, m.ms(0.5), m.ms(0.99), m.statuses);
             Ok(())
         };
         row("me", 64, &mut me)?;

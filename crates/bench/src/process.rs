@@ -14,6 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a stop may take before it is forced.
 const FAREWELL: Duration = Duration::from_secs(30);
 
+/// Ticks of `/proc` per second, the same on every Linux that matters here (`getconf CLK_TCK`).
+const TICKS: f64 = 100.0;
+
 /// A server process; dropping it stops it.
 pub(crate) struct Server {
     child: Child,
@@ -63,6 +66,15 @@ impl Server {
             line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0)
         };
         Ok(Memory { now: kib("VmRSS:") / 1024.0, peak: kib("VmHWM:") / 1024.0 })
+    }
+
+    /// Processor time it has used, in seconds.
+    pub(crate) fn processor_time(&self) -> Result<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        // The 14th and 15th field of the line are the 12th and 13th after the name.
+        let ticks: f64 = after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
+        Ok(ticks / TICKS)
     }
 
     /// Lets the peak begin anew.

@@ -170,7 +170,11 @@ fn folded(profile: &Profile) -> SearchText {
 
 /// Reads a row of [`profile_columns`].
 pub(crate) fn read_row(row: &Row<'_>) -> Fallible<Profile> {
-    let mut cells = Cells::new(row, "profiles");
+    read_profile(&mut Cells::new(row, "profiles"))
+}
+
+/// Reads the [`profile_columns`] that come next.
+pub(crate) fn read_profile(cells: &mut Cells<'_>) -> Fallible<Profile> {
     Ok(Profile {
         id: cells.id("id")?,
         user_id: cells.id("user_id")?,

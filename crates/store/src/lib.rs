@@ -32,8 +32,8 @@ pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, 
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
 pub use sessions::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession,
-    Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
+    RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
