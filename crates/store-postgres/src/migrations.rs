@@ -58,6 +58,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     8 "0008_audit",
     9 "0009_search",
     10 "0010_health",
+    12 "0012_search_feed",
 };
 
 const ENCODING: &str = "SELECT current_setting('server_encoding')";

@@ -23,6 +23,7 @@ mod refresh;
 mod reset;
 mod rows;
 mod search;
+mod search_feed;
 #[cfg(feature = "seed")]
 mod seed;
 mod sessions;

@@ -51,6 +51,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     8 "0008_audit",
     9 "0009_search",
     10 "0010_health",
+    12 "0012_search_feed",
 };
 
 const CREATE_TABLE: &str = "

@@ -14,6 +14,7 @@ mod links;
 mod outbox;
 mod profiles;
 mod retention;
+mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -30,7 +31,8 @@ pub use limits::Limits;
 pub use links::StoredLink;
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
-pub use retention::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use retention::{CHANGES_KEPT, DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
     BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
     RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
@@ -51,6 +53,7 @@ pub trait Store:
     + Limits
     + Outbox
     + Profiles
+    + SearchFeed
     + Sessions
     + Settings
     + SigningKeys
