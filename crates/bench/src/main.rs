@@ -11,11 +11,11 @@ mod bare;
 mod error;
 mod load;
 mod people;
+mod plan;
 mod process;
 mod scripts;
 mod time;
 mod words;
-mod plan;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -14,8 +14,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::NewAccount;
-use rand::rngs::StdRng;
 use rand::SeedableRng;
+use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};
 
 use crate::error::{BenchError, Result};
@@ -132,7 +132,8 @@ fn event(number: u64, now: Timestamp) -> AuditEvent {
 fn hash(password: &str) -> Result<PasswordHash> {
     let (memory, passes) = COST;
     let (salt, mut output) = ([7; 16], [0; 32]);
-    let params = Params::new(memory, passes, 1, Some(output.len())).map_err(|_| BenchError::other("argon2"))?;
+    let params =
+        Params::new(memory, passes, 1, Some(output.len())).map_err(|_| BenchError::other("argon2"))?;
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
         .hash_password_into(password.as_bytes(), &salt, &mut output)
         .map_err(|_| BenchError::other("argon2 refused its input"))?;

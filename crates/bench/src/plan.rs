@@ -57,7 +57,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
     let town = People::new(1_000_000.min(count_of(&options.seed)), 100_000, wall_clock())?;
     let people: Vec<u64> = town.with_session().collect();
-    let mut collect = Collect::new(people.iter().copied().skip(200).take(if options.only.contains("random") { 50_000 } else { 1000 }).collect());
+    let mut collect = Collect::new(
+        people
+            .iter()
+            .copied()
+            .skip(200)
+            .take(if options.only.contains("random") { 50_000 } else { 1000 })
+            .collect(),
+    );
     let load = |server: &Server, connections| Load {
         address: server.address,
         connections,
@@ -77,14 +84,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let hot = Arc::new(bearers[..64].to_vec());
     let mut refresh = Refresh::seeded(people.iter().copied().take(16));
     let mut me = Get::by_bearers("/api/profiles/me", &bearers[..1000.min(bearers.len())], Pick::InTurn);
-    let mut session = Get::by_bearers("/api/auth/sessions/current", &bearers[..1000.min(bearers.len())], Pick::InTurn);
-    let mut public = Get::paths(bearers[..1000].iter().map(|b| format!("/api/profiles/{}", b.user_id)), Pick::InTurn);
+    let mut session =
+        Get::by_bearers("/api/auth/sessions/current", &bearers[..1000.min(bearers.len())], Pick::InTurn);
+    let mut public =
+        Get::paths(bearers[..1000].iter().map(|b| format!("/api/profiles/{}", b.user_id)), Pick::InTurn);
     let mut patch = Patch::new(hot, Pick::InTurn);
     let mut random = Patch::new(Arc::clone(&bearers), Pick::Random);
     for _ in 0..options.rounds {
         let mut limit = Get::paths(std::iter::once("/bytes/400".to_owned()), Pick::InTurn);
         let cpu = |server: &Server, m: &crate::load::Measured, before: f64| -> Result<f64> {
-            Ok((server.processor_time()? - before) * 1e6 / crate::load::count(m.latency.len()) * m.seconds / (m.seconds + 0.5))
+            Ok((server.processor_time()? - before) * 1e6 / crate::load::count(m.latency.len()) * m.seconds
+                / (m.seconds + 0.5))
         };
         let before = bare.processor_time()?;
         let m = drive(&load(&bare, 64), &mut limit)?;
@@ -96,7 +106,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             }
             let before = service.processor_time()?;
             let m = drive(&load(&service, connections), script)?;
-            println!("{name:<10} {:.2} us {:>8.0}/s ratio {:.3} p50 {:.3} p99 {:.3} ms {:?}", cpu(&service, &m, before)?, m.per_second(), m.per_second() / base, m.ms(0.5), m.ms(0.99), m.statuses);
+            println!(
+                "{name:<10} {:.2} us {:>8.0}/s ratio {:.3} p50 {:.3} p99 {:.3} ms {:?}",
+                cpu(&service, &m, before)?,
+                m.per_second(),
+                m.per_second() / base,
+                m.ms(0.5),
+                m.ms(0.99),
+                m.statuses
+            );
             Ok(())
         };
         row("me", 64, &mut me)?;
@@ -111,5 +129,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 fn count_of(path: &Path) -> u64 {
-    path.file_stem().and_then(|s| s.to_str()).and_then(|s| s.rsplit('-').next()?.parse().ok()).unwrap_or(100_000)
+    path.file_stem()
+        .and_then(|s| s.to_str())
+        .and_then(|s| s.rsplit('-').next()?.parse().ok())
+        .unwrap_or(100_000)
 }

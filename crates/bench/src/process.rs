@@ -73,7 +73,8 @@ impl Server {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let after_name = stat.rsplit(')').next().unwrap_or_default();
         // The 14th and 15th field of the line are the 12th and 13th after the name.
-        let ticks: f64 = after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
+        let ticks: f64 =
+            after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
         Ok(ticks / TICKS)
     }
 
@@ -107,7 +108,9 @@ impl Drop for Server {
 fn answers(address: SocketAddr, path: &str) -> bool {
     let ask = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect(address)?;
-        stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n").as_bytes())?;
+        stream.write_all(
+            format!("GET {path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n").as_bytes(),
+        )?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;
         Ok(answer.starts_with(b"HTTP/1.1 200"))

@@ -8,9 +8,10 @@ pub(crate) const VOCABULARY: usize = 60_000;
 const FIRST_NAMES: usize = 2_000;
 const LAST_NAMES: usize = 30_000;
 const SYLLABLES: &[&str] = &[
-    "ba", "be", "bor", "ca", "cel", "da", "den", "do", "el", "en", "fa", "fi", "ga", "gro", "ha", "hel", "ia", "in", "ja",
-    "jo", "ka", "ki", "la", "len", "lo", "ma", "mi", "mon", "na", "ne", "nor", "o", "or", "pa", "pe", "qua", "ra", "ri",
-    "ros", "sa", "sen", "so", "ta", "ti", "tor", "u", "ul", "va", "vi", "wen", "xa", "ya", "yl", "za", "zo",
+    "ba", "be", "bor", "ca", "cel", "da", "den", "do", "el", "en", "fa", "fi", "ga", "gro", "ha", "hel",
+    "ia", "in", "ja", "jo", "ka", "ki", "la", "len", "lo", "ma", "mi", "mon", "na", "ne", "nor", "o", "or",
+    "pa", "pe", "qua", "ra", "ri", "ros", "sa", "sen", "so", "ta", "ti", "tor", "u", "ul", "va", "vi", "wen",
+    "xa", "ya", "yl", "za", "zo",
 ];
 
 /// All words, the most frequent first.
@@ -46,7 +47,12 @@ impl Words {
 }
 
 /// A rank, the first ones most often: the inverse of the logarithmic distribution.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "small numbers")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "small numbers"
+)]
 fn zipf(rng: &mut StdRng) -> usize {
     let exponent = rng.random_range(0.0..1.0);
     ((VOCABULARY as f64).powf(exponent) as usize).saturating_sub(1)
