@@ -20,18 +20,6 @@ pub(crate) enum BenchError {
     /// A server did not start or stopped.
     #[error("{0}")]
     Server(String),
-    /// A server refused what it should not.
-    #[error("{what}: {refused} of {all} requests were refused (status {status})")]
-    Refused {
-        /// The row.
-        what: String,
-        /// How many.
-        refused: u64,
-        /// Of how many.
-        all: u64,
-        /// With what.
-        status: u16,
-    },
     /// Anything else.
     #[error(transparent)]
     Other(Box<dyn Error + Send + Sync>),

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`load`], [`scripts`], [`answer`] | the load driver and what it asks |
 //! | [`people`], [`words`] | who is in a seeded database |
-//! | [`process`], [`bare`] | the servers under test, and the limit |
+//! | [`process`], [`bare`], [`world`] | the servers under test, and the limit |
+//! | [`rows`], [`storm`], [`searches`], [`starts`], [`raw_hash`] | what is measured |
+//! | [`plan`], [`row`], [`report`] | all of it in order, medians, and the report |
 
 mod answer;
 mod bare;
@@ -13,9 +15,17 @@ mod load;
 mod people;
 mod plan;
 mod process;
+mod raw_hash;
+mod report;
+mod row;
+mod rows;
 mod scripts;
+mod searches;
+mod starts;
+mod storm;
 mod time;
 mod words;
+mod world;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
