@@ -184,7 +184,9 @@ impl KeySet {
     pub fn open(stored: &[StoredSigningKey], keys: &Keys) -> Result<Self> {
         let opened: Vec<_> = stored.iter().map(|key| SigningKey::open(key, keys)).collect::<Result<_>>()?;
         match opened.first() {
-            Some(first) if first.verify_until.is_none() => Ok(Self { keys: opened, verified: VerifiedTokens::default() }),
+            Some(first) if first.verify_until.is_none() => {
+                Ok(Self { keys: opened, verified: VerifiedTokens::default() })
+            }
             _ => Err(Error::internal("there is no key that signs")),
         }
     }
