@@ -55,14 +55,22 @@ impl Draft {
 
     /// All profiles of the sources that are not left out. No profile may be in two of them otherwise.
     pub(crate) fn merged(sources: &[Source<'_>]) -> Self {
-        let (keys, places) = merge_keys(sources);
+        let keys: Vec<_> = sources.iter().map(|source| (source.keys, source.hidden)).collect();
+        let (keys, places) = merge_keys(&keys);
         let words: Vec<_> = sources.iter().map(|source| source.words).collect();
         let heads: Vec<_> = sources.iter().map(|source| source.heads).collect();
         Self { keys, words: merge(&words, &places), heads: merge(&heads, &places) }
     }
 
-    pub(crate) fn source<'a>(&'a self, hidden: &'a RoaringBitmap) -> Source<'a> {
-        Source { keys: &self.keys, words: &self.words, heads: &self.heads, hidden }
+    /// The same of drafts, each of which is given up as soon as it can be.
+    pub(crate) fn joined(drafts: Vec<Self>) -> Self {
+        let nobody = RoaringBitmap::new();
+        let keys: Vec<_> = drafts.iter().map(|draft| (draft.keys.as_slice(), &nobody)).collect();
+        let (keys, places) = merge_keys(&keys);
+        let (words, heads): (Vec<_>, Vec<_>) =
+            drafts.into_iter().map(|draft| (draft.words, draft.heads)).unzip();
+        let join = |parts: Vec<Inverted>| merge(&parts.iter().collect::<Vec<_>>(), &places);
+        Self { keys, heads: join(heads), words: join(words) }
     }
 }
 
@@ -125,13 +133,13 @@ impl<'a> Collected<'a> {
 }
 
 /// The keys of all in one order, and for each source the new rank of each of its ranks.
-fn merge_keys(sources: &[Source<'_>]) -> (Vec<Key>, Vec<Vec<u32>>) {
-    let mut all = Vec::with_capacity(sources.iter().map(|source| source.keys.len()).sum());
+fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec<Vec<u32>>) {
+    let mut all = Vec::with_capacity(sources.iter().map(|(keys, _)| keys.len()).sum());
     let mut places = Vec::with_capacity(sources.len());
-    for (number, source) in sources.iter().enumerate() {
-        let kept = (0..).zip(source.keys).filter(|(rank, _)| !source.hidden.contains(*rank));
+    for (number, (keys, hidden)) in sources.iter().enumerate() {
+        let kept = (0..).zip(*keys).filter(|(rank, _)| !hidden.contains(*rank));
         all.extend(kept.map(|(rank, key)| (*key, number, rank)));
-        places.push(vec![NONE; source.keys.len()]);
+        places.push(vec![NONE; keys.len()]);
     }
     all.sort(); // it is made of sorted runs, which this finds
     let mut keys = Vec::with_capacity(all.len());

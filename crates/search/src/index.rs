@@ -113,6 +113,13 @@ impl Index {
         true
     }
 
+    /// Whether [`Self::tidy`] has anything to do.
+    #[must_use]
+    pub fn wants_tidying(&self) -> bool {
+        let view = self.view.load();
+        view.fresh.len() >= FRESH || tidying::choose(&view.parts).is_some()
+    }
+
     fn change(&self, change: impl FnOnce(&mut View)) {
         let _turn = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut view = View::clone(&self.view.load());

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use roaring::RoaringBitmap;
 
+use crate::ends::Ends;
 use crate::strings::Strings;
 
 /// Ranks of one text up to which they are kept plainly, not as a set: most texts are had by very few profiles.
@@ -13,8 +14,8 @@ const MOST_PLAIN: usize = if cfg!(test) { 4 } else { 1_024 };
 #[derive(Default)]
 pub(crate) struct Inverted {
     pub(crate) texts: Strings,
-    /// Where the plain ranks of each text end.
-    ends: Vec<usize>,
+    /// The plain ranks of each text.
+    ends: Ends,
     plain: Vec<u32>,
     large: HashMap<usize, RoaringBitmap>,
 }
@@ -57,8 +58,7 @@ impl Inverted {
     }
 
     pub(crate) fn ranks(&self, number: usize) -> Ranks<'_> {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        let plain = &self.plain[start..self.ends[number]];
+        let plain = &self.plain[self.ends.range(number)];
         if plain.is_empty()
             && let Some(set) = self.large.get(&number)
         {
@@ -69,7 +69,7 @@ impl Inverted {
 
     pub(crate) fn shrink(&mut self) {
         self.texts.shrink();
-        self.ends.shrink_to_fit();
+        self.ends.shrink();
         self.plain.shrink_to_fit();
     }
 }

@@ -9,11 +9,12 @@
 //! | `index` | what is searched now: large parts that never change, the newest changes, and how one becomes the other |
 //! | `part` | one unchanging part and what a query finds in it |
 //! | `grams` | which words hold a text; sets made in advance where that would be long |
-//! | `inverted` | sorted texts, each with the ranks of the profiles that have it |
+//! | `inverted`, `strings`, `ends` | sorted texts, each with the ranks of the profiles that have it |
 //! | `draft` | making a part out of entries, or one out of several |
 //! | `pages` | the page at an offset across several parts |
 
 mod draft;
+mod ends;
 mod grams;
 mod index;
 mod inverted;

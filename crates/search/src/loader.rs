@@ -1,7 +1,5 @@
 //! Filling a new index with many profiles, in little memory.
 
-use roaring::RoaringBitmap;
-
 use crate::draft::Draft;
 use crate::index::Index;
 use crate::key::Entry;
@@ -36,15 +34,11 @@ impl Loader {
     #[must_use]
     pub fn finish(mut self) -> Index {
         self.condense();
-        let nobody = RoaringBitmap::new();
+        drop(self.entries);
         let draft = match self.drafts.len() {
             0 | 1 => self.drafts.pop().unwrap_or_default(),
-            _ => {
-                let sources: Vec<_> = self.drafts.iter().map(|draft| draft.source(&nobody)).collect();
-                Draft::merged(&sources)
-            }
+            _ => Draft::joined(self.drafts),
         };
-        drop(self.drafts);
         Index::of(Part::of(draft))
     }
 

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use crate::ends::Ends;
+
 /// Distinct texts in ascending order of their bytes; each has a number, counted from 0.
 #[derive(Default)]
 pub(crate) struct Strings {
     text: String,
-    /// Where each one ends.
-    ends: Vec<usize>,
+    ends: Ends,
 }
 
 impl Strings {
@@ -22,8 +23,7 @@ impl Strings {
     }
 
     pub(crate) fn get(&self, number: usize) -> &str {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.text[start..self.ends[number]]
+        &self.text[self.ends.range(number)]
     }
 
     pub(crate) fn find(&self, text: &str) -> Option<usize> {
@@ -39,7 +39,7 @@ impl Strings {
 
     pub(crate) fn shrink(&mut self) {
         self.text.shrink_to_fit();
-        self.ends.shrink_to_fit();
+        self.ends.shrink();
     }
 
     /// How many come first for which this holds.

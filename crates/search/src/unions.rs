@@ -15,7 +15,7 @@ const SPARSE: usize = if cfg!(test) { 4 } else { 256 };
 
 /// What finding one text among many costs, in nanoseconds, as measured in the order of magnitude.
 const COST_OF_TEXT: u64 = 60;
-const COST_OF_RANK: u64 = 12;
+const COST_OF_RANK: u64 = 3;
 /// A set's container of 2¹⁶ profiles.
 const COST_OF_CONTAINER: u64 = 400;
 
