@@ -16,6 +16,7 @@ use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
+use latchkey_service::search::SearchEngine;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
@@ -24,7 +25,7 @@ use latchkey_store_sqlite::SqliteStore;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept, create_private};
 use crate::settings::{
-    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Secret, Settings, SmtpTls, StorageUrl,
+    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, SearchBy, Secret, Settings, SmtpTls, StorageUrl,
 };
 
 /// A part cannot be made.
@@ -231,6 +232,10 @@ fn service_config(
         },
         limits: limits(settings),
         create_profile_on_sign_up: settings.profiles.create_on_sign_up,
+        search_engine: match settings.search.engine {
+            SearchBy::Memory => SearchEngine::Memory,
+            SearchBy::Database => SearchEngine::Database,
+        },
         has_mail_transport,
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),

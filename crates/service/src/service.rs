@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::id_order::IdOrder;
 use crate::limits::Limits;
 use crate::passwords::{HashingError, Passwords};
+use crate::search::ProfileSearch;
 use crate::secrets::{CannotDerive, Keys, ServerSecret};
 use crate::settings::{BaseSettings, SettingsInForce};
 use crate::signing_keys::{KeySet, new_signing_key};
@@ -85,6 +86,7 @@ pub struct Service {
     pub(crate) limits: Limits,
     pub(crate) mailer: Mailer,
     pub(crate) mail_written: Notify,
+    pub(crate) search: ProfileSearch,
     id_order: IdOrder,
 }
 
@@ -134,6 +136,7 @@ impl Service {
             passwords,
             mailer: parts.mailer,
             mail_written: Notify::new(),
+            search: ProfileSearch::default(),
             id_order: IdOrder::default(),
         })
     }
