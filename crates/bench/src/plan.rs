@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::report::{self, Findings, Growth};
 use crate::rows::{self, Pace};
 use crate::time::now;
-use crate::world::Places;
+use crate::world::{Places, cluster};
 use crate::{searches, starts, storm};
 
 /// What is run.
@@ -25,38 +25,74 @@ pub(crate) struct Options {
     /// The report; without it the table is only printed.
     #[arg(long)]
     report: Option<PathBuf>,
-    /// People of the databases; the last one is the table's.
+    /// Not PostgreSQL.
+    #[arg(long)]
+    sqlite_only: bool,
+    /// People of the files; the last one is the table's.
     #[arg(long, value_delimiter = ',')]
     people: Vec<u64>,
 }
 
 /// Runs everything and reports.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let start = now();
     std::fs::create_dir_all(&options.folder)?;
-    let places = Places {
-        latchkey: std::fs::canonicalize(&options.latchkey)?,
-        folder: std::fs::canonicalize(&options.folder)?,
-    };
-    let (sizes, pace, bearers) = if options.quick {
-        (vec![10_000, 100_000], Pace { rounds: 3, length: Duration::from_millis(700) }, 10_000)
-    } else {
-        let pace = Pace { rounds: 3, length: Duration::from_millis(1_500) };
-        (vec![10_000, 100_000, 1_000_000], pace, usize::MAX)
-    };
-    let sizes = if options.people.is_empty() { sizes } else { options.people.clone() };
-    let largest = sizes.last().copied().unwrap_or_default();
+    let latchkey = std::fs::canonicalize(&options.latchkey)?;
+    let folder = std::fs::canonicalize(&options.folder)?;
+    let mut places = Places { latchkey, folder, cluster: None };
+    let mut all = vec![one_engine(&places, options, &options.embedded_sizes())?];
+    if !options.sqlite_only {
+        places.cluster = Some(cluster()?);
+        all.push(one_engine(&places, options, &options.remote_sizes())?);
+    }
+    let text: String = all.iter().map(report::markdown).collect();
+    println!("{text}");
+    if let Some(file) = &options.report {
+        report::write(file, &all)?;
+        println!("written: {}", file.display());
+    }
+    Ok(())
+}
 
-    let mut findings = Findings { engine: "SQLite", ..Findings::default() };
-    for people in sizes {
-        eprintln!("{people} people: seeding where there is no database yet");
+impl Options {
+    fn embedded_sizes(&self) -> Vec<u64> {
+        match (self.people.is_empty(), self.quick) {
+            (false, _) => self.people.clone(),
+            (true, true) => vec![10_000, 100_000],
+            (true, false) => vec![10_000, 100_000, 1_000_000],
+        }
+    }
+
+    fn remote_sizes(&self) -> Vec<u64> {
+        if self.quick { vec![10_000] } else { vec![10_000, 100_000] }
+    }
+
+    fn pace(&self) -> Pace {
+        let length = Duration::from_millis(if self.quick { 700 } else { 1_500 });
+        Pace { rounds: 3, length }
+    }
+
+    /// Access tokens of the largest database.
+    fn bearers(&self) -> usize {
+        if self.quick { 10_000 } else { usize::MAX }
+    }
+}
+
+/// All rows over all sizes with one engine; storm and starts with the largest.
+fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findings> {
+    let start = now();
+    let pace = options.pace();
+    let largest = sizes.last().copied().unwrap_or_default();
+    let mut findings = Findings { engine: places.engine(), ..Findings::default() };
+    for &people in sizes {
+        eprintln!("{}, {people} people", places.engine());
         places.seeded(people)?;
         let is_largest = people == largest;
-        let world = places.world(people, if is_largest { bearers } else { 5_000 })?;
+        let world = places.world(people, if is_largest { options.bearers() } else { 5_000 })?;
         let bare = places.bare()?;
         findings.memory_with_sessions = Some((world.bearers.len(), world.service.memory()?.now));
         let rows = rows::measure(&world, &bare, pace)?;
         if is_largest {
+            eprintln!("  storm");
             findings.storm = Some(storm::measure(&world, pace)?);
         }
         drop(bare);
@@ -64,16 +100,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let searches = searches::measure(&world, Pace { length: pace.length / 2, ..pace })?;
         findings.growth.push(Growth { people, rows, searches });
     }
-    eprintln!("starts");
-    findings.starts = Some(starts::measure(&places, largest)?);
+    eprintln!("  starts");
+    findings.starts = Some(starts::measure(places, largest)?);
     findings.took = start.elapsed();
-
-    println!("{}", report::markdown(&findings));
-    if let Some(file) = &options.report {
-        report::write(file, &[findings])?;
-        println!("written: {}", file.display());
-    }
-    Ok(())
+    Ok(findings)
 }
 
 /// Fills a file with people.

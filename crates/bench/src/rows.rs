@@ -16,6 +16,25 @@ const HOT: usize = 64;
 /// Accounts that reads pick from.
 const READERS: usize = 1_000;
 
+/// What an engine is to reach.
+struct Goals {
+    me: &'static [Goal],
+    public: &'static [Goal],
+    refresh: &'static [Goal],
+    hot: &'static [Goal],
+    random: &'static [Goal],
+}
+
+const EMBEDDED: Goals = Goals {
+    me: &[Goal::Ratio(0.45)],
+    public: &[Goal::Ratio(0.5)],
+    refresh: &[Goal::Ratio(0.075), Goal::P99(5.0)],
+    hot: &[Goal::Ratio(0.25)],
+    random: &[Goal::Ratio(0.05)],
+};
+const REMOTE: Goals =
+    Goals { me: &[Goal::Ratio(0.05)], public: &[], refresh: &[Goal::Ratio(0.02)], hot: &[], random: &[] };
+
 /// How long and how often.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
@@ -72,40 +91,41 @@ fn rows(world: &World) -> Vec<Asked> {
     let rotated: Vec<u64> = world.people.with_session().take(16).collect();
     let public = readers.iter().map(|bearer| format!("/api/profiles/{}", bearer.user_id));
     let get = |path: &str| Box::new(Get::by_bearers(path, readers, Pick::InTurn));
+    let goals = if world.is_remote() { &REMOTE } else { &EMBEDDED };
     vec![
-        Asked::new("GET /api/profiles/me", &[Goal::Ratio(0.45)], 64, 370, get("/api/profiles/me")),
+        Asked::new("GET /api/profiles/me", goals.me, 64, 370, get("/api/profiles/me")),
         Asked::new("GET /api/auth/sessions/current", &[], 64, 400, get("/api/auth/sessions/current")),
         Asked::new(
             "GET /api/profiles/{userId}",
-            &[Goal::Ratio(0.5)],
+            goals.public,
             64,
             330,
             Box::new(Get::paths(public, Pick::InTurn)),
         ),
         Asked::new(
             "refresh, token in the body",
-            &[Goal::Ratio(0.075), Goal::P99(5.0)],
+            goals.refresh,
             16,
             1_100,
             Box::new(Refresh::seeded(rotated.into_iter())),
         ),
         Asked::new(
             "refresh, token in the cookie",
-            &[Goal::Ratio(0.075), Goal::P99(5.0)],
+            goals.refresh,
             16,
             1_100,
             Box::new(Refresh::cookies(world.cookies.clone())),
         ),
         Asked::new(
             "PATCH /api/profiles/me, 64 accounts",
-            &[Goal::Ratio(0.25)],
+            goals.hot,
             64,
             400,
             Box::new(Patch::new(hot, Pick::InTurn)),
         ),
         Asked::new(
             "PATCH /api/profiles/me, at random over all",
-            &[Goal::Ratio(0.05)],
+            goals.random,
             64,
             400,
             Box::new(Patch::new(Arc::clone(&world.bearers), Pick::Random)),
