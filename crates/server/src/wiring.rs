@@ -17,13 +17,16 @@ use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
+use latchkey_service::search::SearchEngine;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
 use latchkey_store::{Store, StoreError};
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
-use crate::settings::{JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Secret, Settings, SmtpTls};
+use crate::settings::{
+    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, SearchBy, Secret, Settings, SmtpTls,
+};
 use crate::storage::{self, OpenStore, Patience};
 
 /// A part cannot be made.
@@ -248,6 +251,10 @@ fn service_config(
         },
         limits: limits(settings),
         create_profile_on_sign_up: settings.profiles.create_on_sign_up,
+        search_engine: match settings.search.engine {
+            SearchBy::Memory => SearchEngine::Memory,
+            SearchBy::Database => SearchEngine::Database,
+        },
         has_mail_transport,
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),

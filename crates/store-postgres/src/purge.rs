@@ -5,6 +5,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 
 use crate::script::Script;
+use crate::search_feed;
 use crate::store::PostgresStore;
 use crate::values::values;
 
@@ -74,11 +75,12 @@ impl PostgresStore {
         ];
         let mut writes = Script::default();
         let deleted = steps.map(|(sql, until)| writes.add(sql, values![until, PURGED_AT_ONCE]));
+        let changes = search_feed::purge(&mut writes);
         let answers = self.write(&writes).await?;
         // All of them at every purge, however many sessions refresh: they are kept for their grace alone.
         while self.tell(WIPE_SEALS, values![now, PURGED_AT_ONCE]).await?.affected >= u64::from(PURGED_AT_ONCE)
         {
         }
-        Ok(deleted.into_iter().map(|slot| answers.affected(slot)).sum())
+        Ok(deleted.into_iter().chain([changes]).map(|slot| answers.affected(slot)).sum())
     }
 }

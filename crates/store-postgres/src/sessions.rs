@@ -11,8 +11,8 @@ use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession,
-    Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
+    RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
 };
 use tokio_postgres::Row;
 
@@ -22,6 +22,7 @@ use crate::change_password::change_password;
 use crate::errors::Fallible;
 use crate::guards::{self, Hold, Watch};
 use crate::limits::Buckets;
+use crate::profiles::profile_columns;
 use crate::rows::Cells;
 use crate::script::{Answers, Script, Slot};
 use crate::store::PostgresStore;
@@ -83,6 +84,13 @@ const FIND_OWNER: &str = concat!(
     WHERE s.id = $1 AND u.banned_at IS NULL AND ",
     living!("$2")
 );
+const FIND_OWN_PROFILE: &str = concat!(
+    "SELECT s.user_id, p.user_id IS NOT NULL, ",
+    profile_columns!(),
+    " FROM sessions AS s JOIN users AS u ON u.id = s.user_id LEFT JOIN profiles AS p ON p.user_id = s.user_id
+    WHERE s.id = $1 AND u.banned_at IS NULL AND ",
+    living!("$2")
+);
 const LIST_LIVE: &str = concat!(
     "SELECT ",
     session_columns!(),
@@ -132,6 +140,10 @@ impl Sessions for PostgresStore {
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>> {
         let found = self.ask(FIND_OWNER, values![id, now]).await?;
         Ok(found.find(|row| Cells::new(row, "sessions").id("user_id"))?)
+    }
+
+    async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>> {
+        Ok(self.ask(FIND_OWN_PROFILE, values![id, now]).await?.find(read_own_profile)?)
     }
 
     async fn is_refresh_token_good(
@@ -345,6 +357,14 @@ fn read_live(row: &Row) -> Fallible<LiveSession> {
     let user = accounts::read_account(&mut cells)?.user;
     let session = read_session(cells.of("sessions"))?;
     Ok(LiveSession { session, user })
+}
+
+fn read_own_profile(row: &Row) -> Fallible<OwnProfile> {
+    let mut cells = Cells::new(row, "sessions");
+    let user_id = cells.id("user_id")?;
+    let has_profile = cells.flag("has_profile")?;
+    let profile = has_profile.then(|| profiles::read_profile(cells.of("profiles")).map(Box::new));
+    Ok(OwnProfile { user_id, profile: profile.transpose()? })
 }
 
 /// Reads the [`session_columns`] that come next.

@@ -179,6 +179,7 @@ async fn sessions(measured: &mut Measured) {
     op!(m.sign_in(sign_in));
     op!(m.find_live_session(session(1).id, at(1)));
     op!(m.find_session_owner(session(1).id, at(1)));
+    op!(m.find_session_profile(session(1).id, at(1)));
     op!(m.is_refresh_token_good(session(1).family, session(1).refresh, Duration::from_secs(30), at(1)));
     let refresh = || RefreshSession {
         family: session(1).family,

@@ -4,6 +4,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 use rusqlite::params;
 
+use crate::search_feed;
 use crate::statements::execute;
 use crate::store::SqliteStore;
 
@@ -71,6 +72,7 @@ impl SqliteStore {
         for (statement, until) in steps {
             deleted += self.purge_rows(statement, until).await?;
         }
+        deleted += self.write(search_feed::purge).await?;
         // All of them at every purge, however many sessions refresh: they are kept for their grace alone.
         while self.purge_rows(WIPE_SEALS, now).await? >= u64::from(PURGED_AT_ONCE) {}
         Ok(deleted)

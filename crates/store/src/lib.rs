@@ -19,6 +19,7 @@ mod oauth_providers;
 mod outbox;
 mod profiles;
 mod retention;
+mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -44,10 +45,11 @@ pub use oauth_flows::{
 pub use oauth_providers::{OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
-pub use retention::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use retention::{CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession,
-    Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
+    RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
@@ -68,6 +70,7 @@ pub trait Store:
     + OAuthProviders
     + Outbox
     + Profiles
+    + SearchFeed
     + Sessions
     + Settings
     + SigningKeys

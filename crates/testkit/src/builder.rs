@@ -14,6 +14,7 @@ use latchkey_oauth::{Networks, OutboundSettings};
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
+use latchkey_service::search::SearchEngine;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use url::Url;
 
@@ -91,6 +92,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
         hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
         limits: LimitsConfig { enabled: false, ..LimitsConfig::default() },
         create_profile_on_sign_up: true,
+        search_engine: SearchEngine::Memory,
         has_mail_transport: true,
         mail_from: Mailbox::parse("Latchkey <no-reply@example.org>").unwrap(),
         mail_retries: MailRetries::default(),

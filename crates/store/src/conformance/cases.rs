@@ -215,6 +215,14 @@ table! { $
         text_removed_by_the_first_proof_is_not_found,
         addresses_ids_and_private_fields_are_not_searched,
     }
+    search_feed {
+        what_search_shows_is_told_as_it_changes,
+        who_is_banned_deleted_or_pending_is_hidden,
+        a_late_follower_finds_what_is_there,
+        found_profiles_come_in_the_order_of_the_question,
+        a_position_of_somewhere_else_is_lost,
+        a_follower_misses_nothing_while_twenty_write,
+    }
     search_oracle {
         search_agrees_with_its_definition,
     }
