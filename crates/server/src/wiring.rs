@@ -27,7 +27,7 @@ use crate::data_folder::{DataFolder, DataFolderError, Kept};
 use crate::settings::{
     JwtAlgorithm, MailSettings, MailTransport, ProofMethod, SearchBy, Secret, Settings, SmtpTls,
 };
-use crate::storage::{self, OpenStore, Patience};
+use crate::storage::{self, OpenStore, Patience, Waiting};
 
 /// A part cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -92,13 +92,12 @@ pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembl
     // What cannot be made of the settings is told before anybody waits for a database.
     transport(settings)?;
     let storage = storage::open_patiently(settings, patience).await?;
-    let mut tries = 0;
+    let mut waiting = Waiting::default();
     let service = loop {
         let parts = parts(settings, &storage.store, &secret, kept_admin_key.as_ref())?;
         match Service::start(parts).await {
             Err(StartError::Store(error @ StoreError::Unavailable(_))) if patience == Patience::Endless => {
-                storage::wait(settings, tries, &latchkey_http::error::chain_of(&error)).await;
-                tries += 1;
+                waiting.pause(settings, &latchkey_http::error::chain_of(&error)).await;
             }
             started => break started?,
         }

@@ -9,8 +9,10 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::LiveSession;
 
+use crate::claims::Claims;
 use crate::error::{Error, Result};
 use crate::service::Service;
+use crate::signing_keys::KeySet;
 use crate::verified_tokens::VerifiedToken;
 
 /// A caller with a good user token: what calls need that load nothing more of the user.
@@ -96,10 +98,23 @@ impl Service {
 
     /// A token that is good by itself; whether its session lives is the store's to say.
     pub(crate) async fn good_token(&self, bearer: Option<&str>, now: Timestamp) -> Result<VerifiedToken> {
+        self.verified(bearer, |bearer, keys| self.names.verify_once(bearer, keys, now)).await
+    }
+
+    /// The same, with all that it says.
+    pub(crate) async fn good_claims(&self, bearer: Option<&str>, now: Timestamp) -> Result<Claims> {
+        self.verified(bearer, |bearer, keys| self.names.verify(bearer, keys, now)).await
+    }
+
+    async fn verified<T>(
+        &self,
+        bearer: Option<&str>,
+        verify: impl Fn(&str, &KeySet) -> Option<T>,
+    ) -> Result<T> {
         let bearer = bearer.ok_or(Error::Unauthorized)?;
         let known = self.signing.load_full();
-        if let Some(token) = self.names.verify_once(bearer, &known, now) {
-            return Ok(token);
+        if let Some(good) = verify(bearer, &known) {
+            return Ok(good);
         }
         // The key may have been rotated elsewhere a moment ago; this or another task takes it over.
         self.sync_shared().await?;
@@ -107,6 +122,6 @@ impl Service {
         if Arc::ptr_eq(&known, &newest) {
             return Err(Error::Unauthorized);
         }
-        self.names.verify_once(bearer, &newest, now).ok_or(Error::Unauthorized)
+        verify(bearer, &newest).ok_or(Error::Unauthorized)
     }
 }

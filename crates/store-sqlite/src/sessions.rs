@@ -11,14 +11,15 @@ use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
-    RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
+    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    StoreResult,
 };
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
 use crate::accounts::{self, account_columns, account_tables};
-use crate::change_password::change_password;
+use crate::change_password::{begin_password_change, change_password};
 use crate::errors::Fallible;
 use crate::limits::take_all;
 use crate::profiles::profile_columns;
@@ -49,7 +50,7 @@ const OPEN_SESSION: &str = "
     INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
         address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
     VALUES (?1, ?2, ?3, ?4, x'', NULL, NULL, ?5, ?6, ?7, ?8, ?8, ?9, ?10, NULL)";
-const FIND_LIVE: &str = concat!(
+pub(crate) const FIND_LIVE: &str = concat!(
     "SELECT ",
     account_columns!(),
     ", ",
@@ -112,6 +113,19 @@ impl Sessions for SqliteStore {
         }
         let (email, takes, guard) = (email.clone(), takes.to_vec(), guard.cloned());
         self.write(move |conn| begin_sign_in(conn, &email, &takes, guard.as_ref(), now)).await
+    }
+
+    async fn begin_password_change(
+        &self,
+        session: SessionId,
+        email: &EmailKey,
+        takes: &[Take],
+        guard: Option<&SignInGuard>,
+        now: Timestamp,
+    ) -> StoreResult<BeginPasswordChange> {
+        let (email, takes, guard) = (email.clone(), takes.to_vec(), guard.cloned());
+        self.write(move |conn| begin_password_change(conn, session, &email, &takes, guard.as_ref(), now))
+            .await
     }
 
     async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome> {

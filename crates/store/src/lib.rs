@@ -48,8 +48,8 @@ pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
-    RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
+    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::client::Client;
-use latchkey_domain::email::EmailKey;
+use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Limited, Take};
 use latchkey_domain::password::PasswordHash;
@@ -42,6 +42,19 @@ pub enum BeginSignIn {
     Limited(Limited),
     /// The account, if there is one.
     Candidate(Option<Box<SignInCandidate>>),
+}
+
+/// What stands before the check of the current password, where its owner wants another.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BeginPasswordChange {
+    /// The session does not live. Nothing was taken.
+    NoSession,
+    /// The account's address is this one, and not what the limits were made for. Nothing was taken.
+    OtherEmail(Email),
+    /// A limit is used up; no password is looked at.
+    Limited(Limited),
+    /// The account of the session.
+    Candidate(Box<SignInCandidate>),
 }
 
 /// An account whose password is to be checked.
@@ -203,6 +216,16 @@ pub trait Sessions {
         guard: Option<&SignInGuard>,
         now: Timestamp,
     ) -> StoreResult<BeginSignIn>;
+
+    /// The same for the owner of a living session, whose account is expected to have this address.
+    async fn begin_password_change(
+        &self,
+        session: SessionId,
+        email: &EmailKey,
+        takes: &[Take],
+        guard: Option<&SignInGuard>,
+        now: Timestamp,
+    ) -> StoreResult<BeginPasswordChange>;
 
     /// Opens a session after a right password. The account is pending no more.
     async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome>;

@@ -48,6 +48,7 @@ pub(crate) enum MailWay {
 #[derive(Clone)]
 pub struct TestAppBuilder {
     pub(crate) storage: Storage,
+    pub(crate) is_far: bool,
     pub(crate) config: ServiceConfig,
     pub(crate) base: BaseSettings,
     pub(crate) http: HttpSettings,
@@ -64,6 +65,7 @@ impl Default for TestAppBuilder {
         http.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
         Self {
             storage: Storage::Sqlite,
+            is_far: false,
             config: service_config(public_url),
             base: base_settings(),
             http,
@@ -130,6 +132,14 @@ impl TestAppBuilder {
     #[must_use]
     pub fn storage(mut self, storage: Storage) -> Self {
         self.storage = storage;
+        self
+    }
+
+    /// On PostgreSQL that is far away, so that [`TestApp::round_trips`] can tell how often it was asked.
+    #[must_use]
+    pub fn counting_round_trips(mut self) -> Self {
+        self.storage = Storage::Postgres;
+        self.is_far = true;
         self
     }
 

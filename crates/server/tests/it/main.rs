@@ -64,6 +64,7 @@ mod remembered_tokens;
 mod resend;
 mod reset_links;
 mod reset_password;
+mod round_trips;
 mod routes;
 mod schema;
 mod search;

@@ -126,6 +126,8 @@ table! { $
         a_changed_password_deletes_outstanding_codes,
         a_change_from_a_stale_password_changes_nothing,
         a_banned_account_changes_no_password,
+        a_password_change_begins_in_a_living_session,
+        a_password_change_begins_for_the_address_that_the_account_has,
     }
     guards {
         the_tenth_failure_blocks_account_and_client,
@@ -249,6 +251,7 @@ table! { $
         nothing_to_take_is_never_refused,
         a_limited_sign_up_begins_nothing,
         a_limited_sign_in_begins_nothing,
+        a_password_change_takes_where_it_begins_and_nowhere_else,
         a_limited_request_changes_nothing,
         a_request_takes_its_tokens_for_known_and_unknown_alike,
         a_limited_attempt_is_not_counted,
