@@ -4,6 +4,7 @@
 //! file, the environment and the command line. What is wrong is collected and told all at once.
 //! Here lives only the reading; nothing is generated, created or opened.
 
+mod address;
 mod admin;
 mod auth;
 mod check;
@@ -51,7 +52,7 @@ pub use profiles::ProfileSettings;
 pub use secret::Secret;
 pub use server::{Mode, ServerSettings};
 pub use source::{ReadFile, Source, Sources};
-pub use storage::{StorageSettings, StorageUrl};
+pub use storage::{PostgresSettings, StorageSettings, StorageUrl};
 
 use print::Shown;
 use problem::Problems;
@@ -119,6 +120,9 @@ impl Settings {
         oauth.check(server.as_ref(), &mut problems);
         passwords.check(mode, &mut problems);
         limits.check(&mut problems);
+        if let Some(server) = &server {
+            storage.check(server.request_timeout, &mut problems);
+        }
         let server_secret = server.as_ref().and_then(|server| server.secret.as_ref());
         admin.check(server_secret, &mut problems);
 

@@ -14,7 +14,7 @@ use latchkey_mail::{Templates, Transport};
 use latchkey_oauth::{InvalidOutbound, ProviderClient};
 use latchkey_store::{Store, StoreError};
 use serde_json::Map;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 use crate::access_tokens::{AccessToken, TokenNames};
 use crate::clock::Clock;
@@ -92,6 +92,7 @@ pub struct Service {
     pub(crate) limits: Limits,
     pub(crate) mailer: Mailer,
     pub(crate) mail_written: Notify,
+    pub(crate) reloading: Mutex<()>,
     pub(crate) oauth_parts: OAuthParts,
     pub(crate) providers: ArcSwap<Providers>,
     pub(crate) provider_client: ProviderClient,
@@ -146,6 +147,7 @@ impl Service {
             passwords,
             mailer: parts.mailer,
             mail_written: Notify::new(),
+            reloading: Mutex::new(()),
             oauth_parts: parts.oauth,
             providers: ArcSwap::from_pointee(providers),
             provider_client,

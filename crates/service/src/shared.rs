@@ -25,8 +25,10 @@ impl Service {
         Ok(true)
     }
 
-    /// Loads settings, providers and keys.
+    /// Loads settings, providers and keys. One task at a time: what was read later must not be overwritten with what
+    /// was read before it, or the version would be that of other keys.
     pub(crate) async fn reload_shared(&self) -> Result<()> {
+        let _turn = self.reloading.lock().await;
         let stored = self.store.load_settings().await?;
         let keys = KeySet::open(&self.store.list_signing_keys(self.clock.now()).await?, &self.keys)?;
         let rows = self.store.list_oauth_providers().await?;

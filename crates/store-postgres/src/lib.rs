@@ -11,15 +11,18 @@
 mod accounts;
 mod admin;
 mod audit;
+mod bulk;
 mod challenges;
 mod change_password;
 mod code_attempts;
 mod errors;
 mod guards;
 mod identities;
+mod lasting;
 mod limits;
 mod link;
 mod links;
+mod listen;
 mod migrations;
 mod oauth_flows;
 mod oauth_providers;
@@ -45,6 +48,8 @@ mod transact;
 mod trigrams;
 mod values;
 
-pub use migrations::MigrationError;
+pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
+pub use lasting::LastingFault;
+pub use latchkey_store::migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
 pub use store::PostgresStore;

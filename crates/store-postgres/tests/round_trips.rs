@@ -4,7 +4,6 @@
 
 mod counting_proxy;
 mod identity_world;
-mod world;
 
 use std::time::Duration;
 
@@ -16,6 +15,9 @@ use latchkey_domain::page::Page;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
+use latchkey_store::conformance::numbered::{
+    account, at, client, email, event, key, mail, session, token, user_id,
+};
 use latchkey_store::{
     Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn,
     Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount, NewChallenge,
@@ -30,7 +32,6 @@ use tempfile::TempDir;
 
 use counting_proxy::RoundTrips;
 use identity_world::{flow, identity, with_identity};
-use world::{account, at, client, event, key, mail, session, token, user_id};
 
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
@@ -263,7 +264,7 @@ async fn profiles_and_admin(measured: &mut Measured) {
     op!(m.list_users(&list(Some("user"))), "searched");
     let change = UpdateUser {
         id: user_id(1),
-        email: Some(world::email(11)),
+        email: Some(email(11)),
         email_verified: Some(true),
         banned: Some(true),
         metadata: Some(latchkey_domain::user::AppMetadata::default()),

@@ -5,6 +5,7 @@
 mod accounts;
 mod admin;
 mod audit;
+mod bulk;
 mod challenges;
 mod change_password;
 mod code_attempts;
@@ -34,5 +35,6 @@ mod statements;
 mod store;
 mod writer;
 
-pub use migrations::MigrationError;
+pub use bulk::{SourceError, SqliteSource};
+pub use latchkey_store::migrations::MigrationError;
 pub use store::{SqliteOptions, SqliteStore};

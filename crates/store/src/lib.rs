@@ -5,6 +5,7 @@
 mod accounts;
 mod admin;
 mod audit;
+pub mod bulk;
 mod challenges;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -12,6 +13,7 @@ mod error;
 mod identities;
 mod limits;
 mod links;
+pub mod migrations;
 mod oauth_flows;
 mod oauth_providers;
 mod outbox;

@@ -10,6 +10,13 @@ use super::{ApiError, codes};
 /// How long a client waits for a database that does not answer.
 const STORAGE_WAIT: Duration = Duration::from_secs(2);
 
+impl ApiError {
+    /// The database does not answer, or is not there yet.
+    pub(crate) fn storage_unavailable() -> Self {
+        Self::new(&codes::STORAGE_UNAVAILABLE, "The service cannot reach its storage at the moment.")
+            .retry_after(STORAGE_WAIT)
+    }
+}
 /// How long a client waits for an identity provider that does not answer.
 const PROVIDER_WAIT: Duration = Duration::from_secs(10);
 
@@ -121,11 +128,7 @@ impl From<Error> for ApiError {
             Error::Busy { retry_after } => {
                 Self::new(&codes::SERVICE_BUSY, "The service is busy.").retry_after(retry_after)
             }
-            Error::StorageUnavailable(source) => {
-                Self::new(&codes::STORAGE_UNAVAILABLE, "The service cannot reach its storage at the moment.")
-                    .retry_after(STORAGE_WAIT)
-                    .caused_by(source)
-            }
+            Error::StorageUnavailable(source) => Self::storage_unavailable().caused_by(source),
             Error::Internal(source) => Self::internal(source),
         }
     }

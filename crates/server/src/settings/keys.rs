@@ -2,7 +2,7 @@
 
 use latchkey_domain::identity::ProviderKey;
 
-use Kind::{Boolean, Choice, Duration, DurationOrZero, List, Rate, Secret, Text};
+use Kind::{Address, Boolean, Choice, Duration, DurationOrZero, List, Rate, Secret, Text};
 
 /// The settings that admins can change at run time unless they are pinned.
 pub const EDITABLE: &[&str] = &[
@@ -38,13 +38,15 @@ pub(super) enum Kind {
     Rate,
     /// A text that is never shown.
     Secret,
+    /// A text in which a password may stand, which is never shown.
+    Address,
 }
 
 impl Kind {
     /// What a value must be, to end a sentence.
     pub(super) fn wanted(self) -> String {
         match self {
-            Text | Secret => "a text".to_owned(),
+            Text | Secret | Address => "a text".to_owned(),
             Choice(choices) => {
                 let quoted: Vec<_> = choices.iter().map(|choice| format!("{choice:?}")).collect();
                 quoted.join(" or ")
@@ -104,7 +106,15 @@ pub(super) const KEYS: &[Key] = &[
     number("server.max_connections", 1, 1_000_000),
     number("server.max_body_kib", 1, 16_384),
     number("server.max_profile_body_kib", 1, 16_384),
-    key("storage.url", Text),
+    key("storage.url", Address),
+    number("storage.postgres.pool_size", 0, 10_000),
+    key("storage.postgres.statement_timeout", Duration),
+    key("storage.postgres.acquire_timeout", Duration),
+    key("storage.postgres.connect_timeout", Duration),
+    key("storage.postgres.idle_timeout", Duration),
+    key("storage.postgres.prepared_statements", Choice(&["never", "named"])),
+    key("storage.postgres.ca_file", Text),
+    key("storage.postgres.listen", Boolean),
     key("data.dir", Text),
     key("mail.transport", Choice(&["smtp", "file", ""])),
     key("mail.dir", Text),

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::address;
 use super::duration;
 use super::entry::{Entries, Value};
-use super::keys::{self, KEYS, PROVIDERS};
+use super::keys::{self, KEYS, Kind, PROVIDERS};
 use super::source::Source;
 
 /// How a value in force is shown, and where it comes from.
@@ -19,13 +20,14 @@ pub(super) struct Shown {
 pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
     entries
         .iter()
-        .map(|(key, entry)| (*key, Shown { text: text_of(&entry.value), source: entry.source.clone() }))
+        .map(|(key, entry)| (*key, Shown { text: text_of(key, &entry.value), source: entry.source.clone() }))
         .collect()
 }
 
-fn text_of(value: &Value) -> Option<String> {
+fn text_of(key: &str, value: &Value) -> Option<String> {
     let quoted = |text: String| toml::Value::String(text).to_string();
     match value {
+        Value::Text(text) if is_address(key) => Some(quoted(address::without_password(text))),
         Value::Text(text) => Some(quoted(text.clone())),
         Value::Boolean(flag) => Some(flag.to_string()),
         Value::Integer(number) => Some(number.to_string()),
@@ -35,6 +37,10 @@ fn text_of(value: &Value) -> Option<String> {
         Value::Secret(secret) if secret.reveal().is_empty() => None,
         Value::Secret(secret) => Some(quoted(secret.to_string())),
     }
+}
+
+fn is_address(key: &str) -> bool {
+    keys::find(key).is_some_and(|key| key.kind == Kind::Address)
 }
 
 pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {

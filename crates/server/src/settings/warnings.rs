@@ -73,11 +73,15 @@ fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> 
 }
 
 fn secrets_on_the_command_line(settings: &Settings) -> impl Iterator<Item = String> {
-    let is_secret = |name: &str| keys::kind_of(name) == Some(Kind::Secret);
+    let holds_secret = |name: &str| match keys::kind_of(name) {
+        Some(Kind::Secret) => true,
+        Some(Kind::Address) => settings.storage.url.shown().contains("***"),
+        _ => false,
+    };
     settings
         .shown
         .iter()
-        .filter(move |(name, shown)| shown.source == Source::CommandLine && is_secret(name))
+        .filter(move |(name, shown)| shown.source == Source::CommandLine && holds_secret(name))
         .map(|(name, _)| {
             format!("{name} stands on the command line, where every user of the machine sees it")
         })
