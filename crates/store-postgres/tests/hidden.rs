@@ -9,12 +9,12 @@ use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_store::{
-    Accounts, AdminUsers, Challenges, CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate,
-    NewAccount, NewChallenge, NewToken, Outbox, PendingSignUp, RefreshOutcome, RefreshSession,
-    RequestChallenge, RequestOutcome, Sessions, SignUpOutcome, Store,
+    Accounts, AdminUsers, Challenges, CodeAttempt, EndedSession, ExchangeOutcome, FeedPosition, FeedRead,
+    Lease, MailFate, NewAccount, NewChallenge, NewToken, Outbox, PendingSignUp, RefreshOutcome,
+    RefreshSession, RequestChallenge, RequestOutcome, SearchFeed, Sessions, SignUpOutcome, Store,
 };
 
-use world::database::Looked;
+use world::database::{self, Looked};
 use world::{account, at, client, event, key, mail, session, token, user_id};
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -170,6 +170,30 @@ async fn nothing_of_a_deleted_user_stays_but_the_audit() {
         assert_eq!(looked.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
     }
     assert_eq!(looked.number("SELECT count(*) FROM audit_events").await, 2);
+}
+
+#[tokio::test]
+async fn a_change_that_ends_late_is_told_late_and_not_left_out() {
+    let looked = looked().await;
+    looked.store.create_account(account(2)).await.unwrap();
+    let begun = looked.store.search_position().await.unwrap();
+    let told = async |position: &FeedPosition| match looked.store.list_search_changes(position).await.unwrap()
+    {
+        FeedRead::Changes { changes, position, .. } => (changes.len(), position),
+        FeedRead::Lost => panic!("the position is new"),
+    };
+
+    let of = |number: u64| format!("WHERE user_id = '{}'", user_id(number));
+    looked.run(&format!("BEGIN; UPDATE profiles SET folded_name = 'early' {}", of(1))).await;
+    let other = database::connect(looked.database.url()).await;
+    other.batch_execute(&format!("UPDATE profiles SET folded_name = 'late' {}", of(2))).await.unwrap();
+    let (count, position) = told(&begun).await;
+    assert_eq!(count, 1, "the transaction that began later has ended first");
+
+    looked.run("COMMIT").await;
+    let (count, position) = told(&position).await;
+    assert_eq!(count, 1, "the one that began earlier");
+    assert_eq!(told(&position).await.0, 0);
 }
 
 #[tokio::test]

@@ -9,9 +9,9 @@ use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_store::{
-    Accounts, Challenges, CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount,
-    NewChallenge, NewToken, Outbox, PendingSignUp, RefreshOutcome, RefreshSession, RequestChallenge,
-    RequestOutcome, Sessions, SignUpOutcome, Store,
+    Accounts, Challenges, CodeAttempt, EndedSession, ExchangeOutcome, FeedPosition, FeedRead, Lease,
+    MailFate, NewAccount, NewChallenge, NewToken, Outbox, PendingSignUp, RefreshOutcome, RefreshSession,
+    RequestChallenge, RequestOutcome, SearchFeed, Sessions, SignUpOutcome, Store,
 };
 use latchkey_store_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -157,6 +157,23 @@ async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event() {
         .rows
         .execute_batch("INSERT INTO profile_search (profile_search) VALUES ('integrity-check')")
         .unwrap();
+}
+
+#[tokio::test]
+async fn changes_of_the_search_go_after_a_day_or_two_but_for_the_last() {
+    const DAY: i64 = 24 * 60 * 60;
+    let looked = Looked::new().await;
+    looked.store.create_account(account(2)).await.unwrap();
+    let count = "SELECT count(*) FROM search_feed";
+    let start = FeedPosition("0".to_owned());
+    looked.store.purge(at(0)).await.unwrap();
+    looked.store.purge(at(DAY - 1)).await.unwrap();
+    assert_eq!(looked.number(count), 2, "within a day");
+    assert!(matches!(looked.store.list_search_changes(&start).await.unwrap(), FeedRead::Changes { .. }));
+
+    looked.store.purge(at(DAY)).await.unwrap();
+    assert_eq!(looked.number(count), 1, "after it");
+    assert_eq!(looked.store.list_search_changes(&start).await.unwrap(), FeedRead::Lost);
 }
 
 #[tokio::test]

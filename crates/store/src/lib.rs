@@ -31,7 +31,7 @@ pub use limits::Limits;
 pub use links::StoredLink;
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
-pub use retention::{CHANGES_KEPT, DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use retention::{CHANGES_KEPT, DECOYS_KEPT, KEPT_AFTER_END, MOST_CHANGES_KEPT, PURGED_AT_ONCE};
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
     BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
@@ -66,6 +66,6 @@ pub trait Store:
 
     /// Deletes what is past its use at `now`: expired codes; links, reset tokens and sent mails 7 days after their
     /// end; sessions 7 days after theirs; full buckets and forgotten failures; sign-in addresses of over 30 days.
-    /// At most a few thousand rows of each at a call; answers how many it deleted, 0 when nothing is left.
+    /// Changes of what search shows go after a day or two. At most a few thousand rows of each at a call; answers how many it deleted, 0 when nothing is left.
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }
