@@ -1,6 +1,7 @@
 -- What changed of what search shows, for indexes beside the database. The place is the number of the transaction:
 -- transactions end in another order than their numbers, so a reader compares with the snapshot of its last reading
--- and not with the greatest place that it saw. The state says how far changes were purged.
+-- and not with the greatest place that it saw. Places before `purged` may be gone; those
+-- before `marked_place` were there at `marked_at` and go next.
 
 CREATE TABLE search_feed (
     place      BIGINT NOT NULL DEFAULT (pg_current_xact_id()::text::bigint),
@@ -11,11 +12,13 @@ CREATE TABLE search_feed (
 CREATE INDEX search_feed_by_place ON search_feed (place);
 
 CREATE TABLE search_feed_state (
-    id     BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
-    purged BIGINT NOT NULL
+    id           BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    purged       BIGINT NOT NULL,
+    marked_place BIGINT NOT NULL,
+    marked_at    BIGINT NOT NULL
 );
 
-INSERT INTO search_feed_state (id, purged) VALUES (1, 0);
+INSERT INTO search_feed_state (id, purged, marked_place, marked_at) VALUES (1, 0, 0, 0);
 
 CREATE FUNCTION feed_search() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

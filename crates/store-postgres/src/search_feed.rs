@@ -10,7 +10,8 @@ use latchkey_domain::profile::Profile;
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    CHANGES_KEPT, FeedPosition, FeedRead, PURGED_AT_ONCE, SearchChange, SearchEntry, SearchFeed, StoreResult,
+    CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange, SearchEntry,
+    SearchFeed, StoreResult,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -18,7 +19,7 @@ use uuid::Uuid;
 use crate::errors::{EngineFault, Fallible, driver};
 use crate::profiles::{profile_columns, read_profile};
 use crate::rows::Cells;
-use crate::script::{Script, Slot};
+use crate::script::Script;
 use crate::store::PostgresStore;
 use crate::values::{Value, values};
 
@@ -48,10 +49,13 @@ const LIST_FOUND: &str = concat!(
 );
 /// A database that was restored elsewhere begins with small numbers again.
 const SET_PURGED: &str = "
-    UPDATE search_feed_state
-    SET purged = greatest(least(purged, now), now - $1)
+    UPDATE search_feed_state SET
+        purged = greatest(least(purged, now), now - $1,
+            CASE WHEN marked_at <= $2 THEN least(marked_place, now) ELSE 0 END),
+        marked_place = CASE WHEN marked_at <= $2 THEN now ELSE least(marked_place, now) END,
+        marked_at = CASE WHEN marked_at <= $2 THEN $3 ELSE marked_at END
     FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS now) AS horizon
-    WHERE id = 1 AND (purged > now OR purged < now - $1)";
+    WHERE id = 1 AND (marked_at <= $2 OR purged > now OR purged < now - $1)";
 const DELETE_CHANGES: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM search_feed
@@ -107,10 +111,15 @@ impl SearchFeed for PostgresStore {
     }
 }
 
-/// Deletes changes that nobody needs any more, and those of a database that this one was restored from.
-pub(crate) fn purge(writes: &mut Script) -> Slot {
-    writes.add(SET_PURGED, values![i64::from(CHANGES_KEPT)]);
-    writes.add(DELETE_CHANGES, values![PURGED_AT_ONCE])
+impl PostgresStore {
+    /// Deletes changes that nobody needs any more, and those of a database that this one was restored from, a few at a
+    /// time; answers how many.
+    pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<u64> {
+        let mut writes = Script::default();
+        writes.add(SET_PURGED, values![MOST_CHANGES_KEPT, now.minus(CHANGES_KEPT), now]);
+        let deleted = writes.add(DELETE_CHANGES, values![PURGED_AT_ONCE]);
+        Ok(self.write(&writes).await?.affected(deleted))
+    }
 }
 
 /// The first part of a snapshot's text: transactions before it have all been seen.

@@ -1,5 +1,6 @@
 -- What changed of what search shows, for indexes beside the database. Places are counted up; one process writes at a
--- time, so changes become visible in the order of their places. The state says how far they were purged.
+-- time, so changes become visible in the order of their places. Places up to `purged`
+-- may be gone; those up to `marked_place` were there at `marked_at` and go next.
 
 CREATE TABLE search_feed (
     place      INTEGER NOT NULL PRIMARY KEY,
@@ -8,11 +9,13 @@ CREATE TABLE search_feed (
 ) STRICT;
 
 CREATE TABLE search_feed_state (
-    id     INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-    purged INTEGER NOT NULL
+    id           INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    purged       INTEGER NOT NULL,
+    marked_place INTEGER NOT NULL,
+    marked_at    INTEGER NOT NULL
 ) STRICT;
 
-INSERT INTO search_feed_state (id, purged) VALUES (1, 0);
+INSERT INTO search_feed_state (id, purged, marked_place, marked_at) VALUES (1, 0, 0, 0);
 
 CREATE TRIGGER profiles_feed_inserted AFTER INSERT ON profiles WHEN new.searchable = 1 BEGIN
     INSERT INTO search_feed (profile_id, created_at) VALUES (new.id, new.created_at);

@@ -9,7 +9,8 @@ use latchkey_domain::profile::Profile;
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    CHANGES_KEPT, FeedPosition, FeedRead, PURGED_AT_ONCE, SearchChange, SearchEntry, SearchFeed, StoreResult,
+    CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange, SearchEntry,
+    SearchFeed, StoreResult,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -35,9 +36,15 @@ const LIST_ENTRIES: &str = "
     WHERE id > ?1 AND searchable = 1 ORDER BY id LIMIT ?2";
 const FIND_FOUND: &str =
     concat!("SELECT ", profile_columns!(), " FROM profiles WHERE id = ?1 AND searchable = 1");
-const FIND_START: &str = "SELECT coalesce(min(place), 0) FROM search_feed";
-const DELETE_CHANGES: &str = "DELETE FROM search_feed WHERE place <= ?1";
-const SET_PURGED: &str = "UPDATE search_feed_state SET purged = ?1 WHERE id = 1";
+const SET_PURGED: &str = "UPDATE search_feed_state SET purged = ?1 WHERE id = 1 AND purged < ?1";
+const MARK: &str = "
+    UPDATE search_feed_state SET purged = max(purged, marked_place), marked_place = ?2, marked_at = ?3
+    WHERE id = 1 AND marked_at <= ?1";
+const DELETE_CHANGES: &str = "
+    DELETE FROM search_feed WHERE place IN (
+        SELECT place FROM search_feed
+        WHERE place <= (SELECT purged FROM search_feed_state WHERE id = 1) AND place < ?1
+        ORDER BY place LIMIT ?2)";
 
 #[async_trait]
 impl SearchFeed for SqliteStore {
@@ -99,16 +106,14 @@ fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
     Ok(FeedRead::Changes { changes, position: position(end), has_more })
 }
 
-/// Deletes changes that nobody needs any more, a few at a time; answers how many.
-pub(crate) fn purge(conn: &Connection) -> Fallible<u64> {
-    let start = number(conn, FIND_START, [])?;
-    let kept = number(conn, FIND_END, [])? - i64::from(CHANGES_KEPT);
-    let until = kept.min(start + i64::from(PURGED_AT_ONCE) - 1);
-    if until < start || start == 0 {
-        return Ok(0);
-    }
-    execute(conn, SET_PURGED, params![until])?;
-    Ok(execute(conn, DELETE_CHANGES, params![until])? as u64)
+/// Deletes changes that nobody needs any more, a few at a time; answers how many. The last one stays: places are
+/// counted from it.
+pub(crate) fn purge(conn: &Connection, now: Timestamp) -> Fallible<u64> {
+    let end = number(conn, FIND_END, [])?;
+    let marked_before = now.minus(CHANGES_KEPT).as_millis();
+    execute(conn, SET_PURGED, params![end - i64::from(MOST_CHANGES_KEPT)])?;
+    execute(conn, MARK, params![marked_before, end, now.as_millis()])?;
+    Ok(execute(conn, DELETE_CHANGES, params![end, PURGED_AT_ONCE])? as u64)
 }
 
 fn position(place: i64) -> FeedPosition {

@@ -45,7 +45,9 @@ pub use oauth_flows::{
 pub use oauth_providers::{OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
-pub use retention::{CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use retention::{
+    CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, MOST_CHANGES_KEPT, PURGED_AT_ONCE,
+};
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
     BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
@@ -83,7 +85,8 @@ pub trait Store:
 
     /// Deletes what is past its use at `now`: expired codes; links, reset tokens and sent mails 7 days after their
     /// end; sessions 7 days after theirs; OAuth states a day after theirs, OAuth codes and used provider tokens at
-    /// theirs; full buckets and forgotten failures; sign-in addresses of over 30 days.
+    /// theirs; full buckets and forgotten failures; sign-in addresses of over 30 days; changes of what search shows
+    /// after a day or two.
     /// At most a few thousand rows of each at a call; answers how many it deleted, 0 when nothing is left.
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }

@@ -223,6 +223,7 @@ table! { $
         a_late_follower_finds_what_is_there,
         found_profiles_come_in_the_order_of_the_question,
         a_position_of_somewhere_else_is_lost,
+        who_was_away_for_days_is_told_or_misses_nothing,
         a_follower_misses_nothing_while_twenty_write,
     }
     search_oracle {

@@ -10,7 +10,7 @@ use latchkey_domain::profile::{Metadata, ProfilePatch};
 use latchkey_domain::search::SearchText;
 use serde_json::json;
 
-use super::fixtures::{RACERS, World, at, key, mac, object};
+use super::fixtures::{DAY, RACERS, World, at, key, mac, object};
 use super::profiles::{handle, named, update};
 use crate::{FeedPosition, FeedRead, SearchChange, SearchEntry, UpdateUser};
 
@@ -157,6 +157,30 @@ pub(super) async fn a_position_of_somewhere_else_is_lost(world: World) {
     world.verified("ada", at(0)).await;
     let elsewhere = FeedPosition("elsewhere".to_owned());
     assert_eq!(world.list_search_changes(&elsewhere).await.unwrap(), FeedRead::Lost);
+}
+
+pub(super) async fn who_was_away_for_days_is_told_or_misses_nothing(world: World) {
+    let away = Follower::new(&world).await;
+    let mut follower = Follower::new(&world).await;
+    let user = world.verified("ada", at(0)).await.id;
+    world.purge(at(1)).await.unwrap();
+    follower.follow().await;
+    world.update_profile(update(user, named("Ada King"))).await.unwrap();
+
+    world.purge(at(DAY)).await.unwrap();
+    assert!(matches!(world.list_search_changes(&away.position).await.unwrap(), FeedRead::Changes { .. }));
+    world.purge(at(DAY + 1)).await.unwrap();
+    // An engine may keep changes longer, while others write; what it must not do is to leave some out.
+    match world.list_search_changes(&away.position).await.unwrap() {
+        FeedRead::Lost => {}
+        FeedRead::Changes { changes, .. } => assert_eq!(shown(&changes).text.name, "ada king"),
+    }
+
+    assert_eq!(shown(&follower.follow().await).text.name, "ada king");
+    world.purge(at(3 * DAY)).await.unwrap();
+    assert_eq!(follower.follow().await, []);
+    world.update_profile(update(user, named("Countess"))).await.unwrap();
+    assert_eq!(shown(&follower.follow().await).text.name, "countess");
 }
 
 /// Edits overlap, and one who follows all the while reads between them in every order.
