@@ -1,6 +1,11 @@
 //! What no caller of the contract can see, but everybody who looks at the rows: what is wiped, and that decoys are rows
 //! like others. An engine says how its rows are looked at, by [`Look`], and runs all of it by
 //! [`hidden_tests!`](crate::hidden_tests).
+#![allow(
+    missing_docs,
+    clippy::missing_panics_doc,
+    reason = "the name of a fact says it; it panics where it is not so"
+)]
 
 use std::time::Duration;
 
@@ -101,7 +106,6 @@ fn link(number: u64) -> NewChallenge {
     NewChallenge::Link { token, redirect_to: Some("https://app.example/".to_owned()) }
 }
 
-/// Panics where it is not so.
 pub async fn a_sent_mail_loses_its_sealed_part(look: &impl Look) {
     begin(look).await;
     request(look, key(1), 1, code()).await;
@@ -112,7 +116,6 @@ pub async fn a_sent_mail_loses_its_sealed_part(look: &impl Look) {
     assert_eq!(number(look, wiped).await, 1);
 }
 
-/// Panics where it is not so.
 pub async fn unknown_addresses_leave_the_same_rows_as_known_ones(look: &impl Look) {
     begin(look).await;
     for (round, (known, unknown)) in
@@ -138,7 +141,6 @@ pub async fn unknown_addresses_leave_the_same_rows_as_known_ones(look: &impl Loo
     assert_eq!(number(look, "SELECT count(*) FROM outbox WHERE state = 'decoy'").await, 3);
 }
 
-/// Panics where it is not so.
 pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresses(look: &impl Look) {
     begin(look).await;
     request(look, key(1), 1, code()).await;
@@ -160,7 +162,6 @@ pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresse
     assert_eq!(number(look, "SELECT count(*) FROM code_budgets WHERE attempts = 1").await, 2);
 }
 
-/// Panics where it is not so.
 pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event(look: &impl Look) {
     begin(look).await;
     let counts = async || {
@@ -178,7 +179,6 @@ pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event
     assert_eq!(added, [0, 0, 0, 0, 0, 1, 1]);
 }
 
-/// Panics where it is not so.
 pub async fn a_sealed_successor_is_wiped_after_its_grace(look: &impl Look) {
     begin(look).await;
     rotate(look).await;
@@ -189,7 +189,6 @@ pub async fn a_sealed_successor_is_wiped_after_its_grace(look: &impl Look) {
     assert_eq!(number(look, kept).await, 0, "after it");
 }
 
-/// Panics where it is not so.
 pub async fn an_ended_session_keeps_no_sealed_successor(look: &impl Look) {
     begin(look).await;
     rotate(look).await;
@@ -198,7 +197,6 @@ pub async fn an_ended_session_keeps_no_sealed_successor(look: &impl Look) {
     assert_eq!(number(look, "SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL").await, 0);
 }
 
-/// Panics where it is not so.
 pub async fn nothing_of_a_deleted_user_stays_but_the_audit(look: &impl Look) {
     begin(look).await;
     request(look, key(1), 1, code()).await;

@@ -1,4 +1,5 @@
 //! Accounts, mails and sessions by number, for the tests of an engine's own promises.
+#![allow(clippy::missing_panics_doc, reason = "what is made here is always valid")]
 
 use std::net::{IpAddr, Ipv4Addr};
 
