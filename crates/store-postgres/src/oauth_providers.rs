@@ -72,6 +72,7 @@ async fn change(
             let mut writes = Script::default();
             grow_version(&mut writes);
             audit::record(&mut writes, event.clone())?;
+            store.announce(&mut writes);
             Ok(Step::done(writes, true))
         })
         .await

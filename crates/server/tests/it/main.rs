@@ -43,6 +43,7 @@ mod oauth_exchange;
 mod oauth_flow;
 mod oauth_lies;
 mod oauth_links;
+mod oauth_microsoft;
 mod oauth_native;
 mod oauth_outbound;
 mod oauth_state;

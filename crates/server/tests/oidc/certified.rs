@@ -1,6 +1,6 @@
 //! The identity provider of the npm package `oidc-provider`, a certified implementation: started by a test, with a
 //! visitor who goes through its pages over HTTP.
-#![allow(dead_code, reason = "each suite takes what it needs")]
+#![allow(dead_code, unreachable_pub, reason = "each suite takes what it needs")]
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -25,11 +25,15 @@ const ACCESS_TOKEN: &str = "access-token-of-the-provider";
 /// More than anybody should read.
 const TOO_MUCH: usize = 2 * 1024 * 1024;
 
+/// Where Microsoft's metadata is under a stand-in.
+const MICROSOFT: &str = "/login.microsoftonline.com/{tenant}/v2.0/.well-known/openid-configuration";
+
 type SharedState = Arc<Mutex<State>>;
 
 pub(super) fn routes(state: SharedState) -> Router {
     Router::new()
         .route("/.well-known/openid-configuration", get(discovery))
+        .route(MICROSOFT, get(discovery))
         .route("/jwks", get(jwks))
         .route("/token", post(token))
         .route("/userinfo", get(userinfo))

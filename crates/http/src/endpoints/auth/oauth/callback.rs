@@ -1,12 +1,12 @@
 //! `GET` and `POST /api/auth/oauth/{provider}/callback` and `/custom/{key}/callback`: where a provider sends the browser
-//! back to. HEAD uses nothing up.
+//! back to. HEAD uses nothing up: it is answered like a return that nobody waits for.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::LOCATION;
 use http::{HeaderValue, Method, StatusCode};
 use latchkey_domain::identity::ProviderKind;
-use latchkey_service::oauth::callback::{CallbackAnswer, OAuthReturn};
+use latchkey_service::oauth::callback::{CallbackAnswer, CallbackProblem, OAuthReturn};
 
 use crate::app::App;
 use crate::body::FormBody;
@@ -69,7 +69,7 @@ async fn come_back(
     said: &Query,
 ) -> Result<Response> {
     if method == Method::HEAD {
-        return Ok(StatusCode::OK.into_response());
+        return Ok(page(app, CallbackProblem::Unknown));
     }
     let back = OAuthReturn {
         provider,
@@ -84,8 +84,10 @@ async fn come_back(
             let location = HeaderValue::try_from(url).map_err(ApiError::internal)?;
             Ok((StatusCode::FOUND, [(LOCATION, location)]).into_response())
         }
-        CallbackAnswer::Page(problem) => {
-            Ok(dead_sign_in(problem.message(), &app.service.config().service_name).into_response())
-        }
+        CallbackAnswer::Page(problem) => Ok(page(app, problem)),
     }
+}
+
+fn page(app: &App, problem: CallbackProblem) -> Response {
+    dead_sign_in(problem.message(), &app.service.config().service_name).into_response()
 }
