@@ -123,7 +123,8 @@ impl<'a> Collected<'a> {
         }
         let mut texts: Vec<_> = self.numbers.into_iter().collect();
         texts.sort_unstable();
-        let mut inverted = Inverted::default();
+        let bytes = texts.iter().map(|(text, _)| text.len()).sum();
+        let mut inverted = Inverted::with_capacity(bytes, total);
         for (text, number) in texts {
             inverted.push(text, &ranks[starts[number]..next[number]]);
         }
@@ -154,7 +155,9 @@ fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec<Vec<u32>>)
 type Head<'a> = Reverse<(&'a str, usize, usize)>;
 
 fn merge(sources: &[&Inverted], places: &[Vec<u32>]) -> Inverted {
-    let mut merged = Inverted::default();
+    let bytes = sources.iter().map(|source| source.texts.bytes()).sum();
+    let ranks = sources.iter().map(|source| source.plain_ranks()).sum();
+    let mut merged = Inverted::with_capacity(bytes, ranks);
     let mut next: BinaryHeap<Head<'_>> = BinaryHeap::new();
     for (source, inverted) in sources.iter().enumerate() {
         if inverted.texts.len() > 0 {

@@ -44,6 +44,16 @@ impl Ranks<'_> {
 }
 
 impl Inverted {
+    /// Room for so many bytes of texts and so many ranks.
+    pub(crate) fn with_capacity(bytes: usize, ranks: usize) -> Self {
+        Self { texts: Strings::with_capacity(bytes), plain: Vec::with_capacity(ranks), ..Self::default() }
+    }
+
+    /// How many ranks are kept plainly.
+    pub(crate) const fn plain_ranks(&self) -> usize {
+        self.plain.len()
+    }
+
     /// Adds a text that is greater than all before, with its ranks, ascending and each once.
     pub(crate) fn push(&mut self, text: &str, ranks: &[u32]) {
         if ranks.len() > MOST_PLAIN {

@@ -37,6 +37,16 @@ impl Strings {
         start..self.count_below(|other| other < prefix || other.starts_with(prefix))
     }
 
+    /// Room for so many bytes of texts in all. What is not used costs nothing until [`Self::shrink`] gives it back,
+    /// while growing step by step would leave holes behind.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes), ends: Ends::default() }
+    }
+
+    pub(crate) const fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     pub(crate) fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink();

@@ -10,7 +10,7 @@ use crate::inverted::Inverted;
 use crate::unions::{Prepared, cost, unite};
 
 /// Nanoseconds that uniting may take at a query, for a text of three characters or more.
-const DEAR: u64 = if cfg!(test) { 300 } else { 500_000 };
+const DEAR: u64 = if cfg!(test) { 300 } else { 700_000 };
 /// The same for one or two characters: a query has many such words.
 const DEAR_WHEN_SHORT: u64 = if cfg!(test) { 300 } else { 100_000 };
 /// The longest text in characters that is prepared. What many words share beyond that is looked up word by word.
