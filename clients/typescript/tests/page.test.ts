@@ -179,6 +179,23 @@ describe("other tabs", () => {
   });
 });
 
+describe("a sign-out without a network", () => {
+  test("ends the session in this browser, for reloads too, and says that the service does not know", async () => {
+    let isLost = false;
+    const service = fakeService(() => (isLost ? "lost" : session()));
+    const client = open(service);
+    await client.auth.signInWithPassword(CREDENTIALS);
+
+    isLost = true;
+    const { error } = await client.auth.signOut();
+    isLost = false;
+
+    expect(error?.error).toBe("NETWORK_ERROR");
+    expect((await client.auth.getCurrentUser()).data).toEqual({ user: null });
+    expect((await open(service).auth.getCurrentUser()).data).toEqual({ user: null });
+  });
+});
+
 describe("a browser that keeps no data", () => {
   test("signs in for the life of the page, and says why it cannot leave for a provider", async () => {
     vi.stubGlobal("localStorage", undefined);
