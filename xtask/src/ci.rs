@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check, in the order in which a mistake is found soonest.
 
 use crate::step::{Outcome, run as command, step, succeeds};
-use crate::{generated, layering, sizes, tests_task};
+use crate::{drill, generated, layering, sizes, tests_task};
 
 /// Stops at the first step that fails.
 pub(crate) fn run(_: &[String]) -> Outcome {
@@ -11,7 +11,8 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     step("clippy", || command("cargo clippy --workspace --all-targets --locked -- -D warnings"))?;
     step("generated files", || generated::run(&[]))?;
     step("dependencies", check_dependencies)?;
-    step("tests", || tests_task::run(&[]))
+    step("tests", || tests_task::run(&[]))?;
+    step("drills", || drill::run(&[]))
 }
 
 /// Advisories are not among the checks: their database must be fetched, and CI may be offline.

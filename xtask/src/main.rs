@@ -2,6 +2,7 @@
 //! What a check says stands in its own file; here is only the table of commands.
 
 mod ci;
+mod drill;
 mod generated;
 mod layering;
 mod prerequisites;
@@ -19,6 +20,7 @@ type Task = (&'static str, &'static str, fn(&[String]) -> Outcome);
 const TASKS: &[Task] = &[
     ("ci", "everything below, in the order of CI", ci::run),
     ("test", "all tests of the workspace, after what they need is there", tests_task::run),
+    ("drill", "what an operator fears, done on purpose: failover", drill::run),
     ("client", "the tests of the TypeScript client alone", tests_task::run_client),
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files and functions that grew too long", sizes::run),

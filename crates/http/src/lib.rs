@@ -10,7 +10,7 @@
 //! | [`answer`], [`pages`] | what goes back: JSON and small HTML pages |
 //! | [`edge`] | the layers around everything |
 //! | [`openapi`] | the document of all of it |
-//! | [`serve`] | listeners, connections, graceful stop |
+//! | [`serve`], [`waiting`] | listeners, connections, graceful stop; what is answered without a database |
 
 pub mod answer;
 pub mod bearer;
@@ -27,6 +27,7 @@ pub mod query;
 pub mod serve;
 pub mod settings;
 pub mod strict_json;
+pub mod waiting;
 
 pub mod app;
 pub mod caller;

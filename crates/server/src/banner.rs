@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use latchkey_service::Service;
 
 use crate::data_folder::Kept;
-use crate::settings::{MailTransport, Settings, StorageUrl};
+use crate::settings::{MailTransport, Settings};
 
 /// The text that `serve` prints before its first request.
 #[must_use]
@@ -27,8 +27,7 @@ pub fn banner(
     line("Address", origin);
     line("Listening", &listening.join(", "));
     line("Mode", mode);
-    let StorageUrl::Sqlite(database) = &settings.storage.url;
-    line("Database", &database.display().to_string());
+    line("Database", &settings.storage.url.shown());
     let is_inbox = settings.server.is_development() && settings.mail.transport == MailTransport::File;
     match settings.mail.transport {
         MailTransport::File => line("Mails", &settings.mail.dir.display().to_string()),

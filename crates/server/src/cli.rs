@@ -1,5 +1,7 @@
 //! The command line: which commands there are and what they take. What they do is wired elsewhere.
 
+mod copy_args;
+mod providers;
 mod settings_args;
 mod users;
 
@@ -7,6 +9,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
 pub use users::{UserRef, UserRefForm};
 
@@ -53,6 +57,9 @@ pub enum Command {
     /// Manage accounts in the database of these settings.
     #[command(subcommand)]
     User(UserCommand),
+    /// Manage identity providers.
+    #[command(subcommand, name = "oauth")]
+    OAuth(OAuthCommand),
     /// Manage the keys that sign access tokens.
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -62,11 +69,23 @@ pub enum Command {
     /// Look after the mails that wait to be sent.
     #[command(subcommand)]
     Mail(MailCommand),
+    /// Bring the schema of the database up to date and exit; serving does so at its start as well.
+    Migrate(MigrateArgs),
+    /// Move a whole instance from a SQLite file into a PostgreSQL database.
+    Copy(CopyArgs),
     /// Print the version.
     Version,
     /// Print a generated document of `docs/`.
     #[command(subcommand, hide = true)]
     Document(DocumentCommand),
+}
+
+/// `latchkey migrate`
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// Say which migrations are missing and change nothing. Exit code 0: none; 1: some, or the database cannot be read.
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// `latchkey document …`

@@ -1,9 +1,12 @@
 //! What each command does. What it takes is in [`crate::cli`].
 
 mod config;
+mod copy;
 mod documents;
 mod keys;
 mod mail;
+mod migrate;
+mod oauth;
 mod redirects;
 mod user;
 
@@ -14,6 +17,7 @@ use crate::cli::{Command, ConfigCommand, Override, SettingsArgs};
 use crate::logging;
 use crate::serve::{ServeError, serve};
 use crate::settings::{LogFormat, LogSettings, Settings, SettingsError, Sources};
+use crate::storage::Patience;
 use crate::wiring::{Assembly, WiringError, assemble};
 
 /// A command did not do what it was asked. The text is for the person at the terminal.
@@ -67,6 +71,16 @@ fn dispatch(
     match command {
         Command::Version => println!("latchkey {}", env!("CARGO_PKG_VERSION")),
         Command::Document(document) => documents::print(&document),
+        Command::Migrate(arguments) => {
+            let settings = Settings::load(sources?)?;
+            start_quiet_log();
+            return runtime()?.block_on(migrate::run(&settings, &arguments));
+        }
+        Command::Copy(arguments) => {
+            let settings = Settings::load(sources?)?;
+            start_quiet_log();
+            runtime()?.block_on(copy::run(&settings, &arguments))?;
+        }
         Command::Config(ConfigCommand::Check) => return Ok(config::check(sources)),
         Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),
         Command::Config(ConfigCommand::Print { defaults: false }) => {
@@ -79,6 +93,9 @@ fn dispatch(
         }
         Command::User(command) => {
             with_service(sources, async |assembly| user::run(&assembly, command).await)?;
+        }
+        Command::OAuth(command) => {
+            with_service(sources, async |assembly| oauth::run(&assembly, command).await)?;
         }
         Command::Keys(command) => {
             with_service(sources, async |assembly| keys::run(&assembly, command).await)?;
@@ -93,6 +110,11 @@ fn dispatch(
     Ok(ExitCode::SUCCESS)
 }
 
+/// The log of a command at a terminal: what is worth a warning.
+fn start_quiet_log() {
+    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() });
+}
+
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()
 }
@@ -103,9 +125,9 @@ fn with_service<T>(
     work: impl AsyncFnOnce(Assembly) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let settings = Settings::load(sources?)?;
-    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() });
+    start_quiet_log();
     runtime()?.block_on(async {
-        let assembly = assemble(&settings).await?;
+        let assembly = assemble(&settings, Patience::None).await?;
         work(assembly).await
     })
 }

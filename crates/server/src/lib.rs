@@ -5,6 +5,7 @@
 //! | [`cli`] | the command line as typed |
 //! | [`settings`] | what an operator can set |
 //! | [`data_folder`] | what is generated at the first start and kept |
+//! | [`storage`] | the database: opened, waited for, migrated |
 //! | [`wiring`] | settings become a service |
 //! | [`commands`] | what each command does |
 //! | [`serve`], [`workers`], [`banner`], [`logging`] | the running service |
@@ -16,5 +17,6 @@ pub mod data_folder;
 pub mod logging;
 pub mod serve;
 pub mod settings;
+pub mod storage;
 pub mod wiring;
 pub mod workers;

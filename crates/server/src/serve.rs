@@ -2,21 +2,31 @@
 
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_http::app::App;
 use latchkey_http::edge::Edge;
+use latchkey_http::origin::KnownOrigins;
 use latchkey_http::router::router;
+use latchkey_http::waiting::{Door, waiting};
 use latchkey_service::Service;
+use latchkey_service::entropy::{Entropy, SystemEntropy};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::banner::banner;
 use crate::settings::Settings;
-use crate::wiring::{WiringError, assemble, http_settings, serve_settings};
+use crate::storage::Patience;
+use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
+
+/// What does not take longer than this at the start is not worth an answer of its own.
+const SHORT_WAIT: Duration = Duration::from_millis(300);
 
 /// How long workers may take to end what they are at.
 const WORKERS_END: Duration = Duration::from_secs(10);
@@ -40,7 +50,8 @@ pub enum ServeError {
     Signals(io::Error),
 }
 
-/// Runs the service until SIGTERM or Ctrl-C, then finishes what is in flight and closes.
+/// Runs the service until SIGTERM or Ctrl-C, then finishes what is in flight and closes. Where the database is not
+/// there, it listens, says so to everybody, and goes on when it comes.
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let stop_signal = stop_signal().map_err(ServeError::Signals)?;
     let listeners = listen(&settings).await?;
@@ -52,32 +63,108 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     for warning in settings.warnings() {
         tracing::warn!("{warning}");
     }
-    let assembly = assemble(&settings).await?;
-    let service = assembly.service;
-    // A reader that has gone away is no reason not to serve.
-    let _ = writeln!(
-        io::stdout(),
-        "{}",
-        banner(&settings, &service, &addresses, assembly.kept_admin_key.as_ref())
-    );
-    tracing::info!(
-        mode = if settings.server.is_development() { "development" } else { "production" },
-        mails = %settings.mail.dir.display(),
-        "started"
-    );
 
-    let (stop, stopped) = watch::channel(false);
-    let mut workers = workers::start(&service, &stopped);
-    let routes = layered_router(&service, &settings);
+    let mut assembling = pin!(assemble(&settings, Patience::Endless));
+    let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
+        return serve_closed(&settings, listeners, &addresses, assembling, stop_signal).await;
+    };
+    let assembly = assembly?;
+    let routes = layered_router(&assembly.service, &settings);
+    let running = Running::start(&settings, &addresses, assembly);
     latchkey_http::serve::serve(listeners, routes, serve_settings(&settings), stop_signal).await;
-
-    let _ = stop.send(true); // fails only when all workers are gone
-    let ended = async { while workers.join_next().await.is_some() {} };
-    if tokio::time::timeout(WORKERS_END, ended).await.is_err() {
-        tracing::warn!("a worker did not end in time; its mails go out after the next start");
-    }
-    tracing::info!("stopped");
+    running.end().await;
     Ok(())
+}
+
+/// Serves before there is a database. The service takes the place of the refusals when it is assembled.
+async fn serve_closed(
+    settings: &Settings,
+    listeners: Vec<TcpListener>,
+    addresses: &[SocketAddr],
+    assembling: impl Future<Output = Result<Assembly, WiringError>>,
+    stop_signal: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let listening: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+    tracing::info!(listening = listening.join(", "), "answering 503 until the database is there");
+    let door = Door::default();
+    let routes = door.before(waiting_router(settings));
+    let (close, closed) = oneshot::channel::<()>();
+    let server =
+        tokio::spawn(latchkey_http::serve::serve(listeners, routes, serve_settings(settings), async {
+            let _ = closed.await; // whoever is gone wants it to end as well
+        }));
+
+    let mut stop_signal = pin!(stop_signal);
+    let outcome = tokio::select! {
+        assembly = assembling => assembly.map(Some),
+        () = &mut stop_signal => Ok(None),
+    };
+    let running = match outcome {
+        Ok(Some(assembly)) => {
+            // Before the banner says that it is ready.
+            door.open(layered_router(&assembly.service, settings));
+            let running = Running::start(settings, addresses, assembly);
+            stop_signal.await;
+            Some(running)
+        }
+        Ok(None) => None,
+        Err(error) => {
+            drop(close);
+            let _ = server.await; // nothing more can be done for the connections
+            return Err(error.into());
+        }
+    };
+    drop(close);
+    let _ = server.await; // a server that panicked has said so
+    match running {
+        Some(running) => running.end().await,
+        None => tracing::info!("stopped"),
+    }
+    Ok(())
+}
+
+/// The service with its workers.
+struct Running {
+    workers: JoinSet<()>,
+    stop: watch::Sender<bool>,
+}
+
+impl Running {
+    /// Prints the banner and starts the workers.
+    fn start(settings: &Settings, addresses: &[SocketAddr], assembly: Assembly) -> Self {
+        let Assembly { service, storage, kept_admin_key } = assembly;
+        // A reader that has gone away is no reason not to serve.
+        let _ = writeln!(io::stdout(), "{}", banner(settings, &service, addresses, kept_admin_key.as_ref()));
+        tracing::info!(
+            mode = if settings.server.is_development() { "development" } else { "production" },
+            mails = %settings.mail.dir.display(),
+            "started"
+        );
+        let (stop, stopped) = watch::channel(false);
+        let workers = workers::start(&service, storage.announcing, &stopped);
+        Self { workers, stop }
+    }
+
+    /// Lets the workers end what they are at.
+    async fn end(mut self) {
+        let _ = self.stop.send(true); // fails only when all workers are gone
+        let ended = async { while self.workers.join_next().await.is_some() {} };
+        if timeout(WORKERS_END, ended).await.is_err() {
+            tracing::warn!("a worker did not end in time; its mails go out after the next start");
+        }
+        tracing::info!("stopped");
+    }
+}
+
+/// What stands around the refusals while there is no service: the same as around its answers.
+fn waiting_router(settings: &Settings) -> axum::Router {
+    let http = Arc::new(http_settings(settings));
+    let listed = settings.server.cors_origins.clone();
+    let is_listed = move |origin: &str| listed.iter().any(|known| known == origin);
+    let origins = KnownOrigins::new(&http, Arc::new(is_listed));
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+    let next_id = move || uuid::Builder::from_random_bytes(entropy.bytes()).into_uuid();
+    Edge::new(http, origins, Arc::new(next_id)).wrap(waiting())
 }
 
 fn layered_router(service: &Arc<Service>, settings: &Settings) -> axum::Router {

@@ -4,6 +4,7 @@
 //! file, the environment and the command line. What is wrong is collected and told all at once.
 //! Here lives only the reading; nothing is generated, created or opened.
 
+mod address;
 mod admin;
 mod auth;
 mod check;
@@ -16,6 +17,7 @@ mod layers;
 mod limits;
 mod log;
 mod mail;
+mod oauth;
 mod origin;
 mod passwords;
 mod print;
@@ -43,13 +45,14 @@ pub use keys::EDITABLE;
 pub use limits::LimitSettings;
 pub use log::{LogFormat, LogSettings};
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings, SmtpTls};
+pub use oauth::{OAuthSettings, ProviderSettings};
 pub use passwords::PasswordSettings;
 pub use problem::{Problem, SettingsError};
 pub use profiles::ProfileSettings;
 pub use secret::Secret;
 pub use server::{Mode, ServerSettings};
 pub use source::{ReadFile, Source, Sources};
-pub use storage::{StorageSettings, StorageUrl};
+pub use storage::{PostgresSettings, StorageSettings, StorageUrl};
 
 use print::Shown;
 use problem::Problems;
@@ -71,6 +74,8 @@ pub struct Settings {
     pub mail: MailSettings,
     /// Accounts, tokens, codes and links.
     pub auth: AuthSettings,
+    /// Identity providers.
+    pub oauth: OAuthSettings,
     /// Password rules and hashing.
     pub passwords: PasswordSettings,
     /// Rate limits.
@@ -103,6 +108,7 @@ impl Settings {
         let data = DataSettings::read(&mut reader);
         let mail = MailSettings::read(&mut reader);
         let auth = AuthSettings::read(&mut reader);
+        let oauth = OAuthSettings::read(&mut reader);
         let passwords = PasswordSettings::read(&reader);
         let limits = LimitSettings::read(&reader);
         let profiles = ProfileSettings::read(&reader);
@@ -111,8 +117,12 @@ impl Settings {
 
         mail.check(&mut problems);
         auth.check(mode, mail.transport, &mut problems);
+        oauth.check(server.as_ref(), &mut problems);
         passwords.check(mode, &mut problems);
         limits.check(&mut problems);
+        if let Some(server) = &server {
+            storage.check(server.request_timeout, &mut problems);
+        }
         let server_secret = server.as_ref().and_then(|server| server.secret.as_ref());
         admin.check(server_secret, &mut problems);
 
@@ -122,6 +132,7 @@ impl Settings {
             data,
             mail,
             auth,
+            oauth,
             passwords,
             limits,
             profiles,

@@ -1,7 +1,8 @@
 //! Settings become a service: every part is made here and nowhere else.
 
+mod oauth;
+
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,13 +20,11 @@ use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
-use latchkey_store::Store;
-use latchkey_store_sqlite::SqliteStore;
+use latchkey_store::{Store, StoreError};
 
-use crate::data_folder::{DataFolder, DataFolderError, Kept, create_private};
-use crate::settings::{
-    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Secret, Settings, SmtpTls, StorageUrl,
-};
+use crate::data_folder::{DataFolder, DataFolderError, Kept};
+use crate::settings::{JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Secret, Settings, SmtpTls};
+use crate::storage::{self, OpenStore, Patience};
 
 /// A part cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -34,10 +33,10 @@ pub enum WiringError {
     #[error(transparent)]
     DataFolder(#[from] DataFolderError),
     /// The database.
-    #[error("storage.url: the database {} cannot be opened: {reason}", .path.display())]
+    #[error("storage.url: the database {database} cannot be opened: {reason}")]
     Storage {
-        /// Its file.
-        path: PathBuf,
+        /// Where it is, without a password.
+        database: String,
         /// What is wrong with it.
         reason: String,
     },
@@ -46,6 +45,14 @@ pub enum WiringError {
     Mail {
         /// The setting.
         key: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Identity providers.
+    #[error("{key}: {reason}")]
+    OAuth {
+        /// The setting.
+        key: String,
         /// What is wrong with it.
         reason: String,
     },
@@ -61,38 +68,58 @@ pub enum WiringError {
 pub struct Assembly {
     /// The service.
     pub service: Arc<Service>,
-    /// Its store.
-    pub store: Arc<dyn Store>,
+    /// Its database.
+    pub storage: OpenStore,
     /// The admin key that development mode keeps, where the settings name none.
     pub kept_admin_key: Option<Kept>,
 }
 
-/// Makes the service of these settings.
-pub async fn assemble(settings: &Settings) -> Result<Assembly, WiringError> {
-    let entropy = Arc::new(SystemEntropy);
+/// Makes the service of these settings. Who has endless patience waits here until the database comes.
+pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembly, WiringError> {
+    let entropy = SystemEntropy;
     let folder = DataFolder::open(&settings.data.dir)?;
     let secret = match &settings.server.secret {
-        Some(secret) => secret.reveal().as_bytes().to_vec(),
-        None => folder.server_secret(&*entropy)?.secret.reveal().as_bytes().to_vec(),
+        Some(secret) => Secret::new(secret.reveal().to_owned()),
+        None => folder.server_secret(&entropy)?.secret,
     };
     let kept_admin_key = match &settings.admin.api_key {
         Some(_) => None,
-        None => Some(folder.admin_key(&*entropy)?),
+        None => Some(folder.admin_key(&entropy)?),
     };
-    let store = open_store(settings)?;
+    // What cannot be made of the settings is told before anybody waits for a database.
+    transport(settings)?;
+    let storage = storage::open_patiently(settings, patience).await?;
+    let mut tries = 0;
+    let service = loop {
+        let parts = parts(settings, &storage.store, &secret, kept_admin_key.as_ref())?;
+        match Service::start(parts).await {
+            Err(StartError::Store(error @ StoreError::Unavailable(_))) if patience == Patience::Endless => {
+                storage::wait(settings, tries, &latchkey_http::error::chain_of(&error)).await;
+                tries += 1;
+            }
+            started => break started?,
+        }
+    };
+    Ok(Assembly { service: Arc::new(service), storage, kept_admin_key })
+}
+
+fn parts(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    secret: &Secret,
+    kept_admin_key: Option<&Kept>,
+) -> Result<ServiceParts, WiringError> {
     let transport = transport(settings)?;
-    let config = service_config(settings, kept_admin_key.as_ref(), transport.is_some())?;
-    let service = Service::start(ServiceParts {
+    Ok(ServiceParts {
         base_settings: base_settings(settings, transport.is_some()),
-        config,
-        store: Arc::clone(&store),
+        config: service_config(settings, kept_admin_key, transport.is_some())?,
+        store: Arc::clone(store),
         clock: Arc::new(SystemClock),
-        entropy,
-        secret: ServerSecret::new(secret).ok_or(WiringError::Secret)?,
+        entropy: Arc::new(SystemEntropy),
+        secret: ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)?,
         mailer: Mailer { templates: templates(settings)?, transport },
+        oauth: oauth::parts(settings)?,
     })
-    .await?;
-    Ok(Assembly { service: Arc::new(service), store, kept_admin_key })
 }
 
 /// What the HTTP layer is told.
@@ -119,16 +146,6 @@ pub fn serve_settings(settings: &Settings) -> ServeSettings {
         drain_timeout: settings.server.drain_timeout,
         is_https: settings.server.public_url.scheme() == "https",
     }
-}
-
-fn open_store(settings: &Settings) -> Result<Arc<dyn Store>, WiringError> {
-    let StorageUrl::Sqlite(path) = &settings.storage.url;
-    if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
-        create_private(parent)?;
-    }
-    let refuse =
-        |error| WiringError::Storage { path: path.clone(), reason: latchkey_http::error::chain_of(&error) };
-    Ok(Arc::new(SqliteStore::open(path).map_err(refuse)?))
 }
 
 fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
@@ -278,6 +295,8 @@ fn lifetimes(settings: &Settings) -> Lifetimes {
         verify_link: auth.links.verify_ttl,
         reset_link: auth.links.reset_ttl,
         exchanged_reset: auth.links.reset_token_ttl,
+        oauth_state: settings.oauth.state_ttl,
+        oauth_code: settings.oauth.code_ttl,
         signing_key: auth.tokens.key_rotation_interval,
     }
 }
@@ -300,6 +319,8 @@ fn limits(settings: &Settings) -> LimitsConfig {
         verification_address: limits.verification_per_address,
         refresh_address: limits.refresh_per_address,
         public_read_address: limits.search_per_address,
+        oauth_address: limits.oauth_per_address,
         admin_address: limits.admin_failures_per_address,
+        ..LimitsConfig::default()
     }
 }

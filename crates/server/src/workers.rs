@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use latchkey_http::error::chain_of;
 use latchkey_service::Service;
-use tokio::sync::watch;
+use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -19,8 +20,11 @@ const UPKEEP: Duration = Duration::from_mins(1);
 /// The pause after a step that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
+/// Where changes by other instances can be listened to.
+type Announcing = Option<(Arc<PostgresStore>, PostgresOptions)>;
+
 /// Starts the workers; they end when the channel says so.
-pub fn start(service: &Arc<Service>, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut workers = JoinSet::new();
     let with = || (Arc::clone(service), stop.clone());
     let mails = with();
@@ -28,9 +32,20 @@ pub fn start(service: &Arc<Service>, stop: &watch::Receiver<bool>) -> JoinSet<()
         deliver_mails(Arc::clone(&mails.0), mails.1.clone())
     }));
     let shared = with();
+    let changed = Arc::new(Notify::new());
+    let heard = Arc::clone(&changed);
     workers.spawn(keep_alive("shared state", AFTER_FAILURE, move || {
-        follow_shared(Arc::clone(&shared.0), shared.1.clone())
+        follow_shared(Arc::clone(&shared.0), Arc::clone(&heard), shared.1.clone())
     }));
+    if let Some((store, options)) = announcing {
+        let mut stop = stop.clone();
+        workers.spawn(async move {
+            tokio::select! {
+                () = store.follow_changes(&options, || changed.notify_one()) => {}
+                _ = stop.changed() => {}
+            }
+        });
+    }
     let upkeep = with();
     workers
         .spawn(keep_alive("upkeep", AFTER_FAILURE, move || keep_up(Arc::clone(&upkeep.0), upkeep.1.clone())));
@@ -84,10 +99,11 @@ async fn deliver_once(service: &Service) -> latchkey_service::Result<Duration> {
     Ok(due.clamp(Duration::from_millis(100), OUTBOX_POLL))
 }
 
-async fn follow_shared(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: watch::Receiver<bool>) {
     loop {
         tokio::select! {
             () = sleep(SHARED_POLL) => {}
+            () = changed.notified() => {}
             _ = stop.changed() => return,
         }
         match service.sync_shared().await {

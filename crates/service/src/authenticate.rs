@@ -1,5 +1,7 @@
 //! Who calls: bearers of user tokens, of the anonymous key, of an admin key.
 
+use std::sync::Arc;
+
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::{SessionId, UserId};
@@ -91,16 +93,20 @@ impl Service {
         Err(Error::AdminUnauthorized)
     }
 
-    async fn good_claims(&self, bearer: Option<&str>, now: Timestamp) -> Result<Claims> {
+    /// What a good token of this service says; whether its session lives is not asked.
+    pub(crate) async fn good_claims(&self, bearer: Option<&str>, now: Timestamp) -> Result<Claims> {
         let bearer = bearer.ok_or(Error::Unauthorized)?;
-        if let Some(claims) = self.names.verify(bearer, &self.signing.load(), now) {
+        let known = self.signing.load_full();
+        if let Some(claims) = self.names.verify(bearer, &known, now) {
             return Ok(claims);
         }
-        // The key may have been rotated elsewhere a moment ago.
-        if !self.sync_shared().await? {
+        // The key may have been rotated elsewhere a moment ago; this or another task takes it over.
+        self.sync_shared().await?;
+        let newest = self.signing.load_full();
+        if Arc::ptr_eq(&known, &newest) {
             return Err(Error::Unauthorized);
         }
-        self.names.verify(bearer, &self.signing.load(), now).ok_or(Error::Unauthorized)
+        self.names.verify(bearer, &newest, now).ok_or(Error::Unauthorized)
     }
 }
 

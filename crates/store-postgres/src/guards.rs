@@ -52,7 +52,7 @@ impl Watch {
     /// Reads the state of a guard.
     pub(crate) fn over(script: &mut Script, guard: Option<&SignInGuard>, hold: Hold) -> Self {
         let slots = guard.map(|guard| {
-            let keys = [guard.pair, guard.account].map(|key| key.as_bytes().to_vec()).to_vec();
+            let keys = [guard.pair, guard.account].map(|key| Some(key.as_bytes().to_vec())).to_vec();
             let sql = if hold == Hold::Locked { LOCK_FAILURES } else { FIND_FAILURES };
             Slots {
                 failures: script.add(sql, vec![Value::Blobs(keys)]),

@@ -56,7 +56,7 @@ impl Buckets {
         if takes.is_empty() {
             return Self(None);
         }
-        let keys = Value::Blobs(takes.iter().map(|take| take.key.as_bytes().to_vec()).collect());
+        let keys = Value::Blobs(takes.iter().map(|take| Some(take.key.as_bytes().to_vec())).collect());
         Self(Some(script.add(LOCK_BUCKETS, vec![keys])))
     }
 
@@ -94,8 +94,9 @@ impl Buckets {
 }
 
 fn save<'a>(writes: &mut Script, sql: &'static str, buckets: impl Iterator<Item = &'a Bucket>) {
-    let (keys, moments): (Vec<_>, Vec<_>) =
-        buckets.map(|bucket| (bucket.key.as_bytes().to_vec(), Some(bucket.full_at.as_millis()))).unzip();
+    let (keys, moments): (Vec<_>, Vec<_>) = buckets
+        .map(|bucket| (Some(bucket.key.as_bytes().to_vec()), Some(bucket.full_at.as_millis())))
+        .unzip();
     if !keys.is_empty() {
         writes.add(sql, values![Value::Blobs(keys), Value::Ints(moments)]);
     }

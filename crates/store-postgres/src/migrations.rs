@@ -5,49 +5,14 @@
 use deadpool_postgres::{Client, Pool};
 use futures_util::future::FutureExt;
 use latchkey_store::StoreError;
-use sha2::{Digest, Sha256};
+use latchkey_store::migrations::{Migration, MigrationError};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::bulk;
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, driver};
 
-/// Why a database is not used.
-#[derive(Debug, thiserror::Error)]
-pub enum MigrationError {
-    /// A newer binary has worked on it.
-    #[error("the database has migration {found}, this version knows {known} at most: use a newer version")]
-    Newer {
-        /// The newest migration of the database.
-        found: i64,
-        /// The newest migration of this binary.
-        known: i64,
-    },
-    /// An applied migration differs from the one in this binary.
-    #[error(
-        "migration {0} of the database is not the one of this version: was the database made by another build?"
-    )]
-    Changed(i64),
-    /// The schema holds something else.
-    #[error("the database holds tables of something else: give the service a database of its own")]
-    Foreign,
-    /// Texts would be refused or garbled.
-    #[error("the database has the encoding {0}, it must be UTF8")]
-    Encoding(String),
-}
-
-struct Migration {
-    version: i64,
-    name: &'static str,
-    sql: &'static str,
-}
-
-macro_rules! migrations {
-    ($($version:literal $file:literal,)*) => {
-        &[$(Migration { version: $version, name: $file, sql: include_str!(concat!("../migrations/", $file, ".sql")) },)*]
-    };
-}
-
-const MIGRATIONS: &[Migration] = migrations! {
+const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     1 "0001_users",
     2 "0002_profiles",
     3 "0003_sessions",
@@ -58,6 +23,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     8 "0008_audit",
     9 "0009_search",
     10 "0010_health",
+    11 "0011_oauth",
 };
 
 const ENCODING: &str = "SELECT current_setting('server_encoding')";
@@ -103,11 +69,18 @@ const ATTEMPTS: u32 = 10;
 
 /// Applies what is missing. Of several instances that start together, one does it and the others wait.
 pub(crate) async fn migrate(pool: &Pool) -> Fallible<()> {
+    refuse_unfinished_copy(pool).await?;
+    apply(pool, MIGRATIONS).await
+}
+
+/// The same for a copy, which may go on with what an earlier one began.
+pub(crate) async fn migrate_for_copy(pool: &Pool) -> Fallible<()> {
     apply(pool, MIGRATIONS).await
 }
 
 /// The names of what is missing, oldest first.
 pub(crate) async fn check(pool: &Pool) -> Fallible<Vec<&'static str>> {
+    refuse_unfinished_copy(pool).await?;
     let client = pool.get().await?;
     let missing = look(&client, MIGRATIONS).await?;
     Ok(missing.into_iter().map(|migration| migration.name).collect())
@@ -176,10 +149,7 @@ async fn look<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<
 async fn look_at_ours<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     refuse_foreign(client, COUNT_FOREIGN).await?;
     let applied = list_applied(client).await?;
-    check_applied(&applied, migrations)?;
-    let is_missing =
-        |migration: &&Migration| applied.iter().all(|(version, _)| *version != migration.version);
-    Ok(migrations.iter().filter(is_missing).collect())
+    Ok(Migration::missing(migrations, &applied).map_err(driver)?)
 }
 
 async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()> {
@@ -197,6 +167,15 @@ async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()
     Ok(())
 }
 
+/// Nothing but the copy itself works on half a copy.
+async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
+    let client = pool.get().await?;
+    if flag(&client, bulk::IS_BEGUN).await? {
+        return Err(driver(MigrationError::UnfinishedCopy).into());
+    }
+    Ok(())
+}
+
 async fn refuse_foreign(client: &Client, count: &str) -> Fallible<()> {
     match number(client, count).await? {
         0 => Ok(()),
@@ -207,22 +186,6 @@ async fn refuse_foreign(client: &Client, count: &str) -> Fallible<()> {
 async fn list_applied(client: &Client) -> Fallible<Vec<(i64, Vec<u8>)>> {
     let rows = client.query_typed(LIST_APPLIED, &[]).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
-}
-
-/// Refuses migrations of another binary.
-fn check_applied(applied: &[(i64, Vec<u8>)], migrations: &[Migration]) -> Fallible<()> {
-    let known = migrations.last().map_or(0, |last| last.version);
-    for (version, checksum) in applied {
-        let migration = migrations.iter().find(|migration| migration.version == *version);
-        match migration {
-            None if *version > known => {
-                return Err(driver(MigrationError::Newer { found: *version, known }).into());
-            }
-            Some(migration) if migration.checksum() == *checksum => {}
-            _ => return Err(driver(MigrationError::Changed(*version)).into()),
-        }
-    }
-    Ok(())
 }
 
 async fn check_encoding(client: &Client) -> Fallible<()> {
@@ -243,12 +206,6 @@ async fn flag(client: &Client, sql: &str) -> Fallible<bool> {
 
 fn no_row() -> StoreError {
     driver(EngineFault::NoRow)
-}
-
-impl Migration {
-    fn checksum(&self) -> Vec<u8> {
-        Sha256::digest(self.sql.as_bytes()).to_vec()
-    }
 }
 
 #[cfg(test)]

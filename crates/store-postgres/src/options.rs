@@ -61,6 +61,11 @@ impl PostgresOptions {
             ca_file: None,
         }
     }
+
+    /// Whether the address can be used. Nothing is contacted, and no file is read.
+    pub fn check(&self) -> Result<(), OptionsError> {
+        Address::parse(self).map(|_| ())
+    }
 }
 
 /// Why options cannot be used. Never names a password.
@@ -78,6 +83,16 @@ pub enum OptionsError {
     /// No host, or no database.
     #[error("the database's address names no {0}")]
     Missing(&'static str),
+    /// Neither one port for all hosts nor one for each.
+    #[error(
+        "the database's address names {hosts} hosts and {ports} ports: give one port, or one for each host"
+    )]
+    Ports {
+        /// Hosts.
+        hosts: usize,
+        /// Ports.
+        ports: usize,
+    },
     /// The file of authorities cannot be read, or holds none.
     #[error("the certificates in {} cannot be used: {reason}", path.display())]
     CaFile {
@@ -116,6 +131,11 @@ impl Address {
         }
         if config.get_dbname().is_none() {
             return Err(OptionsError::Missing("database"));
+        }
+        let (hosts, ports) =
+            (config.get_hosts().len().max(config.get_hostaddrs().len()), config.get_ports().len());
+        if ports > 1 && ports != hosts {
+            return Err(OptionsError::Ports { hosts, ports });
         }
         config.ssl_mode(ssl_mode(own.ssl_mode.as_deref())?);
         if !own.rest.contains("target_session_attrs=") {
@@ -156,15 +176,20 @@ impl OwnParameters {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let mut own = Self { ssl_mode: None, ca_file: None, rest: base.to_owned() };
         let mut separator = '?';
+        let mut keep = |rest: &mut String, pair: &str| {
+            rest.push(separator);
+            rest.push_str(pair);
+            separator = '&';
+        };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
                 Some(("sslmode", mode)) => own.ssl_mode = Some(mode.to_owned()),
                 Some(("sslrootcert", path)) => own.ca_file = Some(PathBuf::from(path)),
-                _ => {
-                    own.rest.push(separator);
-                    own.rest.push_str(pair);
-                    separator = '&';
+                // The driver takes several hosts in an address as several parameters.
+                Some(("host", hosts)) => {
+                    hosts.split(',').for_each(|host| keep(&mut own.rest, &format!("host={host}")));
                 }
+                _ => keep(&mut own.rest, pair),
             }
         }
         own
@@ -203,6 +228,15 @@ mod tests {
         let address = address("postgres:///db?host=/run/postgresql&user=u").unwrap();
         assert_eq!(address.config.get_hosts(), [Host::Unix(PathBuf::from("/run/postgresql"))]);
         assert!(!address.is_exposed());
+    }
+
+    #[test]
+    fn several_unix_sockets_are_several_hosts() {
+        let config = address("postgres:///db?host=/a,/b&port=1,2&user=u").unwrap().config;
+        assert_eq!(config.get_hosts(), [Host::Unix(PathBuf::from("/a")), Host::Unix(PathBuf::from("/b"))]);
+        assert_eq!(config.get_ports(), [1, 2]);
+        let refused = address("postgres:///db?host=/a,/b,/c&port=1,2&user=u").unwrap_err();
+        assert!(matches!(refused, OptionsError::Ports { hosts: 3, ports: 2 }), "{refused}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
         tracing::warn!("the connection to the database is not encrypted: set sslmode=verify-full");
     }
     let hosts = u32::try_from(address.config.get_hosts().len().max(1)).unwrap_or(1);
-    let tls = MakeRustlsConnect::new(tls_config(&address)?);
+    let tls = tls_for(&address)?;
     // What a connection may be left with is a rollback under way, so nothing has to be sent when one is handed out.
     let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(address.config, tls, manager_config);
@@ -45,6 +45,11 @@ pub(crate) fn close_idle(pool: &Pool, idle_timeout: Duration) {
             pool.retain(|_, metrics| metrics.last_used() < idle_timeout);
         }
     });
+}
+
+/// How connections to this address are protected.
+pub(crate) fn tls_for(address: &Address) -> Result<MakeRustlsConnect, OptionsError> {
+    Ok(MakeRustlsConnect::new(tls_config(address)?))
 }
 
 fn tls_config(address: &Address) -> Result<ClientConfig, OptionsError> {

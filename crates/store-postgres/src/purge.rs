@@ -2,7 +2,7 @@
 //! all of its statements go together.
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 
 use crate::script::Script;
 use crate::store::PostgresStore;
@@ -42,6 +42,9 @@ const SESSIONS: &str = purge!(
     "coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) <= $1",
     "coalesce(ended_at, least(idle_expires_at, absolute_expires_at))"
 );
+const OAUTH_FLOWS: &str = purge!("oauth_flows", "state_hash", "expires_at <= $1", "expires_at");
+const OAUTH_CODES: &str = purge!("oauth_codes", "code_hash", "expires_at <= $1", "expires_at");
+const OAUTH_USED_TOKENS: &str = purge!("oauth_used_tokens", "hash", "expires_at <= $1", "expires_at");
 const LIMIT_BUCKETS: &str = purge!("limit_buckets", "key", "full_at <= $1", "full_at");
 const LIMIT_FAILURES: &str = purge!("limit_failures", "key", "remembered_until < $1", "remembered_until");
 const KNOWN_CLIENTS: &str = purge!("known_clients", "key", "known_until <= $1", "known_until");
@@ -62,6 +65,9 @@ impl PostgresStore {
             (SENT_MAILS, ended_before),
             (DECOY_MAILS, now.minus(DECOYS_KEPT)),
             (SESSIONS, ended_before),
+            (OAUTH_FLOWS, now.minus(FLOWS_KEPT)),
+            (OAUTH_CODES, now),
+            (OAUTH_USED_TOKENS, now),
             (LIMIT_BUCKETS, now),
             (LIMIT_FAILURES, now),
             (KNOWN_CLIENTS, now),

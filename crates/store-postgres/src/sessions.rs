@@ -179,6 +179,16 @@ impl Sessions for PostgresStore {
     }
 }
 
+/// Reads whose a session is that lives.
+pub(crate) fn find_owner(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
+    script.add(FIND_OWNER, values![id, now])
+}
+
+/// Whose a session is.
+pub(crate) fn owner(answers: &Answers, slot: Slot) -> Fallible<Option<UserId>> {
+    answers.find(slot, |row| Cells::new(row, "sessions").id("user_id"))
+}
+
 async fn begin_sign_in(
     store: &PostgresStore,
     email: &EmailKey,
@@ -240,8 +250,7 @@ async fn open_after_password(store: &PostgresStore, sign_in: &SignIn) -> StoreRe
                 accounts::save_password(&mut writes, user_id, rehashed, now);
             }
             if account.user.is_pending {
-                writes.add(PEND_NO_MORE, values![user_id, now]);
-                profiles::show_or_hide(&mut writes, user_id);
+                pend_no_more(&mut writes, user_id, now);
             }
             open(&mut writes, user_id, session);
             audit::record_in(&mut writes, event.clone(), user_id, session.id)?;
@@ -272,6 +281,12 @@ async fn fail_sign_in(store: &PostgresStore, failed: &FailedSignIn) -> StoreResu
             Ok(Step::done(writes, limited))
         })
         .await
+}
+
+/// A pending account that gets a session is pending no more.
+pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    writes.add(PEND_NO_MORE, values![user_id, now]);
+    profiles::show_or_hide(writes, user_id);
 }
 
 /// Writes a new session.

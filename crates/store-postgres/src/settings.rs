@@ -40,6 +40,7 @@ impl Settings for PostgresStore {
         grow_version(&mut writes); // first: it makes changes of settings take turns
         save(&mut writes, changes, now);
         audit::record(&mut writes, event)?;
+        self.announce(&mut writes);
         self.write(&writes).await?;
         Ok(())
     }

@@ -67,6 +67,7 @@ impl SigningKeys for PostgresStore {
             let mut writes = Script::default();
             writes.add(RETIRE_KEY, values![replaces, verify_until]);
             create(&mut writes, &key);
+            self.announce(&mut writes);
             audit::record(&mut writes, event.clone())?;
             Ok(Step::done(writes, true))
         })

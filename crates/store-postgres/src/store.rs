@@ -9,6 +9,7 @@ use latchkey_store::{Store, StoreResult};
 
 use crate::errors::{Fallible, driver};
 use crate::link::Link;
+use crate::listen::Announces;
 use crate::options::{PostgresOptions, Prepared};
 use crate::{migrations, pool};
 
@@ -25,6 +26,8 @@ pub struct PostgresStore {
     patience: Duration,
     opening_of_reads: String,
     opening_of_writes: String,
+    /// Whether changes of settings and keys are told to those who listen.
+    pub(crate) announces: Announces,
 }
 
 impl PostgresStore {
@@ -47,6 +50,7 @@ impl PostgresStore {
         let idle = 2 * limit;
         Ok(Self {
             pool,
+            announces: Announces::default(),
             prepared: options.prepared,
             patience: options.statement_timeout + WAY,
             opening_of_reads: format!(
@@ -65,6 +69,11 @@ impl PostgresStore {
     /// [`latchkey_store::StoreError::Driver`] of a [`crate::MigrationError`].
     pub async fn migrate(&self) -> StoreResult<()> {
         Ok(migrations::migrate(&self.pool).await?)
+    }
+
+    /// The same for the target of a copy, which may hold half a copy already.
+    pub(crate) async fn migrate_for_copy(&self) -> StoreResult<()> {
+        Ok(migrations::migrate_for_copy(&self.pool).await?)
     }
 
     /// The names of the migrations that are missing, oldest first; changes nothing. Refuses what

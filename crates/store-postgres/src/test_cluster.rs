@@ -7,16 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls};
 
 use crate::options::PostgresOptions;
 use crate::store::PostgresStore;
 use programs::{Programs, Watchdog};
 
 pub use pooler::TestPooler;
+pub use standby::TestStandby;
 
+mod look;
 mod pooler;
 mod programs;
+mod standby;
 
 /// Stops the cluster and removes its folder.
 const STOP: &str = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
@@ -54,6 +57,8 @@ pub enum ClusterError {
 
 /// A running cluster.
 pub struct TestCluster {
+    programs: Programs,
+    options: String,
     folder: PathBuf,
     port: u16,
     orders: mpsc::Sender<Order>,
@@ -105,13 +110,10 @@ impl TestCluster {
             options.push_str(" -c ");
             options.push_str(setting);
         }
-        let log = folder.join("log");
-        programs.run(
-            "pg_ctl",
-            &["-D", &data, "-l", &log.to_string_lossy(), "-w", "-s", "-o", &options, "start"],
-        )?;
         let orders = start_clerk(url_in(&folder, port, "postgres"));
-        let cluster = Self { folder, port, orders, next: AtomicU64::new(1), _watchdog: watchdog };
+        let next = AtomicU64::new(1);
+        let cluster = Self { programs, options, folder, port, orders, next, _watchdog: watchdog };
+        cluster.control("start")?;
         cluster.make_template()?;
         Ok(cluster)
     }
@@ -172,9 +174,48 @@ impl TestCluster {
         }
     }
 
+    /// Stops the server at once: connections are cut, and it has to recover when it comes again.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not stop.
+    pub fn halt(&self) {
+        if let Err(error) = self.control("stop") {
+            panic!("{error}");
+        }
+    }
+
+    /// Starts it again.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not start.
+    pub fn resume(&self) {
+        if let Err(error) = self.control("start") {
+            panic!("{error}");
+        }
+    }
+
+    fn control(&self, verb: &str) -> Result<(), ClusterError> {
+        let (data, log) = (self.folder.join("data"), self.folder.join("log"));
+        let (data, log) = (data.to_string_lossy(), log.to_string_lossy());
+        let mut arguments = vec!["-D", &*data, "-w", "-s"];
+        match verb {
+            "start" => arguments.extend(["-l", &*log, "-o", &self.options]),
+            _ => arguments.extend(["-m", "immediate"]),
+        }
+        arguments.push(verb);
+        self.programs.run("pg_ctl", &arguments)?;
+        Ok(())
+    }
+
     fn copy_of(&self, template: &str) -> TestDatabase {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
-        self.run(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+        let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        // Files in memory are copied sooner than they are logged; servers before version 15 do nothing else.
+        if self.order(&format!("{create} STRATEGY file_copy")).is_err() {
+            self.run(&create);
+        }
         TestDatabase { url: url_in(&self.folder, self.port, &name), name, orders: self.orders.clone() }
     }
 
@@ -216,6 +257,25 @@ impl TestDatabase {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Runs statements in it, as superuser.
+    ///
+    /// # Panics
+    ///
+    /// Where one fails.
+    pub fn run(&self, sql: &str) {
+        look::run(&self.url, sql);
+    }
+
+    /// The rows of all its tables, every value as the bytes that it is.
+    ///
+    /// # Panics
+    ///
+    /// Where they cannot be read.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        look::bytes(&self.url)
+    }
 }
 
 impl Drop for TestDatabase {
@@ -245,12 +305,9 @@ fn start_clerk(url: String) -> mpsc::Sender<Order> {
     thread::spawn(move || {
         let Ok(runtime) = runtime() else { return };
         runtime.block_on(async {
-            let Ok((client, connection)) = tokio_postgres::connect(&url, NoTls).await else { return };
-            tokio::spawn(connection);
+            let mut client: Option<Client> = None;
             while let Ok(Order::Run(sql, reply)) = waiting.recv() {
-                let outcome = client.batch_execute(&sql).await.map_err(|error| {
-                    error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
-                });
+                let outcome = obey(&url, &mut client, &sql).await;
                 if let Some(reply) = reply {
                     let _ = reply.send(outcome);
                 }
@@ -258,4 +315,18 @@ fn start_clerk(url: String) -> mpsc::Sender<Order> {
         });
     });
     orders
+}
+
+/// Runs a statement; over a new connection where the server was stopped meanwhile.
+async fn obey(url: &str, client: &mut Option<Client>, sql: &str) -> Result<(), String> {
+    if client.as_ref().is_none_or(Client::is_closed) {
+        let (new, connection) =
+            tokio_postgres::connect(url, NoTls).await.map_err(|error| error.to_string())?;
+        tokio::spawn(connection);
+        *client = Some(new);
+    }
+    let Some(client) = client else { return Err("no connection".to_owned()) };
+    client.batch_execute(sql).await.map_err(|error| {
+        error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
+    })
 }

@@ -23,7 +23,8 @@ pub(crate) enum Value {
     Trigrams(Vec<i32>),
     Ints(Vec<Option<i64>>),
     Texts(Vec<Option<String>>),
-    Blobs(Vec<Vec<u8>>),
+    Blobs(Vec<Option<Vec<u8>>>),
+    Flags(Vec<Option<bool>>),
     Ids(Vec<Option<Uuid>>),
 }
 
@@ -40,6 +41,7 @@ impl Value {
             Self::Ints(_) => Type::INT8_ARRAY,
             Self::Texts(_) => Type::TEXT_ARRAY,
             Self::Blobs(_) => Type::BYTEA_ARRAY,
+            Self::Flags(_) => Type::BOOL_ARRAY,
             Self::Ids(_) => Type::UUID_ARRAY,
         }
     }
@@ -64,6 +66,7 @@ impl ToSql for Value {
             Self::Ints(values) => values.to_sql(kind, out),
             Self::Texts(values) => values.to_sql(kind, out),
             Self::Blobs(values) => values.to_sql(kind, out),
+            Self::Flags(values) => values.to_sql(kind, out),
             Self::Ids(values) => values.to_sql(kind, out),
         }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::profile::{Name, ProfilePatch};
+use latchkey_store::conformance::numbered::{account, at, event, key, mail, user_id};
 use latchkey_store::{
     Accounts, Audit, Challenges, CreateOutcome, NewChallenge, Outbox, Profiles, RequestChallenge,
     RequestOutcome, Settings, Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
@@ -17,8 +18,7 @@ use latchkey_store_postgres::test_cluster::TestCluster;
 use latchkey_store_postgres::{OptionsError, PostgresOptions, PostgresStore};
 use tokio::time::timeout;
 
-use world::database::{Looked, connect};
-use world::{account, at, event, key, mail, user_id};
+use world::{Looked, connect};
 
 fn is_unavailable<T>(outcome: &StoreResult<T>) -> bool {
     matches!(outcome, Err(StoreError::Unavailable(_)))

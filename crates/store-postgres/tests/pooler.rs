@@ -1,19 +1,16 @@
 //! Behind a pooler in transaction mode, whose connections belong to somebody else after every transaction.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod world;
-
 use std::sync::Arc;
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{Name, ProfilePatch};
+use latchkey_store::conformance::numbered::{account, at, key, session, user_id};
 use latchkey_store::{
     Accounts, NewAccount, Profiles, Sessions, StoreResult, UpdateProfile, UpdateProfileOutcome, conformance,
 };
 use latchkey_store_postgres::test_cluster::TestCluster;
 use latchkey_store_postgres::{PostgresOptions, PostgresStore};
-
-use world::{account, at, key, session, user_id};
 
 /// Clients, each with connections of its own to the pooler.
 const CLIENTS: u64 = 8;

@@ -3,29 +3,35 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod counting_proxy;
-mod world;
+mod identity_world;
 
 use std::time::Duration;
 
 use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
+use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::ids::{KeyId, LeaseId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
 use latchkey_domain::page::Page;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
+use latchkey_store::conformance::numbered::{
+    account, at, client, email, event, key, mail, session, token, user_id,
+};
 use latchkey_store::{
-    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn, Lease,
-    Limits, ListUsers, MailFate, NewAccount, NewChallenge, NewSigningKey, NewToken, Outbox, PendingSignUp,
+    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn,
+    Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount, NewChallenge,
+    NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp, PresentedCode,
     Profiles, RefreshSession, RequestChallenge, ResetPassword, Sessions, SettingChange, Settings, SignIn,
-    SignInGuard, SigningKeys, Store, TokenAttempt, UpdateProfile, UpdateUser, UserPosition,
+    SignInGuard, SigningKeys, Store, StoredProvider, TokenAttempt, UnlinkIdentity, UpdateProfile, UpdateUser,
+    UserPosition,
 };
 use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
 use latchkey_store_postgres::{PostgresOptions, PostgresStore, Prepared};
 use tempfile::TempDir;
 
 use counting_proxy::RoundTrips;
-use world::{account, at, client, event, key, mail, session, token, user_id};
+use identity_world::{flow, identity, with_identity};
 
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
@@ -258,7 +264,7 @@ async fn profiles_and_admin(measured: &mut Measured) {
     op!(m.list_users(&list(Some("user"))), "searched");
     let change = UpdateUser {
         id: user_id(1),
-        email: Some(world::email(11)),
+        email: Some(email(11)),
         email_verified: Some(true),
         banned: Some(true),
         metadata: Some(latchkey_domain::user::AppMetadata::default()),
@@ -272,6 +278,63 @@ async fn profiles_and_admin(measured: &mut Measured) {
         &[user_id(3), user_id(4), user_id(999)],
         vec![event(next()), event(next()), event(next())]
     ));
+}
+
+async fn identities(measured: &mut Measured) {
+    let m = measured;
+    m.store.create_account(account(6)).await.unwrap();
+    m.store.create_account(NewAccount { email_verified: false, ..account(7) }).await.unwrap();
+    op!(m.sign_in_with_identity(with_identity(next, "8", 8, 80)), "new account");
+    op!(m.sign_in_with_identity(with_identity(next, "8", 8, 81)), "linked");
+    op!(m.sign_in_with_identity(with_identity(next, "6", 6, 60)), "to be linked");
+    op!(m.sign_in_with_identity(with_identity(next, "7", 7, 70)), "taken over");
+    let (user_id, session_id, now) = (user_id(6), session(60).id, at(1));
+    let linker = Some(Linker { user_id, session_id });
+    op!(m.link_identity(LinkIdentity {
+        user_id,
+        session_id,
+        identity: identity("66", 9),
+        event: event(next()),
+        now
+    }));
+    op!(m.list_identities(user_id));
+    let provider = ProviderKey::parse("google").unwrap();
+    let flow = flow(token(next()), linker);
+    op!(m.begin_flow(flow.clone()));
+    op!(m.take_flow(flow.state, now));
+    let code = NewOAuthCode {
+        code: token(next()),
+        code_challenge: token(1),
+        identity: identity("67", 6),
+        linker: None,
+        rules: with_identity(next, "67", 6, 0).rules,
+        created_at: now,
+        expires_at: at(60),
+    };
+    op!(m.save_oauth_code(code.clone()));
+    op!(m.take_oauth_code(PresentedCode { code: code.code, code_challenge: token(1), caller: None, now }));
+    let (subject, offered) = (None, vec![provider.clone()]);
+    let named = provider.clone();
+    op!(m.unlink_identity(UnlinkIdentity {
+        user_id,
+        provider: named,
+        subject,
+        offered,
+        event: event(next()),
+        now
+    }));
+    let kept = StoredProvider {
+        key: provider.clone(),
+        kind: ProviderKind::BuiltIn,
+        config: serde_json::Map::new(),
+        sealed: vec![1; 80],
+        created_at: now,
+        updated_at: now,
+    };
+    op!(m.create_oauth_provider(kept.clone(), event(next())));
+    op!(m.list_oauth_providers());
+    op!(m.update_oauth_provider(kept, event(next())));
+    op!(m.delete_oauth_provider(&provider, ProviderKind::BuiltIn, event(next())));
 }
 
 async fn the_rest(measured: &mut Measured) {
@@ -309,6 +372,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
     sessions(&mut measured).await;
     challenges(&mut measured).await;
     profiles_and_admin(&mut measured).await;
+    identities(&mut measured).await;
     the_rest(&mut measured).await;
     measured
 }

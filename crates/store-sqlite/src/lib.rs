@@ -5,14 +5,18 @@
 mod accounts;
 mod admin;
 mod audit;
+mod bulk;
 mod challenges;
 mod change_password;
 mod code_attempts;
 mod errors;
 mod guards;
+mod identities;
 mod limits;
 mod links;
 mod migrations;
+mod oauth_flows;
+mod oauth_providers;
 mod open;
 mod outbox;
 mod profiles;
@@ -31,5 +35,6 @@ mod statements;
 mod store;
 mod writer;
 
-pub use migrations::MigrationError;
+pub use bulk::{SourceError, SqliteSource};
+pub use latchkey_store::migrations::MigrationError;
 pub use store::{SqliteOptions, SqliteStore};

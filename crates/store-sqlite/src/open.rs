@@ -56,6 +56,11 @@ pub(crate) fn reader(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     Ok(conn)
 }
 
+/// An empty database that is nowhere.
+pub(crate) fn nothing() -> Fallible<Connection> {
+    Ok(Connection::open_in_memory()?)
+}
+
 fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<Connection> {
     let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(busy_timeout)?;

@@ -1,7 +1,7 @@
 //! Deleting what is past its use. One table at a time, so that other writes get in between.
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 use rusqlite::params;
 
 use crate::statements::execute;
@@ -26,6 +26,15 @@ const SESSIONS: &str = "
     DELETE FROM sessions WHERE id IN (
         SELECT id FROM sessions WHERE coalesce(ended_at, min(idle_expires_at, absolute_expires_at)) <= ?1
         ORDER BY coalesce(ended_at, min(idle_expires_at, absolute_expires_at)) LIMIT ?2)";
+const OAUTH_FLOWS: &str = "
+    DELETE FROM oauth_flows WHERE state_hash IN
+        (SELECT state_hash FROM oauth_flows WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
+const OAUTH_CODES: &str = "
+    DELETE FROM oauth_codes WHERE code_hash IN
+        (SELECT code_hash FROM oauth_codes WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
+const OAUTH_USED_TOKENS: &str = "
+    DELETE FROM oauth_used_tokens WHERE hash IN
+        (SELECT hash FROM oauth_used_tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
 const LIMIT_BUCKETS: &str = "
     DELETE FROM limit_buckets WHERE key IN
         (SELECT key FROM limit_buckets WHERE full_at <= ?1 ORDER BY full_at LIMIT ?2)";
@@ -51,6 +60,9 @@ impl SqliteStore {
             (SENT_MAILS, ended_before),
             (DECOY_MAILS, now.minus(DECOYS_KEPT)),
             (SESSIONS, ended_before),
+            (OAUTH_FLOWS, now.minus(FLOWS_KEPT)),
+            (OAUTH_CODES, now),
+            (OAUTH_USED_TOKENS, now),
             (LIMIT_BUCKETS, now),
             (LIMIT_FAILURES, now),
             (KNOWN_CLIENTS, now),

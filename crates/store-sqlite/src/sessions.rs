@@ -116,11 +116,7 @@ impl Sessions for SqliteStore {
     }
 
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>> {
-        self.read(|conn| {
-            find(conn, FIND_OWNER, params![id.blob(), now.as_millis()], |row| {
-                Cells::new(row, "sessions").id("user_id")
-            })
-        })
+        self.read(|conn| find_owner(conn, id, now))
     }
 
     async fn is_refresh_token_good(
@@ -152,6 +148,13 @@ impl Sessions for SqliteStore {
     async fn change_password(&self, change: ChangePassword) -> StoreResult<SignInOutcome> {
         self.write(move |conn| change_password(conn, change)).await
     }
+}
+
+/// Whose a session is that lives.
+pub(crate) fn find_owner(conn: &Connection, id: SessionId, now: Timestamp) -> Fallible<Option<UserId>> {
+    find(conn, FIND_OWNER, params![id.blob(), now.as_millis()], |row| {
+        Cells::new(row, "sessions").id("user_id")
+    })
 }
 
 fn begin_sign_in(
@@ -188,9 +191,7 @@ fn open_after_password(conn: &Connection, sign_in: SignIn) -> Fallible<SignInOut
     if let Some(rehashed) = &rehashed {
         accounts::save_password(conn, user_id, rehashed, now)?;
     }
-    if execute(conn, PEND_NO_MORE, params![user_id.blob(), now.as_millis()])? > 0 {
-        profiles::show_or_hide(conn, user_id)?;
-    }
+    pend_no_more(conn, user_id, now)?;
     open(conn, user_id, &session)?;
     if let Some(guard) = &guard {
         guards::forgive(conn, guard)?;
@@ -213,6 +214,14 @@ fn fail_sign_in(conn: &Connection, failed: FailedSignIn) -> Fallible<Option<Limi
 
 fn judge(conn: &Connection, guard: Option<&SignInGuard>, now: Timestamp) -> Fallible<Option<Limited>> {
     guard.map_or(Ok(None), |guard| guards::judge(conn, guard, now))
+}
+
+/// An account that gets a session is pending no more.
+pub(crate) fn pend_no_more(conn: &Connection, user_id: UserId, now: Timestamp) -> Fallible<()> {
+    if execute(conn, PEND_NO_MORE, params![user_id.blob(), now.as_millis()])? > 0 {
+        profiles::show_or_hide(conn, user_id)?;
+    }
+    Ok(())
 }
 
 /// Writes a new session.

@@ -71,6 +71,17 @@ impl SqliteStore {
         })
     }
 
+    /// The names of the migrations that a file lacks, oldest first; changes nothing, and makes no file. Refuses what
+    /// [`SqliteStore::open`] refuses.
+    pub fn check_migrations(path: &Path) -> StoreResult<Vec<&'static str>> {
+        let conn = if path.exists() {
+            open::reader(path, SqliteOptions::default().busy_timeout)?
+        } else {
+            open::nothing()?
+        };
+        Ok(migrations::check(&conn)?)
+    }
+
     /// Finishes what is queued, checkpoints and closes. Dropping does the same.
     pub fn close(self) {
         drop(self);

@@ -1,19 +1,16 @@
 //! The file: its mode, other processes, faults of the disk, crashes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod world;
-
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use latchkey_store::conformance::numbered::{account, key, user_id};
 use latchkey_store::{Accounts, CreateOutcome, Profiles, Store, StoreError};
 use latchkey_store_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
-
-use world::{account, key, user_id};
 
 /// Tasks that write at once in the crash test.
 const WRITERS: u64 = 8;

@@ -13,8 +13,8 @@
 //! Then every case is a test of its own: `cargo test -p … --test conformance codes::an_expired_code_is_refused`.
 //! (The engine's crate needs `tokio` with `macros` and `rt-multi-thread` among its dev-dependencies.)
 //!
-//! What no caller of the contract can see (that a sent mail's sealed part is wiped, that decoys cost the same time) is
-//! not here but in the engines' own tests.
+//! What no caller of the contract can see (that a sent mail's sealed part is wiped, that decoys are rows like others)
+//! is in [`hidden`]; what only one engine promises is in its own tests, which may take their rows from [`numbered`].
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod accounts;
@@ -24,8 +24,16 @@ mod cases;
 mod codes;
 mod fixtures;
 mod guards;
+pub mod hidden;
+mod identities;
+mod identity_links;
 mod limits;
 mod links;
+pub mod numbered;
+mod oauth_acts;
+mod oauth_flows;
+mod oauth_providers;
+mod oauth_races;
 mod outbox;
 mod profiles;
 mod proof;
@@ -43,6 +51,7 @@ mod settings;
 mod sign_in;
 mod sign_up;
 mod signing_keys;
+mod table;
 mod user_changes;
 mod users;
 

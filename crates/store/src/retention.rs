@@ -6,6 +6,9 @@ use std::time::Duration;
 /// from an unknown one.
 pub const KEPT_AFTER_END: Duration = Duration::from_hours(7 * 24);
 
+/// OAuth states stay this long after their end, so that a browser that comes back late is sent to its app.
+pub const FLOWS_KEPT: Duration = Duration::from_hours(24);
+
 /// Mails that are never sent stay this long.
 pub const DECOYS_KEPT: Duration = Duration::from_hours(1);
 

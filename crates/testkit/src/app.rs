@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use latchkey_service::Service;
+use latchkey_store_postgres::test_cluster::TestDatabase;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -41,6 +42,7 @@ impl TestApp {
     pub(crate) async fn start(plan: TestAppBuilder) -> Self {
         let ground = Ground {
             folder: Arc::new(temporary_folder()),
+            data: Arc::new(plan.storage.new_data()),
             clock: ManualClock::default(),
             entropy: SeededEntropy::new(plan.seed),
             mails: latchkey_mail::MemoryTransport::new(),
@@ -67,6 +69,7 @@ impl TestApp {
     pub async fn beside(&self) -> Self {
         let ground = Ground {
             folder: Arc::clone(&self.ground.folder),
+            data: Arc::clone(&self.ground.data),
             clock: self.clock.clone(),
             entropy: self.ground.entropy.clone(),
             mails: self.ground.mails.clone(),
@@ -160,6 +163,20 @@ impl TestApp {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.ground.folder.path()
+    }
+
+    /// The test's database, where it is on PostgreSQL.
+    #[must_use]
+    pub fn database(&self) -> Option<&TestDatabase> {
+        self.ground.data.database()
+    }
+
+    /// Every byte that the service keeps: of its files, or of its rows.
+    #[must_use]
+    pub fn kept(&self) -> Vec<u8> {
+        let files = std::fs::read_dir(self.folder()).unwrap().map(|file| file.unwrap().path());
+        let files = files.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap());
+        files.chain(self.database().map(TestDatabase::bytes).unwrap_or_default()).collect()
     }
 
     /// The address under which clients believe to reach the service, without a trailing slash.

@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use crate::builder::{MailWay, TestAppBuilder};
 use crate::entropy::SeededEntropy;
+use crate::storage::Data;
 use crate::time::{ManualClock, seconds};
 
 const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
@@ -28,6 +29,7 @@ const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
 /// What outlives a restart.
 pub(crate) struct Ground {
     pub(crate) folder: Arc<tempfile::TempDir>,
+    pub(crate) data: Arc<Data>,
     pub(crate) clock: ManualClock,
     pub(crate) entropy: SeededEntropy,
     pub(crate) mails: MemoryTransport,
@@ -47,11 +49,12 @@ impl Instance {
         let parts = ServiceParts {
             config: plan.config.clone(),
             base_settings: plan.base.clone(),
-            store: plan.storage.open(ground.folder.path()),
+            store: ground.data.open(ground.folder.path()),
             clock: Arc::new(ground.clock.clone()),
             entropy: Arc::new(ground.entropy.clone()),
             secret: ServerSecret::new(SECRET.to_vec()).unwrap(),
             mailer: Mailer { templates: Templates::embedded().unwrap(), transport: transport(plan, ground) },
+            oauth: plan.oauth.clone(),
         };
         let service = Arc::new(Service::start(parts).await.expect("a service that starts"));
 

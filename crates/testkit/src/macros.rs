@@ -9,7 +9,7 @@ pub async fn start(storage: Storage, adjust: impl FnOnce(TestAppBuilder) -> Test
     adjust(TestApp::builder().storage(storage)).start().await
 }
 
-/// Makes each fact in it a test for every engine: `expired_code_is_refused::sqlite` and so on.
+/// Makes each fact in it a test for every engine: `expired_code_is_refused::sqlite` and `::postgres`.
 ///
 /// ```ignore
 /// both_stores! {
@@ -40,6 +40,12 @@ macro_rules! both_stores {
             $($meta)*
             async fn sqlite() {
                 fact($crate::macros::start($crate::Storage::Sqlite, $adjust).await).await;
+            }
+
+            #[::tokio::test($($flavour)*)]
+            $($meta)*
+            async fn postgres() {
+                fact($crate::macros::start($crate::Storage::Postgres, $adjust).await).await;
             }
         }
     };

@@ -56,7 +56,7 @@ pub(super) fn from_toml(kind: Kind, value: toml::Value) -> Result<Value, Found> 
 pub(super) fn from_text(kind: Kind, text: String) -> Result<Value, Found> {
     let found = |text: &str| Found(format!("the text {text:?}"));
     match kind {
-        Kind::Text => Ok(Value::Text(text)),
+        Kind::Text | Kind::Address => Ok(Value::Text(text)),
         Kind::Secret => Ok(Value::Secret(Secret::new(text))),
         Kind::Choice(choices) if choices.contains(&text.as_str()) => Ok(Value::Text(text)),
         Kind::Boolean if text == "true" || text == "false" => Ok(Value::Boolean(text == "true")),

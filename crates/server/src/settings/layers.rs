@@ -145,7 +145,7 @@ impl Layers<'_> {
                 self.entries.insert(key.name, Entry { value, source: source.clone() });
             }
             Err(Found(found)) => {
-                let is_secret = key.kind == Kind::Secret;
+                let is_secret = matches!(key.kind, Kind::Secret | Kind::Address);
                 let found = if is_secret { "something else" } else { found.as_str() };
                 let sentence = format!("found {found}, wanted {}", key.kind.wanted());
                 self.problems.value(key.name, source, &sentence);
@@ -186,5 +186,5 @@ fn key_of_variable(name: &str) -> Option<Key> {
 
 fn key_of_file_variable(name: &str) -> Option<Key> {
     let key = key_of_variable(name.strip_suffix(FILE_SUFFIX)?)?;
-    (key.kind == Kind::Secret).then_some(key)
+    matches!(key.kind, Kind::Secret | Kind::Address).then_some(key)
 }

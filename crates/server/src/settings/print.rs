@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::address;
 use super::duration;
 use super::entry::{Entries, Value};
-use super::keys::{self, KEYS};
+use super::keys::{self, KEYS, Kind, PROVIDERS};
 use super::source::Source;
 
 /// How a value in force is shown, and where it comes from.
@@ -19,13 +20,14 @@ pub(super) struct Shown {
 pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
     entries
         .iter()
-        .map(|(key, entry)| (*key, Shown { text: text_of(&entry.value), source: entry.source.clone() }))
+        .map(|(key, entry)| (*key, Shown { text: text_of(key, &entry.value), source: entry.source.clone() }))
         .collect()
 }
 
-fn text_of(value: &Value) -> Option<String> {
+fn text_of(key: &str, value: &Value) -> Option<String> {
     let quoted = |text: String| toml::Value::String(text).to_string();
     match value {
+        Value::Text(text) if is_address(key) => Some(quoted(address::without_password(text))),
         Value::Text(text) => Some(quoted(text.clone())),
         Value::Boolean(flag) => Some(flag.to_string()),
         Value::Integer(number) => Some(number.to_string()),
@@ -37,17 +39,21 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
+fn is_address(key: &str) -> bool {
+    keys::find(key).is_some_and(|key| key.kind == Kind::Address)
+}
+
 pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {
     let mut text = String::from("# The settings in force. A settings file needs only what differs.\n");
     let mut section = "";
-    for key in KEYS {
-        let here = keys::section_of(key.name);
+    let providers = shown.keys().copied().filter(|name| name.starts_with(PROVIDERS));
+    for key in KEYS.iter().map(|key| key.name).chain(providers) {
+        let here = keys::section_of(key);
         if here != section {
             section = here;
             text.extend(["\n[", section, "]\n"]);
         }
-        let name = &key.name[section.len() + 1..];
-        text.push_str(&line(name, shown.get(key.name)));
+        text.push_str(&line(&key[section.len() + 1..], shown.get(key)));
     }
     text
 }

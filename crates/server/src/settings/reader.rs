@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use latchkey_domain::limits::Rate;
 
+use super::address;
 use super::entry::{Entries, Value};
 use super::problem::Problems;
 use super::secret::Secret;
@@ -23,6 +24,11 @@ impl<'a> Reader<'a> {
 
     fn value(&self, key: &'static str) -> Option<&Value> {
         self.entries.get(key).map(|entry| &entry.value)
+    }
+
+    /// The names of the keys that are set and begin so.
+    pub(super) fn names_under(&self, prefix: &str) -> Vec<&'static str> {
+        self.entries.keys().copied().filter(|name| name.starts_with(prefix)).collect()
     }
 
     /// The text, empty where it is not set.
@@ -132,6 +138,6 @@ impl<'a> Reader<'a> {
 
 /// A bad value in quotes, unless it looks like a URL with a password in it.
 fn shown(text: &str) -> String {
-    let may_hold_password = text.contains("://") && text.contains('@');
+    let may_hold_password = text.contains("://") && (text.contains('@') || address::holds_password(text));
     if may_hold_password { "a URL with user information".to_owned() } else { format!("{text:?}") }
 }

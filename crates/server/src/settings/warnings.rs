@@ -1,6 +1,7 @@
 //! What is allowed and yet probably not meant.
 
 use super::auth::{ProofMethod, TokenSettings};
+use super::keys::{self, Kind};
 use super::mail::MailTransport;
 use super::{Secret, Settings, Source, strength};
 
@@ -72,10 +73,16 @@ fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> 
 }
 
 fn secrets_on_the_command_line(settings: &Settings) -> impl Iterator<Item = String> {
-    let secrets = super::keys::KEYS.iter().filter(|key| key.kind == super::keys::Kind::Secret);
-    secrets
-        .filter(|key| settings.shown.get(key.name).is_some_and(|shown| shown.source == Source::CommandLine))
-        .map(|key| {
-            format!("{} stands on the command line, where every user of the machine sees it", key.name)
+    let holds_secret = |name: &str| match keys::kind_of(name) {
+        Some(Kind::Secret) => true,
+        Some(Kind::Address) => settings.storage.url.shown().contains("***"),
+        _ => false,
+    };
+    settings
+        .shown
+        .iter()
+        .filter(move |(name, shown)| shown.source == Source::CommandLine && holds_secret(name))
+        .map(|(name, _)| {
+            format!("{name} stands on the command line, where every user of the machine sees it")
         })
 }

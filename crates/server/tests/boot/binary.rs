@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_testkit::Client;
+use latchkey_testkit::postgres::TestDatabase;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
@@ -34,6 +35,14 @@ pub struct Said {
     pub out: String,
     /// Standard error.
     pub err: String,
+}
+
+/// A binary that was started and may not serve yet. It is killed when it is dropped.
+pub struct Starting {
+    child: Child,
+    out: Lines<BufReader<ChildStdout>>,
+    err: JoinHandle<String>,
+    folder: Arc<TempDir>,
 }
 
 /// A binary that serves. It is killed when it is dropped.
@@ -122,8 +131,18 @@ impl Binary {
         }
     }
 
+    /// With its data in this database.
+    pub fn on(self, database: &TestDatabase) -> Self {
+        self.set(&format!("storage.url={}", database.url()))
+    }
+
     /// Starts the service and waits until it says that it is ready.
     pub async fn serve(&self) -> Running {
+        self.start().ready().await
+    }
+
+    /// Starts the service, ready or not.
+    pub fn start(&self) -> Starting {
         let mut child = self.command(&[]).stdin(Stdio::null()).spawn().expect("the binary");
         let mut stderr = child.stderr.take().unwrap();
         let err = tokio::spawn(async move {
@@ -131,13 +150,8 @@ impl Binary {
             let _ = stderr.read_to_string(&mut text).await;
             text
         });
-        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-        let banner = timeout(PATIENCE, read_banner(&mut out)).await.expect("a banner in time");
-        let Some(address) = listening(&banner) else {
-            let said = timeout(PATIENCE, err).await.unwrap().unwrap();
-            panic!("no banner: {banner}\n{said}");
-        };
-        Running { address, banner, child, out, err, _folder: Arc::clone(&self.folder) }
+        let out = BufReader::new(child.stdout.take().unwrap()).lines();
+        Starting { child, out, err, folder: Arc::clone(&self.folder) }
     }
 
     /// A process with its outputs piped, and with nothing of this process's environment.
@@ -154,6 +168,38 @@ impl Binary {
             .kill_on_drop(true);
         process
     }
+}
+
+impl Starting {
+    /// Waits until it says that it is ready.
+    pub async fn ready(mut self) -> Running {
+        let banner = timeout(PATIENCE, read_banner(&mut self.out)).await.expect("a banner in time");
+        let Self { child, out, err, folder } = self;
+        let Some(address) = listening(&banner) else {
+            let said = timeout(PATIENCE, err).await.unwrap().unwrap();
+            panic!("no banner: {banner}\n{said}");
+        };
+        Running { address, banner, child, out, err, _folder: folder }
+    }
+
+    /// Stops it as a service manager does, ready or not, and waits for the end.
+    pub async fn stop(self) -> Said {
+        terminate(&self.child, Signal::TERM);
+        self.ended().await
+    }
+
+    /// Waits for the end.
+    pub async fn ended(mut self) -> Said {
+        let status = timeout(PATIENCE, self.child.wait()).await.expect("a service that ends").unwrap();
+        let out = read_banner(&mut self.out).await;
+        Said { code: status.code(), out, err: self.err.await.unwrap() }
+    }
+}
+
+fn terminate(child: &Child, signal: Signal) {
+    let id = child.id().expect("a process that runs");
+    let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
+    kill_process(id, signal).unwrap();
 }
 
 impl Said {
@@ -194,9 +240,7 @@ impl Running {
 
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
-        let id = self.child.id().expect("a process that runs");
-        let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
-        kill_process(id, signal).unwrap();
+        terminate(&self.child, signal);
     }
 
     /// Waits for the end.

@@ -3,16 +3,26 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::must_use_candidate, reason = "tests")]
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
 
+#[path = "../oidc/certified.rs"]
+mod certified;
+
 mod binary;
 mod commands;
+mod copy;
 mod crash;
 mod crowd;
 mod dev_mail;
+mod faults;
+mod instances;
 mod logs;
+mod migrate;
 mod neighbours;
+mod oauth;
 mod outbox;
+mod postgres;
 mod refusals;
 mod settings;
 mod signals;
 mod start;
 mod terminal;
+mod waiting;

@@ -16,12 +16,6 @@ async fn deliver(app: &TestApp) -> (usize, usize, usize) {
     (done.sent, done.retried, done.dead)
 }
 
-/// Every byte that the service keeps on disk.
-fn kept(app: &TestApp) -> Vec<u8> {
-    let files = std::fs::read_dir(app.folder()).unwrap().map(|file| file.unwrap().path());
-    files.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect()
-}
-
 fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
@@ -201,10 +195,10 @@ both_stores! {
             .send()
             .await
             .expect(202);
-        let before = kept(&app);
+        let before = app.kept();
         let waiting = app.mail_to(ADA).await.token();
 
-        assert!(holds(&before, ADA), "the files were read");
+        assert!(holds(&before, ADA), "what is kept was read");
         assert!(!holds(&before, &waiting) && !holds(&before, PASSWORD));
         assert!(sent.iter().all(|token| !holds(&before, token)));
     }

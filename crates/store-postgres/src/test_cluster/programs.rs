@@ -11,6 +11,9 @@ const DEBIAN_FOLDER: &str = "/usr/lib/postgresql";
 /// Where Debian keeps what only the system runs, which is not on everybody's path.
 const SYSTEM_FOLDER: &str = "/usr/sbin";
 
+/// A file system in memory, where the machine has one: making and dropping a database per test is work for a disk.
+const MEMORY: &str = "/dev/shm";
+
 /// The programs of PostgreSQL, and as whom they run.
 pub(super) struct Programs {
     folder: Option<PathBuf>,
@@ -68,7 +71,9 @@ impl Programs {
 
     /// A new temporary folder of whoever runs the programs. Its path is short: sockets stand in it.
     pub(super) fn make_folder(&self) -> Result<PathBuf, ClusterError> {
-        Ok(PathBuf::from(self.run("mktemp", &["-d", "/tmp/latchkey-pg-XXXXXX"])?.trim()))
+        let parent = if Path::new(MEMORY).is_dir() { MEMORY } else { "/tmp" };
+        let pattern = format!("{parent}/latchkey-pg-XXXXXX");
+        Ok(PathBuf::from(self.run("mktemp", &["-d", &pattern])?.trim()))
     }
 
     /// Starts a shell script that tidies up when its standard input closes: at the end of this process, however it

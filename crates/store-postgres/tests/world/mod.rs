@@ -1,107 +1,52 @@
-//! Accounts, mails and sessions by number, for the tests of this engine's own promises.
+//! A store on a database of its own, and a look at its rows from outside.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-pub(crate) mod database;
+use std::future::Future;
 
-use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
-use latchkey_domain::client::{Client, ClientAddress};
-use latchkey_domain::email::{Email, EmailKey};
-use latchkey_domain::ids::{EventId, MailId, ProfileId, SessionId, UserId};
-use latchkey_domain::password::PasswordHash;
-use latchkey_domain::profile::{Name, NewProfile};
-use latchkey_domain::session::{AuthMethod, NewSession};
-use latchkey_domain::time::Timestamp;
-use latchkey_domain::tokens::TokenHash;
-use latchkey_domain::user::AppMetadata;
-use latchkey_store::{NewAccount, NewMail};
-use serde_json::Map;
-use std::net::{IpAddr, Ipv4Addr};
+use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
+use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use tokio_postgres::types::FromSqlOwned;
+use tokio_postgres::{Client, NoTls};
 
-/// So many seconds after the beginning.
-pub(crate) fn at(seconds: i64) -> Timestamp {
-    Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
+/// Both of them.
+pub(crate) struct Looked {
+    pub(crate) store: PostgresStore,
+    pub(crate) outside: Client,
+    pub(crate) database: TestDatabase,
 }
 
-/// The random part of the ids of a number.
-fn random(number: u64) -> [u8; 10] {
-    let mut random = [0; 10];
-    random[2..].copy_from_slice(&number.to_be_bytes());
-    random
-}
+impl Looked {
+    pub(crate) async fn new() -> Self {
+        Self::with(|options| options).await
+    }
 
-/// The id of a number's account.
-pub(crate) fn user_id(number: u64) -> UserId {
-    UserId::new(at(0), random(number))
-}
+    /// The same with other options.
+    pub(crate) async fn with(change: impl FnOnce(PostgresOptions) -> PostgresOptions) -> Self {
+        let database = TestCluster::shared().database();
+        let store = PostgresStore::connect(change(PostgresOptions::new(database.url()))).await.unwrap();
+        let outside = connect(database.url()).await;
+        Self { store, outside, database }
+    }
 
-/// The address of a number's account.
-pub(crate) fn email(number: u64) -> Email {
-    Email::parse(&format!("user{number}@example.org")).unwrap()
-}
+    pub(crate) async fn run(&self, sql: &str) {
+        self.outside.batch_execute(sql).await.unwrap();
+    }
 
-/// What that address is compared by.
-pub(crate) fn key(number: u64) -> EmailKey {
-    email(number).key().clone()
-}
+    pub(crate) async fn one<T: FromSqlOwned>(&self, sql: &str) -> T {
+        self.outside.query_one(sql, &[]).await.unwrap().get(0)
+    }
 
-/// A number's account: password, profile, no session.
-pub(crate) fn account(number: u64) -> NewAccount {
-    NewAccount {
-        id: user_id(number),
-        email: email(number),
-        password: Some(PasswordHash::from_phc("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$c2VjcmV0".to_owned())),
-        email_verified: true,
-        metadata: AppMetadata::default(),
-        profile: Some(NewProfile {
-            id: ProfileId::new(at(0), random(number)),
-            name: Name::parse(&format!("User {number}")).unwrap(),
-            avatar_url: None,
-        }),
-        session: None,
-        now: at(0),
-        event: event(number),
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        self.one(sql).await
     }
 }
 
-/// A number's event.
-pub(crate) fn event(number: u64) -> AuditEvent {
-    AuditEvent {
-        id: EventId::new(at(0), random(number)),
-        at: at(0),
-        kind: AuditKind::SignedUp,
-        actor: Actor::User,
-        user_id: None,
-        session_id: None,
-        client: None,
-        details: Map::new(),
-    }
-}
-
-/// A number's mail.
-pub(crate) fn mail(number: u64) -> NewMail {
-    NewMail { id: MailId::new(at(0), random(number)), sealed: vec![7; 100] }
-}
-
-/// The hash of a number's token.
-pub(crate) fn token(number: u64) -> TokenHash {
-    TokenHash::of(&number.to_be_bytes())
-}
-
-/// The client of all.
-pub(crate) fn client() -> Client {
-    Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
-}
-
-/// A number's session; its family is the token of the number, its first refresh token that of the number plus 1,000.
-pub(crate) fn session(number: u64) -> NewSession {
-    NewSession {
-        id: SessionId::new(at(0), random(number)),
-        family: token(number),
-        refresh: token(number + 1_000),
-        created_at: at(0),
-        idle_expires_at: at(1_000_000),
-        absolute_expires_at: at(2_000_000),
-        method: AuthMethod::Password,
-        client: client(),
+/// A connection that no pool has.
+pub(crate) fn connect(url: &str) -> impl Future<Output = Client> + use<> {
+    let url = url.to_owned();
+    async move {
+        let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client
     }
 }

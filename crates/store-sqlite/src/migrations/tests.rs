@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use latchkey_store::StoreError;
+
 use super::*;
 
 const FIRST: Migration = Migration { version: 1, name: "0001_a", sql: "CREATE TABLE a (x INTEGER) STRICT" };

@@ -69,7 +69,7 @@ fn an_admin_key_can_be_sent_in_a_header() {
 #[test]
 fn passwords_in_urls_are_not_repeated() {
     for text in
-        ["storage.url=postgres://ada:hunter2@db.example/x", "mail.smtp.host=smtp://ada:hunter2@mail.example"]
+        ["storage.url=mysql://ada:hunter2@db.example/x", "mail.smtp.host=smtp://ada:hunter2@mail.example"]
     {
         let said = problem(development(&[text]));
         assert_says(&said, &["a URL with user information", "wanted"]);

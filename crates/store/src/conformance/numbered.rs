@@ -1,5 +1,6 @@
-//! Accounts, mails and sessions by number, for the tests of this engine's own promises.
-#![allow(dead_code, reason = "each test program uses a part")]
+//! Accounts, mails and sessions by number, for the tests of an engine's own promises.
+
+use std::net::{IpAddr, Ipv4Addr};
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
@@ -11,12 +12,13 @@ use latchkey_domain::session::{AuthMethod, NewSession};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
-use latchkey_store::{NewAccount, NewMail};
 use serde_json::Map;
-use std::net::{IpAddr, Ipv4Addr};
+
+use crate::{NewAccount, NewMail};
 
 /// So many seconds after the beginning.
-pub(crate) fn at(seconds: i64) -> Timestamp {
+#[must_use]
+pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
 }
 
@@ -28,22 +30,26 @@ fn random(number: u64) -> [u8; 10] {
 }
 
 /// The id of a number's account.
-pub(crate) fn user_id(number: u64) -> UserId {
+#[must_use]
+pub fn user_id(number: u64) -> UserId {
     UserId::new(at(0), random(number))
 }
 
 /// The address of a number's account.
-pub(crate) fn email(number: u64) -> Email {
+#[must_use]
+pub fn email(number: u64) -> Email {
     Email::parse(&format!("user{number}@example.org")).unwrap()
 }
 
 /// What that address is compared by.
-pub(crate) fn key(number: u64) -> EmailKey {
+#[must_use]
+pub fn key(number: u64) -> EmailKey {
     email(number).key().clone()
 }
 
 /// A number's account: password, profile, no session.
-pub(crate) fn account(number: u64) -> NewAccount {
+#[must_use]
+pub fn account(number: u64) -> NewAccount {
     NewAccount {
         id: user_id(number),
         email: email(number),
@@ -62,7 +68,8 @@ pub(crate) fn account(number: u64) -> NewAccount {
 }
 
 /// A number's event.
-pub(crate) fn event(number: u64) -> AuditEvent {
+#[must_use]
+pub fn event(number: u64) -> AuditEvent {
     AuditEvent {
         id: EventId::new(at(0), random(number)),
         at: at(0),
@@ -76,22 +83,26 @@ pub(crate) fn event(number: u64) -> AuditEvent {
 }
 
 /// A number's mail.
-pub(crate) fn mail(number: u64) -> NewMail {
+#[must_use]
+pub fn mail(number: u64) -> NewMail {
     NewMail { id: MailId::new(at(0), random(number)), sealed: vec![7; 100] }
 }
 
 /// The hash of a number's token.
-pub(crate) fn token(number: u64) -> TokenHash {
+#[must_use]
+pub fn token(number: u64) -> TokenHash {
     TokenHash::of(&number.to_be_bytes())
 }
 
 /// The client of all.
-pub(crate) fn client() -> Client {
+#[must_use]
+pub fn client() -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
 }
 
 /// A number's session; its family is the token of the number, its first refresh token that of the number plus 1,000.
-pub(crate) fn session(number: u64) -> NewSession {
+#[must_use]
+pub fn session(number: u64) -> NewSession {
     NewSession {
         id: SessionId::new(at(0), random(number)),
         family: token(number),

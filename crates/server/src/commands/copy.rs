@@ -1,0 +1,155 @@
+//! `latchkey copy`: a whole instance from a SQLite file into a PostgreSQL database. How rows are read and written is
+//! the engines' part; here is the order of things, what is told on the way, and the verdict.
+
+mod progress;
+
+use latchkey_http::error::chain_of;
+use latchkey_store::bulk::{TABLES, Table, TableDigest};
+use latchkey_store_postgres::{CopyStart, CopyTarget, TargetError};
+use latchkey_store_sqlite::{SourceError, SqliteSource};
+
+use self::progress::Progress;
+use super::CommandError;
+use crate::cli::CopyArgs;
+use crate::settings::{Settings, StorageUrl};
+
+/// Rows that are read and written at once.
+const BATCH: u32 = 500;
+
+/// What every table of the source holds.
+type Plan = Vec<(&'static Table, TableDigest)>;
+
+pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(), CommandError> {
+    let source = SqliteSource::open(&arguments.from.0)?;
+    let target = open_target(settings, arguments).await?;
+
+    let plan = survey(&source)?;
+    if target.begin(&plan).await? == CopyStart::GoesOn {
+        println!("An earlier run was interrupted; the copy goes on.");
+    }
+    let mut progress = Progress::new("copying", rows_of(&plan));
+    for (table, digest) in &plan {
+        copy_table(&source, &target, table, digest, &mut progress).await?;
+    }
+    progress.end();
+    let found = verify(&target, &plan).await?;
+
+    print_comparison(&plan, &found);
+    judge(&plan, &found)?;
+    if source.has_changed()? {
+        return Err(CommandError::Refused(
+            "the source was written to while it was copied, so the copy lacks something: stop whatever writes to it, \
+             make the target database anew and copy again"
+                .to_owned(),
+        ));
+    }
+    target.finish().await?;
+    println!("{AFTERWARDS}");
+    Ok(())
+}
+
+/// What an operator has to do now.
+const AFTERWARDS: &str = "
+The copy is whole. Before the service starts on it:
+  1. set storage.url to the new database;
+  2. give it the same server.secret. It is not in the database, and without it no session, code, link or signing key
+     is accepted. In development mode it is the file server-secret in the data folder.
+The source was not changed; keep it until the new instance has been seen to work.";
+
+impl From<SourceError> for CommandError {
+    fn from(error: SourceError) -> Self {
+        Self::Refused(format!("the source: {}", chain_of(&error)))
+    }
+}
+
+impl From<TargetError> for CommandError {
+    fn from(error: TargetError) -> Self {
+        match error {
+            // It is told of the target, but the mend is in the source.
+            TargetError::NullCharacter { .. } => Self::Refused(format!("the source: {error}")),
+            _ => Self::Refused(format!("the target: {}", chain_of(&error))),
+        }
+    }
+}
+
+async fn open_target(settings: &Settings, arguments: &CopyArgs) -> Result<CopyTarget, CommandError> {
+    let refuse = |reason: &str| CommandError::Refused(format!("the target: {reason}"));
+    let given = arguments.to.as_ref().map(|given| StorageUrl::parse(given.0.reveal())).transpose();
+    let given = given.map_err(|reason| refuse(&reason))?;
+    match given.as_ref().unwrap_or(&settings.storage.url) {
+        StorageUrl::Postgres(url) => {
+            Ok(CopyTarget::open(settings.storage.postgres.options(url.reveal())).await?)
+        }
+        StorageUrl::Sqlite(_) => Err(refuse("give --to postgres://…, or set storage.url to it")),
+    }
+}
+
+/// Reads everything once, before anything is written: what is there, and whether the target can keep it.
+fn survey(source: &SqliteSource) -> Result<Plan, CommandError> {
+    let mut progress = Progress::new("reading", 0);
+    let mut plan = Plan::new();
+    for table in TABLES {
+        let digest = source.digest(table, BATCH, |rows| {
+            progress.advance(table.name, rows.len());
+            CopyTarget::check(table, rows).map_err(CommandError::from)
+        })?;
+        plan.push((table, digest));
+    }
+    progress.end();
+    Ok(plan)
+}
+
+/// Copies what an earlier run did not.
+async fn copy_table(
+    source: &SqliteSource,
+    target: &CopyTarget,
+    table: &'static Table,
+    digest: &TableDigest,
+    progress: &mut Progress,
+) -> Result<(), CommandError> {
+    let (copied, mut after) = target.copied(table).await?;
+    progress.advance(table.name, usize::try_from(copied.min(digest.rows)).unwrap_or_default());
+    loop {
+        let rows = source.rows(table, after.as_ref(), BATCH)?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last[..table.key].to_vec());
+        target.append(table, &rows).await?;
+        progress.advance(table.name, rows.len());
+    }
+}
+
+/// Reads the whole copy.
+async fn verify(target: &CopyTarget, plan: &Plan) -> Result<Vec<TableDigest>, CommandError> {
+    let mut progress = Progress::new("verifying", rows_of(plan));
+    let mut found = Vec::new();
+    for (table, _) in plan {
+        found.push(target.digest(table, BATCH, |rows| progress.advance(table.name, rows)).await?);
+    }
+    progress.end();
+    Ok(found)
+}
+
+fn rows_of(plan: &Plan) -> u64 {
+    plan.iter().map(|(_, digest)| digest.rows).sum()
+}
+
+fn print_comparison(plan: &Plan, found: &[TableDigest]) {
+    println!("{:<16}{:>12}{:>12}  {:<18}{:<18}VERDICT", "TABLE", "SOURCE", "TARGET", "DIGEST", "DIGEST");
+    for ((table, source), target) in plan.iter().zip(found) {
+        let verdict = if source == target { "same" } else { "DIFFERENT" };
+        let (name, source_rows, target_rows) = (table.name, source.rows, target.rows);
+        println!("{name:<16}{source_rows:>12}{target_rows:>12}  {source:<18}{target:<18}{verdict}");
+    }
+}
+
+fn judge(plan: &Plan, found: &[TableDigest]) -> Result<(), CommandError> {
+    let different = plan.iter().zip(found).filter(|((_, source), target)| source != *target);
+    let names: Vec<_> = different.map(|((table, _), _)| table.name).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(CommandError::Refused(format!(
+        "the copy is not the source: {} differ. Something else has written to the target: make it anew and copy again",
+        names.join(", ")
+    )))
+}

@@ -1,0 +1,72 @@
+//! How far a copy is: a bar on a terminal, otherwise a line now and then.
+
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How many lines a phase prints at most where there is no terminal.
+const LINES: u64 = 20;
+/// Rows between two lines where the end is not known.
+const ROWS_PER_LINE: u64 = 100_000;
+
+/// One phase of a copy, which prints as it goes on.
+pub(super) struct Progress {
+    phase: &'static str,
+    total: u64,
+    done: u64,
+    told: u64,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Begins a phase of so many rows, 0 where nobody knows.
+    pub(super) fn new(phase: &'static str, total: u64) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| bar(phase, total));
+        Self { phase, total, done: 0, told: 0, bar }
+    }
+
+    /// So many more rows of a table are done.
+    pub(super) fn advance(&mut self, table: &'static str, rows: usize) {
+        let rows = rows as u64;
+        self.done += rows;
+        if let Some(bar) = &self.bar {
+            bar.set_message(table);
+            bar.inc(rows);
+        } else if self.done >= self.told + self.pace() {
+            self.told = self.done;
+            self.tell(table);
+        }
+    }
+
+    /// Ends the phase.
+    pub(super) fn end(self) {
+        match &self.bar {
+            Some(bar) => bar.finish_and_clear(),
+            None => println!("{}: {} rows", self.phase, self.done),
+        }
+    }
+
+    fn pace(&self) -> u64 {
+        if self.total == 0 { ROWS_PER_LINE } else { (self.total / LINES).max(1_000) }
+    }
+
+    fn tell(&self, table: &str) {
+        match self.total {
+            0 => println!("{}: {} rows, at {table}", self.phase, self.done),
+            total => println!("{}: {} of {total} rows, at {table}", self.phase, self.done),
+        }
+    }
+}
+
+fn bar(phase: &'static str, total: u64) -> ProgressBar {
+    let (bar, template) = match total {
+        0 => (ProgressBar::no_length(), "{prefix:>10} {spinner} {human_pos} rows  {msg}"),
+        total => (
+            ProgressBar::new(total),
+            "{prefix:>10} [{bar:30}] {human_pos} of {human_len} rows, {eta} left  {msg}",
+        ),
+    };
+    // A template that cannot be read would leave the bar as the crate draws it.
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style).with_prefix(phase)
+}

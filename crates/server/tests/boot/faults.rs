@@ -1,0 +1,258 @@
+//! A database that fails while the service runs: every answer is a good one or 503 `STORAGE_UNAVAILABLE`, nothing that
+//! was acknowledged is lost, and the service goes on by itself. With `--nocapture` these tests print how long that took.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use latchkey_testkit::postgres::{TestCluster, TestDatabase};
+use latchkey_testkit::{Answer, Client, PASSWORD, Request, Session, json};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::binary::{Binary, Running, eventually};
+
+/// Callers at once.
+const CALLERS: usize = 6;
+/// Answers of each kind that make a test worth something.
+const ENOUGH: usize = 30;
+/// Ends every connection of the database but the one that says so.
+const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+/// What the load has seen so far.
+#[derive(Default)]
+struct Seen {
+    good: AtomicUsize,
+    unavailable: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl Seen {
+    /// Waits for so many more good answers, and tells how long that took.
+    async fn more_good(&self, count: usize) -> Duration {
+        let (from, started) = (self.good.load(Ordering::SeqCst), Instant::now());
+        eventually("good answers", async || (self.good.load(Ordering::SeqCst) >= from + count).then_some(()))
+            .await;
+        started.elapsed()
+    }
+
+    async fn more_unavailable(&self, count: usize) {
+        let from = self.unavailable.load(Ordering::SeqCst);
+        eventually("refusals", async || {
+            (self.unavailable.load(Ordering::SeqCst) >= from + count).then_some(())
+        })
+        .await;
+    }
+
+    /// Sends until the answer is a good one. Nothing but 503 with a time to wait may come before it.
+    async fn persist(&self, request: impl Fn() -> Request) -> Option<Answer> {
+        loop {
+            let answer = request().send().await;
+            if answer.status < 400 {
+                self.good.fetch_add(1, Ordering::SeqCst);
+                return Some(answer);
+            }
+            assert_unavailable(&answer);
+            self.unavailable.fetch_add(1, Ordering::SeqCst);
+            if self.is_over.load(Ordering::SeqCst) {
+                return None;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await; // a client that is told to wait
+        }
+    }
+}
+
+#[track_caller]
+fn assert_unavailable(answer: &Answer) {
+    answer.refused(503, "STORAGE_UNAVAILABLE");
+    assert!(answer.number("retry-after") > 0);
+}
+
+/// What one caller knows in the end: a session, and the last bio that was acknowledged.
+struct Kept {
+    session: Session,
+    bio: usize,
+}
+
+/// Reads, writes and refreshes, until it is over.
+async fn work(anon: Client, caller: usize, seen: Arc<Seen>) -> Kept {
+    let email = format!("caller-{caller}@example.org");
+    let signed_up = anon.sign_up(&email, PASSWORD).client_type("server").send().await;
+    let mut kept = Kept { session: Session::of(&signed_up), bio: 0 };
+    while !seen.is_over.load(Ordering::SeqCst) {
+        let me = anon.clone().with_bearer(&kept.session.access_token);
+        let next = kept.bio + 1;
+        let change = json!({"bio": next.to_string()});
+        if seen.persist(|| me.patch("/api/profiles/me", change.clone())).await.is_none() {
+            break;
+        }
+        kept.bio = next;
+        let Some(read) = seen.persist(|| me.get("/api/profiles/me")).await else { break };
+        assert_eq!(read.json()["bio"], change["bio"], "a write was lost");
+        // A refresh whose answer was lost may be tried again with the same token.
+        let Some(refreshed) = seen.persist(|| anon.refresh(&kept.session)).await else { break };
+        kept.session = Session::of(&refreshed);
+    }
+    kept
+}
+
+/// A service on a database, and callers that never cease.
+struct Load {
+    running: Running,
+    seen: Arc<Seen>,
+    callers: JoinSet<Kept>,
+}
+
+impl Load {
+    async fn on(database: &TestDatabase, change: impl FnOnce(Binary) -> Binary) -> Self {
+        let running = change(Binary::new().on(database)).serve().await;
+        let seen = Arc::new(Seen::default());
+        let mut callers = JoinSet::new();
+        for caller in 0..CALLERS {
+            callers.spawn(work(running.anon(), caller, Arc::clone(&seen)));
+        }
+        seen.more_good(ENOUGH).await;
+        Self { running, seen, callers }
+    }
+
+    /// Ends the load; everything that was acknowledged must be there, and the log without a word of a panic.
+    async fn assert_nothing_lost(self) {
+        self.seen.more_good(ENOUGH).await;
+        self.seen.is_over.store(true, Ordering::SeqCst);
+        for kept in self.callers.join_all().await {
+            let refreshed = Session::of(&self.running.anon().refresh(&kept.session).send().await);
+            let me = self.running.anon().with_bearer(&refreshed.access_token);
+            let profile = me.get("/api/profiles/me").send().await.expect(200);
+            let bio: usize = profile["bio"].as_str().unwrap_or("0").parse().unwrap();
+            assert!(bio >= kept.bio, "{bio} is older than {}", kept.bio);
+        }
+        let said = self.running.stop().await;
+        assert_eq!(said.code, Some(0), "{said:#?}");
+        assert!(!said.err.contains("panic"), "{}", said.err);
+    }
+}
+
+fn cluster(settings: &[&str]) -> TestCluster {
+    TestCluster::start(settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_that_is_killed_and_comes_again_loses_nothing_and_needs_no_restart() {
+    let cluster = cluster(&[]);
+    let database = cluster.database();
+    let load = Load::on(&database, |binary| binary).await;
+
+    for _ in 0..2 {
+        cluster.halt();
+        load.seen.more_unavailable(ENOUGH).await;
+        assert_unavailable(&load.running.anon().get("/health/ready").send().await);
+        load.running.anon().get("/health/live").send().await.expect(200);
+        cluster.resume();
+        let back = load.seen.more_good(1).await;
+        println!("server killed: the first good answer {back:?} after it takes connections again");
+    }
+
+    load.running.anon().get("/health/ready").send().await.expect(200);
+    load.assert_nothing_lost().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_are_ended_under_load_are_made_again() {
+    let database = TestCluster::shared().database();
+    let load = Load::on(&database, |binary| binary).await;
+
+    for _ in 0..10 {
+        database.run(TERMINATE);
+        let back = load.seen.more_good(1).await;
+        println!("connections ended: the next good answer after {back:?}");
+        load.seen.more_good(CALLERS).await;
+    }
+
+    load.assert_nothing_lost().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_that_only_reads_makes_no_wrong_answers_and_is_used_again_when_it_writes() {
+    let database = TestCluster::shared().database();
+    let load = Load::on(&database, |binary| binary).await;
+    let name = database.name();
+
+    let cluster = TestCluster::shared();
+    cluster.run(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on"));
+    database.run(TERMINATE);
+    load.seen.more_unavailable(ENOUGH).await;
+    assert_unavailable(&load.running.anon().get("/health/ready").send().await);
+    cluster.run(&format!("ALTER DATABASE {name} RESET default_transaction_read_only"));
+    let back = load.seen.more_good(1).await;
+    println!("read-only: the first good answer {back:?} after it writes again");
+
+    load.assert_nothing_lost().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reader_alone_answers_reads_and_refuses_writes() {
+    let database = TestCluster::shared().database();
+    let url = format!("storage.url={}&target_session_attrs=any", database.url());
+    let running = Binary::new().set(&url).serve().await;
+    let anon = running.anon();
+    let session = Session::of(&anon.sign_up("ada@example.org", PASSWORD).send().await);
+
+    let name = database.name();
+    let cluster = TestCluster::shared();
+    cluster.run(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on"));
+    database.run(TERMINATE);
+
+    let me = anon.clone().with_bearer(&session.access_token);
+    me.get("/api/profiles/me").send().await.expect(200);
+    assert_unavailable(&me.patch("/api/profiles/me", json!({"bio": "new"})).send().await);
+    assert_unavailable(&anon.refresh(&session).send().await);
+    assert_unavailable(&anon.sign_in("ada@example.org", PASSWORD).send().await);
+    assert_unavailable(&anon.sign_out(&session).send().await);
+    assert_unavailable(&anon.get("/health/ready").send().await);
+    cluster.run(&format!("ALTER DATABASE {name} RESET default_transaction_read_only"));
+    database.run(TERMINATE);
+    anon.refresh(&session).send().await.expect(200);
+}
+
+/// So many requests at once; how many of them were good, the others being refused for the storage.
+async fn storm(running: &Running, session: &Session, requests: usize) -> usize {
+    let mut storm = JoinSet::new();
+    for _ in 0..requests {
+        let me = running.anon().with_bearer(&session.access_token);
+        storm.spawn(async move { me.patch("/api/profiles/me", json!({"bio": "storm"})).send().await });
+    }
+    let answers = storm.join_all().await;
+    let (good, bad): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
+    bad.iter().for_each(assert_unavailable);
+    good.len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn storm_beyond_the_pool_waits_or_is_told_to() {
+    let database = TestCluster::shared().database();
+    let binary = Binary::new().on(&database).set("storage.postgres.pool_size=2");
+    let running = binary.set("storage.postgres.acquire_timeout=50ms").serve().await;
+    let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
+
+    let good = storm(&running, &session, 200).await;
+
+    assert!(good > 0);
+    println!("storm beyond the pool: {good} of 200 good, the others 503");
+    running.anon().refresh(&session).send().await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn storm_beyond_the_connections_of_the_server_is_told_to_wait() {
+    let cluster = cluster(&["max_connections=8", "superuser_reserved_connections=0"]);
+    let database = cluster.database();
+    let binary = Binary::new().on(&database).set("storage.postgres.pool_size=40");
+    let running = binary.set("storage.postgres.acquire_timeout=1s").serve().await;
+    let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
+
+    let good = storm(&running, &session, 200).await;
+
+    assert!(good > 0);
+    println!("storm beyond the server: {good} of 200 good, the others 503");
+    running.anon().refresh(&session).send().await.expect(200);
+}

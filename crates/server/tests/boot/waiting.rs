@@ -1,0 +1,106 @@
+//! A database that is not there at the start: the service waits, says so, and goes on by itself.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+
+use latchkey_testkit::postgres::{TestCluster, TestDatabase};
+use latchkey_testkit::{Answer, Client, PASSWORD, json};
+
+use crate::binary::{Binary, eventually};
+
+/// A cluster that is down, with a database in it.
+fn down() -> (TestCluster, TestDatabase) {
+    let cluster = TestCluster::start(&[]).unwrap_or_else(|error| panic!("{error}"));
+    let database = cluster.bare_database();
+    cluster.halt();
+    (cluster, database)
+}
+
+/// A binary on that database, where it will listen, and a client of it.
+fn binary_on(database: &TestDatabase) -> (Binary, Client) {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free));
+    let binary = Binary::new().on(database).set(&format!("server.bind={address}"));
+    (binary, Client::outside(address, &format!("http://localhost:{free}")))
+}
+
+/// Waits until it listens.
+async fn listens(client: &Client) {
+    eventually("the process answers", async || {
+        let answer = client.get("/health/live").try_send().await.ok()?;
+        assert_eq!(answer.expect(200)["status"], "live");
+        Some(())
+    })
+    .await;
+}
+
+#[track_caller]
+fn assert_unavailable(answer: &Answer) {
+    answer.refused(503, "STORAGE_UNAVAILABLE");
+    assert!(answer.number("retry-after") > 0);
+}
+
+#[tokio::test]
+async fn service_waits_for_its_database_and_goes_on_when_it_comes() {
+    let (cluster, database) = down();
+    let (binary, client) = binary_on(&database);
+
+    let starting = binary.start();
+    listens(&client).await;
+
+    assert_unavailable(&client.get("/health/ready").send().await);
+    assert_unavailable(&client.get("/api/profiles/me").send().await);
+    assert_unavailable(&client.sign_up("ada@example.org", PASSWORD).send().await);
+    assert_unavailable(&client.get("/.well-known/jwks.json").send().await);
+    assert_unavailable(&client.get("/nowhere").send().await);
+    cluster.resume();
+    let running = starting.ready().await;
+    client.get("/health/ready").send().await.expect(200);
+    client.sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    client.get("/nowhere").send().await.refused(404, "NOT_FOUND");
+    let said = running.stop().await;
+    assert_eq!(said.code, Some(0), "{said:#?}");
+    for words in ["the database cannot be reached: waiting for it", "the database is there"] {
+        assert!(said.err.contains(words), "{words:?} is missing in {said:#?}");
+    }
+}
+
+#[tokio::test]
+async fn service_that_waits_stops_when_it_is_told() {
+    let (_cluster, database) = down();
+    let (binary, client) = binary_on(&database);
+    let starting = binary.start();
+    listens(&client).await;
+
+    let said = starting.stop().await;
+
+    assert_eq!(said.code, Some(0), "{said:#?}");
+    assert!(said.err.contains("stopped") && said.out.is_empty(), "{said:#?}");
+}
+
+#[tokio::test]
+async fn what_waiting_does_not_mend_ends_it_when_the_database_comes() {
+    let (cluster, database) = down();
+    let (binary, client) = binary_on(&database);
+    let url = database.url().replace(database.name(), "no_such_database");
+    let starting = binary.set(&format!("storage.url={url}")).start();
+    listens(&client).await;
+
+    cluster.resume();
+
+    starting.ended().await.refused(&["storage.url", "no_such_database", "CREATE DATABASE"]);
+}
+
+#[tokio::test]
+async fn web_page_can_read_that_the_service_waits() {
+    let (_cluster, database) = down();
+    let (binary, client) = binary_on(&database);
+    let _starting = binary.set("server.cors_origins=https://app.example.com").start();
+    listens(&client).await;
+
+    let body = json!({"email": "ada@example.org", "password": PASSWORD});
+    let request = client.post("/api/auth/sessions", body).header("origin", "https://app.example.com");
+    let answer = request.send().await;
+
+    assert_unavailable(&answer);
+    assert_eq!(answer.header("access-control-allow-origin"), Some("https://app.example.com"));
+}

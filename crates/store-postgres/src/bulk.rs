@@ -1,0 +1,224 @@
+//! A database as the target of a copy: what it must be like, and writing whole tables row by row. What rows and
+//! tables are is said in [`latchkey_store::bulk`].
+//!
+//! While a copy is under way the table `unfinished_copy` stands in the database: it holds what is to come, so that
+//! only the same source goes on with it, and no service starts on it. How far the copy came is seen from the rows
+//! themselves: they are written in the order of their keys, in short transactions.
+
+mod rows;
+mod statements;
+
+pub(crate) use statements::IS_BEGUN;
+
+use latchkey_store::bulk::{Cell, Digest, Key, Row, TABLES, Table, TableDigest};
+use latchkey_store::{StoreError, UniqueKey};
+
+use crate::errors::{EngineFault, Fault, driver};
+use crate::options::PostgresOptions;
+use crate::script::Script;
+use crate::store::PostgresStore;
+use crate::transact::Step;
+use crate::values::values;
+
+/// Why a copy does not begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// It is no empty database.
+    #[error("the table {0} is not empty: give the copy a database of its own")]
+    NotEmpty(String),
+    /// It holds the beginning of another copy.
+    #[error(
+        "the database holds an unfinished copy of another source, or the source was written to since: \
+         make the database anew and begin again"
+    )]
+    OtherSource,
+    /// Somebody else writes into it.
+    #[error("somebody else writes into {0}: let one copy run alone")]
+    Crowded(&'static str),
+    /// PostgreSQL has no such text.
+    #[error(
+        "{row}: the column {column} holds U+0000, which PostgreSQL cannot keep: mend it in the source, then copy again"
+    )]
+    NullCharacter {
+        /// Which row.
+        row: String,
+        /// Which column.
+        column: &'static str,
+    },
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<Fault> for TargetError {
+    fn from(fault: Fault) -> Self {
+        Self::Store(fault.into())
+    }
+}
+
+/// What every table of the source holds.
+pub type CopyPlan = [(&'static Table, TableDigest)];
+
+/// Whether a copy begins or goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyStart {
+    /// Nothing was copied yet.
+    New,
+    /// An earlier run was interrupted.
+    GoesOn,
+}
+
+/// A database into which an instance is copied.
+pub struct CopyTarget {
+    store: PostgresStore,
+}
+
+impl CopyTarget {
+    /// Connects, and makes the schema where it is missing.
+    pub async fn open(options: PostgresOptions) -> Result<Self, TargetError> {
+        let store = PostgresStore::connect(options).await?;
+        store.migrate_for_copy().await?;
+        Ok(Self { store })
+    }
+
+    /// Whether these rows can be kept.
+    pub fn check(table: &Table, rows: &[Row]) -> Result<(), TargetError> {
+        let has_null = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
+        for row in rows {
+            if let Some(at) = row.iter().position(has_null) {
+                let column = table.columns[at].name;
+                return Err(TargetError::NullCharacter { row: table.name_of(row), column });
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a copy in an empty database, or goes on with one of the same source.
+    pub async fn begin(&self, plan: &CopyPlan) -> Result<CopyStart, TargetError> {
+        if self.is_begun().await? {
+            return self.compare(plan).await;
+        }
+        let mut reads = Script::default();
+        let turn = reads.add(statements::TAKE_TURN, Vec::new());
+        let filled = reads.add(statements::find_filled(), Vec::new());
+        let begun = self.store.transact(&reads, |answers| {
+            if !answers.any(turn) {
+                return Err(driver(EngineFault::NoRow).into());
+            }
+            if let Some(name) = answers.find(filled, |row| Ok(row.try_get::<_, String>(0)?))? {
+                return Ok(Step::Answer(Err(TargetError::NotEmpty(name))));
+            }
+            Ok(Step::done(beginning(plan), Ok(())))
+        });
+        begun.await??;
+        Ok(CopyStart::New)
+    }
+
+    /// How many rows of a table are there, and the greatest key.
+    pub async fn copied(&self, table: &'static Table) -> Result<(u64, Option<Key>), TargetError> {
+        let count = self.store.ask(statements::count(table), Vec::new()).await?;
+        let count = count.find(|row| Ok(row.try_get::<_, i64>(0)?))?.unwrap_or_default();
+        let last = self.store.ask(statements::find_last(table), Vec::new()).await?;
+        let last = last.find(|row| rows::read(table, &table.columns[..table.key], row))?;
+        Ok((u64::try_from(count).unwrap_or_default(), last))
+    }
+
+    /// Writes rows that are not there yet: all or none.
+    pub async fn append(&self, table: &'static Table, rows: &[Row]) -> Result<(), TargetError> {
+        let script = Script::of(statements::insert(table), rows::columns(table, rows));
+        match self.store.write(&script).await {
+            Ok(_) => Ok(()),
+            Err(StoreError::Conflict(UniqueKey::UserEmail | UniqueKey::Username)) => {
+                Err(TargetError::Crowded(table.name))
+            }
+            Err(StoreError::Unavailable(_)) if self.holds(table, rows).await? => {
+                Err(TargetError::Crowded(table.name))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The digest of a table; the number of rows of every batch is told to `see` on the way.
+    pub async fn digest(
+        &self,
+        table: &'static Table,
+        batch: u32,
+        mut see: impl FnMut(usize),
+    ) -> Result<TableDigest, TargetError> {
+        let mut digest = Digest::new(table);
+        let mut after: Option<Key> = None;
+        loop {
+            let rows = self.rows(table, after.as_ref(), batch).await?;
+            let Some(last) = rows.last() else { return Ok(digest.finish()) };
+            see(rows.len());
+            digest.add(&rows);
+            after = Some(last[..table.key].to_vec());
+        }
+    }
+
+    /// Ends a copy that was found to be whole: from now on a service may start on it.
+    pub async fn finish(&self) -> Result<(), TargetError> {
+        self.store.write(&Script::of(statements::DROP_PLAN, Vec::new())).await?;
+        Ok(())
+    }
+
+    async fn is_begun(&self) -> Result<bool, TargetError> {
+        let answer = self.store.ask(statements::IS_BEGUN, Vec::new()).await?;
+        Ok(answer.find(|row| Ok(row.try_get(0)?))?.unwrap_or_default())
+    }
+
+    /// Compares what an earlier run found in its source.
+    async fn compare(&self, plan: &CopyPlan) -> Result<CopyStart, TargetError> {
+        let answer = self.store.ask(statements::LIST_PLAN, Vec::new()).await?;
+        let mut found: Vec<(String, i64, Vec<u8>)> =
+            answer.list(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)))?;
+        let mut wanted: Vec<_> = plan.iter().map(plan_row).collect();
+        found.sort_unstable();
+        wanted.sort_unstable();
+        if found == wanted { Ok(CopyStart::GoesOn) } else { Err(TargetError::OtherSource) }
+    }
+
+    async fn rows(
+        &self,
+        table: &'static Table,
+        after: Option<&Key>,
+        limit: u32,
+    ) -> Result<Vec<Row>, TargetError> {
+        let keys = after.map(Vec::as_slice).unwrap_or_default().iter().map(rows::parameter);
+        let answer = self.store.ask(statements::page(table, after.is_some(), limit), keys.collect()).await?;
+        Ok(answer.list(|row| rows::read(table, table.columns, row))?)
+    }
+
+    /// Whether the last of these rows is there, written by another.
+    async fn holds(&self, table: &'static Table, rows: &[Row]) -> Result<bool, TargetError> {
+        let Some(last) = rows.last() else { return Ok(false) };
+        let keys = last[..table.key].iter().map(rows::parameter).collect();
+        Ok(!self.store.ask(statements::find(table), keys).await?.rows.is_empty())
+    }
+}
+
+/// Makes the table of the plan, and takes away the rows of the migrations: those of the source come.
+fn beginning(plan: &CopyPlan) -> Script {
+    let mut script = Script::of(statements::CREATE_PLAN, Vec::new());
+    for (table, digest) in plan {
+        let (name, rows, hash) = plan_row(&(*table, digest.clone()));
+        script.add(statements::ADD_TO_PLAN, values![name, rows, hash]);
+    }
+    for table in TABLES.iter().filter(|table| table.is_seeded) {
+        script.add(format!("DELETE FROM {}", table.name), Vec::new());
+    }
+    script
+}
+
+fn plan_row((table, digest): &(&'static Table, TableDigest)) -> (String, i64, Vec<u8>) {
+    (table.name.to_owned(), i64::try_from(digest.rows).unwrap_or(i64::MAX), digest.hash.to_vec())
+}
+
+/// Columns that are made of others when a row is written: table, column, type.
+const DERIVED: &[(&str, &str, &str)] = &[("profiles", "trigrams", "INTEGER[]")];
+
+/// What is derived in a table.
+fn derived(table: &Table) -> Option<(&'static str, &'static str)> {
+    let found = DERIVED.iter().find(|(name, _, _)| *name == table.name)?;
+    Some((found.1, found.2))
+}

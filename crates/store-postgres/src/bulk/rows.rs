@@ -1,0 +1,89 @@
+//! Rows of any table as parameters, and out of answers.
+
+use latchkey_domain::search::SearchText;
+use latchkey_store::StoreError;
+use latchkey_store::bulk::{Cell, Column, Kind, Row, Table};
+use tokio_postgres::types::FromSqlOwned;
+use uuid::Uuid;
+
+use super::derived;
+use crate::errors::Fallible;
+use crate::trigrams;
+use crate::values::Value;
+
+/// A cell of a key as a parameter.
+pub(super) fn parameter(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Text(None),
+        Cell::Id(bytes) => Value::Id(Some(Uuid::from_bytes(*bytes))),
+        Cell::Int(number) => Value::Int(Some(*number)),
+        Cell::Flag(flag) => Value::Flag(*flag),
+        Cell::Text(text) => Value::Text(Some(text.clone())),
+        Cell::Bytes(bytes) => Value::Bytes(Some(bytes.clone())),
+    }
+}
+
+/// The cells of these columns.
+pub(super) fn read(table: &Table, columns: &[Column], row: &tokio_postgres::Row) -> Fallible<Vec<Cell>> {
+    let cell = |(at, column): (usize, &Column)| {
+        let cell = match column.kind {
+            Kind::Id => read_one(row, at, |id: Uuid| Cell::Id(id.into_bytes())),
+            Kind::Int => read_one(row, at, Cell::Int),
+            Kind::Flag => read_one(row, at, Cell::Flag),
+            Kind::Text => read_one(row, at, Cell::Text),
+            Kind::Bytes => read_one(row, at, Cell::Bytes),
+        };
+        cell.ok_or_else(|| StoreError::Corrupt { table: table.name, column: column.name }.into())
+    };
+    columns.iter().enumerate().map(cell).collect()
+}
+
+/// `None` where the column is of another type.
+fn read_one<T: FromSqlOwned>(
+    row: &tokio_postgres::Row,
+    at: usize,
+    wrap: impl FnOnce(T) -> Cell,
+) -> Option<Cell> {
+    let value: Option<T> = row.try_get(at).ok()?;
+    Some(value.map_or(Cell::Null, wrap))
+}
+
+/// The columns of these rows as arrays, those that are derived last.
+pub(super) fn columns(table: &Table, rows: &[Row]) -> Vec<Value> {
+    let mut values: Vec<_> =
+        table.columns.iter().enumerate().map(|(at, column)| array(column.kind, at, rows)).collect();
+    if derived(table).is_some() {
+        values.push(Value::Texts(rows.iter().map(|row| Some(trigrams_of(table, row))).collect()));
+    }
+    values
+}
+
+fn array(kind: Kind, at: usize, rows: &[Row]) -> Value {
+    macro_rules! array {
+        ($array:ident, $cell:ident, $value:ident, $given:expr) => {{
+            let cells = rows.iter().map(|row| &row[at]);
+            Value::$array(
+                cells.map(|cell| if let Cell::$cell($value) = cell { Some($given) } else { None }).collect(),
+            )
+        }};
+    }
+    match kind {
+        Kind::Id => array!(Ids, Id, bytes, Uuid::from_bytes(*bytes)),
+        Kind::Int => array!(Ints, Int, number, *number),
+        Kind::Flag => array!(Flags, Flag, flag, *flag),
+        Kind::Text => array!(Texts, Text, text, text.clone()),
+        Kind::Bytes => array!(Blobs, Bytes, bytes, bytes.clone()),
+    }
+}
+
+/// The search index of a profile as the text of an array.
+fn trigrams_of(table: &Table, row: &Row) -> String {
+    let text = |name: &str| {
+        let cell = table.columns.iter().position(|column| column.name == name).map(|at| &row[at]);
+        if let Some(Cell::Text(text)) = cell { text.clone() } else { String::new() }
+    };
+    let folded =
+        SearchText { name: text("folded_name"), username: text("folded_username"), bio: text("folded_bio") };
+    let numbers: Vec<_> = trigrams::of_text(&folded).iter().map(i32::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
+}

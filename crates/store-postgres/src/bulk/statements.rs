@@ -1,0 +1,77 @@
+//! The statements of a copy, made of the description of the tables.
+
+use std::fmt::Write;
+
+use latchkey_store::bulk::{TABLES, Table};
+
+use super::derived;
+
+/// Whether a copy is under way.
+pub(crate) const IS_BEGUN: &str = "SELECT to_regclass('unfinished_copy') IS NOT NULL";
+pub(super) const LIST_PLAN: &str =
+    "SELECT table_name, row_count, digest FROM unfinished_copy ORDER BY table_name";
+pub(super) const CREATE_PLAN: &str = "
+    CREATE TABLE unfinished_copy (
+        table_name TEXT   COLLATE \"C\" NOT NULL PRIMARY KEY,
+        row_count  BIGINT NOT NULL,
+        digest     BYTEA  NOT NULL
+    )";
+pub(super) const ADD_TO_PLAN: &str =
+    "INSERT INTO unfinished_copy (table_name, row_count, digest) VALUES ($1, $2, $3)";
+pub(super) const DROP_PLAN: &str = "DROP TABLE unfinished_copy";
+/// The row at which those who migrate take turns.
+pub(super) const TAKE_TURN: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
+
+/// The name of a table that is not empty.
+pub(super) fn find_filled() -> String {
+    let tables = TABLES.iter().filter(|table| !table.is_seeded);
+    let questions =
+        tables.map(|table| format!("SELECT '{0}' AS name WHERE EXISTS (SELECT 1 FROM {0})", table.name));
+    format!("{} LIMIT 1", questions.collect::<Vec<_>>().join(" UNION ALL "))
+}
+
+pub(super) fn count(table: &Table) -> String {
+    format!("SELECT count(*) FROM {}", table.name)
+}
+
+/// The greatest key.
+pub(super) fn find_last(table: &Table) -> String {
+    let keys = &table.columns[..table.key];
+    let order: Vec<_> = keys.iter().map(|column| format!("{} DESC", column.name)).collect();
+    format!("SELECT {} FROM {} ORDER BY {} LIMIT 1", table.key_names(), table.name, order.join(", "))
+}
+
+/// The row of a key.
+pub(super) fn find(table: &Table) -> String {
+    format!("SELECT 1 FROM {} WHERE ({}) = ({})", table.name, table.key_names(), marks(table.key))
+}
+
+/// The rows after a key, in their order.
+pub(super) fn page(table: &Table, has_key: bool, limit: u32) -> String {
+    let (columns, keys) = (table.column_names(), table.key_names());
+    let after = if has_key { format!("WHERE ({keys}) > ({})", marks(table.key)) } else { String::new() };
+    format!("SELECT {columns} FROM {} {after} ORDER BY {keys} LIMIT {limit}", table.name)
+}
+
+/// Writes rows that come as one array for each column.
+pub(super) fn insert(table: &Table) -> String {
+    let columns = table.column_names();
+    let (mut into, mut from, mut names) = (columns.clone(), columns.clone(), columns);
+    let mut arrays = table.columns.len();
+    if let Some((name, kind)) = derived(table) {
+        arrays += 1;
+        // Writing to a text cannot fail. An array of arrays would be taken apart, so it comes as text.
+        let _ = write!(into, ", {name}");
+        let _ = write!(from, ", {name}::{kind}");
+        let _ = write!(names, ", {name}");
+    }
+    format!(
+        "INSERT INTO {} ({into}) SELECT {from} FROM unnest({}) AS new ({names})",
+        table.name,
+        marks(arrays)
+    )
+}
+
+fn marks(count: usize) -> String {
+    (1..=count).map(|number| format!("${number}")).collect::<Vec<_>>().join(", ")
+}

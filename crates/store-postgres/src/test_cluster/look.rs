@@ -1,0 +1,53 @@
+//! A look into a database from outside, for whoever has no driver. Each takes a connection and a thread of its own.
+
+use std::pin::pin;
+use std::thread;
+
+use futures_util::stream::TryStreamExt;
+use tokio_postgres::{Client, Error, NoTls};
+
+use super::runtime;
+
+const LIST_TABLES: &str = "
+    SELECT quote_ident(relname) FROM pg_catalog.pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname";
+
+/// Runs statements.
+pub(super) fn run(url: &str, sql: &str) {
+    with_client(url, async |client| client.batch_execute(sql).await);
+}
+
+/// Every row of every table, in the binary form of COPY.
+pub(super) fn bytes(url: &str) -> Vec<u8> {
+    with_client(url, async |client| {
+        let mut bytes = Vec::new();
+        for row in client.query(LIST_TABLES, &[]).await? {
+            let table: String = row.get(0);
+            let mut copied = pin!(client.copy_out(&format!("COPY {table} TO STDOUT (FORMAT binary)")).await?);
+            while let Some(chunk) = copied.try_next().await? {
+                bytes.extend_from_slice(&chunk);
+            }
+        }
+        Ok(bytes)
+    })
+}
+
+/// Tests have a runtime already, which must not be blocked by another inside of it.
+fn with_client<T: Send>(url: &str, work: impl AsyncFnOnce(&Client) -> Result<T, Error> + Send) -> T {
+    let worked = || -> Result<T, String> {
+        runtime()?.block_on(async {
+            let (client, connection) =
+                tokio_postgres::connect(url, NoTls).await.map_err(|error| error.to_string())?;
+            tokio::spawn(connection);
+            work(&client).await.map_err(|error| {
+                error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
+            })
+        })
+    };
+    let outcome = thread::scope(|scope| scope.spawn(worked).join());
+    match outcome {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(said)) => panic!("{said}"),
+        Err(_) => panic!("the look into the database panicked"),
+    }
+}

@@ -1,0 +1,95 @@
+//! A standby of a cluster, which follows it by streaming, and what happens to a primary in a drill.
+
+use std::path::{Path, PathBuf};
+
+use super::programs::{Programs, Watchdog};
+use super::{ClusterError, SETTINGS, STOP, TestCluster, TestDatabase, look, url_in};
+
+/// Ends the postmaster as a crash of the machine does: it says goodbye to nobody.
+const KILL: &str = "kill -KILL \"$(head -n 1 \"$0\")\"";
+
+/// A running standby. It only reads until it is promoted.
+pub struct TestStandby {
+    programs: Programs,
+    folder: PathBuf,
+    port: u16,
+    _watchdog: Watchdog,
+}
+
+impl TestCluster {
+    /// Starts a standby on a port of its own, with further settings (`name=value`), and waits until it follows.
+    pub fn standby(&self, port: u16, settings: &[&str]) -> Result<TestStandby, ClusterError> {
+        let programs = Programs::find("initdb", "postgresql")?;
+        let folder = programs.make_folder()?;
+        let watchdog = programs.watch(STOP, &[&programs.path("pg_ctl"), &folder])?;
+        let data = folder.join("data");
+        let data = data.to_string_lossy();
+        let (host, primary_port) = (self.folder.to_string_lossy(), self.port.to_string());
+        programs.run(
+            "pg_basebackup",
+            &[
+                "-h",
+                &host,
+                "-p",
+                &primary_port,
+                "-U",
+                "postgres",
+                "-D",
+                &data,
+                "-R",
+                "-X",
+                "stream",
+                "-c",
+                "fast",
+            ],
+        )?;
+        let port_setting = format!("port={port}");
+        let mut options = format!("-c unix_socket_directories={}", folder.display());
+        for setting in SETTINGS.iter().chain(settings).chain([&port_setting.as_str()]) {
+            options.push_str(" -c ");
+            options.push_str(setting);
+        }
+        let log = folder.join("log");
+        programs.run(
+            "pg_ctl",
+            &["-D", &data, "-l", &log.to_string_lossy(), "-w", "-s", "-o", &options, "start"],
+        )?;
+        Ok(TestStandby { programs, folder, port, _watchdog: watchdog })
+    }
+
+    /// Kills the server in an instant, as a crash does. Nothing of this cluster answers any more.
+    pub fn crash(&self) -> Result<(), ClusterError> {
+        let programs = Programs::find("initdb", "postgresql")?;
+        let file = self.folder.join("data/postmaster.pid");
+        programs.run("sh", &["-c", KILL, &file.to_string_lossy()]).map(drop)
+    }
+}
+
+impl TestStandby {
+    /// Makes it a primary; answers when it takes writes.
+    pub fn promote(&self) -> Result<(), ClusterError> {
+        let data = self.folder.join("data");
+        self.programs.run("pg_ctl", &["-D", &data.to_string_lossy(), "-w", "-s", "promote"]).map(drop)
+    }
+
+    /// The folder of its socket.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The address of a database that its primary had when it last heard of it.
+    #[must_use]
+    pub fn url(&self, database: &TestDatabase) -> String {
+        url_in(&self.folder, self.port, database.name())
+    }
+
+    /// Runs a statement, as superuser. Only after it was promoted can that write.
+    ///
+    /// # Panics
+    ///
+    /// Where it fails.
+    pub fn run(&self, sql: &str) {
+        look::run(&url_in(&self.folder, self.port, "postgres"), sql);
+    }
+}

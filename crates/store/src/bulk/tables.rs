@@ -1,0 +1,184 @@
+//! The list of tables.
+
+use super::{Column, Kind, Table};
+
+/// All tables but the bookkeeping of migrations, in an order in which each comes after those that it refers to.
+pub const TABLES: &[Table] = &[
+    table(
+        "users",
+        1,
+        &[
+            id("id"),
+            text("email"),
+            text("email_key"),
+            flag("email_verified"),
+            int("first_verified_at"),
+            flag("pending"),
+            flag("contested"),
+            int("banned_at"),
+            text("metadata"),
+            text("locale"),
+            text("pending_email"),
+            int("created_at"),
+            int("updated_at"),
+        ],
+    ),
+    table(
+        "credentials",
+        2,
+        &[id("user_id"), text("kind"), text("data"), int("created_at"), int("updated_at")],
+    ),
+    table("identities", 2, &[text("provider"), text("subject"), id("user_id"), int("created_at")]),
+    table(
+        "profiles",
+        1,
+        &[
+            id("id"),
+            id("user_id"),
+            int("created_at"),
+            int("updated_at"),
+            int("version"),
+            flag("searchable"),
+            text("folded_name"),
+            text("folded_username"),
+            text("folded_bio"),
+            text("name"),
+            text("username"),
+            text("avatar_url"),
+            text("bio"),
+            text("metadata"),
+            text("custom"),
+        ],
+    ),
+    table(
+        "sessions",
+        1,
+        &[
+            id("id"),
+            id("user_id"),
+            bytes("family_hash"),
+            bytes("current_hash"),
+            bytes("retired"),
+            bytes("sealed_successor"),
+            int("sealed_until"),
+            text("method"),
+            text("address"),
+            text("user_agent"),
+            int("created_at"),
+            int("last_seen_at"),
+            int("idle_expires_at"),
+            int("absolute_expires_at"),
+            int("ended_at"),
+        ],
+    ),
+    table(
+        "codes",
+        2,
+        &[
+            text("email_key"),
+            text("purpose"),
+            id("user_id"),
+            bytes("mac"),
+            int("attempts"),
+            int("created_at"),
+            int("expires_at"),
+        ],
+    ),
+    table(
+        "code_budgets",
+        2,
+        &[text("email_key"), text("purpose"), int("attempts"), int("since"), int("ends_at")],
+    ),
+    table(
+        "link_tokens",
+        1,
+        &[
+            bytes("hash"),
+            text("purpose"),
+            text("kind"),
+            text("email_key"),
+            id("user_id"),
+            text("redirect_to"),
+            int("created_at"),
+            int("expires_at"),
+            int("used_at"),
+            int("superseded_at"),
+        ],
+    ),
+    table(
+        "outbox",
+        1,
+        &[
+            id("id"),
+            text("kind"),
+            text("state"),
+            id("user_id"),
+            text("email"),
+            bytes("payload"),
+            int("attempts"),
+            int("created_at"),
+            int("next_attempt_at"),
+            id("lease_id"),
+            int("ended_at"),
+            text("last_error"),
+        ],
+    ),
+    table("limit_buckets", 1, &[bytes("key"), int("full_at")]),
+    table(
+        "limit_failures",
+        1,
+        &[bytes("key"), int("failures"), int("since"), int("blocked_until"), int("remembered_until")],
+    ),
+    table("known_clients", 1, &[bytes("key"), int("known_until")]),
+    table("settings", 1, &[text("key"), text("value"), int("updated_at")]),
+    seeded(table("shared_version", 1, &[int("id"), int("version")])),
+    table(
+        "signing_keys",
+        1,
+        &[id("id"), text("algorithm"), bytes("sealed"), int("created_at"), int("verify_until")],
+    ),
+    table(
+        "audit_events",
+        1,
+        &[
+            id("id"),
+            int("happened_at"),
+            text("kind"),
+            text("actor"),
+            id("user_id"),
+            id("session_id"),
+            text("address"),
+            text("user_agent"),
+            text("details"),
+        ],
+    ),
+    seeded(table("health", 1, &[int("id"), int("beat")])),
+];
+
+const fn table(name: &'static str, key: usize, columns: &'static [Column]) -> Table {
+    Table { name, key, columns, is_seeded: false }
+}
+
+const fn seeded(table: Table) -> Table {
+    Table { is_seeded: true, ..table }
+}
+
+const fn id(name: &'static str) -> Column {
+    Column { name, kind: Kind::Id }
+}
+
+const fn int(name: &'static str) -> Column {
+    Column { name, kind: Kind::Int }
+}
+
+const fn flag(name: &'static str) -> Column {
+    Column { name, kind: Kind::Flag }
+}
+
+const fn text(name: &'static str) -> Column {
+    Column { name, kind: Kind::Text }
+}
+
+const fn bytes(name: &'static str) -> Column {
+    Column { name, kind: Kind::Bytes }
+}

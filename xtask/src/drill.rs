@@ -1,0 +1,22 @@
+//! `cargo xtask drill failover`: what an operator fears, done on purpose to the real binary. The drill itself is a
+//! test program of the server that no test run includes.
+
+use crate::prerequisites::{self, Prerequisite};
+use crate::step::{Outcome, run as command, step};
+
+/// The drills, by their names in `crates/server/tests/drill`.
+const DRILLS: &[&str] = &["failover"];
+
+/// Runs the named drills, all of them where none is named.
+pub(crate) fn run(names: &[String]) -> Outcome {
+    if let Some(unknown) = names.iter().find(|name| !DRILLS.contains(&name.as_str())) {
+        return Err(format!("there is no drill called {unknown:?}; there is {}", DRILLS.join(", ")));
+    }
+    step(Prerequisite::Postgresql.name(), || prerequisites::ensure(Prerequisite::Postgresql))?;
+    let is_wanted = |drill: &&&str| names.is_empty() || names.iter().any(|name| name == **drill);
+    DRILLS.iter().filter(is_wanted).try_for_each(|drill| {
+        step(drill, || {
+            command(&format!("cargo test -p latchkey --locked --test drill {drill}:: -- --nocapture"))
+        })
+    })
+}
