@@ -1,6 +1,7 @@
 //! The checks of this workspace, one command each: `cargo xtask ci` runs them all.
 //! What a check says stands in its own file; here is only the table of commands.
 
+mod bench;
 mod ci;
 mod drill;
 mod generated;
@@ -25,6 +26,11 @@ const TASKS: &[Task] = &[
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files and functions that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
+    (
+        "bench",
+        "the benchmark: writes docs/benchmarks.md; --quick does less and writes nothing",
+        bench::run_bench,
+    ),
     ("prepare", "install what tests need: node, postgresql, pgbouncer, chromium", prerequisites::run),
 ];
 

@@ -1,11 +1,10 @@
 //! The whole map on one screen.
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, patch, post};
 
 use crate::app::App;
-use crate::caller::public_call;
+use crate::caller::public_calls;
 use crate::endpoints::auth::{
     audit, config, email, id_token, identities, logout, oauth, password, public_config, refresh, sessions,
     users,
@@ -32,7 +31,7 @@ pub fn router(app: App) -> Router {
         .route("/api/auth/public-config", get(public_config::get))
         .route("/api/profiles/search", get(profiles::search::get))
         .route("/api/profiles/{userId}", get(profiles::user::get))
-        .route_layer(from_fn_with_state(app.clone(), public_call));
+        .route_layer(public_calls(app.clone()));
 
     // Opened in a browser, by machines, or with a token of their own.
     let open = Router::new()
@@ -58,7 +57,7 @@ pub fn router(app: App) -> Router {
         .route(
             "/api/auth/sessions",
             post(sessions::sign_in)
-                .route_layer(from_fn_with_state(app.clone(), public_call))
+                .route_layer(public_calls(app.clone()))
                 .get(sessions::list)
                 .delete(sessions::end_others),
         )

@@ -116,9 +116,10 @@ async fn serve_closed(
     };
     drop(close);
     let _ = server.await; // a server that panicked has said so
-    match running {
-        Some(running) => running.end().await,
-        None => tracing::info!("stopped"),
+    if let Some(running) = running {
+        running.end().await;
+    } else {
+        tracing::info!("stopped");
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ mod print;
 mod problem;
 mod profiles;
 mod reader;
+mod search;
 mod secret;
 mod server;
 mod source;
@@ -49,6 +50,7 @@ pub use oauth::{OAuthSettings, ProviderSettings};
 pub use passwords::PasswordSettings;
 pub use problem::{Problem, SettingsError};
 pub use profiles::ProfileSettings;
+pub use search::{SearchBy, SearchSettings};
 pub use secret::Secret;
 pub use server::{Mode, ServerSettings};
 pub use source::{ReadFile, Source, Sources};
@@ -82,6 +84,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// Profiles.
     pub profiles: ProfileSettings,
+    /// The profile search.
+    pub search: SearchSettings,
     /// The admin interface.
     pub admin: AdminSettings,
     /// Logging.
@@ -112,6 +116,7 @@ impl Settings {
         let passwords = PasswordSettings::read(&reader);
         let limits = LimitSettings::read(&reader);
         let profiles = ProfileSettings::read(&reader);
+        let search = SearchSettings::read(&reader);
         let admin = AdminSettings::read(&mut reader, mode);
         let log = LogSettings::read(&mut reader);
 
@@ -136,6 +141,7 @@ impl Settings {
             passwords,
             limits,
             profiles,
+            search,
             admin,
             log,
             shown,

@@ -7,15 +7,17 @@ use std::time::Duration;
 use latchkey_store::{Store, StoreError};
 use latchkey_store_postgres::{LastingFault, PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::SqliteStore;
+// A duration for the log: no decision hangs on it.
+use tokio::time::Instant;
 
 use crate::data_folder::create_private;
 use crate::settings::{Settings, StorageUrl};
 use crate::wiring::WiringError;
 
 /// The pause between two tries to reach the database.
-pub(crate) const PAUSE: Duration = Duration::from_millis(500);
-/// How often it is said that the database is waited for, in tries.
-const TRIES_TO_A_LINE: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(500);
+/// How often it is said that the database is waited for.
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// An open database.
 #[derive(Clone)]
@@ -66,15 +68,14 @@ pub(crate) async fn open_patiently(
     settings: &Settings,
     patience: Patience,
 ) -> Result<OpenStore, WiringError> {
-    let mut tries = 0;
+    let mut waiting = Waiting::default();
     loop {
         match try_open(settings).await {
             Err(StorageFault::Passing(reason)) if patience == Patience::Endless => {
-                wait(settings, tries, &reason).await;
-                tries += 1;
+                waiting.pause(settings, &reason).await;
             }
             Ok(open) => {
-                if tries > 0 {
+                if waiting.said_at.is_some() {
                     tracing::info!("the database is there");
                 }
                 return Ok(open);
@@ -84,13 +85,22 @@ pub(crate) async fn open_patiently(
     }
 }
 
-/// One pause of waiting; a line in the log at the first, and then every ten seconds.
-pub(crate) async fn wait(settings: &Settings, tries: u32, reason: &str) {
-    if tries.is_multiple_of(TRIES_TO_A_LINE) {
-        let database = settings.storage.url.shown();
-        tracing::warn!(database, reason, "the database cannot be reached: waiting for it");
+/// Waiting for the database, with a word about it now and then.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    said_at: Option<Instant>,
+}
+
+impl Waiting {
+    /// One pause; a line in the log at the first, and then every ten seconds.
+    pub(crate) async fn pause(&mut self, settings: &Settings, reason: &str) {
+        if self.said_at.is_none_or(|said_at| said_at.elapsed() >= LINE_EVERY) {
+            let database = settings.storage.url.shown();
+            tracing::warn!(database, reason, "the database cannot be reached: waiting for it");
+            self.said_at = Some(Instant::now());
+        }
+        tokio::time::sleep(PAUSE).await;
     }
-    tokio::time::sleep(PAUSE).await;
 }
 
 async fn try_open(settings: &Settings) -> Result<OpenStore, StorageFault> {

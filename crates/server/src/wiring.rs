@@ -17,14 +17,17 @@ use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
+use latchkey_service::search::SearchEngine;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
 use latchkey_store::{Store, StoreError};
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
-use crate::settings::{JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Secret, Settings, SmtpTls};
-use crate::storage::{self, OpenStore, Patience};
+use crate::settings::{
+    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, SearchBy, Secret, Settings, SmtpTls,
+};
+use crate::storage::{self, OpenStore, Patience, Waiting};
 
 /// A part cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -89,13 +92,12 @@ pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembl
     // What cannot be made of the settings is told before anybody waits for a database.
     transport(settings)?;
     let storage = storage::open_patiently(settings, patience).await?;
-    let mut tries = 0;
+    let mut waiting = Waiting::default();
     let service = loop {
         let parts = parts(settings, &storage.store, &secret, kept_admin_key.as_ref())?;
         match Service::start(parts).await {
             Err(StartError::Store(error @ StoreError::Unavailable(_))) if patience == Patience::Endless => {
-                storage::wait(settings, tries, &latchkey_http::error::chain_of(&error)).await;
-                tries += 1;
+                waiting.pause(settings, &latchkey_http::error::chain_of(&error)).await;
             }
             started => break started?,
         }
@@ -248,6 +250,10 @@ fn service_config(
         },
         limits: limits(settings),
         create_profile_on_sign_up: settings.profiles.create_on_sign_up,
+        search_engine: match settings.search.engine {
+            SearchBy::Memory => SearchEngine::Memory,
+            SearchBy::Database => SearchEngine::Database,
+        },
         has_mail_transport,
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),

@@ -2,8 +2,9 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
+use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
-use latchkey_store::{BeginSignIn, ChangePassword, SignInOutcome};
+use latchkey_store::{BeginPasswordChange, ChangePassword, SignInOutcome};
 
 use crate::error::{Error, Result};
 use crate::passwords::PasswordCheck;
@@ -18,18 +19,32 @@ impl Service {
         new: Password,
         client: Client,
     ) -> Result<()> {
-        let (live, _) = self.current_session(bearer).await?;
-        let (user, session_id) = (live.user, live.session.id);
         let now = self.clock.now();
-        self.check_new_password(&self.settings(), &new, &user.email)?;
-
-        let guard = self.limits.sign_in_guard(user.email.key(), &client);
-        let takes = self.limits.sign_in(&client);
-        let candidate = match self.store.begin_sign_in(user.email.key(), &takes, guard.as_ref(), now).await? {
-            BeginSignIn::Limited(limited) => return Err(limited.into()),
-            BeginSignIn::Candidate(candidate) => candidate.filter(|candidate| candidate.user.id == user.id),
+        let claims = self.good_claims(bearer, now).await?;
+        // What the token says is what the account has, unless its address changed since.
+        let mut email = Email::parse(&claims.email).map_err(|_| Error::Unauthorized)?;
+        let (candidate, guard) = loop {
+            if let Err(weak) = self.check_new_password(&self.settings(), &new, &email) {
+                self.authenticate(bearer).await?; // who may not call hears nothing about the password
+                return Err(weak);
+            }
+            let guard = self.limits.sign_in_guard(email.key(), &client);
+            let takes = self.limits.sign_in(&client);
+            let begun =
+                self.store.begin_password_change(claims.sid, email.key(), &takes, guard.as_ref(), now);
+            match begun.await? {
+                BeginPasswordChange::OtherEmail(other) => email = other,
+                BeginPasswordChange::Limited(limited) => return Err(limited.into()),
+                BeginPasswordChange::Candidate(candidate) if candidate.user.id == claims.sub => {
+                    break (candidate, guard);
+                }
+                BeginPasswordChange::NoSession | BeginPasswordChange::Candidate(_) => {
+                    return Err(Error::Unauthorized);
+                }
+            }
         };
-        let stored = candidate.and_then(|candidate| candidate.password);
+        let (user, session_id) = (candidate.user, claims.sid);
+        let stored = candidate.password;
         let check = self.passwords.check(current, stored.as_ref()).await?;
         let Some(checked) = stored.filter(|_| !matches!(check, PasswordCheck::Wrong)) else {
             return Err(self

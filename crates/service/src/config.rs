@@ -9,6 +9,7 @@ use latchkey_mail::Mailbox;
 use url::Url;
 
 use crate::passwords::HashingConfig;
+use crate::search::SearchEngine;
 
 /// The algorithm that signs access tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,6 +195,8 @@ pub struct ServiceConfig {
     pub limits: LimitsConfig,
     /// Whether a sign-up makes a profile.
     pub create_profile_on_sign_up: bool,
+    /// What answers searches.
+    pub search_engine: SearchEngine,
     /// Whether mails can go out at all.
     pub has_mail_transport: bool,
     /// The sender of mails.

@@ -42,6 +42,7 @@ pub mod sign_in;
 pub mod sign_up;
 pub mod signing_keys;
 pub mod upkeep;
+mod verified_tokens;
 pub mod verify_email;
 
 pub use error::{Error, Result};

@@ -12,6 +12,7 @@
 //! | which providers there are now | [`providers`] |
 
 pub mod callback;
+mod draft;
 pub mod exchange;
 pub mod id_token;
 pub mod identities;

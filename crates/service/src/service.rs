@@ -25,6 +25,7 @@ use crate::id_order::IdOrder;
 use crate::limits::Limits;
 use crate::oauth::providers::{OAuthParts, Providers};
 use crate::passwords::{HashingError, Passwords};
+use crate::search::ProfileSearch;
 use crate::secrets::{CannotDerive, Keys, ServerSecret};
 use crate::settings::{BaseSettings, SettingsInForce};
 use crate::signing_keys::{KeySet, new_signing_key};
@@ -96,6 +97,7 @@ pub struct Service {
     pub(crate) oauth_parts: OAuthParts,
     pub(crate) providers: ArcSwap<Providers>,
     pub(crate) provider_client: ProviderClient,
+    pub(crate) search: ProfileSearch,
     id_order: IdOrder,
 }
 
@@ -151,6 +153,7 @@ impl Service {
             oauth_parts: parts.oauth,
             providers: ArcSwap::from_pointee(providers),
             provider_client,
+            search: ProfileSearch::default(),
             id_order: IdOrder::default(),
         })
     }

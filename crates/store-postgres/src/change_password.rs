@@ -1,12 +1,56 @@
 //! A password change by its owner.
 
-use latchkey_store::{ChangePassword, SignInOutcome, StoreResult};
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::SessionId;
+use latchkey_domain::limits::Take;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{
+    BeginPasswordChange, ChangePassword, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+};
 
 use crate::guards::{self, Hold, Watch};
+use crate::limits::Buckets;
 use crate::script::Script;
 use crate::store::PostgresStore;
 use crate::transact::Step;
+use crate::values::values;
 use crate::{accounts, audit, challenges, sessions};
+
+/// Looks at the session, takes the tokens, looks at the guards.
+pub(crate) async fn begin_password_change(
+    store: &PostgresStore,
+    session: SessionId,
+    email: &EmailKey,
+    takes: &[Take],
+    guard: Option<&SignInGuard>,
+    now: Timestamp,
+) -> StoreResult<BeginPasswordChange> {
+    let mut reads = Script::default();
+    let buckets = Buckets::lock(&mut reads, takes);
+    let watch = Watch::over(&mut reads, guard, Hold::Free);
+    let live = reads.add(sessions::FIND_LIVE, values![session, now]);
+    store
+        .transact(&reads, |answers| {
+            let account = answers.find(live, accounts::read_row)?;
+            let Some(account) = account else { return Ok(Step::Answer(BeginPasswordChange::NoSession)) };
+            if account.user.email.key() != email {
+                return Ok(Step::Answer(BeginPasswordChange::OtherEmail(account.user.email)));
+            }
+            let mut writes = Script::default();
+            if let Err(limited) = buckets.take_all(answers, &mut writes, takes, now)? {
+                return Ok(Step::Answer(BeginPasswordChange::Limited(limited)));
+            }
+            let begun = match watch.judge(answers, guard, now)? {
+                Some(limited) => BeginPasswordChange::Limited(limited),
+                None => BeginPasswordChange::Candidate(Box::new(SignInCandidate {
+                    user: account.user,
+                    password: account.password,
+                })),
+            };
+            Ok(Step::done(writes, begun))
+        })
+        .await
+}
 
 /// Changes the password where the one that was checked is still the account's.
 pub(crate) async fn change_password(

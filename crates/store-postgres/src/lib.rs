@@ -37,6 +37,7 @@ mod reset;
 mod rows;
 mod script;
 mod search;
+mod search_feed;
 mod sessions;
 mod settings;
 mod sign_up;

@@ -54,8 +54,8 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN (SELECT id FROM stale)";
 
 impl PostgresStore {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Sealed refresh tokens past their
-    /// grace are wiped as well, and not counted.
+    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Changes that indexes
+    /// have read and sealed refresh tokens past their grace go as well, and are not counted.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let ended_before = now.minus(KEPT_AFTER_END);
         let steps = [
@@ -75,7 +75,9 @@ impl PostgresStore {
         let mut writes = Script::default();
         let deleted = steps.map(|(sql, until)| writes.add(sql, values![until, PURGED_AT_ONCE]));
         let answers = self.write(&writes).await?;
-        // All of them at every purge, however many sessions refresh: they are kept for their grace alone.
+        // All of these at every purge, and not counted: changes that are kept for indexes, and sealed tokens, however
+        // many sessions refresh, which are kept for their grace alone.
+        while self.purge_changes(now).await? >= u64::from(PURGED_AT_ONCE) {}
         while self.tell(WIPE_SEALS, values![now, PURGED_AT_ONCE]).await?.affected >= u64::from(PURGED_AT_ONCE)
         {
         }

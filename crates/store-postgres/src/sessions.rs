@@ -11,17 +11,19 @@ use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession,
-    Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
+    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    StoreResult,
 };
 use tokio_postgres::Row;
 
 use crate::accounts::{self, account_columns, account_tables};
 use crate::audit::record_event_where;
-use crate::change_password::change_password;
+use crate::change_password::{begin_password_change, change_password};
 use crate::errors::Fallible;
 use crate::guards::{self, Hold, Watch};
 use crate::limits::Buckets;
+use crate::profiles::profile_columns;
 use crate::rows::Cells;
 use crate::script::{Answers, Script, Slot};
 use crate::store::PostgresStore;
@@ -68,7 +70,7 @@ const OPEN_SESSION: &str = "
     INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
         address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
     VALUES ($1, $2, $3, $4, '', NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL)";
-const FIND_LIVE: &str = concat!(
+pub(crate) const FIND_LIVE: &str = concat!(
     "SELECT ",
     account_columns!(),
     ", ",
@@ -80,6 +82,13 @@ const FIND_LIVE: &str = concat!(
 );
 const FIND_OWNER: &str = concat!(
     "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
+    WHERE s.id = $1 AND u.banned_at IS NULL AND ",
+    living!("$2")
+);
+const FIND_OWN_PROFILE: &str = concat!(
+    "SELECT s.user_id, p.user_id IS NOT NULL, ",
+    profile_columns!(),
+    " FROM sessions AS s JOIN users AS u ON u.id = s.user_id LEFT JOIN profiles AS p ON p.user_id = s.user_id
     WHERE s.id = $1 AND u.banned_at IS NULL AND ",
     living!("$2")
 );
@@ -117,6 +126,17 @@ impl Sessions for PostgresStore {
         begin_sign_in(self, email, takes, guard, now).await
     }
 
+    async fn begin_password_change(
+        &self,
+        session: SessionId,
+        email: &EmailKey,
+        takes: &[Take],
+        guard: Option<&SignInGuard>,
+        now: Timestamp,
+    ) -> StoreResult<BeginPasswordChange> {
+        begin_password_change(self, session, email, takes, guard, now).await
+    }
+
     async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome> {
         open_after_password(self, &sign_in).await
     }
@@ -132,6 +152,10 @@ impl Sessions for PostgresStore {
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>> {
         let found = self.ask(FIND_OWNER, values![id, now]).await?;
         Ok(found.find(|row| Cells::new(row, "sessions").id("user_id"))?)
+    }
+
+    async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>> {
+        Ok(self.ask(FIND_OWN_PROFILE, values![id, now]).await?.find(read_own_profile)?)
     }
 
     async fn is_refresh_token_good(
@@ -345,6 +369,14 @@ fn read_live(row: &Row) -> Fallible<LiveSession> {
     let user = accounts::read_account(&mut cells)?.user;
     let session = read_session(cells.of("sessions"))?;
     Ok(LiveSession { session, user })
+}
+
+fn read_own_profile(row: &Row) -> Fallible<OwnProfile> {
+    let mut cells = Cells::new(row, "sessions");
+    let user_id = cells.id("user_id")?;
+    let has_profile = cells.flag("has_profile")?;
+    let profile = has_profile.then(|| profiles::read_profile(cells.of("profiles")).map(Box::new));
+    Ok(OwnProfile { user_id, profile: profile.transpose()? })
 }
 
 /// Reads the [`session_columns`] that come next.

@@ -16,6 +16,7 @@ use programs::{Programs, Watchdog};
 pub use pooler::TestPooler;
 pub use standby::TestStandby;
 
+pub mod counting_proxy;
 mod look;
 mod pooler;
 mod programs;

@@ -2,7 +2,6 @@
 //! round_trips -- --nocapture` prints the table.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod counting_proxy;
 mod identity_world;
 
 use std::time::Duration;
@@ -26,13 +25,12 @@ use latchkey_store::{
     SignInGuard, SigningKeys, Store, StoredProvider, TokenAttempt, UnlinkIdentity, UpdateProfile, UpdateUser,
     UserPosition,
 };
+use latchkey_store_postgres::test_cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
 use latchkey_store_postgres::{PostgresOptions, PostgresStore, Prepared};
 use tempfile::TempDir;
 
-use counting_proxy::RoundTrips;
 use identity_world::{flow, identity, with_identity};
-
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
     store: PostgresStore,
@@ -60,7 +58,7 @@ impl Measured {
 /// Runs an operation of the contract and notes what it cost, with a word on the case where there are several.
 macro_rules! op {
     ($measured:ident . $method:ident ($($argument:expr),* $(,)?) $(, $case:literal)?) => {{
-        $measured.trips.take();
+        let _ = $measured.trips.take();
         let outcome = $measured.store.$method($($argument),*).await.unwrap();
         let name = concat!(stringify!($method), $(", ", $case)?);
         $measured.table.push((name, $measured.trips.take()));
@@ -179,6 +177,7 @@ async fn sessions(measured: &mut Measured) {
     op!(m.sign_in(sign_in));
     op!(m.find_live_session(session(1).id, at(1)));
     op!(m.find_session_owner(session(1).id, at(1)));
+    op!(m.find_session_profile(session(1).id, at(1)));
     op!(m.is_refresh_token_good(session(1).family, session(1).refresh, Duration::from_secs(30), at(1)));
     let refresh = || RefreshSession {
         family: session(1).family,
@@ -203,6 +202,7 @@ async fn sessions(measured: &mut Measured) {
         event: event(next()),
         now: at(11),
     };
+    op!(m.begin_password_change(session(1).id, &key(1), &takes(), Some(&guard()), at(11)));
     op!(m.change_password(change));
     op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
     let by_token = EndedSession::OfRefreshToken {

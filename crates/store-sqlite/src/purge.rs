@@ -4,6 +4,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 use rusqlite::params;
 
+use crate::search_feed;
 use crate::statements::execute;
 use crate::store::SqliteStore;
 
@@ -49,8 +50,8 @@ const WIPE_SEALS: &str = "
         (SELECT id FROM sessions WHERE sealed_until < ?1 ORDER BY sealed_until LIMIT ?2)";
 
 impl SqliteStore {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Sealed refresh tokens past their
-    /// grace are wiped as well, and not counted.
+    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Changes that indexes
+    /// have read and sealed refresh tokens past their grace go as well, and are not counted.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let ended_before = now.minus(KEPT_AFTER_END);
         let steps = [
@@ -71,7 +72,9 @@ impl SqliteStore {
         for (statement, until) in steps {
             deleted += self.purge_rows(statement, until).await?;
         }
-        // All of them at every purge, however many sessions refresh: they are kept for their grace alone.
+        // All of these at every purge, and not counted: changes that are kept for indexes, and sealed tokens, however
+        // many sessions refresh, which are kept for their grace alone.
+        while self.write(move |conn| search_feed::purge(conn, now)).await? >= u64::from(PURGED_AT_ONCE) {}
         while self.purge_rows(WIPE_SEALS, now).await? >= u64::from(PURGED_AT_ONCE) {}
         Ok(deleted)
     }

@@ -11,15 +11,18 @@ use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession,
-    Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
+    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    StoreResult,
 };
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
 use crate::accounts::{self, account_columns, account_tables};
-use crate::change_password::change_password;
+use crate::change_password::{begin_password_change, change_password};
 use crate::errors::Fallible;
 use crate::limits::take_all;
+use crate::profiles::profile_columns;
 use crate::rows::{Cells, Id};
 use crate::statements::{execute, find, list};
 use crate::store::SqliteStore;
@@ -47,7 +50,7 @@ const OPEN_SESSION: &str = "
     INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
         address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
     VALUES (?1, ?2, ?3, ?4, x'', NULL, NULL, ?5, ?6, ?7, ?8, ?8, ?9, ?10, NULL)";
-const FIND_LIVE: &str = concat!(
+pub(crate) const FIND_LIVE: &str = concat!(
     "SELECT ",
     account_columns!(),
     ", ",
@@ -61,6 +64,15 @@ const FIND_OWNER: &str = concat!(
     "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
     WHERE s.id = ?1 AND u.banned_at IS NULL AND ",
     living!()
+);
+const FIND_OWN_PROFILE: &str = concat!(
+    "SELECT owner, ",
+    profile_columns!(),
+    " FROM (
+        SELECT s.user_id AS owner FROM sessions AS s JOIN users AS u ON u.id = s.user_id
+        WHERE s.id = ?1 AND u.banned_at IS NULL AND ",
+    living!(),
+    ") LEFT JOIN profiles ON user_id = owner"
 );
 const LIST_LIVE: &str = concat!(
     "SELECT ",
@@ -103,6 +115,19 @@ impl Sessions for SqliteStore {
         self.write(move |conn| begin_sign_in(conn, &email, &takes, guard.as_ref(), now)).await
     }
 
+    async fn begin_password_change(
+        &self,
+        session: SessionId,
+        email: &EmailKey,
+        takes: &[Take],
+        guard: Option<&SignInGuard>,
+        now: Timestamp,
+    ) -> StoreResult<BeginPasswordChange> {
+        let (email, takes, guard) = (email.clone(), takes.to_vec(), guard.cloned());
+        self.write(move |conn| begin_password_change(conn, session, &email, &takes, guard.as_ref(), now))
+            .await
+    }
+
     async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome> {
         self.write(move |conn| open_after_password(conn, sign_in)).await
     }
@@ -117,6 +142,10 @@ impl Sessions for SqliteStore {
 
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>> {
         self.read(|conn| find_owner(conn, id, now))
+    }
+
+    async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>> {
+        self.read(|conn| find(conn, FIND_OWN_PROFILE, params![id.blob(), now.as_millis()], read_own_profile))
     }
 
     async fn is_refresh_token_good(
@@ -284,6 +313,14 @@ fn read_live(row: &Row<'_>) -> Fallible<LiveSession> {
     let user = accounts::read_account(&mut cells)?.user;
     let session = read_session(cells.of("sessions"))?;
     Ok(LiveSession { session, user })
+}
+
+fn read_own_profile(row: &Row<'_>) -> Fallible<OwnProfile> {
+    let mut cells = Cells::new(row, "sessions");
+    let user_id = cells.id("user_id")?;
+    let has_profile = row.get_ref(1)? != ValueRef::Null;
+    let profile = has_profile.then(|| profiles::read_profile(cells.of("profiles")).map(Box::new));
+    Ok(OwnProfile { user_id, profile: profile.transpose()? })
 }
 
 /// Reads the [`session_columns`] that come next.

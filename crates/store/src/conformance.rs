@@ -44,6 +44,7 @@ mod refresh;
 mod refresh_model;
 mod reset;
 mod search;
+mod search_feed;
 mod search_oracle;
 mod separation;
 mod sessions;

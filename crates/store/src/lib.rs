@@ -19,6 +19,7 @@ mod oauth_providers;
 mod outbox;
 mod profiles;
 mod retention;
+mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -44,10 +45,13 @@ pub use oauth_flows::{
 pub use oauth_providers::{OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
-pub use retention::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use retention::{
+    CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, MOST_CHANGES_KEPT, PURGED_AT_ONCE,
+};
+pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, RefreshOutcome, RefreshSession,
-    Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
+    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
@@ -68,6 +72,7 @@ pub trait Store:
     + OAuthProviders
     + Outbox
     + Profiles
+    + SearchFeed
     + Sessions
     + Settings
     + SigningKeys
@@ -80,7 +85,8 @@ pub trait Store:
 
     /// Deletes what is past its use at `now`: expired codes; links, reset tokens and sent mails 7 days after their
     /// end; sessions 7 days after theirs; OAuth states a day after theirs, OAuth codes and used provider tokens at
-    /// theirs; full buckets and forgotten failures; sign-in addresses of over 30 days.
+    /// theirs; full buckets and forgotten failures; sign-in addresses of over 30 days; changes of what search shows
+    /// after a day or two.
     /// At most a few thousand rows of each at a call; answers how many it deleted, 0 when nothing is left.
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }

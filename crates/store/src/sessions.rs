@@ -5,10 +5,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::client::Client;
-use latchkey_domain::email::EmailKey;
+use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Limited, Take};
 use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::Profile;
 use latchkey_domain::session::{NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -43,6 +44,19 @@ pub enum BeginSignIn {
     Candidate(Option<Box<SignInCandidate>>),
 }
 
+/// What stands before the check of the current password, where its owner wants another.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BeginPasswordChange {
+    /// The session does not live. Nothing was taken.
+    NoSession,
+    /// The account's address is this one, and not what the limits were made for. Nothing was taken.
+    OtherEmail(Email),
+    /// A limit is used up; no password is looked at.
+    Limited(Limited),
+    /// The account of the session.
+    Candidate(Box<SignInCandidate>),
+}
+
 /// An account whose password is to be checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignInCandidate {
@@ -50,6 +64,15 @@ pub struct SignInCandidate {
     pub user: User,
     /// Its password; an account can be without one.
     pub password: Option<PasswordHash>,
+}
+
+/// The owner of a living session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnProfile {
+    /// The user.
+    pub user_id: UserId,
+    /// The user's profile; a user can be without one.
+    pub profile: Option<Box<Profile>>,
 }
 
 /// A password was right: open the session.
@@ -194,6 +217,16 @@ pub trait Sessions {
         now: Timestamp,
     ) -> StoreResult<BeginSignIn>;
 
+    /// The same for the owner of a living session, whose account is expected to have this address.
+    async fn begin_password_change(
+        &self,
+        session: SessionId,
+        email: &EmailKey,
+        takes: &[Take],
+        guard: Option<&SignInGuard>,
+        now: Timestamp,
+    ) -> StoreResult<BeginPasswordChange>;
+
     /// Opens a session after a right password. The account is pending no more.
     async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome>;
 
@@ -205,6 +238,10 @@ pub trait Sessions {
 
     /// Whose a session is that lives at `now`: the short form of the question for calls that need no more.
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>>;
+
+    /// Whose a session is that lives at `now`, and that user's profile: the question of the most frequent call of all,
+    /// in one read.
+    async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>>;
 
     /// Whether a refresh token's family finds a living session that the token could refresh or just refreshed.
     async fn is_refresh_token_good(

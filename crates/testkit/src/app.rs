@@ -16,7 +16,7 @@ use crate::entropy::SeededEntropy;
 use crate::instance::{Ground, Instance};
 use crate::mails::{Mail, MailReader};
 use crate::session::Session;
-use crate::storage::temporary_folder;
+use crate::storage::{Storage, temporary_folder};
 use crate::time::ManualClock;
 
 /// A whole service, in this process, on a port of 127.0.0.1. No job runs by itself: mail leaves and old rows go when
@@ -42,7 +42,7 @@ impl TestApp {
     pub(crate) async fn start(plan: TestAppBuilder) -> Self {
         let ground = Ground {
             folder: Arc::new(temporary_folder()),
-            data: Arc::new(plan.storage.new_data()),
+            data: Arc::new(if plan.is_far { Storage::new_far_data() } else { plan.storage.new_data() }),
             clock: ManualClock::default(),
             entropy: SeededEntropy::new(plan.seed),
             mails: latchkey_mail::MemoryTransport::new(),
@@ -103,6 +103,7 @@ impl TestApp {
     pub async fn run_jobs(&self) {
         self.service().deliver_due_mails().await.expect("mails that can be claimed");
         self.service().sync_shared().await.expect("shared state that can be read");
+        self.service().follow_search().await.expect("changes that can be read");
         self.service().purge().await.expect("rows that can be deleted");
     }
 
@@ -169,6 +170,12 @@ impl TestApp {
     #[must_use]
     pub fn database(&self) -> Option<&TestDatabase> {
         self.ground.data.database()
+    }
+
+    /// The round trips to the database since the last call, where the app was built to count them.
+    #[must_use]
+    pub fn round_trips(&self) -> usize {
+        self.ground.data.round_trips().expect("an app that counts round trips").take()
     }
 
     /// Every byte that the service keeps: of its files, or of its rows.

@@ -14,6 +14,7 @@ use latchkey_oauth::{Networks, OutboundSettings};
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
+use latchkey_service::search::SearchEngine;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use url::Url;
 
@@ -47,6 +48,7 @@ pub(crate) enum MailWay {
 #[derive(Clone)]
 pub struct TestAppBuilder {
     pub(crate) storage: Storage,
+    pub(crate) is_far: bool,
     pub(crate) config: ServiceConfig,
     pub(crate) base: BaseSettings,
     pub(crate) http: HttpSettings,
@@ -63,6 +65,7 @@ impl Default for TestAppBuilder {
         http.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
         Self {
             storage: Storage::Sqlite,
+            is_far: false,
             config: service_config(public_url),
             base: base_settings(),
             http,
@@ -91,6 +94,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
         hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
         limits: LimitsConfig { enabled: false, ..LimitsConfig::default() },
         create_profile_on_sign_up: true,
+        search_engine: SearchEngine::Memory,
         has_mail_transport: true,
         mail_from: Mailbox::parse("Latchkey <no-reply@example.org>").unwrap(),
         mail_retries: MailRetries::default(),
@@ -128,6 +132,14 @@ impl TestAppBuilder {
     #[must_use]
     pub fn storage(mut self, storage: Storage) -> Self {
         self.storage = storage;
+        self
+    }
+
+    /// On PostgreSQL that is far away, so that [`TestApp::round_trips`] can tell how often it was asked.
+    #[must_use]
+    pub fn counting_round_trips(mut self) -> Self {
+        self.storage = Storage::Postgres;
+        self.is_far = true;
         self
     }
 

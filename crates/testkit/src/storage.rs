@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_store::Store;
+use latchkey_store_postgres::test_cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
 use latchkey_store_postgres::{PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::{SqliteOptions, SqliteStore};
@@ -32,9 +33,19 @@ pub(crate) enum Data {
     File,
     /// In a database, which is dropped with this.
     Database(TestDatabase),
+    /// The same, far away: the ways there are counted.
+    FarDatabase(TestDatabase, RoundTrips, TempDir),
 }
 
 impl Storage {
+    /// A place without any data, in a database that is far away.
+    pub(crate) fn new_far_data() -> Data {
+        let cluster = TestCluster::shared();
+        let folder = temporary_folder();
+        let trips = counting_proxy::start(folder.path(), cluster.folder());
+        Data::FarDatabase(cluster.database(), trips, folder)
+    }
+
     /// A place without any data.
     pub(crate) fn new_data(self) -> Data {
         match self {
@@ -45,11 +56,19 @@ impl Storage {
 }
 
 impl Data {
+    /// The round trips to it, where they are counted.
+    pub(crate) const fn round_trips(&self) -> Option<&RoundTrips> {
+        match self {
+            Self::FarDatabase(_, trips, _) => Some(trips),
+            Self::File | Self::Database(_) => None,
+        }
+    }
+
     /// The database, where there is one.
     pub(crate) const fn database(&self) -> Option<&TestDatabase> {
         match self {
             Self::File => None,
-            Self::Database(database) => Some(database),
+            Self::Database(database) | Self::FarDatabase(database, ..) => Some(database),
         }
     }
 
@@ -60,11 +79,19 @@ impl Data {
                 let options = SqliteOptions { readers: 2, ..SqliteOptions::default() };
                 Arc::new(SqliteStore::open_with(&folder.join("latchkey.db"), options).expect("a database"))
             }
-            Self::Database(database) => {
-                Arc::new(PostgresStore::open(&options(database.url())).expect("a store"))
+            Self::Database(database) => postgres(&options(database.url())),
+            Self::FarDatabase(database, _, proxy) => {
+                let server = TestCluster::shared().folder().display().to_string();
+                let url = database.url().replace(&server, &proxy.path().display().to_string());
+                // One connection, so that making others does not count.
+                postgres(&PostgresOptions { pool_size: 1, ..options(&url) })
             }
         }
     }
+}
+
+fn postgres(options: &PostgresOptions) -> Arc<dyn Store> {
+    Arc::new(PostgresStore::open(options).expect("a store"))
 }
 
 /// As patient as a machine with many tests is slow: timeouts are the question of other tests.

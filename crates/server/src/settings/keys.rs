@@ -181,6 +181,7 @@ pub(super) const KEYS: &[Key] = &[
     key("limits.oauth_per_address", Rate),
     key("limits.admin_failures_per_address", Rate),
     key("profiles.create_on_sign_up", Boolean),
+    key("search.engine", Choice(&["memory", "database"])),
     key("admin.api_key", Secret),
     key("admin.api_key_next", Secret),
     key("log.format", Choice(&["text", "json"])),

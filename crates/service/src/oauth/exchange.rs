@@ -60,8 +60,8 @@ impl Service {
 
     /// Whom a bearer names; whether the session lives is asked when something is done with it.
     async fn caller_of(&self, bearer: Option<&str>, now: Timestamp) -> Result<Option<Linker>> {
-        match self.good_claims(bearer, now).await {
-            Ok(claims) => Ok(Some(Linker { user_id: claims.sub, session_id: claims.sid })),
+        match self.good_token(bearer, now).await {
+            Ok(token) => Ok(Some(Linker { user_id: token.user_id, session_id: token.session_id })),
             Err(Error::Unauthorized) => Ok(None),
             Err(error) => Err(error),
         }

@@ -6,7 +6,8 @@ use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use serde_json::Value;
 
-use super::providers::{Draft, KnownProvider, ProviderInput, kind_of};
+use super::draft::Draft;
+use super::providers::{KnownProvider, ProviderInput, kind_of};
 use crate::error::{Error, Result};
 use crate::service::Service;
 

@@ -19,24 +19,33 @@ const ROLLBACK: &[u8] = b"Q\0\0\0\x0dROLLBACK\0";
 
 /// Counts the round trips of all its connections.
 #[derive(Clone, Default)]
-pub(crate) struct RoundTrips(Arc<AtomicUsize>);
+pub struct RoundTrips(Arc<AtomicUsize>);
 
 impl RoundTrips {
     /// How many there were since the last time.
-    pub(crate) fn take(&self) -> usize {
+    #[must_use]
+    pub fn take(&self) -> usize {
         self.0.swap(0, Ordering::SeqCst)
     }
 }
 
-/// Stands between a socket in `folder` and the server's socket in `server`.
-pub(crate) fn start(folder: &Path, server: &Path) -> RoundTrips {
-    let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
+/// Stands between a socket in `folder` and the server's socket in `server`. Wants a Tokio runtime around it.
+///
+/// # Panics
+///
+/// Where the socket cannot be made.
+#[must_use]
+pub fn start(folder: &Path, server: &Path) -> RoundTrips {
+    let listener = match UnixListener::bind(folder.join(SOCKET)) {
+        Ok(listener) => listener,
+        Err(error) => panic!("{error}"),
+    };
     let server = server.join(SOCKET);
     let count = RoundTrips::default();
     let shared = count.clone();
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
-            let server = UnixStream::connect(&server).await.unwrap();
+            let Ok(server) = UnixStream::connect(&server).await else { continue };
             tokio::spawn(stand_between(client, server, shared.clone()));
         }
     });
@@ -58,14 +67,18 @@ async fn stand_between(mut client: UnixStream, mut server: UnixStream, count: Ro
                     was_answered = false;
                     count.0.fetch_add(1, Ordering::SeqCst);
                 }
-                server.write_all(&asked[..length]).await.unwrap();
+                if server.write_all(&asked[..length]).await.is_err() {
+                    return;
+                }
             }
             read = server.read(&mut said) => {
                 let Ok(length @ 1..) = read else { return };
                 kept_back.extend_from_slice(&said[..length]);
             }
             () = sleep_until(quiet_from), if !kept_back.is_empty() => {
-                client.write_all(&kept_back).await.unwrap();
+                if client.write_all(&kept_back).await.is_err() {
+                    return;
+                }
                 kept_back.clear();
                 was_answered = true;
             }

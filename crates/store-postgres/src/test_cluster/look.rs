@@ -45,9 +45,6 @@ fn with_client<T: Send>(url: &str, work: impl AsyncFnOnce(&Client) -> Result<T, 
         })
     };
     let outcome = thread::scope(|scope| scope.spawn(worked).join());
-    match outcome {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(said)) => panic!("{said}"),
-        Err(_) => panic!("the look into the database panicked"),
-    }
+    let outcome = outcome.unwrap_or_else(|_| Err("the look into the database panicked".to_owned()));
+    outcome.unwrap_or_else(|said| panic!("{said}"))
 }

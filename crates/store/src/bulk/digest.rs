@@ -19,7 +19,8 @@ pub struct TableDigest {
 impl fmt::Display for TableDigest {
     /// The first eight bytes, enough for a person to compare.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.hash[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let number = u64::from_be_bytes(std::array::from_fn(|at| self.hash[at]));
+        f.pad(&format!("{number:016x}"))
     }
 }
 

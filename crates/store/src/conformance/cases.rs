@@ -126,6 +126,8 @@ table! { $
         a_changed_password_deletes_outstanding_codes,
         a_change_from_a_stale_password_changes_nothing,
         a_banned_account_changes_no_password,
+        a_password_change_begins_in_a_living_session,
+        a_password_change_begins_for_the_address_that_the_account_has,
     }
     guards {
         the_tenth_failure_blocks_account_and_client,
@@ -215,6 +217,15 @@ table! { $
         text_removed_by_the_first_proof_is_not_found,
         addresses_ids_and_private_fields_are_not_searched,
     }
+    search_feed {
+        what_search_shows_is_told_as_it_changes,
+        who_is_banned_deleted_or_pending_is_hidden,
+        a_late_follower_finds_what_is_there,
+        found_profiles_come_in_the_order_of_the_question,
+        a_position_of_somewhere_else_is_lost,
+        who_was_away_for_days_is_told_or_misses_nothing,
+        a_follower_misses_nothing_while_twenty_write,
+    }
     search_oracle {
         search_agrees_with_its_definition,
     }
@@ -241,6 +252,7 @@ table! { $
         nothing_to_take_is_never_refused,
         a_limited_sign_up_begins_nothing,
         a_limited_sign_in_begins_nothing,
+        a_password_change_takes_where_it_begins_and_nowhere_else,
         a_limited_request_changes_nothing,
         a_request_takes_its_tokens_for_known_and_unknown_alike,
         a_limited_attempt_is_not_counted,

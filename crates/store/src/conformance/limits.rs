@@ -10,8 +10,8 @@ use latchkey_domain::time::Timestamp;
 use super::acts::{code_challenge, known};
 use super::fixtures::{World, at, key, mac, take};
 use crate::{
-    BeginReset, BeginSignIn, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus, NewToken, OpenedLink,
-    RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
+    BeginPasswordChange, BeginReset, BeginSignIn, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus,
+    NewToken, OpenedLink, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
 };
 
 /// The refusal of an emptied bucket that holds one and fills in a minute.
@@ -96,6 +96,24 @@ pub(super) async fn a_limited_sign_in_begins_nothing(world: World) {
 
     assert_eq!(candidate, BeginSignIn::Candidate(None));
     assert!(!takes(&world, &limits[..1], at(0)).await, "a sign-in takes its token");
+}
+
+pub(super) async fn a_password_change_takes_where_it_begins_and_nowhere_else(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await.id;
+    let limits = full_and_empty(&world).await;
+    let begin = async |session, name, limits: &[Take]| {
+        world.begin_password_change(session, &key(name), limits, None, at(0)).await.unwrap()
+    };
+
+    assert_eq!(
+        begin(world.open_session(user.id, at(0)).await.id, "ada", &limits).await,
+        BeginPasswordChange::Limited(EMPTY)
+    );
+    assert!(matches!(begin(session, "eve", &limits[..1]).await, BeginPasswordChange::OtherEmail(_)));
+    assert!(matches!(begin(session, "ada", &limits[..1]).await, BeginPasswordChange::Candidate(_)));
+
+    assert!(!takes(&world, &limits[..1], at(0)).await, "a change takes its token");
 }
 
 pub(super) async fn a_limited_request_changes_nothing(world: World) {

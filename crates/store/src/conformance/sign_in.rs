@@ -5,7 +5,10 @@ use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::{SessionId, UserId};
 
 use super::fixtures::{World, at, key, mac, password, salted};
-use crate::{ChangePassword, FailedSignIn, NewAccount, SignIn, SignInOutcome, VerifyOutcome};
+use crate::{
+    BeginPasswordChange, ChangePassword, FailedSignIn, NewAccount, SignIn, SignInCandidate, SignInOutcome,
+    VerifyOutcome,
+};
 
 fn change(world: &World, user_id: UserId, checked: &str, keep: SessionId) -> ChangePassword {
     ChangePassword {
@@ -177,4 +180,33 @@ pub(super) async fn a_banned_account_changes_no_password(world: World) {
 
     assert_eq!(outcome, SignInOutcome::Gone);
     assert_eq!(world.candidate("ada", at(6)).await.unwrap().password, Some(password("secret")));
+}
+
+async fn begin(world: &World, session: SessionId, name: &str) -> BeginPasswordChange {
+    world.begin_password_change(session, &key(name), &[], None, at(5)).await.unwrap()
+}
+
+pub(super) async fn a_password_change_begins_in_a_living_session(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(1)).await;
+
+    let begun = begin(&world, session.id, "ADA").await;
+
+    let candidate = SignInCandidate { user: user.clone(), password: Some(password("secret")) };
+    assert_eq!(begun, BeginPasswordChange::Candidate(Box::new(candidate)));
+    world.ban(user.id, at(2)).await;
+    assert_eq!(begin(&world, session.id, "ada").await, BeginPasswordChange::NoSession);
+}
+
+pub(super) async fn a_password_change_begins_for_the_address_that_the_account_has(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    world.verified("eve", at(0)).await;
+    let session = world.open_session(user.id, at(1)).await;
+
+    for name in ["eve", "nobody"] {
+        assert_eq!(
+            begin(&world, session.id, name).await,
+            BeginPasswordChange::OtherEmail(user.email.clone())
+        );
+    }
 }

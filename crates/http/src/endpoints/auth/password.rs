@@ -10,7 +10,6 @@ use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
-use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
 use crate::error::Result;
 use crate::openapi::fields;
@@ -36,13 +35,20 @@ pub struct MessageBody {
 /// `POST /api/auth/password`
 pub async fn change(
     State(app): State<App>,
-    _: SignedInUser, // who may not call is told so before anything is said about the body
     client: ClientInfo,
     headers: HeaderMap,
-    JsonBody(body): JsonBody<ChangePasswordRequest>,
+    body: Result<JsonBody<ChangePasswordRequest>>,
 ) -> Result<Json<MessageBody>> {
     let bearer = Credentials::of(&headers).bearer;
     let bearer = bearer.as_ref().map(BearerToken::expose);
+    let body = match body {
+        Ok(JsonBody(body)) => body,
+        Err(refusal) => {
+            // Who may not call is told so before anything is said about the body.
+            app.service.authenticate(bearer).await?;
+            return Err(refusal);
+        }
+    };
     app.service.change_password(bearer, body.current_password, body.new_password, client.to_domain()).await?;
     Ok(Json(MessageBody { message: "The password was changed; all other sessions were ended." }))
 }

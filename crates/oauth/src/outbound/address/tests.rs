@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 const PUBLIC: Networks = Networks { loopback: false, private: false };
@@ -127,4 +129,21 @@ fn an_address_in_the_url_is_judged_whatever_way_it_is_written() {
     }
     assert!(check(PUBLIC, "https://1.1.1.1/"));
     assert!(!check(PUBLIC, "https://user:secret@example.org/"));
+}
+
+proptest! {
+    #[test]
+    fn an_address_is_judged_alike_in_all_its_forms(bits in any::<u32>()) {
+        let address = Ipv4Addr::from_bits(bits);
+        let [a, b, c, d] = address.octets();
+        for networks in [PUBLIC, DEVELOPMENT, PRIVATE] {
+            let is_allowed = networks.allow(address.into());
+            prop_assert_eq!(networks.allow(address.to_ipv6_mapped().into()), is_allowed);
+            let url = format!("https://[::ffff:{address}]/");
+            prop_assert_eq!(check(networks, &url), is_allowed);
+            prop_assert_eq!(check(networks, &format!("https://{bits}/")), is_allowed);
+            let relayed = Ipv6Addr::new(0x2002, u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]), 0, 0, 0, 0, 1);
+            prop_assert!(!networks.allow(relayed.into()));
+        }
+    }
 }
