@@ -29,8 +29,8 @@ function start(name, ...words) {
   child.on("exit", (code) => stop(code ?? 0));
 }
 function stop(code) {
-  for (const child of children.splice(0)) child.kill();
-  process.exitCode ||= code;
+  for (const child of children) child.kill();
+  process.exit(code);
 }
 process.on("SIGINT", () => stop(0));
 process.on("SIGTERM", () => stop(0));

@@ -110,7 +110,16 @@ export class SessionStore {
       this.version += 1;
     }
     this.held = session;
-    for (const listener of [...this.listeners]) listener(event, session);
+    for (const listener of [...this.listeners]) {
+      try {
+        listener(event, session);
+      } catch (error) {
+        // A mistake of the app's is the app's to see, and no reason to fail the call that brought the news.
+        setTimeout(() => {
+          throw error;
+        });
+      }
+    }
   }
 }
 

@@ -70,9 +70,10 @@ export class Sessions {
     return this.refresher.exclusively(async () => {
       const { data, error } = await this.transport.send<T & SessionAnswer>({ ...request, query });
       if (error) return failure(error);
-      // Without a token for the next refresh it is the session that was there, with a user who changed.
-      if (data.csrfToken || data.refreshToken) this.store.open("SIGNED_IN", data);
-      else if (data.user) this.store.updateUser(data.user);
+      // An identity was linked: the same session, whose tokens stay, with a user who changed.
+      const isLink = request.bearer && !data.csrfToken && !data.refreshToken;
+      if (isLink && data.user) this.store.updateUser(data.user);
+      else this.store.open("SIGNED_IN", data);
       return success(data);
     });
   }

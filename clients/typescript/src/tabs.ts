@@ -19,10 +19,16 @@ export function openTabs(name: string | null, hear: (news: News) => void): Tabs 
   try {
     if (name) {
       const channel = new BroadcastChannel(name);
+      let isOpen = true;
       channel.onmessage = (event: MessageEvent<News>) => hear(event.data);
       return {
-        tell: (news) => channel.postMessage(news),
-        close: () => channel.close(),
+        tell: (news) => {
+          if (isOpen) channel.postMessage(news);
+        },
+        close: () => {
+          isOpen = false;
+          channel.close();
+        },
       };
     }
   } catch {

@@ -1,6 +1,6 @@
 // What a failed call looks like: it never throws, and says what happened and what to do.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient, LatchkeyError } from "../src/index.js";
+import { createClient, type ErrorCode, LatchkeyError } from "../src/index.js";
 import { fakeService, refusal, session } from "./support/fake-service.js";
 import { freePort, type Service, startService } from "./support/service.js";
 import { newEmail, PASSWORD, serverClient } from "./support/people.js";
@@ -83,6 +83,14 @@ describe("the error object", () => {
   });
 });
 
+test("error.error is one of the documented codes, to the compiler", () => {
+  const known: ErrorCode[] = ["EMAIL_EXISTS", "INVALID_CSRF_TOKEN", "NETWORK_ERROR"];
+  // @ts-expect-error: a code that is misspelt does not compile.
+  const misspelt: ErrorCode = "EMAIL_EXIST";
+
+  expect(known).not.toContain(misspelt);
+});
+
 describe("what goes with a call", () => {
   test("is the anonymous key, until there is a user", async () => {
     const { fetch, calls } = fakeService(({ path }) => (path === "/api/auth/sessions" ? session() : {}));
@@ -108,6 +116,15 @@ describe("what goes with a call", () => {
     expect(calls[0]?.path).toBe("/api/auth/sessions");
     expect(calls[0]?.query.get("client_type")).toBe("mobile");
     expect(calls[0]?.headers.get("x-forwarded-for")).toBe("192.0.2.7");
+  });
+
+  test("is a session also where the answer has no CSRF token", async () => {
+    const { fetch } = fakeService(() => session({ csrfToken: null }));
+    const client = createClient({ baseUrl, fetch });
+
+    await client.auth.signInWithPassword(CREDENTIALS);
+
+    expect((await client.auth.getCurrentSession()).data?.session?.accessToken).toMatch(/^ey/);
   });
 
   test("is no session where the answer is a challenge of a second factor", async () => {

@@ -179,6 +179,59 @@ describe("other tabs", () => {
   });
 });
 
+describe("a sign-out without a network", () => {
+  test("ends the session in this browser, for reloads too, and says that the service does not know", async () => {
+    let isLost = false;
+    const service = fakeService(() => (isLost ? "lost" : session()));
+    const client = open(service);
+    await client.auth.signInWithPassword(CREDENTIALS);
+
+    isLost = true;
+    const { error } = await client.auth.signOut();
+    isLost = false;
+
+    expect(error?.error).toBe("NETWORK_ERROR");
+    expect((await client.auth.getCurrentUser()).data).toEqual({ user: null });
+    expect((await open(service).auth.getCurrentUser()).data).toEqual({ user: null });
+  });
+});
+
+describe("what the app does wrong", () => {
+  test("a callback that throws fails no call, and is reported", async () => {
+    const reported: unknown[] = [];
+    const realTimeout = setTimeout;
+    vi.stubGlobal("setTimeout", ((task: () => void, pause?: number) => {
+      if (pause !== undefined) return realTimeout(task, pause);
+      try {
+        task();
+      } catch (error) {
+        reported.push(error);
+      }
+      return 0;
+    }) as typeof setTimeout);
+    const client = open(fakeService(() => session()));
+    const mistake = new Error("a mistake of the app");
+    client.auth.onAuthStateChange((event) => {
+      if (event === "SIGNED_IN") throw mistake;
+    });
+    await client.auth.getCurrentUser();
+
+    const { error } = await client.auth.signInWithPassword(CREDENTIALS);
+    vi.unstubAllGlobals();
+
+    expect(error).toBeNull();
+    expect(reported).toEqual([mistake]);
+  });
+
+  test("a client that was closed still answers", async () => {
+    const client = open(fakeService(() => session()));
+    client.close();
+
+    expect((await client.auth.signInWithPassword(CREDENTIALS)).error).toBeNull();
+    expect((await client.auth.signOut()).error).toBeNull();
+  });
+});
+
 describe("a browser that keeps no data", () => {
   test("signs in for the life of the page, and says why it cannot leave for a provider", async () => {
     vi.stubGlobal("localStorage", undefined);

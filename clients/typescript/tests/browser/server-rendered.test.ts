@@ -1,6 +1,7 @@
 // In a real browser: the example app that renders on its server and sends no script.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -9,10 +10,13 @@ import { codeIn, mailTo, newEmail, PASSWORD } from "../support/people.js";
 import { freePort } from "../support/service.js";
 
 const folder = fileURLToPath(new URL("../../../../examples/server-rendered", import.meta.url));
+const built = fileURLToPath(new URL("../../dist/ssr.js", import.meta.url));
 let browser: Browser;
 let app: ChildProcess;
 let url: string;
 beforeAll(async () => {
+  // The app is one of its own process, and takes the package as it was built.
+  if (!existsSync(built)) throw new Error(`${built} is missing: run npm run build first`);
   browser = await openBrowser();
   const port = await freePort();
   url = `http://localhost:${port}/`;

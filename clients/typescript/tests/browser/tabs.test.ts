@@ -88,6 +88,18 @@ describe("tabs", () => {
     await second.locator("[data-name]", { hasText: "Ada King" }).waitFor();
   });
 
+  test("a search shows people and how many there are, across origins", async () => {
+    const page = await signedUp(app);
+    const bio = `Knows of ${newEmail()}`;
+    await submit(page, { "About you": bio });
+    await seen(page, "Saved.");
+
+    await page.getByLabel("Search people").fill(bio);
+
+    await seen(page, "1 in all");
+    await picture(page, "search");
+  });
+
   test("a browser without Web Locks keeps to one refresh all the same", async () => {
     await context.addInitScript(() => Object.defineProperty(Navigator.prototype, "locks", { value: undefined }));
     const first = await signedUp(app);
