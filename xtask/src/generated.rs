@@ -3,18 +3,21 @@
 
 use std::fs;
 
+use crate::prerequisites::{self, Prerequisite};
 use crate::step::{Outcome, output_of};
 
-/// The command that prints a file, and the file.
+/// The command that prints a file, and the file. What is made from another of them comes after it.
 const GENERATED: &[(&str, &str)] = &[
     ("cargo run --quiet --locked -p latchkey -- document openapi", "docs/openapi.json"),
     ("cargo run --quiet --locked -p latchkey -- document errors", "docs/errors.md"),
     ("cargo run --quiet --locked -p latchkey -- document configuration", "docs/configuration.md"),
+    ("node clients/typescript/scripts/generate.mjs --print", "clients/typescript/src/generated.ts"),
 ];
 
 /// Compares every file, or renews it with `--write`.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let writes = arguments.iter().any(|argument| argument == "--write");
+    prerequisites::ensure(Prerequisite::NodePackages)?;
     let mut stale = Vec::new();
     for (command, file) in GENERATED {
         let fresh = output_of(command)?;

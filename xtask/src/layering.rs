@@ -15,7 +15,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store"]),
     ("latchkey-oauth", &["latchkey-domain"]),
     ("latchkey-mail", &["latchkey-domain"]),
-    ("latchkey-service", &["latchkey-domain", "latchkey-store", "latchkey-oauth", "latchkey-mail"]),
+    ("latchkey-search", &["latchkey-domain"]),
+    (
+        "latchkey-service",
+        &["latchkey-domain", "latchkey-store", "latchkey-oauth", "latchkey-mail", "latchkey-search"],
+    ),
     ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
     (
         "latchkey",
@@ -43,6 +47,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-http",
         ],
     ),
+    (
+        "latchkey-bench",
+        &["latchkey-domain", "latchkey-store", "latchkey-store-sqlite", "latchkey-store-postgres"],
+    ),
     ("xtask", &[]),
 ];
 
@@ -50,7 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GUARDED: &[(&str, &[&str])] = &[
     ("rusqlite", &["latchkey-store-sqlite"]),
     ("tokio-postgres", &["latchkey-store-postgres"]),
-    ("axum", &["latchkey-http", "latchkey", "latchkey-testkit"]),
+    ("axum", &["latchkey-http", "latchkey", "latchkey-testkit", "latchkey-bench"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];
 

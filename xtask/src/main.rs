@@ -1,6 +1,7 @@
 //! The checks of this workspace, one command each: `cargo xtask ci` runs them all.
 //! What a check says stands in its own file; here is only the table of commands.
 
+mod bench;
 mod ci;
 mod drill;
 mod generated;
@@ -21,9 +22,15 @@ const TASKS: &[Task] = &[
     ("ci", "everything below, in the order of CI", ci::run),
     ("test", "all tests of the workspace, after what they need is there", tests_task::run),
     ("drill", "what an operator fears, done on purpose: failover", drill::run),
+    ("client", "the tests of the TypeScript client alone", tests_task::run_client),
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files and functions that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
+    (
+        "bench",
+        "the benchmark: writes docs/benchmarks.md; --quick does less and writes nothing",
+        bench::run_bench,
+    ),
     ("prepare", "install what tests need: node, postgresql, pgbouncer, chromium", prerequisites::run),
 ];
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::step::{Outcome, run as command, succeeds};
 
 /// The folders with a `package-lock.json` whose packages tests use.
-const NODE_PACKAGES: &[&str] = &["crates/server/tests/smtp"];
+const NODE_PACKAGES: &[&str] = &[".", "crates/server/tests/oidc", "crates/server/tests/smtp"];
 
 /// Something that tests need.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,8 @@ const LONGEST_FUNCTION: usize = 60;
 const ROOTS: &[&str] = &["crates", "xtask"];
 
 /// Files that may be longer, with the reason.
-const LONG_FILES: &[(&str, &str)] = &[];
+const LONG_FILES: &[(&str, &str)] =
+    &[("crates/store/src/conformance/cases.rs", "the one list of what every engine has to show")];
 
 /// Functions that may be longer (file, name), with the reason.
 const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[(

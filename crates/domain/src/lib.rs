@@ -9,6 +9,7 @@ pub mod common_passwords;
 pub mod email;
 pub mod fold;
 pub mod guess_guard;
+pub mod identity;
 pub mod ids;
 pub mod limits;
 pub mod mailbox_proof;

@@ -10,6 +10,8 @@ pub enum Proof {
     Verification,
     /// By a password reset.
     Reset,
+    /// By an identity provider that says it proved the address, at the first sign-in with that identity.
+    Provider,
 }
 
 /// What a proof takes away from the account, besides making its address proven and the account no longer pending.
@@ -28,14 +30,15 @@ pub struct ProofEffects {
 
 impl ProofEffects {
     /// The effects on an account. Nobody may wait inside an account until its owner proves the mailbox: a
-    /// contested account keeps no password, and the first proof by reset leaves nothing that was put there before.
+    /// contested account keeps no password, and the first proof by reset or provider leaves nothing that was put there
+    /// before.
     #[must_use]
     pub const fn of(proof: Proof, was_ever_verified: bool, is_contested: bool) -> Self {
         match proof {
             Proof::Verification => Self {
                 drops_password: is_contested,
                 clears_public_text: is_contested,
-                removes_identities: false,
+                removes_identities: is_contested,
                 ends_sessions: false,
             },
             Proof::Reset => Self {
@@ -43,6 +46,12 @@ impl ProofEffects {
                 clears_public_text: !was_ever_verified || is_contested,
                 removes_identities: !was_ever_verified,
                 ends_sessions: true,
+            },
+            Proof::Provider => Self {
+                drops_password: !was_ever_verified,
+                clears_public_text: !was_ever_verified,
+                removes_identities: !was_ever_verified,
+                ends_sessions: !was_ever_verified,
             },
         }
     }
@@ -75,6 +84,14 @@ mod tests {
         assert!(first.clears_public_text && first.removes_identities && first.ends_sessions);
         let later = ProofEffects::of(Proof::Reset, true, false);
         assert!(!later.clears_public_text && !later.removes_identities && later.ends_sessions);
+    }
+
+    #[test]
+    fn first_proof_by_a_provider_leaves_nothing_at_all() {
+        let first = ProofEffects::of(Proof::Provider, false, false);
+        assert!(first.drops_password && first.clears_public_text);
+        assert!(first.removes_identities && first.ends_sessions);
+        assert_eq!(ProofEffects::of(Proof::Provider, true, false), ProofEffects::default());
     }
 
     #[test]

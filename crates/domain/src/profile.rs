@@ -127,6 +127,21 @@ fn set<T: Clone>(field: &mut T, patch: Option<&T>) {
 }
 
 impl Profile {
+    /// The profile with the name and the picture that an identity provider gives, where it gives any.
+    #[must_use]
+    pub fn introduced(&self, name: &Name, avatar_url: Option<&AvatarUrl>, now: Timestamp) -> Self {
+        if name.as_str().is_empty() && avatar_url.is_none() {
+            return self.clone();
+        }
+        Self {
+            name: name.clone(),
+            avatar_url: avatar_url.cloned(),
+            updated_at: now.max(self.updated_at),
+            version: self.version + 1,
+            ..self.clone()
+        }
+    }
+
     /// What is left of a profile's public text when the mailbox of a never verified account is first proven: nothing
     /// that somebody else may have written.
     #[must_use]

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, Result, codes};
+use crate::query::Query;
 use crate::settings::HttpSettings;
 use crate::strict_json::parse_object;
 
@@ -25,6 +26,31 @@ pub struct JsonBody<T>(pub T);
 
 /// The same with `profile_body_limit` bytes, for profile routes. Their body is required: an empty one is 400.
 pub struct ProfileBody<T>(pub T);
+
+/// A form of at most `body_limit` bytes (`application/x-www-form-urlencoded`), and the query string with it: read
+/// together like one query string, so that a name in both is given twice.
+pub struct FormBody(pub Query);
+
+impl<S> FromRequest<S> for FormBody
+where
+    S: Send + Sync,
+    Arc<HttpSettings>: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let settings = Arc::<HttpSettings>::from_ref(state);
+        let (parts, body) = request.into_parts();
+        let bytes = read::read(&parts.headers, body, settings.body_limit, settings.body_timeout).await?;
+        if !bytes.is_empty() {
+            read::check_form_type(&parts.headers)?;
+        }
+        let form = std::str::from_utf8(&bytes)
+            .map_err(|_| ApiError::new(&codes::VALIDATION_ERROR, "The body is not a form in UTF-8."))?;
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self(Query::new(&format!("{query}&{form}"))))
+    }
+}
 
 impl<S, T> FromRequest<S> for JsonBody<T>
 where

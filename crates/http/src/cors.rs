@@ -1,8 +1,7 @@
 //! CORS (Fetch standard, section 3.3) as the wire contract has it: known origins are echoed, with credentials, and
 //! every answer varies by `Origin`. Which origins are known is decided in [`crate::origin`].
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
@@ -21,20 +20,38 @@ const EXPOSED_HEADERS: HeaderValue =
 /// Seconds that a browser may keep a preflight's answer: short enough that a removed origin is felt soon.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// The layer: answers preflights itself and marks every other answer. A preflight of an unknown origin is 403.
-pub(crate) async fn cors(State(origins): State<KnownOrigins>, request: Request, next: Next) -> Response {
-    let origin = origins.known_of(request.headers()).cloned();
-    let mut response = match (is_preflight(&request), &origin) {
-        (true, Some(_)) => preflight(),
-        (true, None) => refusal().into_response(),
-        (false, _) => next.run(request).await,
-    };
-    let headers = response.headers_mut();
-    headers.append(VARY, HeaderValue::from_static("Origin"));
-    if let Some(origin) = origin {
-        allow(headers, origin);
+/// What CORS has to say of one request: a preflight is answered here, every other answer is marked.
+pub(crate) struct Cors {
+    /// The request's origin, where it is known.
+    origin: Option<HeaderValue>,
+    is_preflight: bool,
+}
+
+impl Cors {
+    /// Looks at the head of a request.
+    pub(crate) fn of(origins: &KnownOrigins, request: &Request) -> Self {
+        let origin = origins.known_of(request.headers()).cloned();
+        Self { origin, is_preflight: is_preflight(request) }
     }
-    response
+
+    /// The answer to a preflight; one of an unknown origin is 403.
+    pub(crate) fn preflight(&self) -> Option<Response> {
+        match (self.is_preflight, &self.origin) {
+            (false, _) => None,
+            (true, Some(_)) => Some(preflight()),
+            (true, None) => Some(refusal().into_response()),
+        }
+    }
+
+    /// Marks an answer.
+    pub(crate) fn mark(self, mut response: Response) -> Response {
+        let headers = response.headers_mut();
+        headers.append(VARY, HeaderValue::from_static("Origin"));
+        if let Some(origin) = self.origin {
+            allow(headers, origin);
+        }
+        response
+    }
 }
 
 /// A preflight has a method to ask for (Fetch standard, section 3.3.2); any other OPTIONS goes to the routes.

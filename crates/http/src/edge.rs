@@ -1,27 +1,30 @@
 //! What stands around every request: its id, the security headers, size and time limits, the guard against panics,
-//! and the one log line. The order of the layers is in [`Edge::wrap`]. Limits per client are not here.
+//! and the one log line. Their order is in [`boundary`] and [`answer`]. Limits per client are not here.
 
 mod guards;
 mod headers;
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::{Body, HttpBody};
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::extract::{MatchedPath, Request};
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_LENGTH;
 use http::{HeaderValue, Method};
 // A duration for the log: monotonic, and standing still under a paused test clock. No decision hangs on it.
 use tokio::time::Instant;
-use tower_http::catch_panic::CatchPanicLayer;
+use tower::layer::layer_fn;
+use tower::{Service, ServiceExt};
 use tracing::Instrument;
 use uuid::Uuid;
 
 pub(crate) use self::headers::{insist_on_https, secure as secure_headers};
 
-use crate::cors::cors;
+use crate::cors::Cors;
 use crate::error::{ApiError, Shaped};
 use crate::origin::KnownOrigins;
 use crate::settings::HttpSettings;
@@ -58,20 +61,45 @@ impl Edge {
         Self { settings, origins, ids }
     }
 
-    /// Puts the layers around a finished router, its 404 and 405 included. The last one here is the outermost. CORS
-    /// stands outside the limits, so that web pages can read those refusals too.
+    /// Puts the edge around a finished router, its 404 and 405 included. It is one layer and not five: each layer of a
+    /// router costs every request two boxes and a copy of all that is inside of it.
     pub fn wrap(&self, router: Router) -> Router {
-        router
-            .layer(from_fn_with_state(self.settings.request_timeout, guards::limit_time))
-            .layer(CatchPanicLayer::custom(guards::answer_panic))
-            .layer(from_fn_with_state(Arc::clone(&self.settings), guards::limit_size))
-            .layer(from_fn_with_state(self.origins.clone(), cors))
-            .layer(from_fn_with_state(self.clone(), boundary))
+        let edge = Arc::new(self.clone());
+        router.layer(layer_fn(move |inside| Wrapped { edge: Arc::clone(&edge), inside }))
     }
 }
 
-/// The outermost layer: every answer passes here, and leaves with its shape, its headers and its log line.
-async fn boundary(State(edge): State<Edge>, mut request: Request, next: Next) -> Response {
+/// A route with the edge around it.
+#[derive(Clone)]
+struct Wrapped<S> {
+    edge: Arc<Edge>,
+    inside: S,
+}
+
+impl<S> Service<Request> for Wrapped<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(())) // the route is asked when it is called
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let (edge, inside) = (Arc::clone(&self.edge), self.inside.clone());
+        Box::pin(async move { Ok(boundary(&edge, inside, request).await) })
+    }
+}
+
+/// The outermost step: every answer passes here, and leaves with its shape, its headers and its log line.
+async fn boundary<S>(edge: &Edge, inside: S, mut request: Request) -> Response
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
     let started = Instant::now();
     let request_id = edge.ids.next_id();
     let method = log_name(request.method());
@@ -81,7 +109,7 @@ async fn boundary(State(edge): State<Edge>, mut request: Request, next: Next) ->
     request.extensions_mut().insert(RequestId(request_id));
 
     let span = tracing::info_span!("request", %request_id, method, route);
-    let response = next.run(request).instrument(span).await;
+    let response = answer(edge, inside, request).instrument(span).await;
 
     let mut response = shape(response);
     headers::secure(response.headers_mut());
@@ -94,6 +122,22 @@ async fn boundary(State(edge): State<Edge>, mut request: Request, next: Next) ->
     let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::info!(parent: None, %request_id, method, route, status = response.status().as_u16(), ms, "answered");
     response
+}
+
+/// The steps inside, from the outside in: CORS, then the limits, so that web pages can read those refusals too.
+async fn answer<S>(edge: &Edge, inside: S, request: Request) -> Response
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
+    let cors = Cors::of(&edge.origins, &request);
+    if let Some(preflight) = cors.preflight() {
+        return cors.mark(preflight);
+    }
+    let response = match guards::refuse_size(&edge.settings, &request) {
+        Some(refusal) => refusal,
+        None => guards::guard(edge.settings.request_timeout, inside.oneshot(request)).await,
+    };
+    cors.mark(response)
 }
 
 /// An error that does not come from us (the router's 404 and 405, an extractor of the framework) gets our shape.

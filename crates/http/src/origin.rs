@@ -27,7 +27,7 @@ impl<F: Fn(&str) -> bool + Send + Sync> AllowedOrigins for F {
 /// `http://127.0.0.1` with any port. Never `null`.
 #[derive(Clone)]
 pub struct KnownOrigins {
-    own: String,
+    own: Arc<str>,
     development: bool,
     listed: Arc<dyn AllowedOrigins>,
 }
@@ -36,7 +36,7 @@ impl KnownOrigins {
     /// The origins for these settings.
     #[must_use]
     pub fn new(settings: &HttpSettings, listed: Arc<dyn AllowedOrigins>) -> Self {
-        Self { own: settings.public_origin(), development: settings.development, listed }
+        Self { own: settings.public_origin().into(), development: settings.development, listed }
     }
 
     /// Whether an `Origin` is known.
@@ -45,7 +45,7 @@ impl KnownOrigins {
         if origin == "null" {
             return false;
         }
-        origin == self.own || (self.development && is_local(origin)) || self.listed.contains(origin)
+        origin == &*self.own || (self.development && is_local(origin)) || self.listed.contains(origin)
     }
 
     /// The `Origin` of a request, if it is known and the only one.

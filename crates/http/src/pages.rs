@@ -103,6 +103,16 @@ pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
     Page::new(StatusCode::BAD_REQUEST, "This link does not work", body)
 }
 
+/// The page behind a sign-in through a provider that leads nowhere (status 400): there is no app to send the browser
+/// back to. `message` says why, in our words.
+#[must_use]
+pub fn dead_sign_in(message: &str, service_name: &str) -> Page {
+    let body = Markup::new().paragraph(message).paragraph(&format!(
+        "Nothing was changed at {service_name}. Go back to the app and sign in there once more."
+    ));
+    Page::new(StatusCode::BAD_REQUEST, "This sign-in cannot be finished", body)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

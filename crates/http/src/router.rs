@@ -1,13 +1,13 @@
 //! The whole map on one screen.
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, patch, post};
 
 use crate::app::App;
-use crate::caller::public_call;
+use crate::caller::public_calls;
 use crate::endpoints::auth::{
-    audit, config, email, logout, password, public_config, refresh, sessions, users,
+    audit, config, email, id_token, identities, logout, oauth, password, public_config, refresh, sessions,
+    users,
 };
 use crate::endpoints::{auth, dev, docs, health, jwks, openapi, profiles};
 
@@ -23,16 +23,28 @@ pub fn router(app: App) -> Router {
             post(email::exchange_reset_password_token::exchange),
         )
         .route("/api/auth/email/reset-password", post(email::reset_password::reset))
+        .route("/api/auth/oauth/{provider}", get(oauth::start::built_in))
+        .route("/api/auth/oauth/custom/{key}", get(oauth::start::custom))
+        .route("/api/auth/oauth/exchange", post(oauth::exchange::exchange))
+        .route("/api/auth/id-token", post(id_token::sign_in))
         .route("/api/auth/profiles/{userId}", get(auth::profiles::get))
         .route("/api/auth/public-config", get(public_config::get))
         .route("/api/profiles/search", get(profiles::search::get))
         .route("/api/profiles/{userId}", get(profiles::user::get))
-        .route_layer(from_fn_with_state(app.clone(), public_call));
+        .route_layer(public_calls(app.clone()));
 
     // Opened in a browser, by machines, or with a token of their own.
     let open = Router::new()
         .route("/api/auth/email/verify-link", get(email::verify_link::open))
         .route("/api/auth/email/reset-password-link", get(email::reset_password_link::open))
+        .route(
+            "/api/auth/oauth/{provider}/callback",
+            get(oauth::callback::built_in).post(oauth::callback::built_in_form),
+        )
+        .route(
+            "/api/auth/oauth/custom/{key}/callback",
+            get(oauth::callback::custom).post(oauth::callback::custom_form),
+        )
         .route("/api/auth/refresh", post(refresh::refresh))
         .route("/api/auth/logout", post(logout::logout))
         .route("/.well-known/jwks.json", get(jwks::get))
@@ -45,13 +57,16 @@ pub fn router(app: App) -> Router {
         .route(
             "/api/auth/sessions",
             post(sessions::sign_in)
-                .route_layer(from_fn_with_state(app.clone(), public_call))
+                .route_layer(public_calls(app.clone()))
                 .get(sessions::list)
                 .delete(sessions::end_others),
         )
         .route("/api/auth/sessions/current", get(sessions::current))
         .route("/api/auth/sessions/{id}", delete(sessions::end_one))
         .route("/api/auth/password", post(password::change))
+        .route("/api/auth/identities", get(identities::list))
+        .route("/api/auth/identities/{provider}/link", post(identities::link))
+        .route("/api/auth/identities/{provider}", delete(identities::unlink))
         .route("/api/auth/profiles/current", patch(auth::profiles::set))
         .route("/api/profiles/me", get(profiles::me::get).patch(profiles::me::patch));
 
@@ -69,6 +84,26 @@ fn admin() -> Router<App> {
         .route("/api/auth/users/{id}/profile", delete(users::delete_profile))
         .route("/api/auth/config", get(config::get).put(config::put))
         .route("/api/auth/audit", get(audit::list))
+        .route(
+            "/api/auth/oauth/configs",
+            get(oauth::configs::list_built_in).post(oauth::configs::create_built_in),
+        )
+        .route(
+            "/api/auth/oauth/{provider}/config",
+            get(oauth::configs::get_built_in)
+                .put(oauth::configs::put_built_in)
+                .delete(oauth::configs::delete_built_in),
+        )
+        .route(
+            "/api/auth/oauth/custom/configs",
+            get(oauth::configs::list_custom).post(oauth::configs::create_custom),
+        )
+        .route(
+            "/api/auth/oauth/custom/{key}/config",
+            get(oauth::configs::get_custom)
+                .put(oauth::configs::put_custom)
+                .delete(oauth::configs::delete_custom),
+        )
 }
 
 /// Conveniences of development mode.

@@ -24,9 +24,9 @@ use self::quiet::{Activity, Patience, Verdict};
 use crate::client::PeerAddr;
 use crate::settings::ServeSettings;
 
-/// Header lines that the parser takes before it closes the door itself. Far over our own limit, so that the refusal
-/// comes in our shape.
-const PARSED_HEADERS: usize = 1024;
+/// Header lines that the parser takes before it closes the door itself: some over our own limit, so that the refusal is
+/// an answer like any other. Not many, because the parser makes room for all of them at every request.
+const PARSED_HEADERS: usize = 128;
 /// The same for HTTP/2, in bytes with 32 for each field (RFC 9113 section 6.5.2).
 const PARSED_HEADER_LIST: u32 = 128 * 1024;
 /// Requests at once on one HTTP/2 connection.

@@ -1,6 +1,7 @@
 //! The command line: which commands there are and what they take. What they do is wired elsewhere.
 
 mod copy_args;
+mod providers;
 mod settings_args;
 mod users;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
 pub use users::{UserRef, UserRefForm};
 
@@ -55,6 +57,9 @@ pub enum Command {
     /// Manage accounts in the database of these settings.
     #[command(subcommand)]
     User(UserCommand),
+    /// Manage identity providers.
+    #[command(subcommand, name = "oauth")]
+    OAuth(OAuthCommand),
     /// Manage the keys that sign access tokens.
     #[command(subcommand)]
     Keys(KeysCommand),

@@ -6,6 +6,7 @@ mod documents;
 mod keys;
 mod mail;
 mod migrate;
+mod oauth;
 mod redirects;
 mod user;
 
@@ -92,6 +93,9 @@ fn dispatch(
         }
         Command::User(command) => {
             with_service(sources, async |assembly| user::run(&assembly, command).await)?;
+        }
+        Command::OAuth(command) => {
+            with_service(sources, async |assembly| oauth::run(&assembly, command).await)?;
         }
         Command::Keys(command) => {
             with_service(sources, async |assembly| keys::run(&assembly, command).await)?;

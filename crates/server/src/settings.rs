@@ -17,12 +17,14 @@ mod layers;
 mod limits;
 mod log;
 mod mail;
+mod oauth;
 mod origin;
 mod passwords;
 mod print;
 mod problem;
 mod profiles;
 mod reader;
+mod search;
 mod secret;
 mod server;
 mod source;
@@ -44,9 +46,11 @@ pub use keys::EDITABLE;
 pub use limits::LimitSettings;
 pub use log::{LogFormat, LogSettings};
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings, SmtpTls};
+pub use oauth::{OAuthSettings, ProviderSettings};
 pub use passwords::PasswordSettings;
 pub use problem::{Problem, SettingsError};
 pub use profiles::ProfileSettings;
+pub use search::{SearchBy, SearchSettings};
 pub use secret::Secret;
 pub use server::{Mode, ServerSettings};
 pub use source::{ReadFile, Source, Sources};
@@ -72,12 +76,16 @@ pub struct Settings {
     pub mail: MailSettings,
     /// Accounts, tokens, codes and links.
     pub auth: AuthSettings,
+    /// Identity providers.
+    pub oauth: OAuthSettings,
     /// Password rules and hashing.
     pub passwords: PasswordSettings,
     /// Rate limits.
     pub limits: LimitSettings,
     /// Profiles.
     pub profiles: ProfileSettings,
+    /// The profile search.
+    pub search: SearchSettings,
     /// The admin interface.
     pub admin: AdminSettings,
     /// Logging.
@@ -104,14 +112,17 @@ impl Settings {
         let data = DataSettings::read(&mut reader);
         let mail = MailSettings::read(&mut reader);
         let auth = AuthSettings::read(&mut reader);
+        let oauth = OAuthSettings::read(&mut reader);
         let passwords = PasswordSettings::read(&reader);
         let limits = LimitSettings::read(&reader);
         let profiles = ProfileSettings::read(&reader);
+        let search = SearchSettings::read(&reader);
         let admin = AdminSettings::read(&mut reader, mode);
         let log = LogSettings::read(&mut reader);
 
         mail.check(&mut problems);
         auth.check(mode, mail.transport, &mut problems);
+        oauth.check(server.as_ref(), &mut problems);
         passwords.check(mode, &mut problems);
         limits.check(&mut problems);
         if let Some(server) = &server {
@@ -126,9 +137,11 @@ impl Settings {
             data,
             mail,
             auth,
+            oauth,
             passwords,
             limits,
             profiles,
+            search,
             admin,
             log,
             shown,

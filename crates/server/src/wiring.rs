@@ -1,5 +1,7 @@
 //! Settings become a service: every part is made here and nowhere else.
 
+mod oauth;
+
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +17,16 @@ use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
+use latchkey_service::search::SearchEngine;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
 use latchkey_store::{Store, StoreError};
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
-use crate::settings::{JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Secret, Settings, SmtpTls};
+use crate::settings::{
+    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, SearchBy, Secret, Settings, SmtpTls,
+};
 use crate::storage::{self, OpenStore, Patience, Waiting};
 
 /// A part cannot be made.
@@ -43,6 +48,14 @@ pub enum WiringError {
     Mail {
         /// The setting.
         key: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Identity providers.
+    #[error("{key}: {reason}")]
+    OAuth {
+        /// The setting.
+        key: String,
         /// What is wrong with it.
         reason: String,
     },
@@ -107,6 +120,7 @@ fn parts(
         entropy: Arc::new(SystemEntropy),
         secret: ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)?,
         mailer: Mailer { templates: templates(settings)?, transport },
+        oauth: oauth::parts(settings)?,
     })
 }
 
@@ -236,6 +250,10 @@ fn service_config(
         },
         limits: limits(settings),
         create_profile_on_sign_up: settings.profiles.create_on_sign_up,
+        search_engine: match settings.search.engine {
+            SearchBy::Memory => SearchEngine::Memory,
+            SearchBy::Database => SearchEngine::Database,
+        },
         has_mail_transport,
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),
@@ -283,6 +301,8 @@ fn lifetimes(settings: &Settings) -> Lifetimes {
         verify_link: auth.links.verify_ttl,
         reset_link: auth.links.reset_ttl,
         exchanged_reset: auth.links.reset_token_ttl,
+        oauth_state: settings.oauth.state_ttl,
+        oauth_code: settings.oauth.code_ttl,
         signing_key: auth.tokens.key_rotation_interval,
     }
 }
@@ -305,6 +325,8 @@ fn limits(settings: &Settings) -> LimitsConfig {
         verification_address: limits.verification_per_address,
         refresh_address: limits.refresh_per_address,
         public_read_address: limits.search_per_address,
+        oauth_address: limits.oauth_per_address,
         admin_address: limits.admin_failures_per_address,
+        ..LimitsConfig::default()
     }
 }

@@ -14,6 +14,9 @@ use tokio::time::sleep;
 const OUTBOX_POLL: Duration = Duration::from_secs(2);
 /// How often shared settings and keys are looked at. Changes must arrive within a second.
 const SHARED_POLL: Duration = Duration::from_millis(400);
+/// How often changes of profiles are looked at, for the index of the search. Those of other instances must be found
+/// within a second.
+const SEARCH_POLL: Duration = Duration::from_millis(300);
 /// How often what is past its use is deleted, and the age of the signing key looked at. Sealed refresh tokens are to be
 /// gone soon after their grace.
 const UPKEEP: Duration = Duration::from_mins(1);
@@ -46,6 +49,10 @@ pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Recei
             }
         });
     }
+    let search = with();
+    workers.spawn(keep_alive("search", AFTER_FAILURE, move || {
+        follow_search(Arc::clone(&search.0), search.1.clone())
+    }));
     let upkeep = with();
     workers
         .spawn(keep_alive("upkeep", AFTER_FAILURE, move || keep_up(Arc::clone(&upkeep.0), upkeep.1.clone())));
@@ -113,6 +120,36 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
                 tracing::warn!(error = chain_of(&error), "shared settings could not be read");
                 sleep(AFTER_FAILURE).await;
             }
+        }
+    }
+}
+
+/// Makes the index of the search, which can take long, and follows what changes.
+async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+    loop {
+        let was_loaded = service.is_search_loaded();
+        let step = async {
+            match service.follow_search().await {
+                Ok(()) => SEARCH_POLL,
+                Err(error) => {
+                    tracing::warn!(
+                        error = chain_of(&error),
+                        "the search index could not follow the profiles"
+                    );
+                    AFTER_FAILURE
+                }
+            }
+        };
+        let pause = tokio::select! {
+            pause = step => pause,
+            _ = stop.changed() => return,
+        };
+        if !was_loaded && service.is_search_loaded() {
+            tracing::info!("profile searches are answered from memory");
+        }
+        tokio::select! {
+            () = sleep(pause) => {}
+            _ = stop.changed() => return,
         }
     }
 }

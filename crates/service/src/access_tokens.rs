@@ -7,6 +7,7 @@ use latchkey_domain::user::User;
 
 use crate::claims::{Claims, TYPE};
 use crate::signing_keys::{KeySet, SigningKey};
+use crate::verified_tokens::VerifiedToken;
 
 /// The role of every signed-in user.
 const ROLE: &str = "authenticated";
@@ -63,6 +64,24 @@ impl TokenNames {
     /// times are right. `None` says no more than that it is not good.
     #[must_use]
     pub fn verify(&self, token: &str, keys: &KeySet, now: Timestamp) -> Option<Claims> {
+        self.verify_with_key(token, keys, now).map(|(claims, _)| claims)
+    }
+
+    /// The same for a token that may have been checked before; `keys` are only ever asked by these names.
+    #[must_use]
+    pub(crate) fn verify_once(&self, token: &str, keys: &KeySet, now: Timestamp) -> Option<VerifiedToken> {
+        keys.verified().get_or_verify(token, now, || {
+            let (claims, key) = self.verify_with_key(token, keys, now)?;
+            Some(VerifiedToken::of(&claims, key.verify_until()))
+        })
+    }
+
+    fn verify_with_key<'k>(
+        &self,
+        token: &str,
+        keys: &'k KeySet,
+        now: Timestamp,
+    ) -> Option<(Claims, &'k SigningKey)> {
         if token.len() > LONGEST_TOKEN {
             return None;
         }
@@ -74,7 +93,7 @@ impl TokenNames {
         let claims = decode::<Claims>(token, key.decoding(), &self.validation(key)).ok()?.claims;
         let second = now.as_seconds();
         let is_now = second < claims.exp && claims.nbf.is_none_or(|nbf| nbf <= second);
-        is_now.then_some(claims)
+        is_now.then_some((claims, key))
     }
 
     /// Times are checked against the injected clock, not by the library against the machine's.

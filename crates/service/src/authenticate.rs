@@ -12,6 +12,8 @@ use latchkey_store::LiveSession;
 use crate::claims::Claims;
 use crate::error::{Error, Result};
 use crate::service::Service;
+use crate::signing_keys::KeySet;
+use crate::verified_tokens::VerifiedToken;
 
 /// A caller with a good user token: what calls need that load nothing more of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,30 +30,31 @@ impl Service {
     /// A good token of a session that lives. Sign-out, ban and deletion act on the very next call.
     pub async fn authenticate(&self, bearer: Option<&str>) -> Result<Caller> {
         let now = self.clock.now();
-        let claims = self.good_claims(bearer, now).await?;
-        let owner = self.store.find_session_owner(claims.sid, now).await?;
-        if owner != Some(claims.sub) {
+        let token = self.good_token(bearer, now).await?;
+        let owner = self.store.find_session_owner(token.session_id, now).await?;
+        if owner != Some(token.user_id) {
             return Err(Error::Unauthorized);
         }
-        Ok(Caller { user_id: claims.sub, session_id: claims.sid, token_expires_at: expiry(&claims) })
+        let VerifiedToken { user_id, session_id, .. } = token;
+        Ok(Caller { user_id, session_id, token_expires_at: token.expires_at() })
     }
 
     /// The same, with session and user.
     pub async fn current_session(&self, bearer: Option<&str>) -> Result<(LiveSession, Timestamp)> {
         let now = self.clock.now();
-        let claims = self.good_claims(bearer, now).await?;
-        let live = self.store.find_live_session(claims.sid, now).await?.ok_or(Error::Unauthorized)?;
-        if live.user.id != claims.sub {
+        let token = self.good_token(bearer, now).await?;
+        let live = self.store.find_live_session(token.session_id, now).await?.ok_or(Error::Unauthorized)?;
+        if live.user.id != token.user_id {
             return Err(Error::Unauthorized);
         }
-        Ok((live, expiry(&claims)))
+        Ok((live, token.expires_at()))
     }
 
     /// Whether the bearer looks like a token of a user of this service: an admin call with one is forbidden rather
     /// than unauthorized.
     #[must_use]
     pub fn is_user_token(&self, bearer: &str) -> bool {
-        self.names.verify(bearer, &self.signing.load(), self.clock.now()).is_some()
+        self.names.verify_once(bearer, &self.signing.load(), self.clock.now()).is_some()
     }
 
     /// Whether a public call may be made: always, unless the operator demands the anonymous key. A token of this
@@ -62,7 +65,7 @@ impl Service {
         }
         let bearer = bearer.ok_or(Error::AnonKeyRequired)?;
         let is_anon = self.config.anon_key.is_some_and(|key| key == TokenHash::of(bearer.as_bytes()));
-        if is_anon || self.names.verify(bearer, &self.signing.load(), Timestamp::default()).is_some() {
+        if is_anon || self.names.verify_once(bearer, &self.signing.load(), Timestamp::default()).is_some() {
             Ok(())
         } else {
             Err(Error::Unauthorized)
@@ -93,12 +96,25 @@ impl Service {
         Err(Error::AdminUnauthorized)
     }
 
-    /// What a good token says; the session is not looked at.
+    /// A token that is good by itself; whether its session lives is the store's to say.
+    pub(crate) async fn good_token(&self, bearer: Option<&str>, now: Timestamp) -> Result<VerifiedToken> {
+        self.verified(bearer, |bearer, keys| self.names.verify_once(bearer, keys, now)).await
+    }
+
+    /// The same, with all that it says.
     pub(crate) async fn good_claims(&self, bearer: Option<&str>, now: Timestamp) -> Result<Claims> {
+        self.verified(bearer, |bearer, keys| self.names.verify(bearer, keys, now)).await
+    }
+
+    async fn verified<T>(
+        &self,
+        bearer: Option<&str>,
+        verify: impl Fn(&str, &KeySet) -> Option<T>,
+    ) -> Result<T> {
         let bearer = bearer.ok_or(Error::Unauthorized)?;
         let known = self.signing.load_full();
-        if let Some(claims) = self.names.verify(bearer, &known, now) {
-            return Ok(claims);
+        if let Some(good) = verify(bearer, &known) {
+            return Ok(good);
         }
         // The key may have been rotated elsewhere a moment ago; this or another task takes it over.
         self.sync_shared().await?;
@@ -106,10 +122,6 @@ impl Service {
         if Arc::ptr_eq(&known, &newest) {
             return Err(Error::Unauthorized);
         }
-        self.names.verify(bearer, &newest, now).ok_or(Error::Unauthorized)
+        verify(bearer, &newest).ok_or(Error::Unauthorized)
     }
-}
-
-fn expiry(claims: &Claims) -> Timestamp {
-    Timestamp::from_millis(claims.exp.saturating_mul(1000))
 }

@@ -9,6 +9,7 @@ use latchkey_mail::Mailbox;
 use url::Url;
 
 use crate::passwords::HashingConfig;
+use crate::search::SearchEngine;
 
 /// The algorithm that signs access tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +56,10 @@ pub struct Lifetimes {
     pub reset_link: Duration,
     /// A reset token that came of an exchange.
     pub exchanged_reset: Duration,
+    /// The state of an OAuth flow, until the browser must be back.
+    pub oauth_state: Duration,
+    /// The code that an app exchanges after an OAuth flow.
+    pub oauth_code: Duration,
     /// A signing key signs; `None`: until it is rotated by command.
     pub signing_key: Option<Duration>,
 }
@@ -72,6 +77,8 @@ impl Default for Lifetimes {
             verify_link: Duration::from_secs(DAY),
             reset_link: Duration::from_secs(30 * MINUTE),
             exchanged_reset: Duration::from_secs(15 * MINUTE),
+            oauth_state: Duration::from_secs(10 * MINUTE),
+            oauth_code: Duration::from_secs(MINUTE),
             signing_key: Some(Duration::from_secs(90 * DAY)),
         }
     }
@@ -104,6 +111,8 @@ pub struct LimitsConfig {
     pub refresh_address: Rate,
     /// Searches and public profiles for one client.
     pub public_read_address: Rate,
+    /// Sign-ins through providers that one client begins or ends.
+    pub oauth_address: Rate,
     /// Refused admin keys of one client.
     pub admin_address: Rate,
 }
@@ -134,6 +143,7 @@ impl Default for LimitsConfig {
             verification_address: rate(30, 900),
             refresh_address: rate(300, 300),
             public_read_address: rate(600, 60),
+            oauth_address: rate(100, 300),
             admin_address: rate(10, 900),
         }
     }
@@ -185,6 +195,8 @@ pub struct ServiceConfig {
     pub limits: LimitsConfig,
     /// Whether a sign-up makes a profile.
     pub create_profile_on_sign_up: bool,
+    /// What answers searches.
+    pub search_engine: SearchEngine,
     /// Whether mails can go out at all.
     pub has_mail_transport: bool,
     /// The sender of mails.

@@ -84,6 +84,42 @@ pub enum Error {
     /// Verification cannot be required without a mail transport.
     #[error("no mail transport is configured")]
     EmailProviderNotConfigured,
+    /// The exchange code or its verifier is wrong, or it was begun by another session; the code is burnt.
+    #[error("the exchange code or its verifier is not valid")]
+    InvalidOAuthCode,
+    /// No identity provider has this key.
+    #[error("no identity provider has this key")]
+    UnsupportedProvider,
+    /// The identity provider is known, and has no credentials or is switched off.
+    #[error("the identity provider is not configured")]
+    ProviderNotConfigured,
+    /// The identity provider does not answer, or not as its standard says.
+    #[error("the identity provider does not answer")]
+    ProviderUnavailable,
+    /// The identity provider's token does not pass its checks, or was used before.
+    #[error("the provider's token is not valid")]
+    InvalidIdToken,
+    /// The address has an account that this identity may not open.
+    #[error("sign in to link this provider")]
+    SignInToLink,
+    /// There is no account, and the provider gives no address to make one with.
+    #[error("the identity provider gives no email address")]
+    ProviderWithoutEmail,
+    /// There is no account, verification is required, and the provider does not say that it proved the address.
+    #[error("the identity provider did not verify the email address")]
+    ProviderEmailNotVerified,
+    /// The identity is linked to another account.
+    #[error("the identity is linked to another account")]
+    IdentityTaken,
+    /// Unlinking would leave no way to sign in.
+    #[error("this is the last way to sign in")]
+    LastSignInMethod,
+    /// The key of an identity provider is in use.
+    #[error("an identity provider with this key exists")]
+    ProviderExists,
+    /// The identity provider is configured by the settings file.
+    #[error("the identity provider is pinned by the configuration")]
+    ProviderPinned,
     /// A limit is used up.
     #[error("too many requests: {limit}")]
     TooManyRequests {

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | Accounts | [`sign_up`], [`sign_in`], [`change_password`], [`verify_email`], [`reset_password`], [`links`] |
 //! | Sessions | [`sessions`], [`refresh`], [`authenticate`] |
+//! | Identity providers | [`oauth`] |
 //! | Profiles | [`profiles`], [`search`] |
 //! | Admin | [`admin`] |
 //! | Behind the scenes | [`outbox`], [`inbox`], [`upkeep`], [`shared`] |
@@ -23,6 +24,7 @@ mod id_order;
 pub mod inbox;
 pub mod limits;
 pub mod links;
+pub mod oauth;
 pub mod outbox;
 pub mod passwords;
 pub mod profiles;
@@ -40,6 +42,7 @@ pub mod sign_in;
 pub mod sign_up;
 pub mod signing_keys;
 pub mod upkeep;
+mod verified_tokens;
 pub mod verify_email;
 
 pub use error::{Error, Result};

@@ -116,6 +116,12 @@ impl Limits {
         self.take_here(&self.by_address("refresh, per address", self.config.refresh_address, client), now)
     }
 
+    /// Takes from this instance's bucket for sign-ins through providers.
+    pub fn take_oauth(&self, client: &Client, now: Timestamp) -> Result<()> {
+        let rate = self.config.oauth_address;
+        self.take_here(&self.by_address("sign-in through providers, per address", rate, client), now)
+    }
+
     /// Takes from this instance's bucket for searches and public profiles.
     pub fn take_public_read(&self, client: &Client, now: Timestamp) -> Result<()> {
         let rate = self.config.public_read_address;

@@ -2,6 +2,7 @@
 //! wait behind a hash.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,6 +21,9 @@ const SALT_LEN: usize = 16;
 const OUTPUT_LEN: usize = 32;
 /// What a client that meets a full queue is told to wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// How long such a client is kept waiting for its refusal, alone and for each other one that waits.
+const REFUSAL_LEAST: Duration = Duration::from_millis(250);
+const REFUSAL_EACH: Duration = Duration::from_millis(1);
 /// Priority of the hashing threads: answers that need no hash go first.
 const NICENESS: i32 = 10;
 
@@ -50,6 +54,7 @@ pub enum PasswordCheck {
 /// The hashing threads.
 pub struct Passwords {
     queue: SyncSender<Job>,
+    refusals: Refusals,
     params: Params,
     entropy: Arc<dyn Entropy>,
     /// Stands in where there is no hash to compare with: the same work, never a match.
@@ -86,7 +91,7 @@ impl Passwords {
             std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || work(&jobs))?;
         }
         let dummy = phc_string(&params, &[0; SALT_LEN], &[0; OUTPUT_LEN]).ok_or(HashingError::Parameters)?;
-        Ok(Self { queue, params, entropy, dummy })
+        Ok(Self { queue, refusals: Refusals::default(), params, entropy, dummy })
     }
 
     /// Hashes a new password under a fresh salt.
@@ -126,12 +131,40 @@ impl Passwords {
         let (answer, answered) = oneshot::channel();
         match self.queue.try_send(Job { password, salt, params, answer }) {
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => return Err(Error::Busy { retry_after: RETRY_AFTER }),
+            Err(TrySendError::Full(job)) => {
+                drop(job); // the password is not needed for a refusal
+                self.refusals.slow_down().await;
+                return Err(Error::Busy { retry_after: RETRY_AFTER });
+            }
             Err(TrySendError::Disconnected(_)) => {
                 return Err(Error::internal("the hashing threads have stopped"));
             }
         }
         answered.await.map_err(|_| Error::internal("a hashing thread has stopped"))?
+    }
+}
+
+/// Refusals that are being slowed down: a client that comes back at once must not take the processor from those whose
+/// passwords are being hashed.
+#[derive(Default)]
+struct Refusals(AtomicU32);
+
+/// One of them, until it is dropped.
+struct Waiting<'a>(&'a AtomicU32);
+
+impl Refusals {
+    /// Waits a moment, the longer the more are waiting: all clients together get at most a refusal per
+    /// [`REFUSAL_EACH`], however many they are.
+    async fn slow_down(&self) {
+        let others = self.0.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&self.0);
+        tokio::time::sleep(REFUSAL_LEAST + REFUSAL_EACH * others).await;
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

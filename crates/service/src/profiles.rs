@@ -19,9 +19,13 @@ pub enum Missing {
 }
 
 impl Service {
-    /// The caller's own profile.
-    pub async fn own_profile(&self, caller: Caller) -> Result<Profile> {
-        self.store.find_profile(caller.user_id).await?.ok_or(Error::ProfileNotFound)
+    /// The profile of the bearer of a good token whose session lives.
+    pub async fn own_profile(&self, bearer: Option<&str>) -> Result<Profile> {
+        let now = self.clock.now();
+        let token = self.good_token(bearer, now).await?;
+        let own = self.store.find_session_profile(token.session_id, now).await?;
+        let own = own.filter(|own| own.user_id == token.user_id).ok_or(Error::Unauthorized)?;
+        own.profile.map(|profile| *profile).ok_or(Error::ProfileNotFound)
     }
 
     /// Anybody's profile.

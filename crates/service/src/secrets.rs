@@ -22,6 +22,8 @@ pub struct Keys {
     csrf: hmac::Key,
     mails: LessSafeKey,
     signers: LessSafeKey,
+    flows: LessSafeKey,
+    providers: LessSafeKey,
     successors: Vec<u8>,
 }
 
@@ -51,6 +53,8 @@ impl ServerSecret {
             csrf: hmac::Key::new(hmac::HMAC_SHA256, &key("csrf")?),
             mails: aes(&key("mails")?)?,
             signers: aes(&key("signing-keys")?)?,
+            flows: aes(&key("oauth-flows")?)?,
+            providers: aes(&key("oauth-providers")?)?,
             successors: key("refresh-successors")?.to_vec(),
         })
     }
@@ -116,6 +120,36 @@ impl Keys {
     /// Opens a private signing key.
     pub fn open_signing_key(&self, id: &str, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
         open(&self.signers, id.as_bytes(), sealed)
+    }
+
+    /// Seals what an OAuth flow needs on its way back, bound to the hash of its state.
+    pub fn seal_flow(
+        &self,
+        entropy: &dyn Entropy,
+        state: &TokenHash,
+        plain: &[u8],
+    ) -> Result<Vec<u8>, CannotDerive> {
+        seal(&self.flows, entropy, state.as_bytes(), plain)
+    }
+
+    /// Opens what an OAuth flow needs on its way back.
+    pub fn open_flow(&self, state: &TokenHash, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
+        open(&self.flows, state.as_bytes(), sealed)
+    }
+
+    /// Seals the secrets of an identity provider's client, bound to the provider's key.
+    pub fn seal_provider(
+        &self,
+        entropy: &dyn Entropy,
+        key: &str,
+        plain: &[u8],
+    ) -> Result<Vec<u8>, CannotDerive> {
+        seal(&self.providers, entropy, key.as_bytes(), plain)
+    }
+
+    /// Opens the secrets of an identity provider's client.
+    pub fn open_provider(&self, key: &str, sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
+        open(&self.providers, key.as_bytes(), sealed)
     }
 
     /// Seals a refresh token's successor under a key that only the presented token yields.

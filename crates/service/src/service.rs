@@ -11,6 +11,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::User;
 use latchkey_mail::{Templates, Transport};
+use latchkey_oauth::{InvalidOutbound, ProviderClient};
 use latchkey_store::{Store, StoreError};
 use serde_json::Map;
 use tokio::sync::{Mutex, Notify};
@@ -22,7 +23,9 @@ use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::id_order::IdOrder;
 use crate::limits::Limits;
+use crate::oauth::providers::{OAuthParts, Providers};
 use crate::passwords::{HashingError, Passwords};
+use crate::search::ProfileSearch;
 use crate::secrets::{CannotDerive, Keys, ServerSecret};
 use crate::settings::{BaseSettings, SettingsInForce};
 use crate::signing_keys::{KeySet, new_signing_key};
@@ -51,6 +54,8 @@ pub struct ServiceParts {
     pub secret: ServerSecret,
     /// Mails.
     pub mailer: Mailer,
+    /// Identity providers.
+    pub oauth: OAuthParts,
 }
 
 /// Why a service does not start.
@@ -65,7 +70,10 @@ pub enum StartError {
     /// The keys.
     #[error(transparent)]
     Keys(#[from] CannotDerive),
-    /// Settings or signing keys that do not fit.
+    /// How identity providers are talked to.
+    #[error(transparent)]
+    Outbound(#[from] InvalidOutbound),
+    /// Settings, signing keys or identity providers that do not fit.
     #[error("{0}: {reason}", reason = crate::service::reason(.0))]
     Service(#[from] Error),
 }
@@ -86,6 +94,10 @@ pub struct Service {
     pub(crate) mailer: Mailer,
     pub(crate) mail_written: Notify,
     pub(crate) reloading: Mutex<()>,
+    pub(crate) oauth_parts: OAuthParts,
+    pub(crate) providers: ArcSwap<Providers>,
+    pub(crate) provider_client: ProviderClient,
+    pub(crate) search: ProfileSearch,
     id_order: IdOrder,
 }
 
@@ -110,7 +122,7 @@ pub(crate) struct SessionDraft {
 }
 
 impl Service {
-    /// Starts the hashing threads, makes sure of a signing key, and loads the settings.
+    /// Starts the hashing threads, makes sure of a signing key, and loads settings and identity providers.
     pub async fn start(parts: ServiceParts) -> Result<Self, StartError> {
         let keys = parts.secret.derive()?;
         let passwords = Passwords::start(parts.config.hashing, Arc::clone(&parts.entropy))?;
@@ -119,6 +131,8 @@ impl Service {
         parts.store.ensure_signing_key(candidate).await?;
         let signing = KeySet::open(&parts.store.list_signing_keys(now).await?, &keys)?;
         let settings = parts.base_settings.in_force(&parts.store.load_settings().await?)?;
+        let providers = Providers::open(&parts.oauth, &parts.store.list_oauth_providers().await?, &keys)?;
+        let provider_client = ProviderClient::new(parts.oauth.outbound.clone())?;
         let names =
             TokenNames { issuer: parts.config.origin().to_owned(), audience: parts.config.audience.clone() };
         Ok(Self {
@@ -136,6 +150,10 @@ impl Service {
             mailer: parts.mailer,
             mail_written: Notify::new(),
             reloading: Mutex::new(()),
+            oauth_parts: parts.oauth,
+            providers: ArcSwap::from_pointee(providers),
+            provider_client,
+            search: ProfileSearch::default(),
             id_order: IdOrder::default(),
         })
     }
@@ -219,7 +237,13 @@ impl Service {
         Ok(SignedIn { user, access, refresh, csrf_token, session_expires_at: session.expires_at() })
     }
 
-    fn issue_access_token(&self, user: &User, session: &Session, now: Timestamp) -> Result<AccessToken> {
+    /// A new access token of a living session.
+    pub(crate) fn issue_access_token(
+        &self,
+        user: &User,
+        session: &Session,
+        now: Timestamp,
+    ) -> Result<AccessToken> {
         let expires_at = now.plus(self.config.lifetimes.access_token).min(session.absolute_expires_at);
         let claims = self.names.claims(user, session, now, expires_at, self.entropy.bytes());
         let token = self.signing.load().signing()?.sign(&claims)?;

@@ -1,4 +1,4 @@
-//! What instances share and may change at any time: settings and signing keys. Other instances, and the command line
+//! What instances share and may change at any time: settings, identity providers and signing keys. Other instances, and the command line
 //! beside a running service, change them through the database; a version tells.
 
 use latchkey_domain::audit::{Actor, AuditKind};
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Result;
+use crate::oauth::providers::Providers;
 use crate::service::Service;
 use crate::signing_keys::{KeySet, new_signing_key};
 
@@ -15,7 +16,7 @@ use crate::signing_keys::{KeySet, new_signing_key};
 const CLOCK_SKEW: Duration = Duration::from_mins(1);
 
 impl Service {
-    /// Looks whether settings or keys changed elsewhere, and takes them over; `true` if they had.
+    /// Looks whether settings, providers or keys changed elsewhere, and takes them over; `true` if they had.
     pub async fn sync_shared(&self) -> Result<bool> {
         if self.store.shared_version().await? == self.settings.load().version {
             return Ok(false);
@@ -24,13 +25,16 @@ impl Service {
         Ok(true)
     }
 
-    /// Loads settings and keys. One task at a time: what was read later must not be overwritten with what was read
-    /// before it, or the version would be that of other keys.
+    /// Loads settings, providers and keys. One task at a time: what was read later must not be overwritten with what
+    /// was read before it, or the version would be that of other keys.
     pub(crate) async fn reload_shared(&self) -> Result<()> {
         let _turn = self.reloading.lock().await;
         let stored = self.store.load_settings().await?;
         let keys = KeySet::open(&self.store.list_signing_keys(self.clock.now()).await?, &self.keys)?;
+        let rows = self.store.list_oauth_providers().await?;
+        let providers = Providers::open(&self.oauth_parts, &rows, &self.keys)?;
         let settings = self.base_settings.in_force(&stored)?;
+        self.providers.store(Arc::new(providers));
         self.signing.store(Arc::new(keys));
         self.settings.store(Arc::new(settings));
         Ok(())

@@ -15,6 +15,7 @@ use crate::config::SigningAlgorithm;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::secrets::Keys;
+use crate::verified_tokens::VerifiedTokens;
 
 /// Bytes of one coordinate on P-256.
 const COORDINATE: usize = 32;
@@ -40,6 +41,7 @@ enum Pair {
 /// All keys in use; the first signs.
 pub struct KeySet {
     keys: Vec<SigningKey>,
+    verified: VerifiedTokens,
 }
 
 /// Makes a private key in PKCS#8.
@@ -102,6 +104,10 @@ impl SigningKey {
     #[must_use]
     pub const fn created_at(&self) -> Timestamp {
         self.created_at
+    }
+
+    pub(crate) const fn verify_until(&self) -> Option<Timestamp> {
+        self.verify_until
     }
 
     pub(crate) const fn decoding(&self) -> &DecodingKey {
@@ -178,7 +184,9 @@ impl KeySet {
     pub fn open(stored: &[StoredSigningKey], keys: &Keys) -> Result<Self> {
         let opened: Vec<_> = stored.iter().map(|key| SigningKey::open(key, keys)).collect::<Result<_>>()?;
         match opened.first() {
-            Some(first) if first.verify_until.is_none() => Ok(Self { keys: opened }),
+            Some(first) if first.verify_until.is_none() => {
+                Ok(Self { keys: opened, verified: VerifiedTokens::default() })
+            }
             _ => Err(Error::internal("there is no key that signs")),
         }
     }
@@ -192,6 +200,11 @@ impl KeySet {
     #[must_use]
     pub fn find(&self, kid: &str, now: Timestamp) -> Option<&SigningKey> {
         self.accepted(now).find(|key| key.kid == kid)
+    }
+
+    /// The tokens of these keys that were found good.
+    pub(crate) const fn verified(&self) -> &VerifiedTokens {
+        &self.verified
     }
 
     /// The public halves of the accepted keys, as a JWK set.

@@ -63,11 +63,18 @@ pub(crate) enum EngineFault {
     Silent,
     #[error("a statement of the engine yielded no row")]
     NoRow,
+    #[error("what was to be locked changed meanwhile, again and again")]
+    Moved,
 }
 
 /// The storage does not work now.
 pub(crate) fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Unavailable(Box::new(error))
+}
+
+/// Somebody came in between: the whole operation once more.
+pub(crate) fn again(error: impl std::error::Error + Send + Sync + 'static) -> Fault {
+    Fault { error: unavailable(error), remedy: Remedy::Again }
 }
 
 /// The driver failed in a way that another try will not mend.

@@ -2,7 +2,7 @@
 //! all of its statements go together.
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 
 use crate::script::Script;
 use crate::store::PostgresStore;
@@ -42,6 +42,9 @@ const SESSIONS: &str = purge!(
     "coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) <= $1",
     "coalesce(ended_at, least(idle_expires_at, absolute_expires_at))"
 );
+const OAUTH_FLOWS: &str = purge!("oauth_flows", "state_hash", "expires_at <= $1", "expires_at");
+const OAUTH_CODES: &str = purge!("oauth_codes", "code_hash", "expires_at <= $1", "expires_at");
+const OAUTH_USED_TOKENS: &str = purge!("oauth_used_tokens", "hash", "expires_at <= $1", "expires_at");
 const LIMIT_BUCKETS: &str = purge!("limit_buckets", "key", "full_at <= $1", "full_at");
 const LIMIT_FAILURES: &str = purge!("limit_failures", "key", "remembered_until < $1", "remembered_until");
 const KNOWN_CLIENTS: &str = purge!("known_clients", "key", "known_until <= $1", "known_until");
@@ -51,8 +54,8 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN (SELECT id FROM stale)";
 
 impl PostgresStore {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Sealed refresh tokens past their
-    /// grace are wiped as well, and not counted.
+    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Changes that indexes
+    /// have read and sealed refresh tokens past their grace go as well, and are not counted.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let ended_before = now.minus(KEPT_AFTER_END);
         let steps = [
@@ -62,6 +65,9 @@ impl PostgresStore {
             (SENT_MAILS, ended_before),
             (DECOY_MAILS, now.minus(DECOYS_KEPT)),
             (SESSIONS, ended_before),
+            (OAUTH_FLOWS, now.minus(FLOWS_KEPT)),
+            (OAUTH_CODES, now),
+            (OAUTH_USED_TOKENS, now),
             (LIMIT_BUCKETS, now),
             (LIMIT_FAILURES, now),
             (KNOWN_CLIENTS, now),
@@ -69,7 +75,9 @@ impl PostgresStore {
         let mut writes = Script::default();
         let deleted = steps.map(|(sql, until)| writes.add(sql, values![until, PURGED_AT_ONCE]));
         let answers = self.write(&writes).await?;
-        // All of them at every purge, however many sessions refresh: they are kept for their grace alone.
+        // All of these at every purge, and not counted: changes that are kept for indexes, and sealed tokens, however
+        // many sessions refresh, which are kept for their grace alone.
+        while self.purge_changes(now).await? >= u64::from(PURGED_AT_ONCE) {}
         while self.tell(WIPE_SEALS, values![now, PURGED_AT_ONCE]).await?.affected >= u64::from(PURGED_AT_ONCE)
         {
         }

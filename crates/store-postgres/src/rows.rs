@@ -118,6 +118,11 @@ impl<'r> Cells<'r> {
         self.parsed(column, |text| Email::parse(text).ok())
     }
 
+    pub(crate) fn maybe_email(&mut self, column: &'static str) -> Fallible<Option<Email>> {
+        let text = self.maybe_text(column)?;
+        text.map(|text| Email::parse(&text).map_err(|_| self.corrupt(column))).transpose()
+    }
+
     pub(crate) fn json(&mut self, column: &'static str) -> Fallible<Value> {
         self.parsed(column, |text| serde_json::from_str(text).ok())
     }

@@ -11,7 +11,7 @@ use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
     RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
     StoreResult,
 };
@@ -23,6 +23,7 @@ use crate::change_password::{begin_password_change, change_password};
 use crate::errors::Fallible;
 use crate::guards::{self, Hold, Watch};
 use crate::limits::Buckets;
+use crate::profiles::profile_columns;
 use crate::rows::Cells;
 use crate::script::{Answers, Script, Slot};
 use crate::store::PostgresStore;
@@ -81,6 +82,13 @@ pub(crate) const FIND_LIVE: &str = concat!(
 );
 const FIND_OWNER: &str = concat!(
     "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
+    WHERE s.id = $1 AND u.banned_at IS NULL AND ",
+    living!("$2")
+);
+const FIND_OWN_PROFILE: &str = concat!(
+    "SELECT s.user_id, p.user_id IS NOT NULL, ",
+    profile_columns!(),
+    " FROM sessions AS s JOIN users AS u ON u.id = s.user_id LEFT JOIN profiles AS p ON p.user_id = s.user_id
     WHERE s.id = $1 AND u.banned_at IS NULL AND ",
     living!("$2")
 );
@@ -146,6 +154,10 @@ impl Sessions for PostgresStore {
         Ok(found.find(|row| Cells::new(row, "sessions").id("user_id"))?)
     }
 
+    async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>> {
+        Ok(self.ask(FIND_OWN_PROFILE, values![id, now]).await?.find(read_own_profile)?)
+    }
+
     async fn is_refresh_token_good(
         &self,
         family: TokenHash,
@@ -189,6 +201,16 @@ impl Sessions for PostgresStore {
     async fn change_password(&self, change: ChangePassword) -> StoreResult<SignInOutcome> {
         change_password(self, &change).await
     }
+}
+
+/// Reads whose a session is that lives.
+pub(crate) fn find_owner(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
+    script.add(FIND_OWNER, values![id, now])
+}
+
+/// Whose a session is.
+pub(crate) fn owner(answers: &Answers, slot: Slot) -> Fallible<Option<UserId>> {
+    answers.find(slot, |row| Cells::new(row, "sessions").id("user_id"))
 }
 
 async fn begin_sign_in(
@@ -252,8 +274,7 @@ async fn open_after_password(store: &PostgresStore, sign_in: &SignIn) -> StoreRe
                 accounts::save_password(&mut writes, user_id, rehashed, now);
             }
             if account.user.is_pending {
-                writes.add(PEND_NO_MORE, values![user_id, now]);
-                profiles::show_or_hide(&mut writes, user_id);
+                pend_no_more(&mut writes, user_id, now);
             }
             open(&mut writes, user_id, session);
             audit::record_in(&mut writes, event.clone(), user_id, session.id)?;
@@ -284,6 +305,12 @@ async fn fail_sign_in(store: &PostgresStore, failed: &FailedSignIn) -> StoreResu
             Ok(Step::done(writes, limited))
         })
         .await
+}
+
+/// A pending account that gets a session is pending no more.
+pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    writes.add(PEND_NO_MORE, values![user_id, now]);
+    profiles::show_or_hide(writes, user_id);
 }
 
 /// Writes a new session.
@@ -342,6 +369,14 @@ fn read_live(row: &Row) -> Fallible<LiveSession> {
     let user = accounts::read_account(&mut cells)?.user;
     let session = read_session(cells.of("sessions"))?;
     Ok(LiveSession { session, user })
+}
+
+fn read_own_profile(row: &Row) -> Fallible<OwnProfile> {
+    let mut cells = Cells::new(row, "sessions");
+    let user_id = cells.id("user_id")?;
+    let has_profile = cells.flag("has_profile")?;
+    let profile = has_profile.then(|| profiles::read_profile(cells.of("profiles")).map(Box::new));
+    Ok(OwnProfile { user_id, profile: profile.transpose()? })
 }
 
 /// Reads the [`session_columns`] that come next.

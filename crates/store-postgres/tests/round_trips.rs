@@ -2,9 +2,12 @@
 //! round_trips -- --nocapture` prints the table.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod identity_world;
+
 use std::time::Duration;
 
 use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
+use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::ids::{KeyId, LeaseId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
 use latchkey_domain::page::Page;
@@ -15,16 +18,19 @@ use latchkey_store::conformance::numbered::{
     account, at, client, email, event, key, mail, session, token, user_id,
 };
 use latchkey_store::{
-    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn, Lease,
-    Limits, ListUsers, MailFate, NewAccount, NewChallenge, NewSigningKey, NewToken, Outbox, PendingSignUp,
+    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn,
+    Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount, NewChallenge,
+    NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp, PresentedCode,
     Profiles, RefreshSession, RequestChallenge, ResetPassword, Sessions, SettingChange, Settings, SignIn,
-    SignInGuard, SigningKeys, Store, TokenAttempt, UpdateProfile, UpdateUser, UserPosition,
+    SignInGuard, SigningKeys, Store, StoredProvider, TokenAttempt, UnlinkIdentity, UpdateProfile, UpdateUser,
+    UserPosition,
 };
 use latchkey_store_postgres::test_cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
 use latchkey_store_postgres::{PostgresOptions, PostgresStore, Prepared};
 use tempfile::TempDir;
 
+use identity_world::{flow, identity, with_identity};
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
     store: PostgresStore,
@@ -171,6 +177,7 @@ async fn sessions(measured: &mut Measured) {
     op!(m.sign_in(sign_in));
     op!(m.find_live_session(session(1).id, at(1)));
     op!(m.find_session_owner(session(1).id, at(1)));
+    op!(m.find_session_profile(session(1).id, at(1)));
     op!(m.is_refresh_token_good(session(1).family, session(1).refresh, Duration::from_secs(30), at(1)));
     let refresh = || RefreshSession {
         family: session(1).family,
@@ -273,6 +280,63 @@ async fn profiles_and_admin(measured: &mut Measured) {
     ));
 }
 
+async fn identities(measured: &mut Measured) {
+    let m = measured;
+    m.store.create_account(account(6)).await.unwrap();
+    m.store.create_account(NewAccount { email_verified: false, ..account(7) }).await.unwrap();
+    op!(m.sign_in_with_identity(with_identity(next, "8", 8, 80)), "new account");
+    op!(m.sign_in_with_identity(with_identity(next, "8", 8, 81)), "linked");
+    op!(m.sign_in_with_identity(with_identity(next, "6", 6, 60)), "to be linked");
+    op!(m.sign_in_with_identity(with_identity(next, "7", 7, 70)), "taken over");
+    let (user_id, session_id, now) = (user_id(6), session(60).id, at(1));
+    let linker = Some(Linker { user_id, session_id });
+    op!(m.link_identity(LinkIdentity {
+        user_id,
+        session_id,
+        identity: identity("66", 9),
+        event: event(next()),
+        now
+    }));
+    op!(m.list_identities(user_id));
+    let provider = ProviderKey::parse("google").unwrap();
+    let flow = flow(token(next()), linker);
+    op!(m.begin_flow(flow.clone()));
+    op!(m.take_flow(flow.state, now));
+    let code = NewOAuthCode {
+        code: token(next()),
+        code_challenge: token(1),
+        identity: identity("67", 6),
+        linker: None,
+        rules: with_identity(next, "67", 6, 0).rules,
+        created_at: now,
+        expires_at: at(60),
+    };
+    op!(m.save_oauth_code(code.clone()));
+    op!(m.take_oauth_code(PresentedCode { code: code.code, code_challenge: token(1), caller: None, now }));
+    let (subject, offered) = (None, vec![provider.clone()]);
+    let named = provider.clone();
+    op!(m.unlink_identity(UnlinkIdentity {
+        user_id,
+        provider: named,
+        subject,
+        offered,
+        event: event(next()),
+        now
+    }));
+    let kept = StoredProvider {
+        key: provider.clone(),
+        kind: ProviderKind::BuiltIn,
+        config: serde_json::Map::new(),
+        sealed: vec![1; 80],
+        created_at: now,
+        updated_at: now,
+    };
+    op!(m.create_oauth_provider(kept.clone(), event(next())));
+    op!(m.list_oauth_providers());
+    op!(m.update_oauth_provider(kept, event(next())));
+    op!(m.delete_oauth_provider(&provider, ProviderKind::BuiltIn, event(next())));
+}
+
 async fn the_rest(measured: &mut Measured) {
     let m = measured;
     let lease = Lease { id: LeaseId::new(at(0), [9; 10]), until: at(60) };
@@ -308,6 +372,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
     sessions(&mut measured).await;
     challenges(&mut measured).await;
     profiles_and_admin(&mut measured).await;
+    identities(&mut measured).await;
     the_rest(&mut measured).await;
     measured
 }

@@ -10,9 +10,10 @@ use rusqlite::Connection;
 use tokio_postgres::{Client, NoTls};
 
 /// The search index: of SQLite a virtual table with tables behind it, and the number of each row in it; of
-/// PostgreSQL a column.
+/// PostgreSQL a column. Places of the feed are unique where one process writes at a time.
 fn is_of_the_search_index(table: &str, column: &str) -> bool {
     table.starts_with("profile_search")
+        || (table == "search_feed" && column == "place")
         || (table == "profiles" && ["search_id", "trigrams"].contains(&column))
 }
 

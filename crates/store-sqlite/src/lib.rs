@@ -11,9 +11,12 @@ mod change_password;
 mod code_attempts;
 mod errors;
 mod guards;
+mod identities;
 mod limits;
 mod links;
 mod migrations;
+mod oauth_flows;
+mod oauth_providers;
 mod open;
 mod outbox;
 mod profiles;
@@ -24,6 +27,9 @@ mod refresh;
 mod reset;
 mod rows;
 mod search;
+mod search_feed;
+#[cfg(feature = "seed")]
+mod seed;
 mod sessions;
 mod settings;
 mod sign_up;
@@ -34,4 +40,6 @@ mod writer;
 
 pub use bulk::{SourceError, SqliteSource};
 pub use latchkey_store::migrations::MigrationError;
+#[cfg(feature = "seed")]
+pub use seed::seed;
 pub use store::{SqliteOptions, SqliteStore};

@@ -17,6 +17,8 @@ const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     8 "0008_audit",
     9 "0009_search",
     10 "0010_health",
+    11 "0011_oauth",
+    12 "0012_search_feed",
 };
 
 const CREATE_TABLE: &str = "

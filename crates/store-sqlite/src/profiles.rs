@@ -33,6 +33,8 @@ const UPDATE_PROFILE: &str = "
     UPDATE profiles SET updated_at = ?2, version = ?3, folded_name = ?4, folded_username = ?5, folded_bio = ?6,
         name = ?7, username = ?8, avatar_url = ?9, bio = ?10, metadata = ?11, custom = ?12
     WHERE user_id = ?1";
+const UPDATE_UNSEARCHED: &str = "
+    UPDATE profiles SET updated_at = ?2, version = ?3, avatar_url = ?4, metadata = ?5, custom = ?6 WHERE user_id = ?1";
 const SHOW_OR_HIDE: &str = "
     UPDATE profiles SET searchable = (SELECT banned_at IS NULL AND pending = 0 FROM users WHERE id = ?1)
     WHERE user_id = ?1";
@@ -71,13 +73,13 @@ fn update_profile(conn: &Connection, update: UpdateProfile) -> Fallible<UpdatePr
     let Ok(after) = patch.apply(&before, now) else {
         return Ok(UpdateProfileOutcome::TooLarge);
     };
-    if is_username_taken(conn, &after)? {
+    if after.username != before.username && is_username_taken(conn, &after)? {
         return Ok(UpdateProfileOutcome::UsernameTaken);
     }
     if is_new {
         insert(conn, &after)?;
     } else if after != before {
-        save(conn, &after)?;
+        save_change(conn, &before, &after)?;
     }
     Ok(UpdateProfileOutcome::Updated(Box::new(after)))
 }
@@ -130,6 +132,26 @@ pub(crate) fn save(conn: &Connection, profile: &Profile) -> Fallible<()> {
     Ok(())
 }
 
+/// Writes what changed. Folding the text for search costs more than the write, so it is left out where it would come to
+/// the same.
+fn save_change(conn: &Connection, before: &Profile, after: &Profile) -> Fallible<()> {
+    let is_found_alike =
+        (&before.name, &before.username, &before.bio) == (&after.name, &after.username, &after.bio);
+    if !is_found_alike {
+        return save(conn, after);
+    }
+    let params = params![
+        after.user_id.blob(),
+        after.updated_at.as_millis(),
+        after.version,
+        after.avatar_url.as_ref().map(AvatarUrl::as_str),
+        object_text(after.metadata.as_map())?,
+        object_text(&after.custom)?,
+    ];
+    execute(conn, UPDATE_UNSEARCHED, params)?;
+    Ok(())
+}
+
 /// Leaves nothing of the public text.
 pub(crate) fn clear_public_text(conn: &Connection, user_id: UserId, now: Timestamp) -> Fallible<()> {
     match find_by_user(conn, user_id)? {
@@ -170,7 +192,11 @@ fn folded(profile: &Profile) -> SearchText {
 
 /// Reads a row of [`profile_columns`].
 pub(crate) fn read_row(row: &Row<'_>) -> Fallible<Profile> {
-    let mut cells = Cells::new(row, "profiles");
+    read_profile(&mut Cells::new(row, "profiles"))
+}
+
+/// Reads the [`profile_columns`] that come next.
+pub(crate) fn read_profile(cells: &mut Cells<'_>) -> Fallible<Profile> {
     Ok(Profile {
         id: cells.id("id")?,
         user_id: cells.id("user_id")?,

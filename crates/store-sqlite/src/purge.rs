@@ -1,9 +1,10 @@
 //! Deleting what is past its use. One table at a time, so that other writes get in between.
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 use rusqlite::params;
 
+use crate::search_feed;
 use crate::statements::execute;
 use crate::store::SqliteStore;
 
@@ -26,6 +27,15 @@ const SESSIONS: &str = "
     DELETE FROM sessions WHERE id IN (
         SELECT id FROM sessions WHERE coalesce(ended_at, min(idle_expires_at, absolute_expires_at)) <= ?1
         ORDER BY coalesce(ended_at, min(idle_expires_at, absolute_expires_at)) LIMIT ?2)";
+const OAUTH_FLOWS: &str = "
+    DELETE FROM oauth_flows WHERE state_hash IN
+        (SELECT state_hash FROM oauth_flows WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
+const OAUTH_CODES: &str = "
+    DELETE FROM oauth_codes WHERE code_hash IN
+        (SELECT code_hash FROM oauth_codes WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
+const OAUTH_USED_TOKENS: &str = "
+    DELETE FROM oauth_used_tokens WHERE hash IN
+        (SELECT hash FROM oauth_used_tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
 const LIMIT_BUCKETS: &str = "
     DELETE FROM limit_buckets WHERE key IN
         (SELECT key FROM limit_buckets WHERE full_at <= ?1 ORDER BY full_at LIMIT ?2)";
@@ -40,8 +50,8 @@ const WIPE_SEALS: &str = "
         (SELECT id FROM sessions WHERE sealed_until < ?1 ORDER BY sealed_until LIMIT ?2)";
 
 impl SqliteStore {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Sealed refresh tokens past their
-    /// grace are wiped as well, and not counted.
+    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Changes that indexes
+    /// have read and sealed refresh tokens past their grace go as well, and are not counted.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let ended_before = now.minus(KEPT_AFTER_END);
         let steps = [
@@ -51,6 +61,9 @@ impl SqliteStore {
             (SENT_MAILS, ended_before),
             (DECOY_MAILS, now.minus(DECOYS_KEPT)),
             (SESSIONS, ended_before),
+            (OAUTH_FLOWS, now.minus(FLOWS_KEPT)),
+            (OAUTH_CODES, now),
+            (OAUTH_USED_TOKENS, now),
             (LIMIT_BUCKETS, now),
             (LIMIT_FAILURES, now),
             (KNOWN_CLIENTS, now),
@@ -59,7 +72,9 @@ impl SqliteStore {
         for (statement, until) in steps {
             deleted += self.purge_rows(statement, until).await?;
         }
-        // All of them at every purge, however many sessions refresh: they are kept for their grace alone.
+        // All of these at every purge, and not counted: changes that are kept for indexes, and sealed tokens, however
+        // many sessions refresh, which are kept for their grace alone.
+        while self.write(move |conn| search_feed::purge(conn, now)).await? >= u64::from(PURGED_AT_ONCE) {}
         while self.purge_rows(WIPE_SEALS, now).await? >= u64::from(PURGED_AT_ONCE) {}
         Ok(deleted)
     }

@@ -131,6 +131,10 @@ impl<'r> Cells<'r> {
         self.parsed(column, |text| Email::parse(text).ok())
     }
 
+    pub(crate) fn maybe_email(&mut self, column: &'static str) -> Fallible<Option<Email>> {
+        self.read_maybe(column, |value| Email::parse(value.as_str().ok()?).ok())
+    }
+
     pub(crate) fn json(&mut self, column: &'static str) -> Fallible<Value> {
         self.parsed(column, |text| serde_json::from_str(text).ok())
     }

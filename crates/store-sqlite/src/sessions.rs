@@ -11,16 +11,18 @@ use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
     RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
     StoreResult,
 };
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
 use crate::accounts::{self, account_columns, account_tables};
 use crate::change_password::{begin_password_change, change_password};
 use crate::errors::Fallible;
 use crate::limits::take_all;
+use crate::profiles::profile_columns;
 use crate::rows::{Cells, Id};
 use crate::statements::{execute, find, list};
 use crate::store::SqliteStore;
@@ -62,6 +64,15 @@ const FIND_OWNER: &str = concat!(
     "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
     WHERE s.id = ?1 AND u.banned_at IS NULL AND ",
     living!()
+);
+const FIND_OWN_PROFILE: &str = concat!(
+    "SELECT owner, ",
+    profile_columns!(),
+    " FROM (
+        SELECT s.user_id AS owner FROM sessions AS s JOIN users AS u ON u.id = s.user_id
+        WHERE s.id = ?1 AND u.banned_at IS NULL AND ",
+    living!(),
+    ") LEFT JOIN profiles ON user_id = owner"
 );
 const LIST_LIVE: &str = concat!(
     "SELECT ",
@@ -130,11 +141,11 @@ impl Sessions for SqliteStore {
     }
 
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>> {
-        self.read(|conn| {
-            find(conn, FIND_OWNER, params![id.blob(), now.as_millis()], |row| {
-                Cells::new(row, "sessions").id("user_id")
-            })
-        })
+        self.read(|conn| find_owner(conn, id, now))
+    }
+
+    async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>> {
+        self.read(|conn| find(conn, FIND_OWN_PROFILE, params![id.blob(), now.as_millis()], read_own_profile))
     }
 
     async fn is_refresh_token_good(
@@ -166,6 +177,13 @@ impl Sessions for SqliteStore {
     async fn change_password(&self, change: ChangePassword) -> StoreResult<SignInOutcome> {
         self.write(move |conn| change_password(conn, change)).await
     }
+}
+
+/// Whose a session is that lives.
+pub(crate) fn find_owner(conn: &Connection, id: SessionId, now: Timestamp) -> Fallible<Option<UserId>> {
+    find(conn, FIND_OWNER, params![id.blob(), now.as_millis()], |row| {
+        Cells::new(row, "sessions").id("user_id")
+    })
 }
 
 fn begin_sign_in(
@@ -202,9 +220,7 @@ fn open_after_password(conn: &Connection, sign_in: SignIn) -> Fallible<SignInOut
     if let Some(rehashed) = &rehashed {
         accounts::save_password(conn, user_id, rehashed, now)?;
     }
-    if execute(conn, PEND_NO_MORE, params![user_id.blob(), now.as_millis()])? > 0 {
-        profiles::show_or_hide(conn, user_id)?;
-    }
+    pend_no_more(conn, user_id, now)?;
     open(conn, user_id, &session)?;
     if let Some(guard) = &guard {
         guards::forgive(conn, guard)?;
@@ -227,6 +243,14 @@ fn fail_sign_in(conn: &Connection, failed: FailedSignIn) -> Fallible<Option<Limi
 
 fn judge(conn: &Connection, guard: Option<&SignInGuard>, now: Timestamp) -> Fallible<Option<Limited>> {
     guard.map_or(Ok(None), |guard| guards::judge(conn, guard, now))
+}
+
+/// An account that gets a session is pending no more.
+pub(crate) fn pend_no_more(conn: &Connection, user_id: UserId, now: Timestamp) -> Fallible<()> {
+    if execute(conn, PEND_NO_MORE, params![user_id.blob(), now.as_millis()])? > 0 {
+        profiles::show_or_hide(conn, user_id)?;
+    }
+    Ok(())
 }
 
 /// Writes a new session.
@@ -289,6 +313,14 @@ fn read_live(row: &Row<'_>) -> Fallible<LiveSession> {
     let user = accounts::read_account(&mut cells)?.user;
     let session = read_session(cells.of("sessions"))?;
     Ok(LiveSession { session, user })
+}
+
+fn read_own_profile(row: &Row<'_>) -> Fallible<OwnProfile> {
+    let mut cells = Cells::new(row, "sessions");
+    let user_id = cells.id("user_id")?;
+    let has_profile = row.get_ref(1)? != ValueRef::Null;
+    let profile = has_profile.then(|| profiles::read_profile(cells.of("profiles")).map(Box::new));
+    Ok(OwnProfile { user_id, profile: profile.transpose()? })
 }
 
 /// Reads the [`session_columns`] that come next.

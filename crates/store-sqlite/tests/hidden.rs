@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use latchkey_store::Store;
 use latchkey_store::conformance::hidden::{self, Look};
+use latchkey_store::conformance::numbered::{account, at};
+use latchkey_store::{Accounts, FeedPosition, FeedRead, SearchFeed, Store};
 use latchkey_store_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -35,6 +36,25 @@ impl Look for Looked {
         let sql = format!("SELECT CAST(({sql}) AS TEXT)");
         Connection::open(&self.path).unwrap().query_row(&sql, [], |row| row.get(0)).unwrap()
     }
+}
+
+#[tokio::test]
+async fn changes_of_the_search_go_after_a_day_or_two_but_for_the_last() {
+    const DAY: i64 = 24 * 60 * 60;
+    let looked = looked().await;
+    for number in [1, 2] {
+        looked.store.create_account(account(number)).await.unwrap();
+    }
+    let count = async || looked.text("SELECT count(*) FROM search_feed").await;
+    let start = FeedPosition("0".to_owned());
+    looked.store.purge(at(0)).await.unwrap();
+    looked.store.purge(at(DAY - 1)).await.unwrap();
+    assert_eq!(count().await, "2", "within a day");
+    assert!(matches!(looked.store.list_search_changes(&start).await.unwrap(), FeedRead::Changes { .. }));
+
+    looked.store.purge(at(DAY)).await.unwrap();
+    assert_eq!(count().await, "1", "after it");
+    assert_eq!(looked.store.list_search_changes(&start).await.unwrap(), FeedRead::Lost);
 }
 
 #[tokio::test]

@@ -10,12 +10,16 @@ mod challenges;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod identities;
 mod limits;
 mod links;
 pub mod migrations;
+mod oauth_flows;
+mod oauth_providers;
 mod outbox;
 mod profiles;
 mod retention;
+mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -28,13 +32,25 @@ pub use challenges::{
     OpenedLink, RequestChallenge, RequestOutcome, ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
 };
 pub use error::{StoreError, StoreResult, UniqueKey};
+pub use identities::{
+    Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
+    SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UsedToken,
+};
 pub use limits::Limits;
 pub use links::StoredLink;
+pub use oauth_flows::{
+    CodeVerdict, Linker, NewCodeOutcome, NewFlow, NewOAuthCode, OAuthFlows, PresentedCode, StateOutcome,
+    StoredCode, TakenCode, TakenFlow,
+};
+pub use oauth_providers::{OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
-pub use retention::{DECOYS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE};
+pub use retention::{
+    CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, MOST_CHANGES_KEPT, PURGED_AT_ONCE,
+};
+pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession,
+    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
     RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
@@ -50,9 +66,13 @@ pub trait Store:
     + AdminUsers
     + Audit
     + Challenges
+    + Identities
     + Limits
+    + OAuthFlows
+    + OAuthProviders
     + Outbox
     + Profiles
+    + SearchFeed
     + Sessions
     + Settings
     + SigningKeys
@@ -64,7 +84,9 @@ pub trait Store:
     async fn check(&self) -> StoreResult<()>;
 
     /// Deletes what is past its use at `now`: expired codes; links, reset tokens and sent mails 7 days after their
-    /// end; sessions 7 days after theirs; full buckets and forgotten failures; sign-in addresses of over 30 days.
+    /// end; sessions 7 days after theirs; OAuth states a day after theirs, OAuth codes and used provider tokens at
+    /// theirs; full buckets and forgotten failures; sign-in addresses of over 30 days; changes of what search shows
+    /// after a day or two.
     /// At most a few thousand rows of each at a call; answers how many it deleted, 0 when nothing is left.
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }

@@ -6,8 +6,19 @@ use std::time::Duration;
 /// from an unknown one.
 pub const KEPT_AFTER_END: Duration = Duration::from_hours(7 * 24);
 
+/// OAuth states stay this long after their end, so that a browser that comes back late is sent to its app.
+pub const FLOWS_KEPT: Duration = Duration::from_hours(24);
+
 /// Mails that are never sent stay this long.
 pub const DECOYS_KEPT: Duration = Duration::from_hours(1);
 
 /// Rows of one table that a single purge deletes at the most.
 pub const PURGED_AT_ONCE: u32 = 2_000;
+
+/// Changes of what search shows stay this long, for instances that were out of touch: up to twice as long, and shorter
+/// where there are very many ([`MOST_CHANGES_KEPT`]).
+pub const CHANGES_KEPT: Duration = Duration::from_hours(24);
+
+/// Changes of what search shows that are kept at the most: more than come in while an index is made anew. What counts
+/// as one is the engine's business.
+pub const MOST_CHANGES_KEPT: u32 = 2_000_000;

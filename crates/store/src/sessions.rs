@@ -9,6 +9,7 @@ use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Limited, Take};
 use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::Profile;
 use latchkey_domain::session::{NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -63,6 +64,15 @@ pub struct SignInCandidate {
     pub user: User,
     /// Its password; an account can be without one.
     pub password: Option<PasswordHash>,
+}
+
+/// The owner of a living session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnProfile {
+    /// The user.
+    pub user_id: UserId,
+    /// The user's profile; a user can be without one.
+    pub profile: Option<Box<Profile>>,
 }
 
 /// A password was right: open the session.
@@ -228,6 +238,10 @@ pub trait Sessions {
 
     /// Whose a session is that lives at `now`: the short form of the question for calls that need no more.
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>>;
+
+    /// Whose a session is that lives at `now`, and that user's profile: the question of the most frequent call of all,
+    /// in one read.
+    async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>>;
 
     /// Whether a refresh token's family finds a living session that the token could refresh or just refreshed.
     async fn is_refresh_token_good(

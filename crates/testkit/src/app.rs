@@ -103,6 +103,7 @@ impl TestApp {
     pub async fn run_jobs(&self) {
         self.service().deliver_due_mails().await.expect("mails that can be claimed");
         self.service().sync_shared().await.expect("shared state that can be read");
+        self.service().follow_search().await.expect("changes that can be read");
         self.service().purge().await.expect("rows that can be deleted");
     }
 

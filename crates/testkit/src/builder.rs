@@ -10,8 +10,11 @@ use latchkey_domain::redirect::DevelopmentLoopback;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::HttpSettings;
 use latchkey_mail::Mailbox;
+use latchkey_oauth::{Networks, OutboundSettings};
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
+use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
+use latchkey_service::search::SearchEngine;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use url::Url;
 
@@ -51,6 +54,7 @@ pub struct TestAppBuilder {
     pub(crate) http: HttpSettings,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) mail: MailWay,
+    pub(crate) oauth: OAuthParts,
     pub(crate) seed: u64,
 }
 
@@ -67,9 +71,15 @@ impl Default for TestAppBuilder {
             http,
             cors_origins: Vec::new(),
             mail: MailWay::Memory,
+            oauth: OAuthParts { outbound: outbound(), ..OAuthParts::default() },
             seed: 1,
         }
     }
+}
+
+/// Providers of the tests live on this machine.
+fn outbound() -> OutboundSettings {
+    OutboundSettings { networks: Networks { loopback: true, private: false }, ..OutboundSettings::default() }
 }
 
 fn service_config(public_url: Url) -> ServiceConfig {
@@ -84,6 +94,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
         hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
         limits: LimitsConfig { enabled: false, ..LimitsConfig::default() },
         create_profile_on_sign_up: true,
+        search_engine: SearchEngine::Memory,
         has_mail_transport: true,
         mail_from: Mailbox::parse("Latchkey <no-reply@example.org>").unwrap(),
         mail_retries: MailRetries::default(),
@@ -149,6 +160,7 @@ impl TestAppBuilder {
         self.http.public_url = public_url;
         self.http.development = false;
         self.base.development = DevelopmentLoopback::Refused;
+        self.oauth.outbound.networks.loopback = false;
         self
     }
 
@@ -282,6 +294,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn config(mut self, change: impl FnOnce(&mut ServiceConfig)) -> Self {
         change(&mut self.config);
+        self
+    }
+
+    /// What the service is told of identity providers.
+    #[must_use]
+    pub fn oauth(mut self, change: impl FnOnce(&mut OAuthParts)) -> Self {
+        change(&mut self.oauth);
         self
     }
 

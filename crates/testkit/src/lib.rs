@@ -8,6 +8,7 @@
 //! | [`client`], [`request`], [`answer`] | requests as a test writes them, and what it asserts of answers |
 //! | [`session`], [`users`] | the tokens of an answer; users that are signed up and in |
 //! | [`mails`] | the mailbox |
+//! | [`provider`], [`visitor`] | an identity provider that lies when told to; somebody with a browser |
 //! | [`time`], [`entropy`] | the clock that stands still, the randomness that repeats |
 #![allow(
     clippy::unwrap_used,
@@ -26,11 +27,13 @@ pub mod entropy;
 pub mod instance;
 pub mod macros;
 pub mod mails;
+pub mod provider;
 pub mod request;
 pub mod session;
 pub mod storage;
 pub mod time;
 pub mod users;
+pub mod visitor;
 
 pub use answer::Answer;
 pub use app::TestApp;
@@ -39,6 +42,7 @@ pub use client::Client;
 pub use latchkey_service::settings::{EmailMethod, SettingKey};
 pub use latchkey_store_postgres::test_cluster as postgres;
 pub use mails::{Mail, MailReader};
+pub use provider::LyingProvider;
 pub use request::Request;
 pub use serde_json::{Value, json};
 pub use session::Session;

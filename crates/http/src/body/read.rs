@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 
 use crate::error::{ApiError, Result, codes};
@@ -50,6 +50,20 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<()> {
         return Ok(());
     }
     Err(ApiError::of_status(StatusCode::UNSUPPORTED_MEDIA_TYPE))
+}
+
+/// Refuses what is not declared as a form (WHATWG URL section 5), without a content coding.
+pub(super) fn check_form_type(headers: &HeaderMap) -> Result<()> {
+    let types: Vec<_> = headers.get_all(CONTENT_TYPE).iter().collect();
+    let is_form = |value: &HeaderValue| {
+        let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+        media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    };
+    if types.len() == 1 && is_form(types[0]) && !headers.contains_key(CONTENT_ENCODING) {
+        return Ok(());
+    }
+    Err(ApiError::new(&codes::UNSUPPORTED_MEDIA_TYPE, "The body is not declared as a form.")
+        .next_action("Send the body with `Content-Type: application/x-www-form-urlencoded`."))
 }
 
 /// Whether a media type (RFC 9110 section 8.3.1) is JSON in UTF-8.

@@ -3,7 +3,10 @@
 pub mod audit;
 pub mod config;
 pub mod email;
+pub mod id_token;
+pub mod identities;
 pub mod logout;
+pub mod oauth;
 pub mod password;
 pub mod profiles;
 pub mod public_config;

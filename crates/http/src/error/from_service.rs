@@ -17,6 +17,8 @@ impl ApiError {
             .retry_after(STORAGE_WAIT)
     }
 }
+/// How long a client waits for an identity provider that does not answer.
+const PROVIDER_WAIT: Duration = Duration::from_secs(10);
 
 impl From<Error> for ApiError {
     #[expect(clippy::too_many_lines, reason = "read as a table")]
@@ -74,6 +76,51 @@ impl From<Error> for ApiError {
             Error::EmailProviderNotConfigured => {
                 Self::new(&codes::EMAIL_PROVIDER_NOT_CONFIGURED, "No mail transport is configured.")
             }
+            Error::InvalidOAuthCode => Self::new(
+                &codes::INVALID_OAUTH_CODE,
+                "The code is not valid, was used before, or does not belong to this verifier or session.",
+            ),
+            Error::UnsupportedProvider => {
+                Self::new(&codes::UNSUPPORTED_PROVIDER, "There is no identity provider of this name.")
+            }
+            Error::ProviderNotConfigured => {
+                Self::new(&codes::PROVIDER_NOT_CONFIGURED, "The identity provider is not configured.")
+            }
+            Error::ProviderUnavailable => {
+                Self::new(&codes::SERVICE_BUSY, "The identity provider does not answer at the moment.")
+                    .retry_after(PROVIDER_WAIT)
+            }
+            Error::InvalidIdToken => Self::new(
+                &codes::INVALID_ID_TOKEN,
+                "The identity provider's token is not valid or was used before.",
+            ),
+            Error::SignInToLink => Self::new(
+                &codes::EMAIL_EXISTS,
+                "An account with this email exists: sign in to link this provider.",
+            )
+            .next_action("Sign in with the account's own method, then link this provider."),
+            Error::ProviderWithoutEmail => {
+                Self::new(&codes::FORBIDDEN, "The identity provider gives no email address.")
+                    .next_action("Sign up with an email address, then link this provider.")
+            }
+            Error::ProviderEmailNotVerified => Self::new(
+                &codes::EMAIL_NOT_VERIFIED,
+                "The identity provider did not verify the email address.",
+            )
+            .next_action("Verify the address at the provider, or sign up with it and link this provider."),
+            Error::IdentityTaken => {
+                Self::new(&codes::IDENTITY_TAKEN, "This identity is linked to another account.")
+            }
+            Error::LastSignInMethod => {
+                Self::new(&codes::LAST_SIGN_IN_METHOD, "This is the last way to sign in to this account.")
+            }
+            Error::ProviderExists => {
+                Self::new(&codes::PROVIDER_EXISTS, "An identity provider with this key exists.")
+            }
+            Error::ProviderPinned => Self::new(
+                &codes::SETTING_PINNED,
+                "This identity provider is pinned by the service's configuration.",
+            ),
             Error::TooManyRequests { limit, retry_after } => {
                 Self::new(&codes::TOO_MANY_REQUESTS, format!("Too many requests: {limit}."))
                     .retry_after(retry_after)

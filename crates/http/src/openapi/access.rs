@@ -23,6 +23,8 @@ pub(super) enum Access {
     Open,
     /// For anybody; with the anonymous key where the operator demands it.
     Public,
+    /// The same; a signed-in user does more with it.
+    PublicOrUser,
     /// For a signed-in user.
     User,
     /// For an admin.
@@ -41,6 +43,7 @@ impl Access {
         let schemes: &[&str] = match self {
             Self::Open => &[""],
             Self::Public => &["", ANON_KEY],
+            Self::PublicOrUser => &["", ANON_KEY, USER_TOKEN],
             Self::User => &[USER_TOKEN],
             Self::Admin => &[ADMIN_KEY, ADMIN_KEY_HEADER],
             Self::PublicOrAdmin => &["", ANON_KEY, ADMIN_KEY, ADMIN_KEY_HEADER],
@@ -55,7 +58,7 @@ impl Access {
     pub(super) fn errors(self) -> Vec<&'static ErrorCode> {
         match self {
             Self::Open => vec![],
-            Self::Public | Self::User => vec![&AUTH_UNAUTHORIZED],
+            Self::Public | Self::PublicOrUser | Self::User => vec![&AUTH_UNAUTHORIZED],
             Self::Admin => vec![&VALIDATION_ERROR, &ADMIN_UNAUTHORIZED, &FORBIDDEN, &TOO_MANY_REQUESTS],
             Self::PublicOrAdmin => {
                 vec![&AUTH_UNAUTHORIZED, &ADMIN_UNAUTHORIZED, &FORBIDDEN, &TOO_MANY_REQUESTS]

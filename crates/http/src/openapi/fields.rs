@@ -2,6 +2,7 @@
 //! The structs of the endpoints name them in `#[schema(schema_with = …)]`. Every bound here repeats one that a domain
 //! type enforces.
 
+mod oauth;
 mod request;
 mod response;
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaType};
 use utoipa::openapi::{KnownFormat, Object, ObjectBuilder, SchemaFormat, Type};
 
+pub(crate) use oauth::*;
 pub(crate) use request::*;
 pub(crate) use response::*;
 

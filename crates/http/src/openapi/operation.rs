@@ -24,6 +24,7 @@ use crate::error::codes::{
 /// The media type of bodies and answers.
 pub(super) const JSON: &str = "application/json";
 const HTML: &str = "text/html";
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What every answer to a request can be, whatever the route.
 const ALWAYS: [&ErrorCode; 4] = [&URI_TOO_LONG, &HEADERS_TOO_LARGE, &INTERNAL_ERROR, &SERVICE_BUSY];
@@ -120,6 +121,16 @@ impl Operation {
     ) -> Self {
         let content = content(ContentBuilder::new().schema(Some(self.refer_to::<T>())));
         self.body = Some(RequestBodyBuilder::new().required(Some(required)).content(JSON, content.build()));
+        self.errors.extend(OF_A_BODY);
+        self
+    }
+
+    /// A body that is a form of texts.
+    pub(super) fn form(mut self, description: &str) -> Self {
+        let schema = super::shapes::form_of_texts();
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        let body = RequestBodyBuilder::new().description(Some(description)).content(FORM, content);
+        self.body = Some(body.required(Some(Required::False)));
         self.errors.extend(OF_A_BODY);
         self
     }

@@ -3,6 +3,7 @@
 mod accounts;
 mod admin;
 mod email;
+mod oauth;
 mod profiles;
 mod service;
 mod sessions;
@@ -15,9 +16,11 @@ pub(super) fn all() -> Vec<Operation> {
         accounts::operations(),
         sessions::operations(),
         email::operations(),
+        oauth::operations(),
         profiles::operations(),
         admin::users(),
         admin::settings_and_audit(),
+        oauth::configs(),
         service::operations(),
     ]
     .into_iter()

@@ -78,6 +78,53 @@ pub(super) fn link_token() -> Parameter {
     built(query("token", description), string())
 }
 
+/// `{provider}`: the key of an identity provider.
+pub(super) fn provider() -> Parameter {
+    built(path("provider", "The key of the identity provider."), string().examples(["google"]))
+}
+
+/// `{key}`: the key of a custom identity provider.
+pub(super) fn provider_key() -> Parameter {
+    built(path("key", "The key of the custom identity provider."), string().examples(["acme"]))
+}
+
+/// `redirect_uri` of a start.
+pub(super) fn redirect_uri() -> Parameter {
+    let description = "Where the browser goes in the end; must be on the list of allowed redirect URLs. Without it the \
+        default redirect URL.";
+    built(query("redirect_uri", description), string().examples(["https://app.example.org/welcome"]))
+}
+
+/// `code_challenge` of a start.
+pub(super) fn code_challenge() -> Parameter {
+    required(query("code_challenge", CHALLENGE), challenge())
+}
+
+/// `code_challenge` of a link, which may stand in the body as well.
+pub(super) fn link_code_challenge() -> Parameter {
+    built(query("code_challenge", CHALLENGE), challenge())
+}
+
+/// `subject` of an identity.
+pub(super) fn subject() -> Parameter {
+    built(query("subject", "Which of several identities of the provider; all of them without it."), string())
+}
+
+/// `state` of a return.
+pub(super) fn returned_state() -> Parameter {
+    built(query("state", "The state of the start."), string())
+}
+
+/// `code` of a return.
+pub(super) fn returned_code() -> Parameter {
+    built(query("code", "The provider's code."), string())
+}
+
+/// `error` of a return.
+pub(super) fn returned_error() -> Parameter {
+    built(query("error", "Why the provider gives no code (RFC 6749)."), string().examples(["access_denied"]))
+}
+
 /// `X-CSRF-Token`.
 pub(super) fn csrf_token() -> Parameter {
     let description = "The `csrfToken` of the session. Needed with the refresh cookie, that is for clients of type \
@@ -90,6 +137,12 @@ pub(super) fn if_match() -> Parameter {
     let description = "Entity tags of the versions that may be changed (RFC 9110), or `*`. A weak or unknown tag \
         matches nothing.";
     built(header("If-Match", description), string().examples(["\"v1\""]))
+}
+
+const CHALLENGE: &str = "The PKCE challenge by S256 (RFC 7636).";
+
+fn challenge() -> ObjectBuilder {
+    string().pattern(Some("^[A-Za-z0-9_-]{43}$")).examples(["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"])
 }
 
 fn path(name: &str, description: &str) -> ParameterBuilder {

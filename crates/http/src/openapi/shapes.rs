@@ -42,6 +42,15 @@ pub(super) fn html_page() -> Object {
     ObjectBuilder::new().schema_type(Type::String).description(Some("A small HTML page for people.")).build()
 }
 
+/// A form with any names.
+pub(super) fn form_of_texts() -> Object {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .additional_properties(Some(AdditionalProperties::from(text)))
+        .build()
+}
+
 impl PartialSchema for FlatProfile {
     fn schema() -> RefOr<Schema> {
         let nested = shown_fields(ObjectBuilder::new())

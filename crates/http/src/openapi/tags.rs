@@ -10,6 +10,8 @@ pub(super) enum Tag {
     Accounts,
     /// Verification and password reset by mail.
     Email,
+    /// Identity providers.
+    Identities,
     /// Profiles.
     Profiles,
     /// Users, settings, audit.
@@ -19,13 +21,15 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    const ALL: [Self; 5] = [Self::Accounts, Self::Email, Self::Profiles, Self::Admin, Self::Service];
+    const ALL: [Self; 6] =
+        [Self::Accounts, Self::Email, Self::Identities, Self::Profiles, Self::Admin, Self::Service];
 
     /// The name of the group.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Accounts => "Accounts and sessions",
             Self::Email => "Email verification and password reset",
+            Self::Identities => "Identity providers",
             Self::Profiles => "Profiles",
             Self::Admin => "Administration",
             Self::Service => "Service",
@@ -38,8 +42,9 @@ impl Tag {
             Self::Email => {
                 "Codes and links that prove a mailbox. Known and unknown addresses are answered alike."
             }
+            Self::Identities => "Sign-in through providers, and one's own identities there.",
             Self::Profiles => "One's own profile, those of others, and the search over them.",
-            Self::Admin => "Users, settings and the audit trail, with an admin key.",
+            Self::Admin => "Users, settings, identity providers and the audit trail, with an admin key.",
             Self::Service => "Public settings, keys, health, and this document.",
         }
     }

@@ -75,6 +75,7 @@ fn operation_ids_are_unique_and_include_those_of_the_spec() {
     for id in [
         "signUp",
         "signInWithPassword",
+        "signInWithOAuth",
         "signOut",
         "getCurrentUser",
         "refreshSession",

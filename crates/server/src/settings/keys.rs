@@ -1,5 +1,7 @@
 //! The table of all keys and their types. What they mean stands in `latchkey.default.toml`.
 
+use latchkey_domain::identity::ProviderKey;
+
 use Kind::{Address, Boolean, Choice, Duration, DurationOrZero, List, Rate, Secret, Text};
 
 /// The settings that admins can change at run time unless they are pinned.
@@ -147,6 +149,12 @@ pub(super) const KEYS: &[Key] = &[
     key("auth.verify_link_ttl", Duration),
     key("auth.reset_link_ttl", Duration),
     key("auth.reset_token_ttl", Duration),
+    key("oauth.allow_private_networks", Boolean),
+    key("oauth.proxy", Secret),
+    key("oauth.ca_file", Text),
+    key("oauth.timeout", Duration),
+    key("oauth.state_ttl", Duration),
+    key("oauth.code_ttl", Duration),
     number("passwords.min_length", 8, 128),
     key("passwords.require_number", Boolean),
     key("passwords.require_lowercase", Boolean),
@@ -170,21 +178,62 @@ pub(super) const KEYS: &[Key] = &[
     key("limits.verification_per_address", Rate),
     key("limits.refresh_per_address", Rate),
     key("limits.search_per_address", Rate),
+    key("limits.oauth_per_address", Rate),
     key("limits.admin_failures_per_address", Rate),
     key("profiles.create_on_sign_up", Boolean),
+    key("search.engine", Choice(&["memory", "database"])),
     key("admin.api_key", Secret),
     key("admin.api_key_next", Secret),
     key("log.format", Choice(&["text", "json"])),
     key("log.level", Text),
 ];
 
+/// The beginning of the names of a provider's keys: `oauth.providers.google.client_id`.
+pub(super) const PROVIDERS: &str = "oauth.providers.";
+
+/// The keys of every provider, in the order in which they are documented.
+pub(super) const PROVIDER_KEYS: &[Key] = &[
+    key("client_id", Text),
+    key("client_secret", Secret),
+    key("scopes", List),
+    key("native_client_ids", List),
+    key("discovery_endpoint", Text),
+    key("name", Text),
+    key("tenant", Text),
+    key("team_id", Text),
+    key("key_id", Text),
+    key("private_key", Secret),
+];
+
 /// The key of this name.
 pub(super) fn find(name: &str) -> Option<Key> {
-    KEYS.iter().copied().find(|key| key.name == name)
+    KEYS.iter().copied().find(|key| key.name == name).or_else(|| provider_key(name))
 }
 
-/// Whether this is a section: `mail`, `mail.smtp`.
+/// The type of the key of this name.
+pub(super) fn kind_of(name: &str) -> Option<Kind> {
+    KEYS.iter().copied().find(|key| key.name == name).or_else(|| provider_field(name)).map(|key| key.kind)
+}
+
+/// A key of a provider. Its name is made here and kept for good: names of keys live as long as the process, and the
+/// settings are read once.
+fn provider_key(name: &str) -> Option<Key> {
+    let field = provider_field(name)?;
+    Some(Key { name: Box::leak(name.to_owned().into_boxed_str()), ..field })
+}
+
+fn provider_field(name: &str) -> Option<Key> {
+    let (provider, field) = name.strip_prefix(PROVIDERS)?.split_once('.')?;
+    ProviderKey::parse(provider).ok()?;
+    PROVIDER_KEYS.iter().copied().find(|key| key.name == field)
+}
+
+/// Whether this is a section: `mail`, `mail.smtp`, `oauth.providers.google`.
 pub(super) fn is_section(name: &str) -> bool {
+    if let Some(provider) = format!("{name}.").strip_prefix(PROVIDERS) {
+        let provider = provider.trim_end_matches('.');
+        return provider.is_empty() || ProviderKey::parse(provider).is_ok();
+    }
     KEYS.iter().any(|key| section_of(key.name) == name || key.name.starts_with(&format!("{name}.")))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::address;
 use super::duration;
 use super::entry::{Entries, Value};
-use super::keys::{self, KEYS, Kind};
+use super::keys::{self, KEYS, Kind, PROVIDERS};
 use super::source::Source;
 
 /// How a value in force is shown, and where it comes from.
@@ -46,14 +46,14 @@ fn is_address(key: &str) -> bool {
 pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {
     let mut text = String::from("# The settings in force. A settings file needs only what differs.\n");
     let mut section = "";
-    for key in KEYS {
-        let here = keys::section_of(key.name);
+    let providers = shown.keys().copied().filter(|name| name.starts_with(PROVIDERS));
+    for key in KEYS.iter().map(|key| key.name).chain(providers) {
+        let here = keys::section_of(key);
         if here != section {
             section = here;
             text.extend(["\n[", section, "]\n"]);
         }
-        let name = &key.name[section.len() + 1..];
-        text.push_str(&line(name, shown.get(key.name)));
+        text.push_str(&line(&key[section.len() + 1..], shown.get(key)));
     }
     text
 }

@@ -26,6 +26,11 @@ impl<'a> Reader<'a> {
         self.entries.get(key).map(|entry| &entry.value)
     }
 
+    /// The names of the keys that are set and begin so.
+    pub(super) fn names_under(&self, prefix: &str) -> Vec<&'static str> {
+        self.entries.keys().copied().filter(|name| name.starts_with(prefix)).collect()
+    }
+
     /// The text, empty where it is not set.
     pub(super) fn text(&self, key: &'static str) -> &str {
         match self.value(key) {

@@ -4,6 +4,7 @@
 mod defaults;
 mod modes;
 mod printing;
+mod providers;
 mod rules;
 mod sources;
 mod values;

@@ -1,7 +1,7 @@
 //! What is allowed and yet probably not meant.
 
 use super::auth::{ProofMethod, TokenSettings};
-use super::keys::{KEYS, Key, Kind};
+use super::keys::{self, Kind};
 use super::mail::MailTransport;
 use super::{Secret, Settings, Source, strength};
 
@@ -73,15 +73,16 @@ fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> 
 }
 
 fn secrets_on_the_command_line(settings: &Settings) -> impl Iterator<Item = String> {
-    let holds_secret = |key: &&Key| match key.kind {
-        Kind::Secret => true,
-        Kind::Address => settings.storage.url.shown().contains("***"),
+    let holds_secret = |name: &str| match keys::kind_of(name) {
+        Some(Kind::Secret) => true,
+        Some(Kind::Address) => settings.storage.url.shown().contains("***"),
         _ => false,
     };
-    let secrets = KEYS.iter().filter(holds_secret);
-    secrets
-        .filter(|key| settings.shown.get(key.name).is_some_and(|shown| shown.source == Source::CommandLine))
-        .map(|key| {
-            format!("{} stands on the command line, where every user of the machine sees it", key.name)
+    settings
+        .shown
+        .iter()
+        .filter(move |(name, shown)| shown.source == Source::CommandLine && holds_secret(name))
+        .map(|(name, _)| {
+            format!("{name} stands on the command line, where every user of the machine sees it")
         })
 }

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::must_use_candidate, reason = "tests")]
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
 
+#[path = "../oidc/certified.rs"]
+mod certified;
+
 mod binary;
 mod commands;
 mod copy;
@@ -14,6 +17,7 @@ mod instances;
 mod logs;
 mod migrate;
 mod neighbours;
+mod oauth;
 mod outbox;
 mod postgres;
 mod refusals;

@@ -4,6 +4,9 @@
 #![allow(clippy::unchecked_time_subtraction, reason = "`days(30) - seconds(1)` reads best")]
 #![allow(clippy::redundant_closure_for_method_calls, reason = "`with(|b| …)` reads the same everywhere")]
 
+#[path = "../oidc/certified.rs"]
+mod certified;
+
 mod admin_settings;
 mod admin_user_changes;
 mod admin_user_list;
@@ -32,6 +35,18 @@ mod limits_mail;
 mod limits_sign_in;
 mod links;
 mod mails;
+mod oauth_accounts;
+mod oauth_calls;
+mod oauth_certified;
+mod oauth_configs;
+mod oauth_exchange;
+mod oauth_flow;
+mod oauth_lies;
+mod oauth_links;
+mod oauth_microsoft;
+mod oauth_native;
+mod oauth_outbound;
+mod oauth_state;
 mod openapi;
 mod outbox;
 mod passwords;
@@ -46,6 +61,7 @@ mod redirects;
 mod refresh;
 mod refresh_channels;
 mod refresh_model;
+mod remembered_tokens;
 mod resend;
 mod reset_links;
 mod reset_password;
@@ -53,6 +69,7 @@ mod round_trips;
 mod routes;
 mod schema;
 mod search;
+mod search_index;
 mod search_matching;
 mod search_oracle;
 mod sessions;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use latchkey_testkit::{Answer, Client, PASSWORD, Request, TestApp, User, Value, both_stores, json};
 
+use crate::oauth_calls;
 use crate::routes::{NOBODY, ROUTES, Route, Takes, Who, with_body};
 use crate::schema::{misfits, resolve};
 
@@ -160,6 +161,7 @@ async fn good_requests(app: &TestApp, ada: &User) -> Vec<(&'static str, Request)
     requests.extend(requests_about_sessions(app, ada, &bob).await);
     requests.extend(requests_of_an_owner(ada));
     requests.extend(requests_of_an_admin(&app.admin(), &bob.id));
+    requests.extend(requests_about_providers(app, ada).await);
     requests.push(("POST /api/auth/logout", app.anon().sign_out(&ada.session)));
     requests
 }
@@ -196,6 +198,35 @@ async fn requests_about_sessions(app: &TestApp, ada: &User, bob: &User) -> Vec<(
         ("POST /api/auth/refresh", app.anon().refresh(&other)),
         ("DELETE /api/auth/sessions/{id}", bob.delete(&format!("/api/auth/sessions/{id}"))),
         ("DELETE /api/auth/sessions", bob.delete("/api/auth/sessions?others=true")),
+    ]
+}
+
+async fn requests_about_providers(app: &TestApp, ada: &User) -> Vec<(&'static str, Request)> {
+    let acme = oauth_calls::acme(app).await;
+    let (anon, admin) = (app.anon(), app.admin());
+    let (one, all) = ("/api/auth/oauth/custom/acme/config", "/api/auth/oauth/custom/configs");
+    let (google, built_in) = ("/api/auth/oauth/google/config", "/api/auth/oauth/configs");
+    let credentials = json!({"provider": "google", "clientId": "c", "clientSecret": "s"});
+    let callback = acme.consent(&oauth_calls::auth_url(&anon, "acme").await);
+    let code = oauth_calls::link_code(ada, &acme, "acme").await;
+    let linked = oauth_calls::exchange(ada, &code, oauth_calls::VERIFIER);
+    let code = oauth_calls::code(app, &acme, "acme").await;
+    vec![
+        ("POST /api/auth/oauth/exchange", linked),
+        ("POST /api/auth/oauth/exchange", oauth_calls::exchange(&anon, &code, oauth_calls::VERIFIER)),
+        ("GET /api/auth/oauth/custom/{key}", oauth_calls::start(&anon, "acme")),
+        ("GET /api/auth/oauth/custom/{key}/callback", anon.get(callback.as_str())),
+        ("GET /api/auth/identities", ada.get("/api/auth/identities")),
+        ("POST /api/auth/identities/{provider}/link", oauth_calls::link(ada, "acme")),
+        ("GET /api/auth/oauth/custom/configs", admin.get(all)),
+        ("GET /api/auth/oauth/custom/{key}/config", admin.get(one)),
+        ("PUT /api/auth/oauth/custom/{key}/config", admin.put(one, json!({"name": "Acme 2"}))),
+        ("DELETE /api/auth/oauth/custom/{key}/config", admin.delete(one)),
+        ("POST /api/auth/oauth/configs", admin.post(built_in, credentials)),
+        ("GET /api/auth/oauth/configs", admin.get(built_in)),
+        ("GET /api/auth/oauth/{provider}/config", admin.get(google)),
+        ("PUT /api/auth/oauth/{provider}/config", admin.put(google, json!({"scopes": ["openid"]}))),
+        ("DELETE /api/auth/oauth/{provider}/config", admin.delete(google)),
     ]
 }
 

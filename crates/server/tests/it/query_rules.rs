@@ -3,7 +3,7 @@
 
 use latchkey_testkit::{Client, TestApp, both_stores};
 
-use crate::routes::ROUTES;
+use crate::routes::{ROUTES, Route, Who};
 
 /// Every known parameter with a good value, and a query that its route needs beside it.
 const PARAMETERS: &[(&str, &str, &str, &str, &str)] = &[
@@ -112,9 +112,15 @@ both_stores! {
 
     async fn parameter_of_a_path_that_is_no_text_is_not_found(app) {
         let ada = app.user("ada").await;
-        for route in ROUTES.iter().filter(|route| route.path.contains('{') && !route.takes_body()) {
+        // A sign-in says that no provider has such a name: `oauth_flow`.
+        let is_sign_in = |route: &&Route| route.path.starts_with("/api/auth/oauth") && route.who == Who::Anybody;
+        for route in ROUTES
+            .iter()
+            .filter(|route| route.path.contains('{') && !route.takes_body() && !is_sign_in(route))
+        {
             for value in ["%ff", "%c3%28", "%00", "%ed%a0%80", "..%2f..", "'%20OR%201=1--", "*", "%25"] {
-                let path = route.path.replace("{id}", value).replace("{userId}", value);
+                let names = ["{id}", "{userId}", "{provider}", "{key}"];
+                let path = names.iter().fold(route.path.to_owned(), |path, name| path.replace(name, value));
 
                 let answer = route.request_to(&path, &app, &ada).header("host", "localhost").send().await;
 

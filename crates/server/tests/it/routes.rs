@@ -47,6 +47,11 @@ const fn delete(who: Who, path: &'static str) -> Route {
     Route { method: "DELETE", path, who, takes: Takes::Nothing }
 }
 
+/// A form of a provider.
+const fn form(path: &'static str) -> Route {
+    Route { method: "POST", path, who: Who::Anybody, takes: Takes::Nothing }
+}
+
 const fn json(who: Who, method: &'static str, path: &'static str, fields: &'static [&'static str]) -> Route {
     Route { method, path, who, takes: Takes::Json(fields) }
 }
@@ -104,6 +109,82 @@ pub const ROUTES: &[Route] = &[
     json(Who::Anybody, "POST", "/api/auth/email/reset-password", &["newPassword", "otp"]),
     get(Who::Anybody, "/api/auth/email/verify-link"),
     get(Who::Anybody, "/api/auth/email/reset-password-link"),
+    get(Who::Anybody, "/api/auth/oauth/{provider}"),
+    get(Who::Anybody, "/api/auth/oauth/{provider}/callback"),
+    form("/api/auth/oauth/{provider}/callback"),
+    get(Who::Anybody, "/api/auth/oauth/custom/{key}"),
+    get(Who::Anybody, "/api/auth/oauth/custom/{key}/callback"),
+    form("/api/auth/oauth/custom/{key}/callback"),
+    json(Who::Anybody, "POST", "/api/auth/oauth/exchange", &["code", "code_verifier"]),
+    json(Who::Anybody, "POST", "/api/auth/id-token", &["provider", "token", "nonce", "name"]),
+    get(Who::Admin, "/api/auth/oauth/configs"),
+    json(
+        Who::Admin,
+        "POST",
+        "/api/auth/oauth/configs",
+        &[
+            "provider",
+            "clientId",
+            "clientSecret",
+            "scopes",
+            "nativeClientIds",
+            "tenant",
+            "teamId",
+            "keyId",
+            "privateKey",
+            "enabled",
+        ],
+    ),
+    get(Who::Admin, "/api/auth/oauth/{provider}/config"),
+    json(
+        Who::Admin,
+        "PUT",
+        "/api/auth/oauth/{provider}/config",
+        &[
+            "clientId",
+            "clientSecret",
+            "scopes",
+            "nativeClientIds",
+            "tenant",
+            "teamId",
+            "keyId",
+            "privateKey",
+            "enabled",
+        ],
+    ),
+    delete(Who::Admin, "/api/auth/oauth/{provider}/config"),
+    get(Who::Admin, "/api/auth/oauth/custom/configs"),
+    json(
+        Who::Admin,
+        "POST",
+        "/api/auth/oauth/custom/configs",
+        &[
+            "key",
+            "name",
+            "discoveryEndpoint",
+            "clientId",
+            "clientSecret",
+            "scopes",
+            "nativeClientIds",
+            "enabled",
+        ],
+    ),
+    get(Who::Admin, "/api/auth/oauth/custom/{key}/config"),
+    json(
+        Who::Admin,
+        "PUT",
+        "/api/auth/oauth/custom/{key}/config",
+        &["name", "discoveryEndpoint", "clientId", "clientSecret", "scopes", "nativeClientIds", "enabled"],
+    ),
+    delete(Who::Admin, "/api/auth/oauth/custom/{key}/config"),
+    get(Who::User, "/api/auth/identities"),
+    json(
+        Who::User,
+        "POST",
+        "/api/auth/identities/{provider}/link",
+        &["redirect_uri", "code_challenge", "additionalParams"],
+    ),
+    delete(Who::User, "/api/auth/identities/{provider}"),
     get(Who::Anybody, "/api/auth/profiles/{userId}"),
     profile("/api/auth/profiles/current", &["profile", "name", "username", "avatar_url", "bio", "colour"]),
     get(Who::Anybody, "/api/auth/public-config"),
@@ -124,7 +205,8 @@ pub const ROUTES: &[Route] = &[
 impl Route {
     /// The path with an id that nobody has.
     pub fn path_of_nobody(&self) -> String {
-        self.path.replace("{id}", NOBODY).replace("{userId}", NOBODY)
+        let path = self.path.replace("{id}", NOBODY).replace("{userId}", NOBODY);
+        path.replace("{provider}", "nobody").replace("{key}", "nobody")
     }
 
     /// A request of somebody who may ask, without a body.

@@ -2,6 +2,7 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
+use latchkey_domain::identity::ProviderKind;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -26,8 +27,8 @@ impl Service {
     pub fn public_settings(&self) -> PublicSettings {
         PublicSettings {
             in_force: self.settings(),
-            oauth_providers: Vec::new(),
-            custom_oauth_providers: Vec::new(),
+            oauth_providers: self.providers.load().offered_of(ProviderKind::BuiltIn),
+            custom_oauth_providers: self.providers.load().offered_of(ProviderKind::Custom),
         }
     }
 

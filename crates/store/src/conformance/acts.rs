@@ -244,11 +244,17 @@ impl World {
         session
     }
 
-    /// Whether a session lives, both questions asked.
+    /// Whether a session lives, all three questions asked.
     pub(super) async fn lives(&self, id: SessionId, now: Timestamp) -> bool {
         let live = self.find_live_session(id, now).await.unwrap();
         let owner = self.find_session_owner(id, now).await.unwrap();
-        assert_eq!(live.as_ref().map(|found| found.user.id), owner, "the two questions disagree");
+        assert_eq!(live.as_ref().map(|found| found.user.id), owner, "the questions disagree");
+        let own = self.find_session_profile(id, now).await.unwrap();
+        assert_eq!(own.as_ref().map(|found| found.user_id), owner, "the questions disagree");
+        if let Some(own) = own {
+            let profile = self.find_profile(own.user_id).await.unwrap();
+            assert_eq!(own.profile.map(|profile| *profile), profile, "the profiles disagree");
+        }
         live.is_some()
     }
 }

@@ -3,40 +3,7 @@
 
 use super::Case;
 use super::fixtures::World;
-
-/// Makes both out of the list. `$dollar` is a `$`: the only way to write one into the macro that comes out.
-macro_rules! table {
-    ($dollar:tt $($room:ident { $($case:ident,)* })*) => {
-        /// Every case, in the order of the rooms.
-        #[must_use]
-        pub fn cases() -> Vec<Case> {
-            vec![$($(Case {
-                name: concat!(stringify!($room), "::", stringify!($case)),
-                run: |store| Box::pin(super::$room::$case(World::new(store))),
-            },)*)*]
-        }
-
-        /// Makes a test of every case. Takes the name of an async function without arguments, in the scope of the
-        /// call, that answers with an empty store (`Arc<dyn Store>`) and whatever has to live as long as it.
-        #[macro_export]
-        macro_rules! conformance_tests {
-            ($dollar make:ident) => {
-                $(
-                    mod $room {
-                        $(
-                            #[tokio::test(flavor = "multi_thread")]
-                            async fn $case() {
-                                let (store, _guard) = super::$dollar make().await;
-                                let name = concat!(stringify!($room), "::", stringify!($case));
-                                $dollar crate::conformance::run(name, store).await;
-                            }
-                        )*
-                    }
-                )*
-            };
-        }
-    };
-}
+use super::table::table;
 
 table! { $
     accounts {
@@ -250,6 +217,15 @@ table! { $
         text_removed_by_the_first_proof_is_not_found,
         addresses_ids_and_private_fields_are_not_searched,
     }
+    search_feed {
+        what_search_shows_is_told_as_it_changes,
+        who_is_banned_deleted_or_pending_is_hidden,
+        a_late_follower_finds_what_is_there,
+        found_profiles_come_in_the_order_of_the_question,
+        a_position_of_somewhere_else_is_lost,
+        who_was_away_for_days_is_told_or_misses_nothing,
+        a_follower_misses_nothing_while_twenty_write,
+    }
     search_oracle {
         search_agrees_with_its_definition,
     }
@@ -349,6 +325,70 @@ table! { $
         a_known_client_stays_known_for_thirty_days,
         a_forgiven_moment_survives_a_purge,
         a_purge_takes_a_few_thousand_rows_at_a_call,
+        states_go_after_a_day_and_codes_at_their_end,
+    }
+    identities {
+        a_first_sign_in_makes_an_account,
+        a_later_sign_in_finds_the_account_by_the_subject_alone,
+        subjects_of_two_providers_are_two_identities,
+        subjects_are_compared_byte_by_byte,
+        profile_and_name_are_of_the_first_sign_in_alone,
+        an_account_without_a_profile_can_be_made,
+        an_unproven_address_makes_an_unverified_account,
+        a_proven_address_links_to_a_verified_account,
+        an_unproven_address_links_nothing,
+        a_verified_owner_takes_a_never_verified_account_over,
+        pending_and_contested_accounts_are_taken_over,
+        an_account_that_moved_to_an_unproven_address_is_not_taken_over,
+        a_banned_account_is_not_opened_and_not_linked,
+        rules_of_the_operator_hold,
+        a_token_is_accepted_once,
+        a_refused_token_is_used_up_as_well,
+        events_tell_what_happened_with_user_and_session,
+        a_reset_removes_identities_of_a_never_verified_account,
+        a_profile_that_is_not_there_is_not_made_by_a_take_over,
+    }
+    identity_links {
+        an_identity_is_linked_to_the_account_of_a_session,
+        linking_again_changes_nothing,
+        an_identity_of_another_account_is_taken,
+        only_a_living_session_of_the_user_links,
+        the_last_way_in_stays,
+        a_password_is_a_way_in,
+        one_of_several_identities_of_a_provider_is_unlinked,
+        identities_of_others_are_not_unlinked,
+        identities_go_with_their_user,
+    }
+    oauth_flows {
+        a_state_gives_its_flow_back,
+        a_state_comes_back_once,
+        a_late_state_still_tells_where_it_leads,
+        a_code_gives_its_identity_back,
+        a_code_is_good_once_and_for_a_minute,
+        a_wrong_verifier_burns_the_code,
+        a_code_that_links_waits_for_its_session,
+        another_session_burns_a_code_that_links,
+        a_code_for_a_sign_in_asks_for_no_session,
+        what_would_be_refused_gets_no_code,
+    }
+    oauth_providers {
+        a_provider_is_kept_as_it_was_given,
+        a_key_is_of_one_provider,
+        a_provider_is_replaced,
+        a_deleted_provider_leaves_identities_alone,
+        every_change_grows_the_version,
+    }
+    oauth_races {
+        of_twenty_racers_one_takes_the_flow,
+        of_twenty_racers_one_takes_the_oauth_code,
+        of_twenty_racers_one_signs_in_with_the_token,
+        twenty_first_sign_ins_of_one_identity_end_at_one_account,
+        twenty_identities_of_one_address_end_at_one_account,
+        a_take_over_happens_once,
+        of_twenty_accounts_one_links_the_identity,
+        a_link_and_a_sign_in_end_at_one_account,
+        of_twenty_who_unlink_at_once_one_way_in_stays,
+        a_way_in_stays_while_the_password_goes,
     }
     races {
         of_twenty_racers_one_makes_the_account,

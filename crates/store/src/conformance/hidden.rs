@@ -12,12 +12,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
 
 use super::numbered::{account, at, client, email, event, key, mail, session, token, user_id};
 use crate::{
-    CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewChallenge, NewToken,
-    PendingSignUp, RefreshOutcome, RefreshSession, RequestChallenge, RequestOutcome, SignUpOutcome, Store,
+    CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewChallenge, NewFlow, NewToken,
+    PendingSignUp, RefreshOutcome, RefreshSession, RequestChallenge, RequestOutcome, SignUpOutcome,
+    StateOutcome, Store,
 };
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -44,6 +46,7 @@ macro_rules! hidden_tests {
             a_sealed_successor_is_wiped_after_its_grace
             an_ended_session_keeps_no_sealed_successor
             nothing_of_a_deleted_user_stays_but_the_audit
+            a_state_that_came_back_keeps_nothing_sealed
         }
     };
     ($look:ident $($fact:ident)+) => {
@@ -199,8 +202,29 @@ pub async fn nothing_of_a_deleted_user_stays_but_the_audit(look: &impl Look) {
     request(look, key(1), 1, code()).await;
     request(look, key(1), 2, link(11)).await;
     assert_eq!(look.store().delete_users(&[user_id(1)], vec![event(70)]).await.unwrap(), 1);
-    for table in ["users", "credentials", "profiles", "sessions", "codes", "link_tokens", "outbox"] {
+    for table in
+        ["users", "credentials", "profiles", "sessions", "codes", "link_tokens", "outbox", "identities"]
+    {
         assert_eq!(number(look, &format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
     }
     assert_eq!(number(look, "SELECT count(*) FROM audit_events").await, 2);
+}
+
+/// Of a flow that is over only the fact is kept.
+pub async fn a_state_that_came_back_keeps_nothing_sealed(look: &impl Look) {
+    begin(look).await;
+    let flow = NewFlow {
+        state: token(20),
+        provider: ProviderKey::parse("google").unwrap(),
+        code_challenge: token(21),
+        redirect_to: "https://app.example/".to_owned(),
+        sealed: vec![7; 80],
+        linker: None,
+        created_at: at(0),
+        expires_at: at(600),
+    };
+    look.store().begin_flow(flow).await.unwrap();
+    assert!(matches!(look.store().take_flow(token(20), at(1)).await.unwrap(), StateOutcome::Taken(_)));
+    let kept = "SELECT count(*) FROM oauth_flows WHERE sealed IS NOT NULL OR used_at IS NULL";
+    assert_eq!(number(look, kept).await, 0);
 }

@@ -9,10 +9,12 @@ use serde_json::json;
 use super::acts::known;
 use super::fixtures::{DAY, HOUR, MINUTE, World, at, key, mac, take};
 use super::guards::{fail, guard};
+use super::oauth_acts::google;
 use super::refresh::present;
 use super::signing_keys::new_key;
 use crate::{
-    BeginSignIn, LinkStatus, MailFate, MailState, OpenedLink, RefreshOutcome, SettingChange, SignInOutcome,
+    BeginSignIn, IdentityOutcome, LinkStatus, MailFate, MailState, OpenedLink, RefreshOutcome, SettingChange,
+    SignInOutcome, SignInWithIdentity, StateOutcome, UsedToken,
 };
 
 use Purpose::{ResetPassword, VerifyEmail};
@@ -207,4 +209,21 @@ pub(super) async fn a_purge_takes_a_few_thousand_rows_at_a_call(world: World) {
 
     assert!((1..6_000).contains(&first), "{first}");
     assert_eq!(first + purge(&world, at(HOUR)).await, 6_000);
+}
+
+pub(super) async fn states_go_after_a_day_and_codes_at_their_end(world: World) {
+    let (flow, code) = (world.flow(None, at(0)), world.oauth_code(google("1", "ada"), None, at(0)));
+    let token = Some(UsedToken { hash: world.token(), expires_at: at(HOUR) });
+    let sign_in = || SignInWithIdentity { token, ..world.with_identity(google("1", "ada"), at(0)) };
+    world.begin_flow(flow.clone()).await.unwrap();
+    world.save_oauth_code(code.clone()).await.unwrap();
+    world.sign_in_with_identity(sign_in()).await.unwrap();
+
+    assert_eq!(purge(&world, at(59)).await, 0);
+    assert_eq!(purge(&world, at(HOUR - 1)).await, 1, "the code");
+    assert_eq!(world.sign_in_with_identity(sign_in()).await.unwrap(), IdentityOutcome::Replayed);
+    assert_eq!(purge(&world, at(HOUR)).await, 1, "the token");
+    assert!(matches!(world.take_flow(flow.state, at(DAY)).await.unwrap(), StateOutcome::Taken(_)));
+    assert_eq!(purge(&world, at(DAY + 10 * MINUTE)).await, 1, "the state");
+    assert_eq!(world.take_flow(flow.state, at(DAY + 10 * MINUTE)).await.unwrap(), StateOutcome::Unknown);
 }

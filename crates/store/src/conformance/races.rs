@@ -22,7 +22,7 @@ use crate::{
 use latchkey_domain::profile::ProfilePatch;
 
 /// Lets racers start at one moment; their answers in the order of their numbers.
-async fn race<T, F>(world: &World, racer: impl Fn(World, usize) -> F) -> Vec<T>
+pub(super) async fn race<T, F>(world: &World, racer: impl Fn(World, usize) -> F) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
@@ -44,7 +44,7 @@ where
     answers
 }
 
-fn count<T>(answers: &[T], wanted: impl Fn(&T) -> bool) -> usize {
+pub(super) fn count<T>(answers: &[T], wanted: impl Fn(&T) -> bool) -> usize {
     answers.iter().filter(|answer| wanted(answer)).count()
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
 use latchkey_service::SignedIn;
+use latchkey_service::access_tokens::AccessToken;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -48,6 +50,18 @@ pub(super) enum Saying {
     NoVerification,
     /// `expiresAt` of the access token, at refresh.
     Expiry,
+}
+
+/// The answer for a session that goes on, with another access token: refresh and CSRF token stay as they are.
+pub(super) fn linked_answer(user: User, access: AccessToken) -> Json<SessionBody> {
+    Json(SessionBody {
+        user: user.into(),
+        access_token: access.token,
+        require_email_verification: None,
+        csrf_token: None,
+        refresh_token: None,
+        expires_at: None,
+    })
 }
 
 /// The answer for a session.

@@ -142,6 +142,13 @@ pub struct MessageBody {
     message: &'static str,
 }
 
+impl MessageBody {
+    /// This sentence.
+    pub(crate) const fn new(message: &'static str) -> Self {
+        Self { message }
+    }
+}
+
 impl From<User> for AdminUserBody {
     fn from(user: User) -> Self {
         Self { banned: user.is_banned(), user: user.into() }
@@ -230,7 +237,7 @@ pub async fn delete_profile(
     PathText(id): PathText,
 ) -> Result<Json<MessageBody>> {
     app.service.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
-    Ok(Json(MessageBody { message: "The profile was deleted." }))
+    Ok(Json(MessageBody::new("The profile was deleted.")))
 }
 
 /// An id of a path; what is no UUID belongs to nobody.

@@ -1,0 +1,82 @@
+// What must hold of the package beside its tests: types are right and fresh, both module systems load it, it is
+// small, and what an app does not use falls out of its bundle.
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
+
+/** The most that the core may weigh, in bytes after gzip. */
+const LARGEST_CORE = 8_000;
+/** The most that a helper may weigh that an app imports alone. */
+const LARGEST_HELPER = 1_000;
+
+const folder = fileURLToPath(new URL("..", import.meta.url));
+/** Where npm puts the programs of the workspace. */
+const bin = fileURLToPath(new URL("../../../node_modules/.bin/", import.meta.url));
+
+/** Runs a program of node_modules/.bin and shows what it says only if it fails. */
+function run(name, ...words) {
+  try {
+    return execFileSync(`${bin}${name}`, words, { cwd: folder, encoding: "utf8", stdio: "pipe" });
+  } catch (error) {
+    throw new Error(`${name} ${words.join(" ")} failed:\n${error.stdout}\n${error.stderr}`);
+  }
+}
+
+async function checkFreshness() {
+  const fresh = execFileSync("node", ["scripts/generate.mjs", "--print"], { cwd: folder, encoding: "utf8" });
+  const present = await readFile(new URL("../src/generated.ts", import.meta.url), "utf8");
+  if (fresh !== present) throw new Error("src/generated.ts is not what docs/openapi.json says; run npm run generate");
+}
+
+/** The bytes, after gzip, of a program that uses this of the package. */
+async function weight(program) {
+  const name = "program.js";
+  const given = { name: "given", resolveId: (id) => (id === name ? id : null), load: (id) => (id === name ? program : null) };
+  const bundle = await rolldown({ input: name, cwd: folder, plugins: [given], external: ["react"] });
+  const { output } = await bundle.generate({ format: "esm", minify: true });
+  await bundle.close();
+  return gzipSync(output[0].code, { level: 9 }).length;
+}
+
+async function checkWeight(what, program, most) {
+  const bytes = await weight(program);
+  console.log(`${what}: ${bytes} bytes after gzip, at most ${most}`);
+  if (bytes > most) throw new Error(`${what} weighs ${bytes} bytes after gzip, more than ${most}`);
+}
+
+async function checkModules() {
+  const require = createRequire(import.meta.url);
+  for (const entry of ["@latchkey/client", "@latchkey/client/ssr", "@latchkey/client/react"]) {
+    const [names, cjsNames] = [Object.keys(await import(entry)), Object.keys(require(entry))];
+    if (names.length === 0 || names.sort().join() !== cjsNames.sort().join()) {
+      throw new Error(`${entry} exports ${names} as a module and ${cjsNames} to require`);
+    }
+  }
+}
+
+/** Every test that the table of the README names is there. */
+async function checkTable() {
+  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+  const named = [...readme.matchAll(/`([\w/-]+\.test\.ts): ([^`]+)`/g)];
+  if (named.length < 20) throw new Error("the table of README.md names fewer tests than there are operations");
+  for (const [, file, name] of named) {
+    const text = await readFile(new URL(`../tests/${file}`, import.meta.url), "utf8");
+    const isThere = [`test("`, `describe("`, `  "`].some((before) => text.includes(before + name));
+    if (!isThere) throw new Error(`README.md names a test "${name}" that ${file} does not have`);
+  }
+}
+
+await checkTable();
+await checkFreshness();
+run("tsc", "--noEmit");
+run("tsdown");
+run("publint", "--strict");
+run("attw", "--pack", ".");
+await checkModules();
+await checkWeight("everything of @latchkey/client", 'export * from "@latchkey/client"', LARGEST_CORE);
+await checkWeight("@latchkey/client/ssr", 'export * from "@latchkey/client/ssr"', LARGEST_CORE);
+await checkWeight("@latchkey/client/react alone", 'export * from "@latchkey/client/react"', LARGEST_HELPER);
+await checkWeight("readRedirectResult alone", 'export { readRedirectResult } from "@latchkey/client"', LARGEST_HELPER);

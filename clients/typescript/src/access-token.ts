@@ -1,0 +1,88 @@
+// Checking an access token where it is received, in any backend: signature, times, issuer, audience and type
+// (RFC 8725, RFC 9068). Revocation is the service's to know: a token is good here until it ends.
+import { type AccessTokenClaims, bytesOf, partOf } from "./claims.js";
+import { failure, LatchkeyError, type Result, success } from "./errors.js";
+import { keyOf, type Key } from "./key-set.js";
+
+/** A token that passed, with its claims. */
+export interface VerifiedToken {
+  claims: AccessTokenClaims;
+}
+
+/** What the check is made against. */
+export interface VerifyOptions {
+  /** The address of the service; its keys are at `/.well-known/jwks.json`. */
+  baseUrl: string;
+  /** The issuer. Default: `baseUrl`. Another one where backends reach the service by an inner address. */
+  issuer?: string;
+  /** The audience. Default: the issuer. */
+  audience?: string;
+  /** Seconds by which clocks may differ. Default 5. */
+  clockTolerance?: number;
+  /** Another `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** How the two algorithms are called by WebCrypto. All others are refused, whatever a key or a token says. */
+const ALGORITHMS = {
+  ES256: { key: { name: "ECDSA", namedCurve: "P-256" }, signature: { name: "ECDSA", hash: "SHA-256" } },
+  EdDSA: { key: { name: "Ed25519" }, signature: { name: "Ed25519" } },
+} as const;
+
+/** Checks a token. A bad one is 401 `AUTH_UNAUTHORIZED`; keys that cannot be fetched are `NETWORK_ERROR`. */
+export async function verifyAccessToken(token: string, options: VerifyOptions): Promise<Result<VerifiedToken>> {
+  const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  try {
+    const [head = "", body = "", signature = "", ...rest] = token.split(".");
+    const { alg, kid, typ, crit } = partOf(head);
+    const algorithm = alg === "ES256" || alg === "EdDSA" ? ALGORITHMS[alg] : undefined;
+    const isRightKind = typeof typ === "string" && /^(application\/)?at\+jwt$/i.test(typ);
+    if (!algorithm || rest.length || !isRightKind || crit !== undefined || typeof kid !== "string") return bad();
+    const key = await keyOf(`${baseUrl}/.well-known/jwks.json`, kid, options.fetch ?? fetch);
+    if (key === null) return unreachable();
+    if (!key || !(await isSigned(key, algorithm, `${head}.${body}`, signature))) return bad();
+    const claims = partOf(body) as AccessTokenClaims;
+    return areGood(claims, baseUrl, options) ? success({ claims }) : bad();
+  } catch {
+    return bad();
+  }
+}
+
+async function isSigned(
+  key: Key,
+  algorithm: (typeof ALGORITHMS)[keyof typeof ALGORITHMS],
+  text: string,
+  signature: string,
+): Promise<boolean> {
+  // A key of another type does not import under the token's algorithm.
+  const imported = (key.imported ??= crypto.subtle.importKey("jwk", key.jwk, algorithm.key, false, ["verify"]));
+  const publicKey = await imported;
+  if (publicKey.algorithm.name !== algorithm.key.name) return false;
+  return crypto.subtle.verify(algorithm.signature, publicKey, bytesOf(signature), new TextEncoder().encode(text));
+}
+
+function areGood(claims: AccessTokenClaims, baseUrl: string, options: VerifyOptions): boolean {
+  const issuer = options.issuer ?? baseUrl;
+  const audience = options.audience ?? issuer;
+  const tolerance = options.clockTolerance ?? 5;
+  const now = Date.now() / 1000;
+  const { iss, aud, sub, exp, nbf } = claims;
+  return (
+    iss === issuer &&
+    (Array.isArray(aud) ? aud : [aud]).includes(audience) &&
+    typeof sub === "string" &&
+    Number.isFinite(exp) &&
+    exp + tolerance > now &&
+    (nbf === undefined || (Number.isFinite(nbf) && nbf - tolerance <= now))
+  );
+}
+
+const bad = (): { data: null; error: LatchkeyError } =>
+  failure(
+    new LatchkeyError(401, "AUTH_UNAUTHORIZED", "The access token is not good.", {
+      nextActions: "Refresh the session, and send the request with the new access token.",
+    }),
+  );
+
+const unreachable = (): { data: null; error: LatchkeyError } =>
+  failure(new LatchkeyError(0, "NETWORK_ERROR", "The keys of the service could not be fetched."));

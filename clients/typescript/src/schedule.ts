@@ -1,0 +1,65 @@
+// When a session is refreshed by itself: shortly before its token ends, as soon as the network or the eyes are back,
+// and after a failure again and again, with growing pauses.
+import type { LatchkeyError } from "./errors.js";
+import type { HeldSession } from "./session-store.js";
+
+const FIRST_PAUSE = 5_000;
+const LONGEST_PAUSE = 60_000;
+/** The longest time that a timer of JavaScript can hold. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** A timer around a refresh. */
+export class Schedule {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private due = NEVER;
+  private pause = FIRST_PAUSE;
+  private isRetry = false;
+
+  constructor(private readonly refresh: () => void) {
+    globalThis.addEventListener?.("online", this.hurry);
+    globalThis.document?.addEventListener("visibilitychange", this.look);
+  }
+
+  /** Follows a session; null stops. */
+  follow(session: HeldSession | null): void {
+    this.pause = FIRST_PAUSE;
+    this.at(session ? session.staleAt : NEVER);
+  }
+
+  /** A refresh failed for a reason that passes. */
+  retry({ retryAfter = 0 }: LatchkeyError): void {
+    this.at(Date.now() + Math.max(this.pause, retryAfter * 1000), true);
+    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+  }
+
+  /** Stops for good. */
+  close(): void {
+    this.at(NEVER);
+    globalThis.removeEventListener?.("online", this.hurry);
+    globalThis.document?.removeEventListener("visibilitychange", this.look);
+  }
+
+  private at(due: number, isRetry = false): void {
+    clearTimeout(this.timer);
+    this.due = due;
+    this.isRetry = isRetry;
+    if (due === NEVER) return;
+    this.timer = setTimeout(this.look, Math.min(Math.max(due - Date.now(), 0), LONGEST_TIMER));
+    // In Node.js a timer alone must not keep a program alive.
+    (this.timer as { unref?: () => void }).unref?.();
+  }
+
+  /** Timers come early, late (a laptop slept) or not at all (a hidden tab). */
+  private readonly look = (): void => {
+    if (Date.now() < this.due) return this.at(this.due, this.isRetry);
+    this.at(NEVER);
+    this.refresh();
+  };
+
+  /** The network is back: a retry that waits need not wait. */
+  private readonly hurry = (): void => {
+    if (this.isRetry) this.due = 0;
+    this.look();
+  };
+}

@@ -1,0 +1,140 @@
+// The session as the operations use it: it is found, opened, kept fresh, and goes with every call that needs a user.
+import { failure, LatchkeyError, noSession, type Result, success } from "./errors.js";
+import { type ClientOptions, isPage, type Settings } from "./options.js";
+import { isOver, Refresher } from "./refresh.js";
+import { Schedule } from "./schedule.js";
+import { type HeldSession, SessionStore } from "./session-store.js";
+import type { Request, Transport } from "./transport.js";
+import type { SessionAnswer, User } from "./types.js";
+
+/** Finds, opens and ends the session of one client. */
+export class Sessions {
+  readonly store: SessionStore;
+  readonly refresher: Refresher;
+  /** What must be done before anything is known of the session: the exchange of a code in the address. */
+  beginning: Promise<unknown> = Promise.resolve();
+  private readonly schedule: Schedule | undefined;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly transport: Transport,
+    { accessToken, refreshToken }: Pick<ClientOptions, "accessToken" | "refreshToken">,
+  ) {
+    this.store = new SessionStore(settings);
+    this.refresher = new Refresher(settings, transport, this.store);
+    if (accessToken || refreshToken) this.store.seed(accessToken, refreshToken);
+    const hasTimer = settings.clientType === "web" ? isPage() : settings.clientType !== "server";
+    if (settings.autoRefresh && hasTimer) {
+      this.schedule = new Schedule(() => void this.renew());
+      this.store.listen((_, session) => this.schedule?.follow(session));
+      this.schedule.follow(this.store.current);
+    }
+  }
+
+  /** The session, refreshed where it is due; null where there is none. An error: it is not known (no network). */
+  async current(): Promise<Result<HeldSession | null>> {
+    await this.beginning;
+    return this.fresh();
+  }
+
+  /** The same, for what belongs to the beginning itself. */
+  async fresh(): Promise<Result<HeldSession | null>> {
+    const held = this.store.current;
+    const isFresh = held !== null && Date.now() < held.staleAt;
+    if (isFresh || !this.settings.autoRefresh || !this.refresher.canTry()) return success(held);
+    const result = await this.renew();
+    if (!result.error) return result;
+    if (isOver(result.error)) return success(null);
+    // Not refreshed, and good for a moment still.
+    return held && Date.now() < held.deadAt ? success(held) : result;
+  }
+
+  /** A call that needs a user. On 401 `AUTH_UNAUTHORIZED` it is repeated once, with a fresh token. */
+  async send<T>(request: Request): Promise<Result<T> & { headers: Headers }> {
+    const session = await this.current();
+    if (session.error) return { ...session, headers: new Headers() };
+    const bearer = session.data?.accessToken;
+    const answer = await this.transport.send<T>({ ...request, bearer });
+    const isRefused = bearer && answer.error?.error === "AUTH_UNAUTHORIZED";
+    if (!isRefused || !this.settings.autoRefresh || !this.refresher.canTry()) return answer;
+    // Meanwhile it may have been refreshed already.
+    const { current } = this.store;
+    const fresh = current && current.accessToken !== bearer ? success(current) : await this.renew();
+    if (fresh.error) return isOver(fresh.error) ? answer : { ...fresh, headers: new Headers() };
+    return this.transport.send<T>({ ...request, bearer: fresh.data.accessToken });
+  }
+
+  /** A call that opens a session; no other tab refreshes or signs out meanwhile. */
+  async open<T extends object>(request: Request): Promise<Result<T>> {
+    const query = { ...request.query, client_type: this.settings.clientType };
+    return this.refresher.exclusively(async () => {
+      const { data, error } = await this.transport.send<T & SessionAnswer>({ ...request, query });
+      if (error) return failure(error);
+      // An identity was linked: the same session, whose tokens stay, with a user who changed.
+      const isLink = request.bearer && !data.csrfToken && !data.refreshToken;
+      if (isLink && data.user) this.store.updateUser(data.user);
+      else this.store.open("SIGNED_IN", data);
+      return success(data);
+    });
+  }
+
+  /** Ends the session at the service and here. Without a network it ends here, and the error says the rest. */
+  async end(refreshToken?: string): Promise<LatchkeyError | null> {
+    await this.beginning;
+    return this.refresher.exclusively(async () => {
+      const { current, csrfToken } = this.store;
+      const token = refreshToken ?? current?.refreshToken;
+      const { error } = await this.transport.send({
+        method: "POST",
+        path: "/api/auth/logout",
+        query: { client_type: this.settings.clientType },
+        bearer: current?.accessToken,
+        ...(csrfToken && this.settings.clientType === "web" && { headers: { "x-csrf-token": csrfToken } }),
+        ...(token && { body: { refreshToken: token } }),
+      });
+      this.store.end();
+      return error;
+    });
+  }
+
+  /** The user as the service knows it now. Without a network: as it was last known. */
+  async user(): Promise<Result<User | null>> {
+    const before = this.store.version;
+    const session = await this.current();
+    if (session.error) {
+      const known = this.store.current?.user;
+      return known ? success(known) : failure(session.error);
+    }
+    if (!session.data) return success(null);
+    // A refresh in this very call told it already.
+    if (this.store.version !== before && session.data.user) return success(session.data.user);
+    const { data, error } = await this.send<{ user: User }>({ method: "GET", path: "/api/auth/sessions/current" });
+    if (!error) {
+      this.store.updateUser(data.user);
+      return success(data.user);
+    }
+    const known = this.store.current?.user;
+    if (error.error === "AUTH_UNAUTHORIZED") return this.store.current ? failure(error) : success(null);
+    return known ? success(known) : failure(error);
+  }
+
+  /** Refreshes now, because somebody asks for it. */
+  async refresh(refreshToken?: string): Promise<Result<HeldSession>> {
+    await this.beginning;
+    if (!refreshToken && !this.refresher.canTry()) return failure(noSession());
+    return this.renew(refreshToken);
+  }
+
+  /** Refreshes; what failed for a reason that passes is tried again by itself. */
+  private async renew(refreshToken?: string): Promise<Result<HeldSession>> {
+    const result = await this.refresher.refresh(refreshToken);
+    if (result.error && !isOver(result.error)) this.schedule?.retry(result.error);
+    return result;
+  }
+
+  /** Stops timers and listening. */
+  close(): void {
+    this.schedule?.close();
+    this.store.close();
+  }
+}

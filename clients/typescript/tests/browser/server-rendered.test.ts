@@ -1,0 +1,74 @@
+// In a real browser: the example app that renders on its server and sends no script.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { openBrowser, picture, seen, visit } from "../support/app.js";
+import { codeIn, mailTo, newEmail, PASSWORD } from "../support/people.js";
+import { freePort } from "../support/service.js";
+
+const folder = fileURLToPath(new URL("../../../../examples/server-rendered", import.meta.url));
+const built = fileURLToPath(new URL("../../dist/ssr.js", import.meta.url));
+let browser: Browser;
+let app: ChildProcess;
+let url: string;
+beforeAll(async () => {
+  // The app is one of its own process, and takes the package as it was built.
+  if (!existsSync(built)) throw new Error(`${built} is missing: run npm run build first`);
+  browser = await openBrowser();
+  const port = await freePort();
+  url = `http://localhost:${port}/`;
+  const environment = { ...process.env, PORT: `${port}`, LATCHKEY_URL: inject("code") };
+  app = spawn("node", ["server.mjs"], { cwd: folder, env: environment, stdio: ["ignore", "pipe", "inherit"] });
+  await once(app.stdout as NodeJS.ReadableStream, "data");
+});
+afterAll(async () => {
+  app.kill();
+  await browser.close();
+});
+
+test("somebody signs up, verifies, changes the profile, comes back, resets, and signs out", async () => {
+  const context = await browser.newContext();
+  const page = await visit(context, `${url}sign-up`);
+  const email = newEmail();
+  await page.getByLabel("Name").fill("<b>Ada</b>");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByText("Create account").click();
+  await page.getByLabel("Code").fill("000000");
+  await page.getByText("Verify").click();
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("Code").fill(codeIn(await mailTo(inject("code"), email)));
+  await page.getByText("Verify").click();
+  await seen(page, "Hello <b>Ada</b>");
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByText("Save profile").click();
+  await seen(page, "Hello Ada Lovelace");
+  await picture(page, "server-rendered");
+
+  // The browser holds the cookies, and no script can read them.
+  expect((await context.cookies()).map(({ name, httpOnly }) => `${name} ${httpOnly}`).sort()).toEqual([
+    "latchkey-access true",
+    "latchkey-refresh true",
+  ]);
+  await page.goto(url);
+  await seen(page, "Hello Ada Lovelace");
+  await page.getByText("Sign out").click();
+  await seen(page, "Sign in");
+  expect(await context.cookies()).toEqual([]);
+
+  await page.getByText("Forgot your password?").click();
+  await page.getByLabel("Email").fill(email);
+  await page.getByText("Send mail").click();
+  await page.getByLabel("Code").fill(codeIn(await mailTo(inject("code"), email, 2)));
+  await page.getByLabel("Password").fill("staple of the battery");
+  await page.getByRole("button", { name: "Save" }).click();
+  await seen(page, "Your password is changed. Sign in with the new one.");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill("staple of the battery");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await seen(page, "Hello Ada Lovelace");
+  await context.close();
+});

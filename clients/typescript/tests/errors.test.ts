@@ -1,0 +1,163 @@
+// What a failed call looks like: it never throws, and says what happened and what to do.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient, type ErrorCode, LatchkeyError } from "../src/index.js";
+import { fakeService, refusal, session } from "./support/fake-service.js";
+import { freePort, type Service, startService } from "./support/service.js";
+import { newEmail, PASSWORD, serverClient } from "./support/people.js";
+
+const CREDENTIALS = { email: "ada@example.org", password: PASSWORD };
+const baseUrl = "http://fake.example";
+
+describe("a network that is gone", () => {
+  test("is NETWORK_ERROR with status 0, for every kind of call", async () => {
+    const client = serverClient(`http://127.0.0.1:${await freePort()}`, { accessToken: "x" });
+
+    const results = await Promise.all([
+      client.auth.signInWithPassword(CREDENTIALS),
+      client.auth.getCurrentUser(),
+      client.auth.signInWithOAuth({ provider: "google" }),
+      client.profiles.me(),
+      client.profiles.search("ada"),
+    ]);
+
+    for (const { data, error } of results) {
+      expect(data).toBeNull();
+      expect(error).toMatchObject({ statusCode: 0, error: "NETWORK_ERROR", nextActions: expect.any(String) });
+    }
+    expect((await client.auth.signOut()).error?.error).toBe("NETWORK_ERROR");
+  });
+
+  test("is what a request becomes that nobody answers in time", async () => {
+    const { fetch } = fakeService(() => new Promise(() => undefined));
+    const hanging: typeof fetch = (input, init) =>
+      Promise.race([
+        fetch(input, init),
+        new Promise<never>((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason))),
+      ]);
+
+    const { error } = await createClient({ baseUrl, fetch: hanging, timeout: 20 }).auth.signInWithPassword(CREDENTIALS);
+
+    expect(error?.error).toBe("NETWORK_ERROR");
+  });
+});
+
+describe("an answer that is not the service's", () => {
+  test.each([
+    { status: 502, body: "<html>Bad gateway</html>" },
+    { status: 200, body: "<html>Please log in to the hotel's network</html>" },
+    { status: 500, body: "null" },
+  ])("is UNEXPECTED_RESPONSE with its status: $status", async (answer) => {
+    const { fetch } = fakeService(() => answer);
+
+    const { data, error } = await createClient({ baseUrl, fetch }).auth.signInWithPassword(CREDENTIALS);
+
+    expect(data).toBeNull();
+    expect(error).toMatchObject({ statusCode: answer.status, error: "UNEXPECTED_RESPONSE" });
+  });
+});
+
+describe("the error object", () => {
+  test("has statusCode, error, message, nextActions and retryAfter, also as JSON", async () => {
+    const limited = { ...(refusal(429, "TOO_MANY_REQUESTS") as object), headers: { "retry-after": "17" } };
+    const { fetch } = fakeService(() => limited);
+
+    const { error } = await createClient({ baseUrl, fetch }).auth.signInWithPassword(CREDENTIALS);
+
+    expect(error).toBeInstanceOf(LatchkeyError);
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      statusCode: 429,
+      error: "TOO_MANY_REQUESTS",
+      message: "It is TOO_MANY_REQUESTS.",
+      nextActions: "Do this.",
+      retryAfter: 17,
+    });
+  });
+
+  test("takes nextActions from nextAction, which the spec names", async () => {
+    const body = { error: "FORBIDDEN", message: "No.", statusCode: 403, nextAction: "Ask." };
+    const { fetch } = fakeService(() => ({ status: 403, body }));
+
+    const { error } = await createClient({ baseUrl, fetch }).auth.signInWithPassword(CREDENTIALS);
+
+    expect(error?.nextActions).toBe("Ask.");
+  });
+});
+
+test("error.error is one of the documented codes, to the compiler", () => {
+  const known: ErrorCode[] = ["EMAIL_EXISTS", "INVALID_CSRF_TOKEN", "NETWORK_ERROR"];
+  // @ts-expect-error: a code that is misspelt does not compile.
+  const misspelt: ErrorCode = "EMAIL_EXIST";
+
+  expect(known).not.toContain(misspelt);
+});
+
+describe("what goes with a call", () => {
+  test("is the anonymous key, until there is a user", async () => {
+    const { fetch, calls } = fakeService(({ path }) => (path === "/api/auth/sessions" ? session() : {}));
+    const client = createClient({ baseUrl, fetch, anonKey: "anon_key" });
+
+    await client.profiles.search("ada");
+    const signedIn = await client.auth.signInWithPassword(CREDENTIALS);
+    await client.profiles.me();
+
+    expect(calls.map((call) => call.headers.get("authorization"))).toEqual([
+      "Bearer anon_key",
+      "Bearer anon_key",
+      `Bearer ${signedIn.data?.accessToken}`,
+    ]);
+  });
+
+  test("is client_type, the headers of the options, and a path under baseUrl", async () => {
+    const { fetch, calls } = fakeService(() => session());
+    const headers = { "x-forwarded-for": "192.0.2.7" };
+
+    await createClient({ baseUrl: `${baseUrl}/`, fetch, headers, clientType: "mobile" }).auth.signInWithPassword(CREDENTIALS);
+
+    expect(calls[0]?.path).toBe("/api/auth/sessions");
+    expect(calls[0]?.query.get("client_type")).toBe("mobile");
+    expect(calls[0]?.headers.get("x-forwarded-for")).toBe("192.0.2.7");
+  });
+
+  test("is a session also where the answer has no CSRF token", async () => {
+    const { fetch } = fakeService(() => session({ csrfToken: null }));
+    const client = createClient({ baseUrl, fetch });
+
+    await client.auth.signInWithPassword(CREDENTIALS);
+
+    expect((await client.auth.getCurrentSession()).data?.session?.accessToken).toMatch(/^ey/);
+  });
+
+  test("is no session where the answer is a challenge of a second factor", async () => {
+    const body = { challenge: { id: "1", kinds: ["totp"], expiresAt: "2026-03-01T12:00:00.000Z" } };
+    const { fetch } = fakeService(() => ({ body }));
+    const client = createClient({ baseUrl, fetch });
+
+    const { data } = await client.auth.signInWithPassword(CREDENTIALS);
+
+    expect(data).toEqual(body);
+    expect((await client.auth.getCurrentSession()).data?.session).toBeNull();
+  });
+});
+
+test("createClient refuses an address that is none", () => {
+  expect(() => createClient({ baseUrl: "nowhere" })).toThrow(TypeError);
+});
+
+describe("limits of the real service", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ "limits.enabled": "true", "limits.sign_up_per_address": "1/1h" });
+  });
+  afterAll(() => service.stop());
+
+  test("a limit that is used up says in retryAfter for how long", async () => {
+    const client = serverClient(service.url);
+    await client.auth.signUp({ email: newEmail(), password: PASSWORD });
+
+    const { error } = await client.auth.signUp({ email: newEmail(), password: PASSWORD });
+
+    expect(error).toMatchObject({ statusCode: 429, error: "TOO_MANY_REQUESTS" });
+    expect(error?.retryAfter).toBeGreaterThan(3000);
+    expect(error?.retryAfter).toBeLessThanOrEqual(3600);
+  });
+});

@@ -1,0 +1,248 @@
+// @vitest-environment happy-dom
+// What a client does in a page by itself: the code in the address, the verifier, the CSRF token, other tabs. The
+// browser here is a small one; real ones are in tests/browser.
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type AuthEvent, createClient, type LatchkeyClient } from "../src/index.js";
+import { fakeService, type FakeService, refusal, session, USER } from "./support/fake-service.js";
+
+const baseUrl = "http://fake.example";
+const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
+const REFRESH = "/api/auth/refresh";
+const clients: LatchkeyClient[] = [];
+
+function open({ fetch }: FakeService): LatchkeyClient {
+  const client = createClient({ baseUrl, fetch });
+  clients.push(client);
+  return client;
+}
+
+const address = (path: string): void => history.replaceState(null, "", path);
+
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+  address("/app");
+});
+afterEach(() => {
+  for (const client of clients.splice(0)) client.close();
+  vi.restoreAllMocks();
+});
+
+describe("a code in the address", () => {
+  const answers = fakeService(({ path }) =>
+    path.endsWith("exchange") ? session() : { body: { authUrl: "https://provider.example/authorize" } },
+  );
+
+  test("is exchanged with the verifier that was kept, and taken out of the address bar", async () => {
+    const assign = vi.spyOn(location, "assign").mockImplementation(() => undefined);
+    const left = await open(answers).auth.signInWithOAuth({ provider: "google", redirectTo: `${location.href}` });
+    expect(assign).toHaveBeenCalledWith("https://provider.example/authorize");
+
+    address("/app?tab=1&service_code=the-code#part");
+    const client = open(answers);
+
+    expect(location.href.endsWith("/app?tab=1#part")).toBe(true);
+    expect((await client.auth.getCurrentUser()).data?.user).toEqual(USER);
+    const exchange = answers.calls.find((call) => call.path === "/api/auth/oauth/exchange");
+    expect(exchange?.body).toEqual({ code: "the-code", code_verifier: left.data?.codeVerifier });
+    expect(sessionStorage).toHaveLength(0);
+  });
+
+  test("that was not begun here is taken out, refused, and told", async () => {
+    address("/app?service_code=somebody-else's");
+    const service = fakeService(() => session());
+    const client = open(service);
+
+    expect((await client.auth.getCurrentUser()).data).toEqual({ user: null });
+    expect(client.auth.getRedirectResult()).toMatchObject({ status: "error", type: "oauth", error: expect.any(String) });
+    expect(location.href.endsWith("/app")).toBe(true);
+    expect(service.calls).toHaveLength(0);
+  });
+
+  test("with skipBrowserRedirect the page stays", async () => {
+    const assign = vi.spyOn(location, "assign").mockImplementation(() => undefined);
+
+    const { data } = await open(answers).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
+
+    expect(data?.url).toBe("https://provider.example/authorize");
+    expect(assign).not.toHaveBeenCalled();
+  });
+
+  test("a provider's refusal is told only where a sign-in was begun", async () => {
+    address("/app?error=Access+was+denied");
+    expect(open(answers).auth.getRedirectResult()).toBeNull();
+
+    await open(answers).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
+
+    const told = open(answers).auth.getRedirectResult();
+    expect(told).toEqual({ status: "error", type: "oauth", error: "Access was denied" });
+  });
+});
+
+describe("getRedirectResult", () => {
+  test("takes the token out of the address bar, and says the same again", () => {
+    address("/app?service_status=ready&service_type=reset_password&token=abc&x=1");
+    const client = open(fakeService(() => session()));
+
+    const first = client.auth.getRedirectResult();
+
+    expect(first).toEqual({ status: "ready", type: "reset_password", token: "abc" });
+    expect(location.href.endsWith("/app?x=1")).toBe(true);
+    expect(client.auth.getRedirectResult()).toEqual(first);
+  });
+
+  test("is null without one", () => {
+    expect(open(fakeService(() => session())).auth.getRedirectResult()).toBeNull();
+  });
+});
+
+describe("a reload", () => {
+  test("refreshes through the cookie before it says who is there", async () => {
+    const service = fakeService(() => session());
+    await open(service).auth.signInWithPassword(CREDENTIALS);
+
+    const reloaded = open(service);
+    const { data } = await reloaded.auth.getCurrentUser();
+
+    expect(data?.user).toEqual(USER);
+    expect(service.calls.map((call) => call.path)).toEqual(["/api/auth/sessions", REFRESH]);
+    expect(service.calls[1]?.headers.get("x-csrf-token")).toBe("csrf");
+  });
+
+  test("of somebody who never signed in asks nothing", async () => {
+    const service = fakeService(() => session());
+
+    expect((await open(service).auth.getCurrentSession()).data).toEqual({ session: null });
+    expect(service.calls).toHaveLength(0);
+  });
+
+  test("without a network knows nothing, and says so when it is back", async () => {
+    let isLost = false;
+    const service = fakeService(() => (isLost ? "lost" : session()));
+    await open(service).auth.signInWithPassword(CREDENTIALS);
+
+    isLost = true;
+    const reloaded = open(service);
+    const heard: string[] = [];
+    reloaded.auth.onAuthStateChange((event, held) => heard.push(`${event} ${held?.user.email}`));
+    expect((await reloaded.auth.getCurrentUser()).error?.error).toBe("NETWORK_ERROR");
+    expect(heard).toEqual([]);
+    isLost = false;
+    window.dispatchEvent(new Event("online"));
+
+    await expect.poll(() => heard).toEqual([`TOKEN_REFRESHED ${USER.email}`]);
+  });
+
+  test("no token is written down", async () => {
+    const service = fakeService(() => session());
+    const { data } = await open(service).auth.signInWithPassword(CREDENTIALS);
+
+    const written = JSON.stringify({ ...localStorage, ...sessionStorage });
+
+    expect(written).toContain("csrf");
+    expect(written).not.toContain(data?.accessToken);
+  });
+
+  test("with a CSRF token that a sign-in elsewhere made old tries the new one", async () => {
+    const service = fakeService(({ path, headers }) => {
+      if (path !== REFRESH) return session();
+      if (headers.get("x-csrf-token") === "new") return session({ csrfToken: "new" });
+      localStorage.setItem(`latchkey:${baseUrl}:csrf`, "new");
+      return refusal(403, "INVALID_CSRF_TOKEN");
+    });
+    await open(service).auth.signInWithPassword(CREDENTIALS);
+
+    expect((await open(service).auth.getCurrentUser()).data?.user).toEqual(USER);
+  });
+});
+
+describe("other tabs", () => {
+  test("hear of sign-in and sign-out", async () => {
+    const service = fakeService(() => session());
+    const [here, there] = [open(service), open(service)];
+    const heard: [AuthEvent, string | undefined][] = [];
+    there.auth.onAuthStateChange((event, held) => heard.push([event, held?.user.email]));
+    await expect.poll(() => heard).toHaveLength(1);
+
+    await here.auth.signInWithPassword(CREDENTIALS);
+    await expect.poll(() => heard).toHaveLength(2);
+    expect((await there.auth.getCurrentSession()).data?.session?.user).toEqual(USER);
+    await here.auth.signOut();
+    await expect.poll(() => heard).toHaveLength(3);
+
+    expect(heard).toEqual([
+      ["INITIAL_SESSION", undefined],
+      ["SIGNED_IN", USER.email],
+      ["SIGNED_OUT", undefined],
+    ]);
+    expect(service.calls.map((call) => call.path)).toEqual(["/api/auth/sessions", "/api/auth/logout"]);
+  });
+});
+
+describe("a sign-out without a network", () => {
+  test("ends the session in this browser, for reloads too, and says that the service does not know", async () => {
+    let isLost = false;
+    const service = fakeService(() => (isLost ? "lost" : session()));
+    const client = open(service);
+    await client.auth.signInWithPassword(CREDENTIALS);
+
+    isLost = true;
+    const { error } = await client.auth.signOut();
+    isLost = false;
+
+    expect(error?.error).toBe("NETWORK_ERROR");
+    expect((await client.auth.getCurrentUser()).data).toEqual({ user: null });
+    expect((await open(service).auth.getCurrentUser()).data).toEqual({ user: null });
+  });
+});
+
+describe("what the app does wrong", () => {
+  test("a callback that throws fails no call, and is reported", async () => {
+    const reported: unknown[] = [];
+    const realTimeout = setTimeout;
+    vi.stubGlobal("setTimeout", ((task: () => void, pause?: number) => {
+      if (pause !== undefined) return realTimeout(task, pause);
+      try {
+        task();
+      } catch (error) {
+        reported.push(error);
+      }
+      return 0;
+    }) as typeof setTimeout);
+    const client = open(fakeService(() => session()));
+    const mistake = new Error("a mistake of the app");
+    client.auth.onAuthStateChange((event) => {
+      if (event === "SIGNED_IN") throw mistake;
+    });
+    await client.auth.getCurrentUser();
+
+    const { error } = await client.auth.signInWithPassword(CREDENTIALS);
+    vi.unstubAllGlobals();
+
+    expect(error).toBeNull();
+    expect(reported).toEqual([mistake]);
+  });
+
+  test("a client that was closed still answers", async () => {
+    const client = open(fakeService(() => session()));
+    client.close();
+
+    expect((await client.auth.signInWithPassword(CREDENTIALS)).error).toBeNull();
+    expect((await client.auth.signOut()).error).toBeNull();
+  });
+});
+
+describe("a browser that keeps no data", () => {
+  test("signs in for the life of the page, and says why it cannot leave for a provider", async () => {
+    vi.stubGlobal("localStorage", undefined);
+    vi.stubGlobal("sessionStorage", undefined);
+    const client = open(fakeService(() => session()));
+
+    expect((await client.auth.signInWithPassword(CREDENTIALS)).error).toBeNull();
+    expect((await client.auth.getCurrentSession()).data?.session?.user).toEqual(USER);
+    const { error } = await client.auth.signInWithOAuth({ provider: "google" });
+
+    expect(error).toMatchObject({ statusCode: 0, error: "STORAGE_BLOCKED", nextActions: expect.any(String) });
+    vi.unstubAllGlobals();
+  });
+});

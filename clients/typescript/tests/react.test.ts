@@ -1,0 +1,77 @@
+// @vitest-environment happy-dom
+// @latchkey/client/react.
+import { createElement, type ReactElement } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import { renderToString } from "react-dom/server";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createClient, type LatchkeyClient } from "../src/index.js";
+import { LatchkeyProvider, useSession, useSignInWithPassword, useSignOut, useUser } from "../src/react.js";
+import { fakeService, refusal, session, USER } from "./support/fake-service.js";
+
+const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
+let client: LatchkeyClient;
+let root: Root;
+let isRight = true;
+
+function Account(): ReactElement {
+  const { user, isLoading } = useUser();
+  const { session: held } = useSession();
+  const signIn = useSignInWithPassword();
+  const signOut = useSignOut();
+  const text = isLoading ? "loading" : `${user?.email ?? "nobody"} ${held ? "with" : "without"} a session`;
+  return createElement(
+    "main",
+    null,
+    createElement("p", null, text, signIn.isPending ? " (pending)" : "", signIn.error ? ` ${signIn.error.error}` : ""),
+    createElement("button", { id: "in", onClick: () => void signIn.run(CREDENTIALS) }),
+    createElement("button", { id: "out", onClick: () => void signOut.run() }),
+  );
+}
+
+const page = (): ReactElement => createElement(LatchkeyProvider, { client }, createElement(Account));
+const shown = (): string | null | undefined => document.querySelector("p")?.textContent;
+const click = (id: string): void => document.getElementById(id)?.click();
+
+beforeEach(() => {
+  localStorage.clear();
+  isRight = true;
+  const { fetch } = fakeService(({ path }) => {
+    if (path === "/api/auth/logout") return { body: { success: true, message: "" } };
+    return isRight ? session() : refusal(401, "INVALID_CREDENTIALS");
+  });
+  client = createClient({ baseUrl: "http://fake.example", fetch });
+  document.body.innerHTML = "<div></div>";
+  root = createRoot(document.querySelector("div") as HTMLElement);
+  root.render(page());
+});
+afterEach(() => {
+  root.unmount();
+  client.close();
+});
+
+test("hooks follow sign-in and sign-out", async () => {
+  await expect.poll(shown).toBe("nobody without a session");
+
+  click("in");
+  await expect.poll(shown).toBe(`${USER.email} with a session`);
+
+  click("out");
+  await expect.poll(shown).toBe("nobody without a session");
+});
+
+test("an operation tells its error", async () => {
+  isRight = false;
+  await expect.poll(shown).toBe("nobody without a session");
+
+  click("in");
+
+  await expect.poll(shown).toBe("nobody without a session INVALID_CREDENTIALS");
+});
+
+test("a page rendered on a server says that nothing is known yet", () => {
+  expect(renderToString(page())).toContain("loading");
+});
+
+test("a hook without a provider says what is missing", () => {
+  expect(() => renderToString(createElement(Account))).toThrow("needs a <LatchkeyProvider>");
+});

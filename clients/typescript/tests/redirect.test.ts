@@ -1,0 +1,53 @@
+// The query parameters of spec 4.3.
+import { describe, expect, test } from "vitest";
+import { readRedirectResult, withoutRedirectParameters } from "../src/index.js";
+
+const APP = "https://app.example/welcome";
+
+describe("readRedirectResult", () => {
+  test.each([
+    ["", null],
+    ["?service_status=other&service_type=verify_email", null],
+    ["?service_status=success&service_type=other", null],
+    ["?service_status=success&service_type=verify_email", { status: "success", type: "verify_email" }],
+    [
+      "?service_status=error&service_type=verify_email&service_error=The+link+is+too+old.",
+      { status: "error", type: "verify_email", error: "The link is too old." },
+    ],
+    [
+      "?x=1&service_status=ready&service_type=reset_password&token=abc",
+      { status: "ready", type: "reset_password", token: "abc" },
+    ],
+  ])("reads %j", (query, result) => {
+    expect(readRedirectResult(APP + query)).toEqual(result);
+  });
+
+  test("says error where a form without a token would follow", () => {
+    expect(readRedirectResult(`${APP}?service_status=ready&service_type=reset_password`)).toMatchObject({
+      status: "error",
+      type: "reset_password",
+    });
+  });
+
+  test("gives no token of a link that is not good", () => {
+    const result = readRedirectResult(`${APP}?service_status=error&service_type=reset_password&token=abc`);
+    expect(result).not.toHaveProperty("token");
+  });
+
+  test("knows another prefix", () => {
+    const url = `${APP}?auth_status=success&auth_type=verify_email`;
+    expect(readRedirectResult(url)).toBeNull();
+    expect(readRedirectResult(url, "auth")?.status).toBe("success");
+  });
+});
+
+describe("withoutRedirectParameters", () => {
+  test.each([
+    ["?service_status=success&service_type=verify_email", ""],
+    ["?a=%7E+b&service_code=secret&c#part", "?a=%7E+b&c#part"],
+    ["?service_status=ready&service_type=reset_password&token=abc&x=1", "?x=1"],
+    ["?token=the-app's-own", "?token=the-app's-own"],
+  ])("turns %j into %j", (query, rest) => {
+    expect(withoutRedirectParameters(APP + query)).toBe(new URL(APP + rest).href);
+  });
+});

@@ -1,0 +1,31 @@
+// A `fetch` with a cookie jar, for clients of type `web` without a browser.
+
+/** The jar, and the requests that were sent. */
+export interface Browser {
+  fetch: typeof fetch;
+  cookies: Map<string, string>;
+  calls: string[];
+}
+
+/** A browser that shows an app of `http://localhost:5173`. */
+export function newBrowser(): Browser {
+  const cookies = new Map<string, string>();
+  const calls: string[] = [];
+  return {
+    cookies,
+    calls,
+    fetch: async (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("origin", "http://localhost:5173");
+      if (cookies.size) headers.set("cookie", [...cookies].map(([name, value]) => `${name}=${value}`).join("; "));
+      calls.push(`${init?.method} ${new URL(String(input)).pathname}`);
+      const answer = await fetch(input, { ...init, headers });
+      for (const cookie of answer.headers.getSetCookie()) {
+        const [name = "", value = ""] = (cookie.split(";")[0] ?? "").split("=");
+        if (value) cookies.set(name, value);
+        else cookies.delete(name);
+      }
+      return answer;
+    },
+  };
+}

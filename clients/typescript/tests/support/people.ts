@@ -1,0 +1,59 @@
+// New people, and the mails that they get.
+import { randomBytes } from "node:crypto";
+import { createClient, type ClientOptions, type LatchkeyClient, type SignedIn } from "../../src/index.js";
+
+/** A password that every service under test takes. */
+export const PASSWORD = "correct horse battery";
+
+let count = 0;
+
+/** What the addresses of this file of tests have and no other's. */
+const FILE = randomBytes(3).toString("hex");
+
+/** An address that nobody has. */
+export const newEmail = (): string => `ada-${FILE}-${count++}@example.org`;
+
+/** A client that keeps its tokens in hand. */
+export const serverClient = (baseUrl: string, more: Partial<ClientOptions> = {}): LatchkeyClient =>
+  createClient({ baseUrl, isServerMode: true, ...more });
+
+/** The data of a result that must have gone well. */
+export function must<T>(result: { data: T | null; error: unknown }): T {
+  if (result.error) throw result.error;
+  return result.data as T;
+}
+
+/** Somebody who signed up at a service without verification. */
+export async function newUser(client: LatchkeyClient, name = "Ada Lovelace"): Promise<SignedIn & { email: string }> {
+  const email = newEmail();
+  const data = must(await client.auth.signUp({ email, password: PASSWORD, name }));
+  if (!data.accessToken) throw new Error("verification is required here");
+  return { ...data, email };
+}
+
+/** The text of the newest of somebody's mails, when there are `nth` of them. */
+export async function mailTo(baseUrl: string, email: string, nth = 1): Promise<string> {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
+    const list = await (await fetch(`${baseUrl}/dev/mail`)).text();
+    const mails = list.split("<tr>").filter((row) => row.includes(`<td>${email}</td>`));
+    const path = /href="([^"]+)"/.exec(mails[0] ?? "")?.[1];
+    if (path && mails.length >= nth) return unescaped(await (await fetch(baseUrl + path)).text());
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`no mail number ${nth} came for ${email}`);
+}
+
+/** The six digits of a mail. */
+export const codeIn = (mail: string): string => /^ +(\d{6})$/m.exec(mail)?.[1] ?? "";
+
+/** The link of a mail. */
+export const linkIn = (mail: string): string => /https?:\S+\/api\/auth\/email\/\S+/.exec(mail)?.[0] ?? "";
+
+/** Where a link sends a browser. */
+export async function opened(link: string): Promise<URL> {
+  const answer = await fetch(link, { redirect: "manual" });
+  return new URL(answer.headers.get("location") ?? "no:redirect");
+}
+
+const unescaped = (html: string): string =>
+  html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");

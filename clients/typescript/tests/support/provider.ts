@@ -1,0 +1,44 @@
+// A certified OpenID provider (npm `oidc-provider`), the one that the tests of the service use too.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { ADMIN_KEY } from "./service.js";
+
+const SCRIPT = fileURLToPath(new URL("../../../../crates/server/tests/oidc/server.js", import.meta.url));
+
+/** Whether the provider stands in this checkout. */
+export const hasProvider = existsSync(SCRIPT);
+
+/** Starts it for a service, which knows it by the key `acme` from then on. */
+export async function startProvider(serviceUrl: string): Promise<ChildProcess> {
+  const callback = `${serviceUrl}/api/auth/oauth/custom/acme/callback`;
+  const child = spawn("node", [SCRIPT, "0", callback], { stdio: ["pipe", "pipe", "ignore"] });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  const { issuer } = JSON.parse(line.toString()) as { issuer: string };
+  const body = {
+    key: "acme",
+    name: "Acme",
+    discoveryEndpoint: `${issuer}/.well-known/openid-configuration`,
+    clientId: "latchkey",
+    clientSecret: "secret-of-the-client-at-the-provider-of-the-tests",
+  };
+  const answer = await fetch(`${serviceUrl}/api/auth/oauth/custom/configs`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`the provider was not taken: ${await answer.text()}`);
+  return child;
+}
+
+/** At the provider's first page: who somebody is. */
+export async function sayWho(page: Page, login: string): Promise<void> {
+  await page.getByLabel("Login").fill(login);
+  await page.getByRole("button", { name: "Go on" }).click();
+}
+
+/** At its second page: whether the service may know. */
+export const decide = (page: Page, answer: "Allow" | "Deny"): Promise<void> =>
+  page.getByRole("button", { name: answer }).click();

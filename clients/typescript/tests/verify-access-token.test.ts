@@ -1,0 +1,138 @@
+// verifyAccessToken: what passes and what does not, and how often the keys are fetched.
+import { beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { createClient, verifyAccessToken } from "../src/index.js";
+import { fakeService, newSigner, USER } from "./support/fake-service.js";
+import { newUser, serverClient } from "./support/people.js";
+
+const OTHER = newSigner("first");
+const EDDSA = newSigner("ed", "EdDSA");
+const FIRST = newSigner("first");
+
+/** Every test has a service of its own, because keys are kept for the life of a process. */
+let baseUrl = "";
+let number = 0;
+beforeEach(() => {
+  baseUrl = `http://fake-${number++}.example`;
+});
+
+const claims = (more: object = {}): object => {
+  const now = Math.floor(Date.now() / 1000);
+  return { iss: baseUrl, aud: baseUrl, sub: USER.id, sid: "1", iat: now, exp: now + 900, ...more };
+};
+const keys = (...jwks: object[]) => fakeService(() => ({ body: { keys: jwks } }));
+
+describe("a token of the running service", () => {
+  test("passes, with its claims, by function and by client", async () => {
+    const client = serverClient(inject("open"));
+    const { accessToken, user, email } = await newUser(client);
+
+    const { data, error } = await verifyAccessToken(accessToken, { baseUrl: inject("open") });
+
+    expect(error).toBeNull();
+    expect(data?.claims).toMatchObject({ sub: user.id, email, role: "authenticated", email_verified: false });
+    expect((await client.auth.verifyAccessToken(accessToken)).data?.claims.sub).toBe(user.id);
+  });
+
+  test("does not pass at another issuer", async () => {
+    const { accessToken } = await newUser(serverClient(inject("open")));
+
+    const options = { baseUrl: inject("open"), issuer: "https://accounts.example" };
+    expect((await verifyAccessToken(accessToken, options)).error?.error).toBe("AUTH_UNAUTHORIZED");
+  });
+});
+
+describe("a token", () => {
+  test.each([
+    ["an issuer by another name", { issuer: "https://accounts.example" }, { iss: "https://accounts.example", aud: "https://accounts.example" }],
+    ["an audience of its own", { audience: "api" }, { aud: "api" }],
+    ["one audience of several", {}, { aud: ["api", "%"] }],
+    ["a past not-before", {}, { nbf: 1 }],
+    ["a clock that is a little late", {}, { exp: Math.floor(Date.now() / 1000) - 2 }],
+  ])("with %s passes", async (_, options, more) => {
+    const aud = "aud" in more && Array.isArray(more.aud) ? { aud: ["api", baseUrl] } : {};
+    const token = FIRST.sign(claims({ ...more, ...aud }));
+
+    expect((await verifyAccessToken(token, { baseUrl, ...options, fetch: keys(FIRST.jwk).fetch })).error).toBeNull();
+  });
+
+  test("signed with EdDSA passes", async () => {
+    const { data } = await verifyAccessToken(EDDSA.sign(claims()), { baseUrl, fetch: keys(EDDSA.jwk).fetch });
+
+    expect(data?.claims.sub).toBe(USER.id);
+  });
+
+  const expired = { exp: Math.floor(Date.now() / 1000) - 60 };
+  test.each<[string, () => string]>([
+    ["no token at all", () => "nothing"],
+    ["an empty text", () => ""],
+    ["another key's signature", () => OTHER.sign(claims())],
+    ["a changed claim", () => FIRST.sign(claims()).replace(/\.[^.]+\./, `.${btoa(JSON.stringify(claims({ sub: "x" })))}.`)],
+    ["no signature", () => FIRST.sign(claims()).replace(/[^.]+$/, "")],
+    ["a fourth part", () => `${FIRST.sign(claims())}.x`],
+    ["alg none", () => FIRST.sign(claims(), { alg: "none" })],
+    ["alg HS256", () => FIRST.sign(claims(), { alg: "HS256" })],
+    ["alg of another type of key", () => FIRST.sign(claims(), { alg: "EdDSA" })],
+    ["another type", () => FIRST.sign(claims(), { typ: "JWT" })],
+    ["no type", () => FIRST.sign(claims(), { typ: undefined })],
+    ["no key id", () => FIRST.sign(claims(), { kid: undefined })],
+    ["an unknown critical header", () => FIRST.sign(claims(), { crit: ["x"] })],
+    ["another issuer", () => FIRST.sign(claims({ iss: "https://elsewhere.example" }))],
+    ["another audience", () => FIRST.sign(claims({ aud: "elsewhere" }))],
+    ["its end behind it", () => FIRST.sign(claims(expired))],
+    ["no end", () => FIRST.sign(claims({ exp: undefined }))],
+    ["an end that is no number", () => FIRST.sign(claims({ exp: "9999999999" }))],
+    ["its beginning before it", () => FIRST.sign(claims({ nbf: Math.floor(Date.now() / 1000) + 60 }))],
+    ["no subject", () => FIRST.sign(claims({ sub: undefined }))],
+  ])("with %s does not pass", async (_, token) => {
+    const { data, error } = await verifyAccessToken(token(), { baseUrl, fetch: keys(FIRST.jwk).fetch });
+
+    expect(data).toBeNull();
+    expect(error).toMatchObject({ statusCode: 401, error: "AUTH_UNAUTHORIZED" });
+  });
+});
+
+describe("the keys", () => {
+  test("are fetched once for many tokens", async () => {
+    const { fetch, calls } = keys(FIRST.jwk);
+
+    const checks = Array.from({ length: 20 }, () => verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch }));
+    await Promise.all(checks);
+    await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch });
+
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.path).toBe("/.well-known/jwks.json");
+  });
+
+  test("are fetched again after a rotation, and for invented ids not more often than once in a while", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    let served: object[] = [FIRST.jwk];
+    const { fetch, calls } = fakeService(() => ({ body: { keys: served } }));
+    const second = newSigner("second");
+    await createClient({ baseUrl, fetch }).auth.verifyAccessToken(FIRST.sign(claims()));
+
+    served = [FIRST.jwk, second.jwk];
+    vi.setSystemTime(Date.now() + 11_000);
+    const rotated = await verifyAccessToken(second.sign(claims()), { baseUrl, fetch });
+    for (const kid of ["a", "b", "c"]) await verifyAccessToken(newSigner(kid).sign(claims()), { baseUrl, fetch });
+    vi.useRealTimers();
+
+    expect(rotated.error).toBeNull();
+    expect(calls).toHaveLength(2);
+  });
+
+  test("that cannot be fetched are NETWORK_ERROR, and those that were go on", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    let isLost = false;
+    const { fetch } = fakeService(() => (isLost ? "lost" : { body: { keys: [FIRST.jwk] } }));
+    await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch });
+
+    isLost = true;
+    vi.setSystemTime(Date.now() + 3_600_000);
+    const known = await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch });
+    const unknown = await verifyAccessToken(EDDSA.sign(claims()), { baseUrl, fetch });
+    vi.useRealTimers();
+
+    expect(known.error).toBeNull();
+    expect(unknown.error).toMatchObject({ statusCode: 0, error: "NETWORK_ERROR" });
+  });
+});

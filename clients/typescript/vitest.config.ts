@@ -1,0 +1,13 @@
+// The tests run against the real binary, which tests/support/services.ts starts.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["tests/**/*.test.ts"],
+    globalSetup: ["tests/support/services.ts"],
+    // Browsers mostly wait; one worker would wait with them.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -1,0 +1,289 @@
+//! The load driver: one thread, many HTTP/1.1 connections kept alive, one request in flight on each. What is asked is
+//! a [`Script`]'s matter.
+//!
+//! Closed loop: a connection asks again as soon as it is answered. Open loop: requests fall due at a fixed rate whatever
+//! the server does, and the time of each counts from when it was due, so that a server that stalls cannot hide it
+//! (coordinated omission).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::time::Timespec;
+
+use crate::answer::{Answer, Parsed};
+use crate::error::{BenchError, Result};
+use crate::time::now;
+
+/// Bytes that one read takes at most.
+const READ: usize = 64 * 1024;
+/// What is waited for at most when nothing is due, so that the end is seen.
+const TICK: Duration = Duration::from_millis(20);
+/// The longest latency that is told apart, in nanoseconds.
+const LONGEST: u64 = 120_000_000_000;
+
+/// What is asked, and what is done with the answers.
+pub(crate) trait Script: Send {
+    /// Writes the next request of a connection.
+    fn ask(&mut self, connection: usize, out: &mut Vec<u8>);
+
+    /// Sees the answer of that connection.
+    fn hear(&mut self, _connection: usize, _answer: &Answer<'_>) {}
+
+    /// Nothing is left to be asked.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// How a server is driven.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Load {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// Connections at once.
+    pub(crate) connections: usize,
+    /// Requests per second in all; `None` is the closed loop.
+    pub(crate) rate: Option<f64>,
+    /// What is driven before anything is counted.
+    pub(crate) warm_up: Duration,
+    /// What is counted.
+    pub(crate) length: Duration,
+}
+
+/// What was seen in the counted time.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    /// Nanoseconds of each answer with a status below 400.
+    pub(crate) latency: Histogram<u64>,
+    /// Answers by their status.
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    /// The counted time.
+    pub(crate) seconds: f64,
+}
+
+impl Measured {
+    /// Good answers per second.
+    pub(crate) fn per_second(&self) -> f64 {
+        count(self.latency.len()) / self.seconds
+    }
+
+    /// A quantile in milliseconds.
+    pub(crate) fn ms(&self, quantile: f64) -> f64 {
+        count(self.latency.value_at_quantile(quantile)) / 1e6
+    }
+
+    /// Answers that were refusals, by their status.
+    pub(crate) fn refused(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        self.statuses.iter().filter(|(status, _)| **status >= 400).map(|(status, count)| (*status, *count))
+    }
+}
+
+/// A count as a number to reckon with.
+#[allow(clippy::cast_precision_loss, reason = "counts of a benchmark are far below 2^52")]
+pub(crate) const fn count(number: u64) -> f64 {
+    number as f64
+}
+
+/// Drives the server to the end of the load.
+pub(crate) fn drive(load: &Load, script: &mut dyn Script) -> Result<Measured> {
+    Driver::new(load)?.run(script)
+}
+
+struct Connection {
+    stream: TcpStream,
+    out: Vec<u8>,
+    written: usize,
+    input: Vec<u8>,
+    due: Instant,
+    is_asking: bool,
+}
+
+struct Driver {
+    load: Load,
+    epoll: OwnedFd,
+    connections: Vec<Connection>,
+    idle: VecDeque<usize>,
+    counted_from: Instant,
+    ends: Instant,
+    /// When the next request of the open loop is due.
+    next_due: Instant,
+    measured: Measured,
+    buffer: Vec<u8>,
+}
+
+impl Driver {
+    fn new(load: &Load) -> Result<Self> {
+        let start = now();
+        let latency = Histogram::new_with_bounds(1_000, LONGEST, 3).map_err(BenchError::other)?;
+        let mut driver = Self {
+            load: *load,
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            connections: Vec::new(),
+            idle: (0..load.connections).collect(),
+            counted_from: start + load.warm_up,
+            ends: start + load.warm_up + load.length,
+            next_due: start,
+            measured: Measured { latency, statuses: BTreeMap::new(), seconds: load.length.as_secs_f64() },
+            buffer: vec![0; READ],
+        };
+        for number in 0..load.connections {
+            let stream = driver.connect(number)?;
+            driver.connections.push(Connection {
+                stream,
+                out: Vec::new(),
+                written: 0,
+                input: Vec::new(),
+                due: start,
+                is_asking: false,
+            });
+        }
+        Ok(driver)
+    }
+
+    fn connect(&self, number: usize) -> Result<TcpStream> {
+        let stream = TcpStream::connect(self.load.address)?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let interest = EventFlags::IN | EventFlags::OUT | EventFlags::ET | EventFlags::RDHUP;
+        epoll::add(&self.epoll, &stream, EventData::new_u64(number as u64), interest)?;
+        Ok(stream)
+    }
+
+    fn run(mut self, script: &mut dyn Script) -> Result<Measured> {
+        let mut events = Vec::with_capacity(self.load.connections.max(1));
+        loop {
+            let time = now();
+            if time >= self.ends || (script.is_done() && self.idle.len() == self.connections.len()) {
+                let counted = time.saturating_duration_since(self.counted_from);
+                self.measured.seconds = counted.as_secs_f64().max(1e-9);
+                return Ok(self.measured);
+            }
+            self.ask_what_is_due(time, script)?;
+            events.clear();
+            let wait = self.wait(now(), script.is_done());
+            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&wait)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in &events {
+                let number = usize::try_from(event.data.u64()).map_err(BenchError::other)?;
+                self.serve(number, script)?;
+            }
+        }
+    }
+
+    /// Starts requests on idle connections: all of them in the closed loop, those that are due in the open one.
+    fn ask_what_is_due(&mut self, time: Instant, script: &mut dyn Script) -> Result<()> {
+        let Some(rate) = self.load.rate else {
+            while !script.is_done()
+                && let Some(number) = self.idle.pop_front()
+            {
+                self.ask(number, now(), script)?;
+            }
+            return Ok(());
+        };
+        while self.next_due <= time
+            && !script.is_done()
+            && let Some(number) = self.idle.pop_front()
+        {
+            let due = self.next_due;
+            self.next_due += Duration::from_secs_f64(1.0 / rate);
+            self.ask(number, due, script)?;
+        }
+        Ok(())
+    }
+
+    fn wait(&self, time: Instant, is_done: bool) -> Timespec {
+        let until_due = match self.load.rate {
+            Some(_) if !self.idle.is_empty() && !is_done => self.next_due.saturating_duration_since(time),
+            _ => TICK,
+        };
+        let wait = until_due.min(TICK);
+        Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) }
+    }
+
+    fn ask(&mut self, number: usize, due: Instant, script: &mut dyn Script) -> Result<()> {
+        let connection = &mut self.connections[number];
+        connection.out.clear();
+        connection.written = 0;
+        script.ask(number, &mut connection.out);
+        connection.due = due;
+        connection.is_asking = true;
+        self.write(number)
+    }
+
+    fn write(&mut self, number: usize) -> Result<()> {
+        let connection = &mut self.connections[number];
+        while connection.written < connection.out.len() {
+            match connection.stream.write(&connection.out[connection.written..]) {
+                Ok(0) => return self.again(number),
+                Ok(written) => connection.written += written,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(_) => return self.again(number),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up what the socket has to say.
+    fn serve(&mut self, number: usize, script: &mut dyn Script) -> Result<()> {
+        self.write(number)?;
+        loop {
+            let connection = &mut self.connections[number];
+            match connection.stream.read(&mut self.buffer) {
+                Ok(0) => return self.again(number),
+                Ok(read) => {
+                    connection.input.extend_from_slice(&self.buffer[..read]);
+                    self.hear(number, script)?;
+                    if read < READ {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(_) => return self.again(number),
+            }
+        }
+    }
+
+    fn hear(&mut self, number: usize, script: &mut dyn Script) -> Result<()> {
+        let connection = &mut self.connections[number];
+        let Parsed::Whole(answer, length) = Answer::parse(&connection.input)? else { return Ok(()) };
+        let time = now();
+        script.hear(number, &answer);
+        if connection.due >= self.counted_from && connection.is_asking {
+            *self.measured.statuses.entry(answer.status).or_default() += 1;
+            if answer.status < 400 {
+                let nanos = time.saturating_duration_since(connection.due).as_nanos();
+                self.measured.latency.saturating_record(u64::try_from(nanos).unwrap_or(LONGEST));
+            }
+        }
+        let closes = answer.closes;
+        connection.input.drain(..length);
+        connection.is_asking = false;
+        if closes {
+            let stream = self.connect(number)?;
+            self.connections[number].stream = stream;
+        }
+        // The closed loop goes on at once, without a detour over the queue.
+        if self.load.rate.is_none() && !script.is_done() && time < self.ends {
+            return self.ask(number, now(), script);
+        }
+        self.idle.push_back(number);
+        Ok(())
+    }
+
+    /// The connection broke: connects anew and asks the same again. Its time goes on.
+    fn again(&mut self, number: usize) -> Result<()> {
+        let stream = self.connect(number)?;
+        let connection = &mut self.connections[number];
+        connection.stream = stream;
+        connection.input.clear();
+        connection.written = 0;
+        if connection.is_asking { self.write(number) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,72 @@
+//! The benchmark of Latchkey. `cargo xtask bench` builds and runs it.
+//!
+//! | Room | Holds |
+//! |---|---|
+//! | [`load`], [`scripts`], [`answer`] | the load driver and what it asks |
+//! | [`people`], [`words`] | who is in a seeded database |
+//! | [`process`], [`bare`], [`world`] | the servers under test, and the limit |
+//! | [`rows`], [`storm`], [`searches`], [`starts`], [`raw_hash`] | what is measured |
+//! | [`plan`], [`row`], [`report`] | all of it in order, medians, and the report |
+
+mod answer;
+mod bare;
+mod error;
+mod load;
+mod people;
+mod plan;
+mod process;
+mod raw_hash;
+mod report;
+mod row;
+mod rows;
+mod scripts;
+mod searches;
+mod starts;
+mod storm;
+mod time;
+mod words;
+mod world;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::error::Result;
+
+/// The benchmark of Latchkey.
+#[derive(Debug, Parser)]
+enum Cli {
+    /// Serve the bare route that is the limit.
+    Bare {
+        /// Where.
+        port: u16,
+    },
+    /// Run.
+    Run(plan::Options),
+    /// Fill a file with people.
+    Seed {
+        /// The file.
+        file: PathBuf,
+        /// How many.
+        people: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    match cli {
+        Cli::Bare { port } => bare::serve(port),
+        Cli::Run(options) => plan::run(&options),
+        Cli::Seed { file, people } => plan::seed(&file, people),
+    }
+}

@@ -1,0 +1,152 @@
+//! The people of the benchmark: made of their number alone, so that a database can be seeded once and be known later.
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::{EventId, ProfileId, SessionId, UserId};
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::{Bio, Name, NewProfile, Profile, Username};
+use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::RefreshToken;
+use latchkey_domain::user::AppMetadata;
+use latchkey_store::NewAccount;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use sha2::{Digest, Sha256};
+
+use crate::error::{BenchError, Result};
+use crate::words::Words;
+
+/// Everybody's password.
+pub(crate) const PASSWORD: &str = "benchmark-of-latchkey-2026";
+/// Memory in KiB and passes of the hashes: the defaults of the service.
+pub(crate) const COST: (u32, u32) = (19_456, 2);
+/// How long seeded sessions live: the database is kept between runs.
+const SESSION_LIFE: std::time::Duration = std::time::Duration::from_secs(3_650 * 86_400);
+
+/// A town of them.
+pub(crate) struct People {
+    words: Words,
+    password: PasswordHash,
+    since: Timestamp,
+    /// How many.
+    pub(crate) count: u64,
+    /// One of so many has a session.
+    pub(crate) session_every: u64,
+}
+
+impl People {
+    /// A town of `count` who came one after the other, the last one at `until`.
+    pub(crate) fn new(count: u64, sessions: u64, until: Timestamp) -> Result<Self> {
+        let span = std::time::Duration::from_millis(count * 10);
+        Ok(Self {
+            words: Words::new(),
+            password: hash(PASSWORD)?,
+            since: Timestamp::from_millis(until.as_millis() - i64::try_from(span.as_millis()).unwrap_or(0)),
+            count,
+            session_every: (count / sessions.max(1)).max(1),
+        })
+    }
+
+    /// The numbers of those who have a session.
+    pub(crate) fn with_session(&self) -> impl Iterator<Item = u64> + use<> {
+        (0..self.count).step_by(usize::try_from(self.session_every).unwrap_or(1))
+    }
+
+    /// All of them, as a store is seeded with them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (NewAccount, Profile)> + '_ {
+        (0..self.count).filter_map(|number| self.one(number))
+    }
+
+    fn one(&self, number: u64) -> Option<(NewAccount, Profile)> {
+        let now = Timestamp::from_millis(self.since.as_millis() + i64::try_from(number).ok()? * 10);
+        let has_session = number.is_multiple_of(self.session_every);
+        let client = Client::new(ClientAddress::new(std::net::Ipv4Addr::LOCALHOST.into()), Some("bench"));
+        let account = NewAccount {
+            id: UserId::new(now, random(number, "user")),
+            email: Email::parse(&email(number)).ok()?,
+            password: Some(self.password.clone()),
+            email_verified: true,
+            metadata: AppMetadata::default(),
+            profile: None,
+            session: has_session.then(|| session(number, now, client.clone())),
+            now,
+            event: event(number, now),
+        };
+        let (name, bio) = self.words.of_person(&mut StdRng::seed_from_u64(number));
+        let profile = NewProfile {
+            id: ProfileId::new(now, random(number, "profile")),
+            name: Name::parse(&name).ok()?,
+            avatar_url: None,
+        };
+        let profile = Profile {
+            username: Username::parse(&format!("user{number}")).ok(),
+            bio: Bio::parse(&bio).ok(),
+            ..profile.into_profile(account.id, now)
+        };
+        Some((account, profile))
+    }
+}
+
+/// Somebody's address.
+pub(crate) fn email(number: u64) -> String {
+    format!("user{number}@bench.example.org")
+}
+
+/// The refresh token of somebody's seeded session.
+pub(crate) fn refresh_token(number: u64) -> RefreshToken {
+    RefreshToken::new(digest(number, "family"), digest(number, "secret"))
+}
+
+fn session(number: u64, now: Timestamp, client: Client) -> NewSession {
+    let refresh = refresh_token(number);
+    NewSession {
+        id: SessionId::new(now, random(number, "session")),
+        family: refresh.family_hash(),
+        refresh: refresh.hash(),
+        created_at: now,
+        idle_expires_at: now.plus(SESSION_LIFE),
+        absolute_expires_at: now.plus(SESSION_LIFE),
+        method: AuthMethod::Password,
+        client,
+    }
+}
+
+fn event(number: u64, now: Timestamp) -> AuditEvent {
+    AuditEvent {
+        id: EventId::new(now, random(number, "event")),
+        at: now,
+        kind: AuditKind::SignedUp,
+        actor: Actor::User,
+        user_id: None,
+        session_id: None,
+        client: None,
+        details: serde_json::Map::new(),
+    }
+}
+
+fn hash(password: &str) -> Result<PasswordHash> {
+    let (memory, passes) = COST;
+    let (salt, mut output) = ([7; 16], [0; 32]);
+    let params =
+        Params::new(memory, passes, 1, Some(output.len())).map_err(|_| BenchError::other("argon2"))?;
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into(password.as_bytes(), &salt, &mut output)
+        .map_err(|_| BenchError::other("argon2 refused its input"))?;
+    let (salt, output) = (STANDARD_NO_PAD.encode(salt), STANDARD_NO_PAD.encode(output));
+    Ok(PasswordHash::from_phc(format!("$argon2id$v=19$m={memory},t={passes},p=1${salt}${output}")))
+}
+
+fn digest(number: u64, what: &str) -> [u8; 32] {
+    Sha256::digest(format!("{what} {number}").as_bytes()).into()
+}
+
+fn random(number: u64, what: &str) -> [u8; 10] {
+    let mut bytes = [0; 10];
+    bytes.copy_from_slice(&digest(number, what)[..10]);
+    bytes
+}

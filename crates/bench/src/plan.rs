@@ -1,0 +1,112 @@
+//! The whole benchmark: which databases, which rows, in which order.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::report::{self, Findings, Growth};
+use crate::rows::{self, Pace};
+use crate::time::now;
+use crate::world::{Places, cluster};
+use crate::{searches, starts, storm};
+
+/// What is run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The binary under test.
+    #[arg(long, default_value = "target/release/latchkey")]
+    latchkey: PathBuf,
+    /// Where seeded databases are kept.
+    #[arg(long, default_value = "target/bench")]
+    folder: PathBuf,
+    /// Less of everything: no database of a million.
+    #[arg(long)]
+    quick: bool,
+    /// The report; without it the table is only printed.
+    #[arg(long)]
+    report: Option<PathBuf>,
+    /// Not PostgreSQL.
+    #[arg(long)]
+    sqlite_only: bool,
+    /// People of the files; the last one is the table's.
+    #[arg(long, value_delimiter = ',')]
+    people: Vec<u64>,
+}
+
+/// Runs everything and reports.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    std::fs::create_dir_all(&options.folder)?;
+    let latchkey = std::fs::canonicalize(&options.latchkey)?;
+    let folder = std::fs::canonicalize(&options.folder)?;
+    let mut places = Places { latchkey, folder, cluster: None };
+    let mut all = vec![one_engine(&places, options, &options.embedded_sizes())?];
+    if !options.sqlite_only {
+        places.cluster = Some(cluster()?);
+        all.push(one_engine(&places, options, &options.remote_sizes())?);
+    }
+    let text: String = all.iter().map(report::markdown).collect();
+    println!("{text}");
+    if let Some(file) = &options.report {
+        report::write(file, &all)?;
+        println!("written: {}", file.display());
+    }
+    Ok(())
+}
+
+impl Options {
+    fn embedded_sizes(&self) -> Vec<u64> {
+        match (self.people.is_empty(), self.quick) {
+            (false, _) => self.people.clone(),
+            (true, true) => vec![10_000, 100_000],
+            (true, false) => vec![10_000, 100_000, 1_000_000],
+        }
+    }
+
+    fn remote_sizes(&self) -> Vec<u64> {
+        if self.quick { vec![10_000] } else { vec![10_000, 100_000] }
+    }
+
+    fn pace(&self) -> Pace {
+        let length = Duration::from_millis(if self.quick { 700 } else { 1_500 });
+        Pace { rounds: 3, length }
+    }
+
+    /// Access tokens of the largest database.
+    fn bearers(&self) -> usize {
+        if self.quick { 10_000 } else { usize::MAX }
+    }
+}
+
+/// All rows over all sizes with one engine; storm and starts with the largest.
+fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findings> {
+    let start = now();
+    let pace = options.pace();
+    let largest = sizes.last().copied().unwrap_or_default();
+    let mut findings = Findings { engine: places.engine(), ..Findings::default() };
+    for &people in sizes {
+        eprintln!("{}, {people} people", places.engine());
+        places.seeded(people)?;
+        let is_largest = people == largest;
+        let world = places.world(people, if is_largest { options.bearers() } else { 5_000 })?;
+        let bare = places.bare()?;
+        findings.memory_with_sessions = Some((world.bearers.len(), world.service.memory()?.now));
+        let rows = rows::measure(&world, &bare, pace)?;
+        if is_largest {
+            eprintln!("  storm");
+            findings.storm = Some(storm::measure(&world, pace)?);
+        }
+        drop(bare);
+        eprintln!("  search");
+        let searches = searches::measure(&world, Pace { length: pace.length / 2, ..pace })?;
+        findings.growth.push(Growth { people, rows, searches });
+    }
+    eprintln!("  starts");
+    findings.starts = Some(starts::measure(places, largest)?);
+    findings.took = start.elapsed();
+    Ok(findings)
+}
+
+/// Fills a file with people.
+pub(crate) fn seed(file: &Path, people: u64) -> Result<()> {
+    crate::world::seed(file, people)
+}

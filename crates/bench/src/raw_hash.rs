@@ -1,0 +1,40 @@
+//! The limit of sign-ins: how many password hashes all cores make when they do nothing else.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+
+use crate::error::{BenchError, Result};
+use crate::load::count;
+use crate::people::{COST, PASSWORD};
+use crate::time::{now, pause};
+
+/// Hashes per second of all cores together, with memory that is reused.
+pub(crate) fn per_second(length: Duration) -> Result<f64> {
+    let cores = std::thread::available_parallelism()?.get();
+    let params = Params::new(COST.0, COST.1, 1, Some(32)).map_err(|_| BenchError::other("argon2"))?;
+    let (made, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let start = now();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| hash_until(&params, &stop, &made));
+        }
+        pause(length);
+        stop.store(true, Ordering::Relaxed);
+    });
+    Ok(count(made.load(Ordering::Relaxed)) / start.elapsed().as_secs_f64())
+}
+
+fn hash_until(params: &Params, stop: &AtomicBool, made: &AtomicU64) {
+    let mut memory = vec![Block::default(); params.block_count()];
+    let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone());
+    let mut output = [0; 32];
+    while !stop.load(Ordering::Relaxed) {
+        let hashed =
+            argon.hash_password_into_with_memory(PASSWORD.as_bytes(), &[7; 16], &mut output, &mut memory);
+        if hashed.is_ok() {
+            made.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

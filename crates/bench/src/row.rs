@@ -1,0 +1,126 @@
+//! What is measured of one kind of request in several rounds, and what it should reach.
+
+use crate::load::Measured;
+
+/// A row of the table: a value of each round, side by side with the limit of the same round.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row {
+    /// What was asked.
+    pub(crate) name: String,
+    rounds: Vec<Round>,
+    goals: Vec<Goal>,
+    refused: u64,
+}
+
+/// One round of a row.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    per_second: f64,
+    limit: Option<f64>,
+    p50: f64,
+    p99: f64,
+    /// Processor time of the server per answer, in microseconds.
+    processor: f64,
+    /// Most memory that the server held, in MiB.
+    peak: f64,
+}
+
+/// What a row should reach.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Goal {
+    /// At least so much of the limit.
+    Ratio(f64),
+    /// At most so many milliseconds for 99 of 100.
+    P99(f64),
+}
+
+impl Row {
+    /// A row without a round yet.
+    pub(crate) fn new(name: &str, goals: &[Goal]) -> Self {
+        Self { name: name.to_owned(), goals: goals.to_vec(), ..Self::default() }
+    }
+
+    /// Adds a round: what was seen, the limit's answers per second beside it, processor seconds and peak memory.
+    pub(crate) fn add(&mut self, seen: &Measured, limit: Option<f64>, processor: f64, peak: f64) {
+        self.refused += seen.refused().map(|(_, count)| count).sum::<u64>();
+        self.rounds.push(Round {
+            per_second: seen.per_second(),
+            limit,
+            p50: seen.ms(0.5),
+            p99: seen.ms(0.99),
+            processor: processor * 1e6 / (seen.per_second() * seen.seconds).max(1.0),
+            peak,
+        });
+    }
+
+    /// Answers per second.
+    pub(crate) fn per_second(&self) -> f64 {
+        self.median(|round| round.per_second)
+    }
+
+    /// Answers per second as a share of the limit, round by round.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        let is_limited = self.rounds.iter().all(|round| round.limit.is_some()) && !self.rounds.is_empty();
+        is_limited.then(|| self.median(|round| round.per_second / round.limit.unwrap_or(f64::MAX)))
+    }
+
+    /// Half of the answers took at most so many milliseconds.
+    pub(crate) fn p50(&self) -> f64 {
+        self.median(|round| round.p50)
+    }
+
+    /// 99 of 100 answers took at most so many milliseconds.
+    pub(crate) fn p99(&self) -> f64 {
+        self.median(|round| round.p99)
+    }
+
+    /// Processor time of the server per answer, in microseconds.
+    pub(crate) fn processor(&self) -> f64 {
+        self.median(|round| round.processor)
+    }
+
+    /// Most memory that the server held in any round, in MiB.
+    pub(crate) fn peak(&self) -> f64 {
+        self.rounds.iter().map(|round| round.peak).fold(0.0, f64::max)
+    }
+
+    /// Answers that were refusals.
+    pub(crate) const fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// The goals and whether each is met.
+    pub(crate) fn goals(&self) -> Vec<(String, bool)> {
+        let judged = |goal: &Goal| match *goal {
+            Goal::Ratio(least) => (format!("≥ {least} ×"), self.ratio().is_some_and(|ratio| ratio >= least)),
+            Goal::P99(most) => (format!("p99 ≤ {most} ms"), self.p99() <= most),
+        };
+        self.goals.iter().map(judged).collect()
+    }
+
+    fn median(&self, value: impl Fn(&Round) -> f64) -> f64 {
+        median(self.rounds.iter().map(value).collect())
+    }
+}
+
+/// The middle of some values; not a number where there is none.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        count if count.is_multiple_of(2) => f64::midpoint(values[count / 2 - 1], values[count / 2]),
+        count => values[count / 2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert!((median(vec![3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(vec![4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < f64::EPSILON);
+        assert!(median(Vec::new()).is_nan());
+    }
+}

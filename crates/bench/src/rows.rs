@@ -1,0 +1,178 @@
+//! The rows of one database: every kind of request, in interleaved rounds, each beside the limit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::{BenchError, Result};
+use crate::load::{Load, Measured, Script, drive};
+use crate::process::Server;
+use crate::raw_hash;
+use crate::row::{Goal, Row};
+use crate::scripts::{Get, Patch, Pick, Refresh, SignIn, SignUp};
+use crate::world::World;
+
+/// Accounts of the hot set.
+const HOT: usize = 64;
+/// Accounts that reads pick from.
+const READERS: usize = 1_000;
+
+/// What an engine is to reach.
+struct Goals {
+    me: &'static [Goal],
+    public: &'static [Goal],
+    refresh: &'static [Goal],
+    hot: &'static [Goal],
+    random: &'static [Goal],
+}
+
+const EMBEDDED: Goals = Goals {
+    me: &[Goal::Ratio(0.45)],
+    public: &[Goal::Ratio(0.5)],
+    refresh: &[Goal::Ratio(0.075), Goal::P99(5.0)],
+    hot: &[Goal::Ratio(0.25)],
+    random: &[Goal::Ratio(0.05)],
+};
+const REMOTE: Goals =
+    Goals { me: &[Goal::Ratio(0.05)], public: &[], refresh: &[Goal::Ratio(0.02)], hot: &[], random: &[] };
+
+/// How long and how often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// Rounds.
+    pub(crate) rounds: usize,
+    /// What is counted of a row in a round.
+    pub(crate) length: Duration,
+}
+
+/// What a row asks and what it is compared with.
+struct Asked {
+    row: Row,
+    script: Box<dyn Script>,
+    connections: usize,
+    limit: Limit,
+}
+
+/// What a row is compared with.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// The bare route with as many bytes.
+    Bare(usize),
+    /// Password hashes of all cores.
+    Hashes,
+    /// Nothing.
+    None,
+}
+
+/// Measures every row of a world.
+pub(crate) fn measure(world: &World, bare: &Server, pace: Pace) -> Result<Vec<Row>> {
+    let mut asked = rows(world);
+    for round in 0..pace.rounds {
+        for one in &mut asked {
+            let limit = limit_of(one, bare, pace)?;
+            let seen =
+                watched(&world.service, &load(&world.service, one.connections, pace), &mut *one.script);
+            let (seen, processor, peak) = seen?;
+            one.row.add(&seen, limit, processor, peak);
+            eprintln!("  round {}: {} {:.0}/s", round + 1, one.row.name, seen.per_second());
+        }
+    }
+    let rows: Vec<Row> = asked.into_iter().map(|one| one.row).collect();
+    match rows.iter().find(|row| row.refused() > 0) {
+        Some(row) => {
+            Err(BenchError::Server(format!("{}: {} requests were refused", row.name, row.refused())))
+        }
+        None => Ok(rows),
+    }
+}
+
+fn rows(world: &World) -> Vec<Asked> {
+    let readers = &world.bearers[..READERS.min(world.bearers.len())];
+    let hot = Arc::new(world.bearers[..HOT.min(world.bearers.len())].to_vec());
+    let rotated: Vec<u64> = world.people.with_session().take(16).collect();
+    let public = readers.iter().map(|bearer| format!("/api/profiles/{}", bearer.user_id));
+    let get = |path: &str| Box::new(Get::by_bearers(path, readers, Pick::InTurn));
+    let goals = if world.is_remote() { &REMOTE } else { &EMBEDDED };
+    vec![
+        Asked::new("GET /api/profiles/me", goals.me, 64, 370, get("/api/profiles/me")),
+        Asked::new("GET /api/auth/sessions/current", &[], 64, 400, get("/api/auth/sessions/current")),
+        Asked::new(
+            "GET /api/profiles/{userId}",
+            goals.public,
+            64,
+            330,
+            Box::new(Get::paths(public, Pick::InTurn)),
+        ),
+        Asked::new(
+            "refresh, token in the body",
+            goals.refresh,
+            16,
+            1_100,
+            Box::new(Refresh::seeded(rotated.into_iter())),
+        ),
+        Asked::new(
+            "refresh, token in the cookie",
+            goals.refresh,
+            16,
+            1_100,
+            Box::new(Refresh::cookies(world.cookies.clone())),
+        ),
+        Asked::new(
+            "PATCH /api/profiles/me, 64 accounts",
+            goals.hot,
+            64,
+            400,
+            Box::new(Patch::new(hot, Pick::InTurn)),
+        ),
+        Asked::new(
+            "PATCH /api/profiles/me, at random over all",
+            goals.random,
+            64,
+            400,
+            Box::new(Patch::new(Arc::clone(&world.bearers), Pick::Random)),
+        ),
+        Asked {
+            limit: Limit::Hashes,
+            ..Asked::new(
+                "sign-in",
+                &[Goal::Ratio(0.85)],
+                16,
+                0,
+                Box::new(SignIn::new(world.people.count, u64::MAX)),
+            )
+        },
+        Asked { limit: Limit::None, ..Asked::new("sign-up", &[], 16, 0, Box::new(SignUp::new("row"))) },
+    ]
+}
+
+impl Asked {
+    fn new(name: &str, goals: &[Goal], connections: usize, bytes: usize, script: Box<dyn Script>) -> Self {
+        Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(bytes) }
+    }
+}
+
+fn limit_of(asked: &Asked, bare: &Server, pace: Pace) -> Result<Option<f64>> {
+    match asked.limit {
+        Limit::None => Ok(None),
+        Limit::Hashes => raw_hash::per_second(pace.length).map(Some),
+        Limit::Bare(bytes) => {
+            let mut script = Get::paths(std::iter::once(format!("/bytes/{bytes}")), Pick::InTurn);
+            let seen = drive(&load(bare, asked.connections, pace), &mut script)?;
+            Ok(Some(seen.per_second()))
+        }
+    }
+}
+
+/// A closed loop.
+pub(crate) fn load(server: &Server, connections: usize, pace: Pace) -> Load {
+    Load { address: server.address, connections, rate: None, warm_up: pace.length / 5, length: pace.length }
+}
+
+/// Drives a server; also tells the processor seconds that it used in the counted time, and its peak memory.
+pub(crate) fn watched(server: &Server, load: &Load, script: &mut dyn Script) -> Result<(Measured, f64, f64)> {
+    server.forget_peak();
+    let before = server.processor_time()?;
+    let seen = drive(load, script)?;
+    let used = server.processor_time()? - before;
+    let counted = seen.seconds / (seen.seconds + load.warm_up.as_secs_f64());
+    Ok((seen, used * counted, server.memory()?.peak))
+}

@@ -1,0 +1,73 @@
+//! Search by class of words, one client: how long an answer with its exact total takes.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::load::{Load, drive};
+use crate::process::Server;
+use crate::row::{Goal, Row};
+use crate::rows::{Pace, watched};
+use crate::scripts::{Get, Pick};
+use crate::time::pause;
+use crate::words::{VOCABULARY, Words};
+use crate::world::World;
+
+/// Queries of a class, asked in turn.
+const QUERIES: usize = 50;
+
+/// Measures every class.
+pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
+    wait_until_warm(&world.service)?;
+    let mut classes: Vec<(Row, Get)> = classes(world.people.count)
+        .into_iter()
+        .map(|(name, paths)| (Row::new(name, &[Goal::P99(5.0)]), Get::paths(paths.into_iter(), Pick::InTurn)))
+        .collect();
+    for _ in 0..pace.rounds {
+        for (row, script) in &mut classes {
+            let load = Load { connections: 1, ..crate::rows::load(&world.service, 1, pace) };
+            let (seen, processor, peak) = watched(&world.service, &load, script)?;
+            row.add(&seen, None, processor, peak);
+        }
+    }
+    Ok(classes.into_iter().map(|(row, _)| row).collect())
+}
+
+fn classes(people: u64) -> Vec<(&'static str, Vec<String>)> {
+    let words = Words::new();
+    let of_ranks = |from: usize, to: usize| -> Vec<String> {
+        (0..QUERIES).map(|n| words.of_rank(from + n * (to - from) / QUERIES).to_owned()).collect()
+    };
+    let (rare, medium, common) =
+        (of_ranks(VOCABULARY / 2, VOCABULARY), of_ranks(500, 2_500), of_ranks(0, QUERIES));
+    let short = common.iter().map(|word| word.chars().take(2).collect()).collect();
+    let two = common.iter().zip(&medium).map(|(one, other)| format!("{one}%20{other}")).collect();
+    let paths = |queries: &Vec<String>, offset: u64| {
+        let path = |q: &String| format!("/api/profiles/search?q={q}&limit=20&offset={offset}");
+        queries.iter().map(path).collect::<Vec<_>>()
+    };
+    vec![
+        ("search, rare word", paths(&rare, 0)),
+        ("search, medium word", paths(&medium, 0)),
+        ("search, common word", paths(&common, 0)),
+        ("search, one or two letters", paths(&short, 0)),
+        ("search, two words", paths(&two, 0)),
+        ("search, common word, deep offset", paths(&common, people / 100)),
+    ]
+}
+
+/// Waits until what the service reads after its start is read: until it comes to rest.
+fn wait_until_warm(service: &Server) -> Result<()> {
+    let mut used = service.processor_time()?;
+    for _ in 0..120 {
+        pause(Duration::from_millis(500));
+        let now = service.processor_time()?;
+        if now - used < 0.03 {
+            return Ok(());
+        }
+        used = now;
+    }
+    // What is still busy after a minute is measured as it is.
+    let mut script = Get::paths(std::iter::once("/health/ready".to_owned()), Pick::InTurn);
+    let pace = Pace { rounds: 1, length: Duration::from_millis(100) };
+    drive(&crate::rows::load(service, 1, pace), &mut script).map(|_| ())
+}

@@ -1,0 +1,60 @@
+//! Starts and sizes: how long until the first answer, what an idle service holds, how large the binary is.
+
+use crate::error::Result;
+use crate::row::median;
+use crate::time::pause;
+use crate::world::Places;
+
+/// Starts of each kind.
+const STARTS: usize = 7;
+
+/// What was seen.
+#[derive(Debug, Clone)]
+pub(crate) struct Starts {
+    /// Milliseconds from the start of the process to the first answer, into an empty folder.
+    pub(crate) empty: f64,
+    /// The same over the largest seeded database.
+    pub(crate) full: f64,
+    /// How many people that database has.
+    pub(crate) people: u64,
+    /// MiB that a service holds that was started into an empty folder, after two seconds.
+    pub(crate) idle: f64,
+    /// The same over the seeded database, when it has read what it keeps in memory.
+    pub(crate) idle_full: f64,
+    /// MiB of the binary.
+    pub(crate) binary: f64,
+}
+
+/// Measures starts.
+pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
+    let (mut empty, mut full) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let data = places.fresh_data(0)?;
+        empty.push(places.start(&data)?.started_in.as_secs_f64() * 1e3);
+    }
+    let data = places.fresh_data(people)?;
+    drop(places.start(&data)?); // brings the schema up to date, so that what follows are starts and nothing else
+    for _ in 0..STARTS {
+        full.push(places.start(&data)?.started_in.as_secs_f64() * 1e3);
+    }
+    let idle_full = settled(&places.start(&data)?)?;
+    let idle = settled(&places.start(&places.fresh_data(0)?)?)?;
+    #[allow(clippy::cast_precision_loss, reason = "a file's size")]
+    let binary = std::fs::metadata(&places.latchkey)?.len() as f64 / (1024.0 * 1024.0);
+    Ok(Starts { empty: median(empty), full: median(full), people, idle, idle_full, binary })
+}
+
+/// What a service holds when it has come to rest.
+fn settled(server: &crate::process::Server) -> Result<f64> {
+    pause(std::time::Duration::from_secs(2));
+    let mut used = server.processor_time()?;
+    for _ in 0..60 {
+        pause(std::time::Duration::from_secs(1));
+        let now = server.processor_time()?;
+        if now - used < 0.05 {
+            break;
+        }
+        used = now;
+    }
+    Ok(server.memory()?.now)
+}

@@ -1,0 +1,77 @@
+//! The vocabulary of seeded profiles: syllables make words, and a word of rank r is used as often as 1/r (Zipf).
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// Words of bios.
+pub(crate) const VOCABULARY: usize = 60_000;
+const FIRST_NAMES: usize = 2_000;
+const LAST_NAMES: usize = 30_000;
+const SYLLABLES: &[&str] = &[
+    "ba", "be", "bor", "ca", "cel", "da", "den", "do", "el", "en", "fa", "fi", "ga", "gro", "ha", "hel",
+    "ia", "in", "ja", "jo", "ka", "ki", "la", "len", "lo", "ma", "mi", "mon", "na", "ne", "nor", "o", "or",
+    "pa", "pe", "qua", "ra", "ri", "ros", "sa", "sen", "so", "ta", "ti", "tor", "u", "ul", "va", "vi", "wen",
+    "xa", "ya", "yl", "za", "zo",
+];
+
+/// All words, the most frequent first.
+pub(crate) struct Words {
+    bio: Vec<String>,
+    first: Vec<String>,
+    last: Vec<String>,
+}
+
+impl Words {
+    /// Always the same ones.
+    pub(crate) fn new() -> Self {
+        let mut rng = StdRng::seed_from_u64(1);
+        Self {
+            bio: distinct(&mut rng, VOCABULARY),
+            first: distinct(&mut rng, FIRST_NAMES),
+            last: distinct(&mut rng, LAST_NAMES),
+        }
+    }
+
+    /// The word of a rank, from 0.
+    pub(crate) fn of_rank(&self, rank: usize) -> &str {
+        &self.bio[rank % self.bio.len()]
+    }
+
+    /// A name, and a bio of 5 to 25 words.
+    pub(crate) fn of_person(&self, rng: &mut StdRng) -> (String, String) {
+        let first = &self.first[rng.random_range(0..FIRST_NAMES)];
+        let last = &self.last[rng.random_range(0..LAST_NAMES)];
+        let words: Vec<&str> = (0..rng.random_range(5..=25)).map(|_| self.of_rank(zipf(rng))).collect();
+        (format!("{} {}", capital(first), capital(last)), words.join(" "))
+    }
+}
+
+/// A rank, the first ones most often: the inverse of the logarithmic distribution.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "small numbers"
+)]
+fn zipf(rng: &mut StdRng) -> usize {
+    let exponent = rng.random_range(0.0..1.0);
+    ((VOCABULARY as f64).powf(exponent) as usize).saturating_sub(1)
+}
+
+fn distinct(rng: &mut StdRng, count: usize) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    let mut words = Vec::with_capacity(count);
+    while words.len() < count {
+        let syllables = rng.random_range(2..=4);
+        let word: String = (0..syllables).map(|_| SYLLABLES[rng.random_range(0..SYLLABLES.len())]).collect();
+        if seen.insert(word.clone()) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

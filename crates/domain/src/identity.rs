@@ -1,0 +1,254 @@
+//! External identities: who a provider says somebody is, and what that opens here. An identity is (provider, subject)
+//! and nothing else; an email never moves one. How a provider is asked lives in the crate `oauth`.
+
+use crate::email::Email;
+use crate::profile::{AvatarUrl, LONGEST_NAME, Name};
+use crate::user::{EMAIL_PROVIDER, User};
+
+/// Longest key of a provider, in characters.
+const LONGEST_KEY: usize = 64;
+/// Longest subject, in characters; OpenID Connect Core section 2 has the same bound.
+const LONGEST_SUBJECT: usize = 255;
+/// Keys that are words of the interface: `providers` of a user, and segments of the paths beside a key.
+const RESERVED_KEYS: [&str; 3] = [EMAIL_PROVIDER, "configs", "custom"];
+
+/// The text is no key of a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidProviderKey {
+    /// Wrong characters or length.
+    #[error("must have 1 to 64 characters out of a-z, 0-9, '_' and '-'")]
+    Form,
+    /// A word of the interface.
+    #[error("is reserved; choose another one")]
+    Reserved,
+}
+
+/// The key of an identity provider: 1 to 64 of `a-z 0-9 _ -`, and no word of the interface.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProviderKey(String);
+
+impl ProviderKey {
+    /// Reads a key as sent; upper case is no key.
+    pub fn parse(text: &str) -> Result<Self, InvalidProviderKey> {
+        let is_allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || b"_-".contains(&c);
+        if !(1..=LONGEST_KEY).contains(&text.len()) || !text.bytes().all(is_allowed) {
+            return Err(InvalidProviderKey::Form);
+        }
+        if RESERVED_KEYS.contains(&text) {
+            return Err(InvalidProviderKey::Reserved);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Whether a provider is one of the built-in table or was described by the operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProviderKind {
+    /// An entry of the table, which wants credentials alone.
+    BuiltIn,
+    /// Any OpenID provider, by its discovery document.
+    Custom,
+}
+
+impl ProviderKind {
+    /// What stores keep.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built_in",
+            Self::Custom => "custom",
+        }
+    }
+
+    /// Reads what stores keep.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Option<Self> {
+        [Self::BuiltIn, Self::Custom].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// Who somebody is at a provider, in the provider's words: compared byte by byte.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Subject(String);
+
+impl Subject {
+    /// Takes 1 to 255 characters without control characters; anything else identifies nobody.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let length = text.chars().count();
+        let is_subject = (1..=LONGEST_SUBJECT).contains(&length) && !text.chars().any(char::is_control);
+        is_subject.then(|| Self(text.to_owned()))
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a provider says of somebody, after all of its checks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProvenIdentity {
+    /// Which provider.
+    pub provider: ProviderKey,
+    /// Who, there.
+    pub subject: Subject,
+    /// The address, where the provider gives one that is one.
+    pub email: Option<Email>,
+    /// Whether the provider says that it proved the address.
+    pub email_verified: bool,
+    /// The name, cut and cleaned; empty where there is none.
+    pub name: Name,
+    /// The picture, where it is one that a profile takes.
+    pub avatar_url: Option<AvatarUrl>,
+}
+
+/// What a provider says of somebody, as it was written there.
+#[derive(Clone, Copy, Default)]
+pub struct ForeignFacts<'a> {
+    /// The subject.
+    pub subject: &'a str,
+    /// The address.
+    pub email: Option<&'a str>,
+    /// Whether the provider says that it proved the address.
+    pub email_verified: bool,
+    /// The name.
+    pub name: Option<&'a str>,
+    /// The picture.
+    pub avatar_url: Option<&'a str>,
+}
+
+impl ProvenIdentity {
+    /// Takes what can be used: a bad picture is dropped, a long name is cut, an address that is none is none. `None`
+    /// without a subject.
+    #[must_use]
+    pub fn of(provider: ProviderKey, facts: ForeignFacts<'_>) -> Option<Self> {
+        let email = facts.email.and_then(|text| Email::parse(text.trim()).ok());
+        Some(Self {
+            provider,
+            subject: Subject::parse(facts.subject)?,
+            email_verified: facts.email_verified && email.is_some(),
+            email,
+            name: facts.name.map(cleaned_name).unwrap_or_default(),
+            avatar_url: facts.avatar_url.and_then(|text| AvatarUrl::parse(text).ok()),
+        })
+    }
+}
+
+fn cleaned_name(text: &str) -> Name {
+    let clean: String = text.trim().chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+    Name::parse(clean.trim_end()).unwrap_or_default()
+}
+
+/// What the operator lets identities do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdentityRules {
+    /// New accounts may be made.
+    pub is_sign_up_open: bool,
+    /// Nobody signs in whose address is not proven.
+    pub must_be_verified: bool,
+}
+
+/// Why an identity opens nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdentityRefusal {
+    /// The account is banned.
+    Banned,
+    /// Its address has to be proven first.
+    AccountUnverified,
+    /// There is no account, and none may be made.
+    SignUpClosed,
+    /// There is no account, and the provider gives no address to make one with.
+    NoEmail,
+    /// There is no account, addresses have to be proven, and the provider does not say that it proved this one.
+    EmailUnproven,
+    /// The address has an account that this identity may not open: its owner signs in there and links.
+    SignInToLink,
+}
+
+/// What a sign-in with an identity does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdentityVerdict {
+    /// Signs in to the account that the identity is linked to.
+    SignIn,
+    /// Links the identity to the account of its address and signs in.
+    Link,
+    /// The same, after everything was removed that was put there before the address was first proven.
+    TakeOver,
+    /// Makes an account.
+    Create,
+    /// Nothing.
+    Refused(IdentityRefusal),
+}
+
+/// An account as far as an identity is concerned.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// The account.
+    pub user: &'a User,
+    /// Whether any mailbox of it was ever proven.
+    pub was_ever_verified: bool,
+}
+
+/// Judges a sign-in: `owner` is the account that the identity is linked to, `of_email` the one of its address.
+#[must_use]
+pub fn judge_sign_in(
+    identity: &ProvenIdentity,
+    owner: Option<&User>,
+    of_email: Option<Candidate<'_>>,
+    rules: IdentityRules,
+) -> IdentityVerdict {
+    use IdentityRefusal::{AccountUnverified, Banned, EmailUnproven, NoEmail, SignUpClosed};
+    use IdentityVerdict::{Create, Refused, SignIn};
+    if let Some(owner) = owner {
+        return match owner {
+            owner if owner.is_banned() => Refused(Banned),
+            owner if rules.must_be_verified && !owner.email_verified => Refused(AccountUnverified),
+            _ => SignIn,
+        };
+    }
+    if identity.email.is_none() {
+        return Refused(NoEmail);
+    }
+    if let Some(candidate) = of_email {
+        return judge_first_sign_in(identity, candidate);
+    }
+    match rules {
+        IdentityRules { is_sign_up_open: false, .. } => Refused(SignUpClosed),
+        IdentityRules { must_be_verified: true, .. } if !identity.email_verified => Refused(EmailUnproven),
+        _ => Create,
+    }
+}
+
+/// Judges a new identity whose address has an account.
+fn judge_first_sign_in(identity: &ProvenIdentity, candidate: Candidate<'_>) -> IdentityVerdict {
+    let Candidate { user, was_ever_verified } = candidate;
+    // Whoever cannot prove the address hears nothing of the account but that there is one.
+    if !identity.email_verified {
+        return IdentityVerdict::Refused(IdentityRefusal::SignInToLink);
+    }
+    match user {
+        user if user.is_banned() => IdentityVerdict::Refused(IdentityRefusal::Banned),
+        user if user.email_verified => IdentityVerdict::Link,
+        _ if !was_ever_verified => IdentityVerdict::TakeOver,
+        // It proved another address before: it has an owner, who is not known to own this one.
+        _ => IdentityVerdict::Refused(IdentityRefusal::SignInToLink),
+    }
+}
+
+/// Whether an account keeps a way in without some of its identities: a password, or another identity whose provider
+/// is still offered.
+#[must_use]
+pub fn keeps_a_way_in(has_password: bool, left: &[ProviderKey], offered: &[ProviderKey]) -> bool {
+    has_password || left.iter().any(|key| offered.contains(key))
+}
+
+#[cfg(test)]
+mod tests;

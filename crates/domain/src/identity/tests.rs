@@ -1,0 +1,127 @@
+//! Each row of the linking rules as a fact.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::ids::UserId;
+use crate::time::Timestamp;
+use crate::user::AppMetadata;
+
+const OPEN: IdentityRules = IdentityRules { is_sign_up_open: true, must_be_verified: false };
+const STRICT: IdentityRules = IdentityRules { is_sign_up_open: true, must_be_verified: true };
+const CLOSED: IdentityRules = IdentityRules { is_sign_up_open: false, must_be_verified: false };
+
+fn user(is_verified: bool, is_banned: bool) -> User {
+    let now = Timestamp::from_millis(1);
+    User {
+        id: UserId::new(now, [1; 10]),
+        email: Email::parse("ada@example.org").unwrap(),
+        email_verified: is_verified,
+        has_password: true,
+        identities: Vec::new(),
+        banned_at: is_banned.then_some(now),
+        is_pending: false,
+        is_contested: false,
+        metadata: AppMetadata::default(),
+        created_at: now,
+        updated_at: now,
+        profile: None,
+    }
+}
+
+fn identity(email: Option<&str>, is_verified: bool) -> ProvenIdentity {
+    let facts = ForeignFacts { subject: "1", email, email_verified: is_verified, ..ForeignFacts::default() };
+    ProvenIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
+}
+
+fn first(is_verified: bool, user: &User, was_ever_verified: bool) -> IdentityVerdict {
+    let identity = identity(Some("ada@example.org"), is_verified);
+    judge_sign_in(&identity, None, Some(Candidate { user, was_ever_verified }), OPEN)
+}
+
+fn refused(refusal: IdentityRefusal) -> IdentityVerdict {
+    IdentityVerdict::Refused(refusal)
+}
+
+#[test]
+fn a_linked_identity_signs_in_whatever_its_address_says() {
+    let other = user(true, false);
+    let of_email = Some(Candidate { user: &other, was_ever_verified: true });
+    for identity in [identity(None, false), identity(Some("eve@example.org"), true)] {
+        let verdict = judge_sign_in(&identity, Some(&user(false, false)), of_email, OPEN);
+        assert_eq!(verdict, IdentityVerdict::SignIn);
+    }
+}
+
+#[test]
+fn a_linked_identity_of_a_banned_or_unproven_account_is_refused() {
+    let identity = identity(Some("ada@example.org"), true);
+    let judge = |user: &User, rules| judge_sign_in(&identity, Some(user), None, rules);
+    assert_eq!(judge(&user(true, true), OPEN), refused(IdentityRefusal::Banned));
+    assert_eq!(judge(&user(false, false), STRICT), refused(IdentityRefusal::AccountUnverified));
+    assert_eq!(judge(&user(true, false), STRICT), IdentityVerdict::SignIn);
+}
+
+#[test]
+fn only_a_proven_address_links_and_only_to_a_proven_account() {
+    assert_eq!(first(true, &user(true, false), true), IdentityVerdict::Link);
+    assert_eq!(first(false, &user(true, false), true), refused(IdentityRefusal::SignInToLink));
+    assert_eq!(first(false, &user(false, false), false), refused(IdentityRefusal::SignInToLink));
+}
+
+#[test]
+fn a_never_proven_account_is_taken_over_by_the_proven_owner() {
+    assert_eq!(first(true, &user(false, false), false), IdentityVerdict::TakeOver);
+    assert_eq!(first(true, &user(false, false), true), refused(IdentityRefusal::SignInToLink));
+}
+
+#[test]
+fn a_ban_is_told_to_the_proven_owner_alone() {
+    assert_eq!(first(true, &user(false, true), false), refused(IdentityRefusal::Banned));
+    assert_eq!(first(false, &user(true, true), true), refused(IdentityRefusal::SignInToLink));
+}
+
+#[test]
+fn an_account_is_made_where_sign_up_and_address_allow_it() {
+    let judge = |identity: &ProvenIdentity, rules| judge_sign_in(identity, None, None, rules);
+    let (proven, unproven) = (identity(Some("a@b.org"), true), identity(Some("a@b.org"), false));
+    assert_eq!(judge(&proven, STRICT), IdentityVerdict::Create);
+    assert_eq!(judge(&unproven, OPEN), IdentityVerdict::Create);
+    assert_eq!(judge(&unproven, STRICT), refused(IdentityRefusal::EmailUnproven));
+    assert_eq!(judge(&proven, CLOSED), refused(IdentityRefusal::SignUpClosed));
+    assert_eq!(judge(&identity(None, true), OPEN), refused(IdentityRefusal::NoEmail));
+}
+
+#[test]
+fn foreign_facts_are_cut_to_what_fits() {
+    let long = format!("  A\u{0}\n{}", "b".repeat(200));
+    let facts = ForeignFacts {
+        subject: "1",
+        email: Some("no address"),
+        email_verified: true,
+        name: Some(&long),
+        avatar_url: Some("javascript:alert(1)"),
+    };
+    let identity = ProvenIdentity::of(ProviderKey::parse("x").unwrap(), facts).unwrap();
+    assert!(identity.email.is_none() && !identity.email_verified && identity.avatar_url.is_none());
+    assert_eq!(identity.name.as_str().chars().count(), LONGEST_NAME);
+    for subject in ["", "a\0", &"a".repeat(256)] {
+        assert!(Subject::parse(subject).is_none(), "{subject:?}");
+    }
+}
+
+#[test]
+fn keys_are_plain_and_no_words_of_the_interface() {
+    assert!(ProviderKey::parse("my-idp_2").is_ok());
+    for bad in ["", "Google", "a b", "a/b", "ä", &"a".repeat(65), "email", "configs", "custom"] {
+        assert!(ProviderKey::parse(bad).is_err(), "{bad:?}");
+    }
+}
+
+#[test]
+fn the_last_way_in_is_a_password_or_a_provider_that_is_offered() {
+    let key = |text| ProviderKey::parse(text).unwrap();
+    assert!(keeps_a_way_in(true, &[], &[]));
+    assert!(keeps_a_way_in(false, &[key("google")], &[key("google")]));
+    assert!(!keeps_a_way_in(false, &[key("gone")], &[key("google")]));
+    assert!(!keeps_a_way_in(false, &[], &[key("google")]));
+}

@@ -1,0 +1,112 @@
+//! `/api/auth/identities`: one's own identities at providers. What is linked is linked at the exchange
+//! ([`super::oauth::exchange`]).
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use latchkey_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::UserBody;
+use super::oauth::start::{StartBody, start_of};
+use crate::answer::Json;
+use crate::app::App;
+use crate::body::JsonBody;
+use crate::caller::SignedInUser;
+use crate::client::ClientInfo;
+use crate::error::Result;
+use crate::openapi::fields;
+use crate::path::PathText;
+use crate::query::Query;
+
+/// One's own identities, oldest first.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Identities)]
+pub struct IdentitiesBody {
+    identities: Vec<IdentityBody>,
+}
+
+/// One of them.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Identity)]
+pub struct IdentityBody {
+    #[schema(schema_with = fields::provider_key)]
+    provider: String,
+    #[schema(schema_with = fields::subject)]
+    subject: String,
+    #[schema(schema_with = fields::identity_email, required)]
+    email: Option<String>,
+    #[schema(schema_with = fields::moment_linked)]
+    created_at: Timestamp,
+}
+
+/// The user after an identity was unlinked.
+#[derive(Serialize, ToSchema)]
+#[schema(as = UnlinkedIdentity)]
+pub struct UnlinkedBody {
+    #[schema(schema_with = fields::message)]
+    message: &'static str,
+    user: UserBody,
+}
+
+/// The body that linking begins with; each field can stand in the query string as well, as at the start of a sign-in.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = LinkIdentityRequest)]
+pub struct LinkRequest {
+    #[serde(alias = "redirectUri", alias = "redirectTo")]
+    #[schema(schema_with = fields::redirect_uri)]
+    redirect_uri: Option<String>,
+    #[serde(alias = "codeChallenge")]
+    #[schema(schema_with = fields::optional_code_challenge)]
+    code_challenge: Option<String>,
+    #[serde(rename = "additionalParams")]
+    #[schema(schema_with = fields::provider_hints)]
+    additional_params: Option<BTreeMap<String, String>>,
+}
+
+/// `GET /api/auth/identities`
+pub async fn list(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+) -> Result<Json<IdentitiesBody>> {
+    let identities = app.service.list_identities(caller).await?.into_iter().map(|identity| IdentityBody {
+        provider: identity.provider,
+        subject: identity.subject,
+        email: identity.email.map(|email| email.as_typed().to_owned()),
+        created_at: identity.created_at,
+    });
+    Ok(Json(IdentitiesBody { identities: identities.collect() }))
+}
+
+/// `POST /api/auth/identities/{provider}/link`
+pub async fn link(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+    client: ClientInfo,
+    PathText(provider): PathText,
+    query: Query,
+    JsonBody(body): JsonBody<LinkRequest>,
+) -> Result<Json<StartBody>> {
+    let kind = app.service.provider_kind(&provider);
+    let mut start = start_of(kind, provider, &client, &query)?;
+    start.redirect_uri = body.redirect_uri.or(start.redirect_uri);
+    start.code_challenge = body.code_challenge.or(start.code_challenge);
+    start.hints.extend(body.additional_params.into_iter().flatten());
+    Ok(Json(StartBody { auth_url: app.service.start_link(caller, start).await? }))
+}
+
+/// `DELETE /api/auth/identities/{provider}`: all identities of that provider, or with `subject` the one.
+pub async fn unlink(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+    client: ClientInfo,
+    PathText(provider): PathText,
+    query: Query,
+) -> Result<Json<UnlinkedBody>> {
+    let subject = query.optional("subject")?;
+    let user =
+        app.service.unlink_identity(caller, &provider, subject.as_deref(), &client.to_domain()).await?;
+    Ok(Json(UnlinkedBody { message: "The identity was unlinked.", user: user.into() }))
+}

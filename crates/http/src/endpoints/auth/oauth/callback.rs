@@ -1,0 +1,93 @@
+//! `GET` and `POST /api/auth/oauth/{provider}/callback` and `/custom/{key}/callback`: where a provider sends the browser
+//! back to. HEAD uses nothing up: it is answered like a return that nobody waits for.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header::LOCATION;
+use http::{HeaderValue, Method, StatusCode};
+use latchkey_domain::identity::ProviderKind;
+use latchkey_service::oauth::callback::{CallbackAnswer, CallbackProblem, OAuthReturn};
+
+use crate::app::App;
+use crate::body::FormBody;
+use crate::client::ClientInfo;
+use crate::error::{ApiError, Result};
+use crate::pages::dead_sign_in;
+use crate::path::PathText;
+use crate::query::Query;
+
+/// `GET /api/auth/oauth/{provider}/callback`
+pub async fn built_in(
+    State(app): State<App>,
+    client: ClientInfo,
+    method: Method,
+    PathText(provider): PathText,
+    query: Query,
+) -> Result<Response> {
+    come_back(&app, ProviderKind::BuiltIn, provider, &client, &method, &query).await
+}
+
+/// `POST /api/auth/oauth/{provider}/callback`: `response_mode=form_post`
+pub async fn built_in_form(
+    State(app): State<App>,
+    client: ClientInfo,
+    method: Method,
+    PathText(provider): PathText,
+    FormBody(form): FormBody,
+) -> Result<Response> {
+    come_back(&app, ProviderKind::BuiltIn, provider, &client, &method, &form).await
+}
+
+/// `GET /api/auth/oauth/custom/{key}/callback`
+pub async fn custom(
+    State(app): State<App>,
+    client: ClientInfo,
+    method: Method,
+    PathText(key): PathText,
+    query: Query,
+) -> Result<Response> {
+    come_back(&app, ProviderKind::Custom, key, &client, &method, &query).await
+}
+
+/// `POST /api/auth/oauth/custom/{key}/callback`: `response_mode=form_post`
+pub async fn custom_form(
+    State(app): State<App>,
+    client: ClientInfo,
+    method: Method,
+    PathText(key): PathText,
+    FormBody(form): FormBody,
+) -> Result<Response> {
+    come_back(&app, ProviderKind::Custom, key, &client, &method, &form).await
+}
+
+async fn come_back(
+    app: &App,
+    kind: ProviderKind,
+    provider: String,
+    client: &ClientInfo,
+    method: &Method,
+    said: &Query,
+) -> Result<Response> {
+    if method == Method::HEAD {
+        return Ok(page(app, CallbackProblem::Unknown));
+    }
+    let back = OAuthReturn {
+        provider,
+        state: said.optional("state")?,
+        code: said.optional("code")?,
+        error: said.optional("error")?,
+        issuer: said.optional("iss")?,
+        user: said.optional("user")?,
+    };
+    match app.service.oauth_callback(back, kind, &client.to_domain()).await? {
+        CallbackAnswer::Redirect(url) => {
+            let location = HeaderValue::try_from(url).map_err(ApiError::internal)?;
+            Ok((StatusCode::FOUND, [(LOCATION, location)]).into_response())
+        }
+        CallbackAnswer::Page(problem) => Ok(page(app, problem)),
+    }
+}
+
+fn page(app: &App, problem: CallbackProblem) -> Response {
+    dead_sign_in(problem.message(), &app.service.config().service_name).into_response()
+}

@@ -1,0 +1,258 @@
+//! `/api/auth/oauth/configs`, `/{provider}/config`, and the same under `custom/`: identity providers for an admin. A
+//! secret is written and never read back.
+
+mod requests;
+
+pub use requests::{ChangeBuiltInRequest, ChangeCustomRequest, CreateBuiltInRequest, CreateCustomRequest};
+
+use axum::extract::State;
+use latchkey_domain::audit::Actor;
+use latchkey_domain::identity::ProviderKind;
+use latchkey_domain::time::Timestamp;
+use latchkey_service::oauth::providers::{KnownProvider, ProviderInput};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::answer::Json;
+use crate::app::App;
+use crate::body::JsonBody;
+use crate::caller::Admin;
+use crate::client::ClientInfo;
+use crate::endpoints::auth::users::MessageBody;
+use crate::error::Result;
+use crate::openapi::fields;
+use crate::path::PathText;
+
+const DELETED: &str = "The identity provider was removed.";
+
+/// The built-in providers that are configured.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OAuthConfigs)]
+pub struct BuiltInConfigsBody {
+    data: Vec<BuiltInConfigBody>,
+    #[schema(schema_with = fields::count)]
+    count: usize,
+}
+
+/// The custom providers.
+#[derive(Serialize, ToSchema)]
+#[schema(as = CustomOAuthConfigs)]
+pub struct CustomConfigsBody {
+    data: Vec<CustomConfigBody>,
+    #[schema(schema_with = fields::count)]
+    count: usize,
+}
+
+/// A built-in provider as it is configured.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OAuthConfig)]
+pub struct BuiltInConfigBody {
+    #[schema(schema_with = fields::provider_key)]
+    provider: String,
+    #[serde(flatten)]
+    client: ClientBody,
+    #[schema(schema_with = fields::tenant, required)]
+    tenant: Option<String>,
+    #[schema(schema_with = fields::team_id, required)]
+    team_id: Option<String>,
+    #[schema(schema_with = fields::key_id, required)]
+    key_id: Option<String>,
+}
+
+/// A custom provider as it is configured.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CustomOAuthConfig)]
+pub struct CustomConfigBody {
+    #[schema(schema_with = fields::provider_key)]
+    key: String,
+    #[serde(flatten)]
+    client: ClientBody,
+    #[schema(schema_with = fields::discovery_endpoint)]
+    discovery_endpoint: String,
+}
+
+/// What providers of both kinds have.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OAuthClient)]
+pub struct ClientBody {
+    /// What people call it.
+    name: String,
+    #[schema(schema_with = fields::client_id)]
+    client_id: String,
+    /// Whether it has a secret; nobody reads it again.
+    has_client_secret: bool,
+    #[schema(schema_with = fields::scopes, required)]
+    scopes: Option<Vec<String>>,
+    /// Client ids of native apps, for sign-in by id token.
+    native_client_ids: Vec<String>,
+    /// Whether one can sign in with it.
+    enabled: bool,
+    /// Whether the settings file describes it: then an admin cannot change it.
+    pinned: bool,
+    #[schema(schema_with = fields::provider_redirect_uri)]
+    redirect_uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::moment_created)]
+    created_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::moment_updated)]
+    updated_at: Option<Timestamp>,
+}
+
+/// `GET /api/auth/oauth/configs`
+pub async fn list_built_in(State(app): State<App>, _: Admin) -> Json<BuiltInConfigsBody> {
+    let known = app.service.list_providers(ProviderKind::BuiltIn);
+    let data: Vec<_> = known.into_iter().map(|provider| built_in_body(&app, provider)).collect();
+    Json(BuiltInConfigsBody { count: data.len(), data })
+}
+
+/// `POST /api/auth/oauth/configs`
+pub async fn create_built_in(
+    State(app): State<App>,
+    Admin(client): Admin,
+    JsonBody(body): JsonBody<CreateBuiltInRequest>,
+) -> Result<Json<BuiltInConfigBody>> {
+    let (provider, input) = body.into_parts();
+    let known = create(&app, ProviderKind::BuiltIn, &provider, &input, &client).await?;
+    Ok(Json(built_in_body(&app, known)))
+}
+
+/// `GET /api/auth/oauth/{provider}/config`
+pub async fn get_built_in(
+    State(app): State<App>,
+    _: Admin,
+    PathText(provider): PathText,
+) -> Result<Json<BuiltInConfigBody>> {
+    let known = app.service.find_provider(ProviderKind::BuiltIn, &provider)?;
+    Ok(Json(built_in_body(&app, known)))
+}
+
+/// `PUT /api/auth/oauth/{provider}/config`: partial.
+pub async fn put_built_in(
+    State(app): State<App>,
+    Admin(client): Admin,
+    PathText(provider): PathText,
+    JsonBody(body): JsonBody<ChangeBuiltInRequest>,
+) -> Result<Json<BuiltInConfigBody>> {
+    let known = update(&app, ProviderKind::BuiltIn, &provider, &body.into_input(), &client).await?;
+    Ok(Json(built_in_body(&app, known)))
+}
+
+/// `DELETE /api/auth/oauth/{provider}/config`
+pub async fn delete_built_in(
+    State(app): State<App>,
+    Admin(client): Admin,
+    PathText(provider): PathText,
+) -> Result<Json<MessageBody>> {
+    delete(&app, ProviderKind::BuiltIn, &provider, &client).await
+}
+
+/// `GET /api/auth/oauth/custom/configs`
+pub async fn list_custom(State(app): State<App>, _: Admin) -> Json<CustomConfigsBody> {
+    let known = app.service.list_providers(ProviderKind::Custom);
+    let data: Vec<_> = known.into_iter().map(|provider| custom_body(&app, provider)).collect();
+    Json(CustomConfigsBody { count: data.len(), data })
+}
+
+/// `POST /api/auth/oauth/custom/configs`
+pub async fn create_custom(
+    State(app): State<App>,
+    Admin(client): Admin,
+    JsonBody(body): JsonBody<CreateCustomRequest>,
+) -> Result<Json<CustomConfigBody>> {
+    let (key, input) = body.into_parts();
+    let known = create(&app, ProviderKind::Custom, &key, &input, &client).await?;
+    Ok(Json(custom_body(&app, known)))
+}
+
+/// `GET /api/auth/oauth/custom/{key}/config`
+pub async fn get_custom(
+    State(app): State<App>,
+    _: Admin,
+    PathText(key): PathText,
+) -> Result<Json<CustomConfigBody>> {
+    let known = app.service.find_provider(ProviderKind::Custom, &key)?;
+    Ok(Json(custom_body(&app, known)))
+}
+
+/// `PUT /api/auth/oauth/custom/{key}/config`: partial.
+pub async fn put_custom(
+    State(app): State<App>,
+    Admin(client): Admin,
+    PathText(key): PathText,
+    JsonBody(body): JsonBody<ChangeCustomRequest>,
+) -> Result<Json<CustomConfigBody>> {
+    let known = update(&app, ProviderKind::Custom, &key, &body.into_input(), &client).await?;
+    Ok(Json(custom_body(&app, known)))
+}
+
+/// `DELETE /api/auth/oauth/custom/{key}/config`
+pub async fn delete_custom(
+    State(app): State<App>,
+    Admin(client): Admin,
+    PathText(key): PathText,
+) -> Result<Json<MessageBody>> {
+    delete(&app, ProviderKind::Custom, &key, &client).await
+}
+
+async fn create(
+    app: &App,
+    kind: ProviderKind,
+    key: &str,
+    input: &ProviderInput,
+    client: &ClientInfo,
+) -> Result<KnownProvider> {
+    Ok(app.service.create_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
+}
+
+async fn update(
+    app: &App,
+    kind: ProviderKind,
+    key: &str,
+    input: &ProviderInput,
+    client: &ClientInfo,
+) -> Result<KnownProvider> {
+    Ok(app.service.update_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
+}
+
+async fn delete(app: &App, kind: ProviderKind, key: &str, client: &ClientInfo) -> Result<Json<MessageBody>> {
+    app.service.delete_provider(kind, key, Actor::Admin, Some(&client.to_domain())).await?;
+    Ok(Json(MessageBody::new(DELETED)))
+}
+
+fn built_in_body(app: &App, known: KnownProvider) -> BuiltInConfigBody {
+    let client = client_body(app, &known);
+    let (provider, description) = (known.key.as_str().to_owned(), known.description);
+    BuiltInConfigBody {
+        provider,
+        client,
+        tenant: description.tenant,
+        team_id: description.team_id,
+        key_id: description.key_id,
+    }
+}
+
+fn custom_body(app: &App, known: KnownProvider) -> CustomConfigBody {
+    let client = client_body(app, &known);
+    let discovery_endpoint = known.description.discovery_endpoint.unwrap_or_default();
+    CustomConfigBody { key: known.key.as_str().to_owned(), client, discovery_endpoint }
+}
+
+fn client_body(app: &App, known: &KnownProvider) -> ClientBody {
+    let description = known.description.clone();
+    ClientBody {
+        name: known.name().to_owned(),
+        client_id: description.client_id,
+        has_client_secret: known.has_secret(),
+        scopes: description.scopes,
+        native_client_ids: description.native_client_ids,
+        enabled: description.enabled,
+        pinned: known.is_pinned,
+        redirect_uri: app.service.callback_url(known),
+        created_at: known.created_at,
+        updated_at: known.updated_at,
+    }
+}

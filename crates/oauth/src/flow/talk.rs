@@ -1,0 +1,231 @@
+//! One conversation with one provider: its steps, all before the same deadline.
+
+use std::sync::Arc;
+
+use latchkey_domain::time::Timestamp;
+use reqwest::header::{HeaderName, HeaderValue};
+use serde_json::Value;
+use tokio::time::Instant;
+use url::Url;
+
+use super::{Grant, ProviderClient};
+use crate::client_proof;
+use crate::discovery::{self, Metadata};
+use crate::error::{IdTokenFault, ProviderError, Stage};
+use crate::id_token::{self, Expected, Jws, Nonce, Proved};
+use crate::identity::ProviderIdentity;
+use crate::keys::ProviderKeys;
+use crate::outbound::Answer;
+use crate::provider::Provider;
+use crate::providers::{ClientAuth, Pkce, Source, Userinfo, Verified};
+use crate::reading::name_in_callback;
+use crate::secret::SecretText;
+use crate::token::TokenAnswer;
+
+/// Who is talked to, and until when.
+pub(super) struct Talk<'a> {
+    pub(super) client: &'a ProviderClient,
+    pub(super) provider: &'a Provider,
+    pub(super) now: Timestamp,
+    pub(super) deadline: Instant,
+}
+
+impl Talk<'_> {
+    /// OpenID Connect: the `id_token` proves, userinfo adds.
+    pub(super) async fn identify_by_id_token(
+        &self,
+        grant: &Grant<'_>,
+        userinfo: Userinfo,
+    ) -> Result<ProviderIdentity, ProviderError> {
+        let metadata = self.metadata().await?;
+        check_issuer_of_answer(&metadata, grant)?;
+        let auth = match self.provider.entry.client_auth {
+            ClientAuth::Discovered => metadata
+                .client_auth
+                .ok_or(ProviderError::Misconfigured("the provider takes no client secret"))?,
+            known => known,
+        };
+        let answer = self.exchange(&metadata.token_endpoint, auth, grant).await?;
+        let proved = self.prove_answer(&metadata, &answer, grant).await?;
+
+        let facts = &self.provider.entry.facts;
+        let endpoint = metadata.userinfo_endpoint.as_ref().filter(|_| userinfo == Userinfo::WhereLacking);
+        let more = match endpoint {
+            Some(endpoint) if facts.are_lacking(&proved.claims) => {
+                let more = self.profile(endpoint, &[], answer.access_token()?).await?;
+                if id_token::subject(&more) != Ok(proved.subject.as_str()) {
+                    return Err(IdTokenFault::OtherSubject.into());
+                }
+                Some(more)
+            }
+            _ => None,
+        };
+        let documents: Vec<&Value> = [Some(&proved.claims), more.as_ref()].into_iter().flatten().collect();
+        let mut identity = facts.read(&self.provider.key, &documents)?;
+        if facts.source == Source::IdTokenAndCallback {
+            identity.name = grant.user.and_then(name_in_callback);
+        }
+        Ok(identity)
+    }
+
+    /// OAuth 2.0 alone: whoever the access token was given for. It came over a connection that proves whose it is.
+    pub(super) async fn identify_by_profile(
+        &self,
+        grant: &Grant<'_>,
+        token_endpoint: &str,
+    ) -> Result<ProviderIdentity, ProviderError> {
+        let endpoint = self.provider.endpoint(token_endpoint)?;
+        let answer = self.exchange(&endpoint, self.provider.entry.client_auth, grant).await?;
+        let facts = &self.provider.entry.facts;
+        let profile = match facts.source {
+            Source::Profile { url, headers } => {
+                self.profile(&self.provider.endpoint(url)?, headers, answer.access_token()?).await?
+            }
+            _ => answer.body.clone(),
+        };
+        let mut identity = facts.read(&self.provider.key, &[&profile])?;
+        if let Verified::Listed(list) = &facts.verified {
+            let url = self.provider.endpoint(list.url)?;
+            let headers = match facts.source {
+                Source::Profile { headers, .. } => headers,
+                _ => &[],
+            };
+            let listed = self.ask(Stage::Emails, &url, headers, answer.access_token()?).await?;
+            if let Some(mailbox) = list.read(&listed)? {
+                identity.email_verified = mailbox.is_verified;
+                identity.email = Some(mailbox.email);
+            }
+        }
+        Ok(identity)
+    }
+
+    /// The discovery document, kept or fetched.
+    pub(super) async fn metadata(&self) -> Result<Arc<Metadata>, ProviderError> {
+        let url = self.provider.document()?;
+        let fetch = async || {
+            let Answer { body, max_age } = self.fetch(Stage::Discovery, &url).await?;
+            Ok((discovery::read(body, self.provider)?, max_age))
+        };
+        let documents = &self.client.documents;
+        let metadata = documents.get(url.as_str(), self.now, self.deadline, fetch).await?;
+        // Kept for another provider at the same address, perhaps.
+        if self.provider.is_issuer_of_document(&metadata.issuer) {
+            Ok(metadata)
+        } else {
+            Err(bad(Stage::Discovery, "it names another issuer"))
+        }
+    }
+
+    /// Checks algorithm, key, signature and claims of a token.
+    pub(super) async fn prove(
+        &self,
+        metadata: &Metadata,
+        jws: &Jws<'_>,
+        expected: &Expected<'_>,
+    ) -> Result<Proved, ProviderError> {
+        if !metadata.algorithms.contains(&jws.algorithm) {
+            return Err(IdTokenFault::Algorithm.into());
+        }
+        let fetch = async || {
+            let Answer { body, max_age } = self.fetch(Stage::Keys, &metadata.jwks_uri).await?;
+            Ok((ProviderKeys::read(body)?, max_age))
+        };
+        let (cache, address) = (&self.client.keys, metadata.jwks_uri.as_str());
+        let verified = |keys: &ProviderKeys| jws.verify(keys.find(jws.key_id.as_deref(), jws.algorithm)?);
+        let keys = cache.get(address, self.now, self.deadline, fetch).await?;
+        let claims = match verified(&keys) {
+            // The key may be newer than what is kept, under a new name or under the old one.
+            Err(IdTokenFault::UnknownKey | IdTokenFault::Signature) => {
+                verified(&*cache.renew(address, &keys, self.now, self.deadline, fetch).await?)?
+            }
+            other => other?,
+        };
+        Ok(expected.judge(claims)?)
+    }
+
+    async fn prove_answer(
+        &self,
+        metadata: &Metadata,
+        answer: &TokenAnswer,
+        grant: &Grant<'_>,
+    ) -> Result<Proved, ProviderError> {
+        let token = answer.id_token.as_ref().ok_or(IdTokenFault::Missing)?;
+        let jws = Jws::parse(token.expose())?;
+        let client_id = self.provider.client.client_id.as_str();
+        let expected = Expected {
+            issuer: self.provider.issuer_of_tokens(metadata),
+            audiences: vec![client_id],
+            parties: vec![client_id],
+            nonce: Nonce::Required(grant.nonce),
+            now: self.now,
+        };
+        self.prove(metadata, &jws, &expected).await
+    }
+
+    async fn exchange(
+        &self,
+        endpoint: &Url,
+        auth: ClientAuth,
+        grant: &Grant<'_>,
+    ) -> Result<TokenAnswer, ProviderError> {
+        let mut fields = vec![
+            ("grant_type", "authorization_code"),
+            ("code", grant.code),
+            ("redirect_uri", grant.redirect_uri),
+        ];
+        if self.provider.entry.pkce == Pkce::S256 {
+            fields.push(("code_verifier", grant.pkce.expose()));
+        }
+        let outbound = &self.client.outbound;
+        let request = outbound.post(Stage::Token, endpoint)?;
+        let request = client_proof::signed(request, self.provider, auth, &fields, self.now)?;
+        let answer = outbound.send(Stage::Token, request, self.deadline).await?;
+        TokenAnswer::read(answer.body)
+    }
+
+    async fn profile(
+        &self,
+        url: &Url,
+        headers: &[(&'static str, &'static str)],
+        token: &SecretText,
+    ) -> Result<Value, ProviderError> {
+        let profile = self.ask(Stage::Profile, url, headers, token).await?;
+        if profile.is_object() { Ok(profile) } else { Err(bad(Stage::Profile, "it is no object")) }
+    }
+
+    /// A question that needs the access token.
+    async fn ask(
+        &self,
+        stage: Stage,
+        url: &Url,
+        headers: &[(&'static str, &'static str)],
+        token: &SecretText,
+    ) -> Result<Value, ProviderError> {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let outbound = &self.client.outbound;
+        let request = outbound.get(stage, url)?;
+        let request = request.headers(headers.collect()).bearer_auth(token.expose());
+        Ok(outbound.send(stage, request, self.deadline).await?.body)
+    }
+
+    async fn fetch(&self, stage: Stage, url: &Url) -> Result<Answer, ProviderError> {
+        let outbound = &self.client.outbound;
+        outbound.send(stage, outbound.get(stage, url)?, self.deadline).await
+    }
+}
+
+/// RFC 9207: an answer that names its issuer names the one that was asked.
+fn check_issuer_of_answer(metadata: &Metadata, grant: &Grant<'_>) -> Result<(), ProviderError> {
+    let is_pattern = metadata.issuer.contains("{tenantid}");
+    let is_right = match grant.issuer {
+        Some(named) => is_pattern || named == metadata.issuer,
+        None => !metadata.names_issuer,
+    };
+    if is_right { Ok(()) } else { Err(ProviderError::IssuerMixUp) }
+}
+
+fn bad(stage: Stage, reason: &str) -> ProviderError {
+    ProviderError::BadAnswer { stage, reason: reason.to_owned() }
+}

@@ -1,0 +1,50 @@
+//! The dates in an `id_token`: `exp`, `nbf` and `iat` (RFC 7519 section 4.1), numbers all of them.
+
+use std::time::Duration;
+
+use latchkey_domain::time::Timestamp;
+use serde_json::Value;
+
+use crate::error::IdTokenFault;
+
+/// How far a provider's clock may be ahead of ours.
+const AHEAD: Duration = Duration::from_mins(1);
+/// How old a token may be when it comes here.
+const OLDEST: Duration = Duration::from_mins(10);
+/// The year 9999: later dates are no dates.
+const LAST_SECOND: f64 = 253_402_300_799.0;
+
+/// Checks all three and gives `exp`.
+pub(super) fn check(claims: &Value, now: Timestamp) -> Result<Timestamp, IdTokenFault> {
+    let expires_at = date(&claims["exp"])?.ok_or(IdTokenFault::Date)?;
+    let issued_at = date(&claims["iat"])?.ok_or(IdTokenFault::Date)?;
+    let not_before = date(&claims["nbf"])?;
+    if now >= expires_at {
+        return Err(IdTokenFault::Expired);
+    }
+    if not_before.is_some_and(|date| date > now.plus(AHEAD)) {
+        return Err(IdTokenFault::NotYetValid);
+    }
+    if issued_at > now.plus(AHEAD) {
+        return Err(IdTokenFault::IssuedInFuture);
+    }
+    if issued_at < now.minus(OLDEST) {
+        return Err(IdTokenFault::TooOld);
+    }
+    Ok(expires_at)
+}
+
+/// A `NumericDate`: seconds since 1970, whole or not. A text is no date, whatever it reads.
+fn date(value: &Value) -> Result<Option<Timestamp>, IdTokenFault> {
+    let seconds = match value {
+        Value::Null => return Ok(None),
+        Value::Number(number) => number.as_f64().ok_or(IdTokenFault::Date)?,
+        _ => return Err(IdTokenFault::Date),
+    };
+    if !(0.0..=LAST_SECOND).contains(&seconds) {
+        return Err(IdTokenFault::Date);
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "its range was checked")]
+    let millis = (seconds * 1000.0) as i64;
+    Ok(Some(Timestamp::from_millis(millis)))
+}

@@ -1,0 +1,144 @@
+//! Which addresses may be talked to (RFC 6890 and the registries it made), and which URLs.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::{Ipv4Net, Ipv6Net};
+use url::{Host, Url};
+
+use super::Networks;
+
+/// What kind of place an address is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The internet.
+    Public,
+    /// This machine.
+    Loopback,
+    /// A network of the operator's.
+    Private,
+    /// Nothing that a provider could be: link-local, multicast, reserved, for documentation, or where clouds serve
+    /// their metadata and credentials.
+    Never,
+}
+
+const fn v4(a: u8, b: u8, c: u8, d: u8, length: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), length)
+}
+
+const fn v6(a: u16, b: u16, c: u16, h: u16, length: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, h), length)
+}
+
+/// The first match counts; no match is public.
+const IPV4: &[(Ipv4Net, Place)] = &[
+    (v4(100, 100, 100, 200, 32), Place::Never), // metadata of Alibaba Cloud
+    (v4(168, 63, 129, 16, 32), Place::Never),   // host services of Azure, in public space
+    (v4(169, 254, 0, 0, 16), Place::Never),     // link-local, with the metadata of most clouds
+    (v4(127, 0, 0, 0, 8), Place::Loopback),
+    (v4(10, 0, 0, 0, 8), Place::Private),
+    (v4(172, 16, 0, 0, 12), Place::Private),
+    (v4(192, 168, 0, 0, 16), Place::Private),
+    (v4(100, 64, 0, 0, 10), Place::Private), // carrier-grade NAT
+    (v4(198, 18, 0, 0, 15), Place::Private), // benchmarks
+    (v4(0, 0, 0, 0, 8), Place::Never),       // "this network"; 0.0.0.0 connects to this machine
+    (v4(192, 0, 0, 0, 24), Place::Never),    // protocol assignments, with the metadata of Oracle
+    (v4(192, 0, 2, 0, 24), Place::Never),    // documentation
+    (v4(198, 51, 100, 0, 24), Place::Never),
+    (v4(203, 0, 113, 0, 24), Place::Never),
+    (v4(192, 88, 99, 0, 24), Place::Never), // 6to4 relays
+    (v4(224, 0, 0, 0, 4), Place::Never),    // multicast
+    (v4(240, 0, 0, 0, 4), Place::Never),    // reserved, broadcast
+];
+
+/// The first match counts; no match is never.
+const IPV6: &[(Ipv6Net, Place)] = &[
+    (v6(0, 0, 0, 1, 128), Place::Loopback),
+    (v6(0xfd00, 0x0ec2, 0, 0x254, 128), Place::Never), // metadata of Amazon
+    (v6(0xfd20, 0x00ce, 0, 0x254, 128), Place::Never), // metadata of Google
+    (v6(0xfc00, 0, 0, 0, 7), Place::Private),
+    (v6(0x0064, 0xff9b, 1, 0, 48), Place::Private), // NAT64 of a network's own
+    (v6(0x2001, 0, 0, 0, 23), Place::Never),        // protocol assignments, Teredo
+    (v6(0x2001, 0x0db8, 0, 0, 32), Place::Never),   // documentation
+    (v6(0x2002, 0, 0, 0, 16), Place::Never),        // 6to4
+    (v6(0x3fff, 0, 0, 0, 20), Place::Never),        // documentation
+    (v6(0x2000, 0, 0, 0, 3), Place::Public),
+];
+
+/// NAT64's well-known prefix (RFC 6052): the last 32 bits are the IPv4 address that is meant.
+const NAT64: Ipv6Net = v6(0x0064, 0xff9b, 0, 0, 96);
+
+fn place_of(address: IpAddr) -> Place {
+    match address.to_canonical() {
+        IpAddr::V4(address) => place_of_v4(address),
+        IpAddr::V6(address) if NAT64.contains(&address) => {
+            let [.., a, b, c, d] = address.octets();
+            match place_of_v4(Ipv4Addr::new(a, b, c, d)) {
+                Place::Loopback => Place::Never, // the gateway's, not ours
+                place => place,
+            }
+        }
+        IpAddr::V6(address) => {
+            let row = IPV6.iter().find(|(net, _)| net.contains(&address));
+            row.map_or(Place::Never, |(_, place)| *place)
+        }
+    }
+}
+
+fn place_of_v4(address: Ipv4Addr) -> Place {
+    let row = IPV4.iter().find(|(net, _)| net.contains(&address));
+    row.map_or(Place::Public, |(_, place)| *place)
+}
+
+impl Networks {
+    /// True where a connection to the address may be made.
+    pub(crate) fn allow(self, address: IpAddr) -> bool {
+        match place_of(address) {
+            Place::Public => true,
+            Place::Loopback => self.loopback || self.private,
+            Place::Private => self.private,
+            Place::Never => false,
+        }
+    }
+
+    /// Checks what can be checked before the address is known: scheme, user, and a host that is an address itself,
+    /// for which no resolver is asked. The reason is given where it is not allowed.
+    pub(crate) fn check(self, url: &Url) -> Result<(), &'static str> {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("the address must not name a user");
+        }
+        let host = url.host().ok_or("the address has no host")?;
+        let is_local = is_this_machine(&host);
+        match url.scheme() {
+            "https" => {}
+            "http" if is_local && self.loopback => {}
+            "http" if is_local => return Err("http is for development only"),
+            _ => return Err("the address must be https"),
+        }
+        let is_allowed = match host {
+            Host::Ipv4(address) => self.allow(address.into()),
+            Host::Ipv6(address) => self.allow(address.into()),
+            Host::Domain(_) => !is_local || self.loopback || self.private,
+        };
+        if is_allowed { Ok(()) } else { Err(NOT_PUBLIC) }
+    }
+}
+
+/// What is said of an address that is not allowed.
+pub(super) const NOT_PUBLIC: &str = "the address is in a network that is never talked to";
+
+fn is_this_machine(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => is_localhost(name),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
+}
+
+/// RFC 6761 section 6.3.
+pub(super) fn is_localhost(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! What an operator may say about a provider.
+
+use super::{ClientSecret, ClientSettings, InvalidProvider};
+use crate::providers::{ClientAuth, Entry, Protocol};
+
+const LONGEST_CLIENT_ID: usize = 512;
+const LONGEST_SECRET: usize = 2048;
+const LONGEST_SCOPE: usize = 256;
+const MOST: usize = 50;
+
+pub(super) fn client(entry: &Entry, client: &ClientSettings) -> Result<(), InvalidProvider> {
+    if !is_visible(&client.client_id, LONGEST_CLIENT_ID) {
+        return Err(InvalidProvider::ClientId);
+    }
+    secret(entry, &client.secret)?;
+    if client.scopes.as_deref().is_some_and(|scopes| !are_visible(scopes, LONGEST_SCOPE)) {
+        return Err(InvalidProvider::Scopes);
+    }
+    if !are_visible(&client.native_client_ids, LONGEST_CLIENT_ID) {
+        return Err(InvalidProvider::NativeClientIds);
+    }
+    if client.tenant.as_deref().is_some_and(|tenant| !is_tenant_of(entry, tenant)) {
+        return Err(InvalidProvider::Tenant);
+    }
+    Ok(())
+}
+
+fn secret(entry: &Entry, secret: &ClientSecret) -> Result<(), InvalidProvider> {
+    match (entry.client_auth == ClientAuth::AppleKey, secret) {
+        (false, ClientSecret::Text(text)) if is_visible(text.expose(), LONGEST_SECRET) => Ok(()),
+        (false, ClientSecret::Text(_)) => Err(InvalidProvider::ClientSecret),
+        (true, ClientSecret::AppleKey { team_id, key_id, private_key }) => {
+            let is_key = is_visible(team_id, LONGEST_CLIENT_ID)
+                && is_visible(key_id, LONGEST_CLIENT_ID)
+                && jsonwebtoken::EncodingKey::from_ec_pem(private_key.expose().as_bytes()).is_ok();
+            if is_key { Ok(()) } else { Err(InvalidProvider::AppleKey) }
+        }
+        _ => Err(InvalidProvider::SecretKind),
+    }
+}
+
+fn are_visible(texts: &[String], longest: usize) -> bool {
+    texts.len() <= MOST && texts.iter().all(|text| is_visible(text, longest))
+}
+
+fn is_visible(text: &str, longest: usize) -> bool {
+    (1..=longest).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_graphic())
+}
+
+fn is_tenant_of(entry: &Entry, tenant: &str) -> bool {
+    let has_tenants =
+        matches!(entry.protocol, Protocol::OpenId { issuer, .. } if issuer.contains("{tenant}"));
+    has_tenants && (matches!(tenant, "common" | "organizations" | "consumers") || is_guid(tenant))
+}
+
+/// Five groups of hex digits in lower case, as directories are named.
+pub(crate) fn is_guid(text: &str) -> bool {
+    let lengths = text.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12]) && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f' | b'-'))
+}

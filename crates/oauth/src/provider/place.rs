@@ -1,0 +1,130 @@
+//! Where a provider is: its endpoints, its discovery document, and the issuer that must be in it.
+
+use url::Url;
+
+use super::Provider;
+use super::check::is_guid;
+use crate::discovery::Metadata;
+use crate::error::ProviderError;
+use crate::id_token::Issuer;
+use crate::providers::Protocol;
+
+/// What a discovery address ends with (OpenID Connect Discovery 1.0 section 4).
+const WELL_KNOWN: &str = "/.well-known/openid-configuration";
+/// The tenant of Microsoft's personal accounts.
+const CONSUMERS: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";
+/// Longest address of a discovery document.
+const LONGEST_ADDRESS: usize = 2048;
+
+/// Where a provider is.
+#[derive(Clone)]
+pub(crate) enum Place {
+    /// Where its entry says.
+    AsInEntry,
+    /// Where its entry says, but every host is a folder of this address: a stand-in for tests.
+    Under(Url),
+    /// Where a discovery document says, which must name this issuer (with or without a slash at its end).
+    Discovered {
+        /// Address of the document.
+        document: Url,
+        /// The issuer without a slash at its end.
+        issuer: String,
+    },
+}
+
+impl Place {
+    /// Reads the address of a discovery document or of an issuer. Whether it may be talked to is decided when it is.
+    pub(super) fn discovered(text: &str) -> Option<Self> {
+        let url = Url::parse(text).ok()?;
+        let is_plain = url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.has_host()
+            && matches!(url.scheme(), "https" | "http");
+        if !is_plain || text.len() > LONGEST_ADDRESS {
+            return None;
+        }
+        let given = url.as_str().trim_end_matches('/');
+        let issuer = given.strip_suffix(WELL_KNOWN).unwrap_or(given).trim_end_matches('/').to_owned();
+        let document = Url::parse(&format!("{issuer}{WELL_KNOWN}")).ok()?;
+        Some(Self::Discovered { document, issuer })
+    }
+}
+
+impl Provider {
+    /// An endpoint of the entry.
+    pub(crate) fn endpoint(&self, url: &str) -> Result<Url, ProviderError> {
+        Url::parse(&self.moved(url))
+            .map_err(|_| ProviderError::Misconfigured("an endpoint of the provider is no URL"))
+    }
+
+    /// The address of the discovery document.
+    pub(crate) fn document(&self) -> Result<Url, ProviderError> {
+        match &self.place {
+            Place::Discovered { document, .. } => Ok(document.clone()),
+            Place::AsInEntry | Place::Under(_) => {
+                self.endpoint(&format!("{}{WELL_KNOWN}", self.issuer_for(self.tenant())))
+            }
+        }
+    }
+
+    /// True where a discovery document of this provider may name this issuer.
+    pub(crate) fn is_issuer_of_document(&self, named: &str) -> bool {
+        if let Place::Discovered { issuer, .. } = &self.place {
+            return named.strip_suffix('/').unwrap_or(named) == issuer;
+        }
+        let tenant = match self.tenant() {
+            "common" | "organizations" if self.has_tenants() => "{tenantid}",
+            "consumers" if self.has_tenants() => CONSUMERS,
+            tenant => tenant,
+        };
+        named == self.moved(&self.issuer_for(tenant))
+    }
+
+    /// Who must have issued an `id_token`.
+    pub(crate) fn issuer_of_tokens<'a>(&'a self, metadata: &'a Metadata) -> Issuer<'a> {
+        if self.has_tenants() && metadata.issuer.contains("{tenantid}") {
+            let tenants =
+                if self.tenant() == "organizations" { is_organization } else { is_guid as fn(&str) -> bool };
+            return Issuer::OfTenant { pattern: &metadata.issuer, tenants };
+        }
+        let mut names = vec![metadata.issuer.as_str()];
+        if let Protocol::OpenId { aliases, .. } = self.entry.protocol {
+            names.extend(aliases);
+        }
+        Issuer::OneOf(names)
+    }
+
+    fn has_tenants(&self) -> bool {
+        matches!(self.entry.protocol, Protocol::OpenId { issuer, .. } if issuer.contains("{tenant}"))
+    }
+
+    fn tenant(&self) -> &str {
+        self.client.tenant.as_deref().unwrap_or("common")
+    }
+
+    fn issuer_for(&self, tenant: &str) -> String {
+        match self.entry.protocol {
+            Protocol::OpenId { issuer, .. } => issuer.replace("{tenant}", tenant),
+            Protocol::OAuth { .. } => String::new(),
+        }
+    }
+
+    /// The address itself, or where its stand-in is.
+    fn moved(&self, address: &str) -> String {
+        match (&self.place, address.strip_prefix("https://")) {
+            (Place::Under(base), Some(rest)) => {
+                format!("{}/{rest}", base.as_str().trim_end_matches('/'))
+            }
+            _ => address.to_owned(),
+        }
+    }
+}
+
+fn is_organization(tenant: &str) -> bool {
+    is_guid(tenant) && tenant != CONSUMERS
+}
+
+#[cfg(test)]
+mod tests;

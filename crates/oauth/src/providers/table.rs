@@ -1,0 +1,378 @@
+//! The entries, in the order of their keys. Endpoints and readings are those of the providers' own documentation.
+
+use super::{
+    Avatar, ClientAuth, EmailList, Entry, Facts, Pkce, Protocol, Scopes, Source, Userinfo, Verified,
+};
+
+const NO_SCOPES: &[&str] = &[];
+const OPENID: Scopes = Scopes { usual: &["openid", "email", "profile"], needed: &["openid"], separator: " " };
+
+/// Standard claims (OpenID Connect Core 1.0 section 5.1).
+const STANDARD: Facts = Facts {
+    source: Source::IdToken,
+    subject: &["/sub"],
+    email: Some("/email"),
+    verified: Verified::True("/email_verified"),
+    name: &["/name"],
+    avatar: Avatar::At("/picture"),
+};
+
+/// What the most have in common that speak OpenID Connect.
+const OPENID_CONNECT: Entry = Entry {
+    key: "",
+    name: "",
+    protocol: Protocol::OpenId { issuer: "", aliases: &[], userinfo: Userinfo::WhereLacking },
+    client_id_field: "client_id",
+    client_auth: ClientAuth::Post,
+    pkce: Pkce::S256,
+    scopes: OPENID,
+    parameters: &[],
+    facts: STANDARD,
+};
+
+const fn openid(issuer: &'static str) -> Protocol {
+    Protocol::OpenId { issuer, aliases: &[], userinfo: Userinfo::WhereLacking }
+}
+
+const fn scopes(usual: &'static [&'static str], separator: &'static str) -> Scopes {
+    Scopes { usual, needed: NO_SCOPES, separator }
+}
+
+const fn profile(url: &'static str) -> Source {
+    Source::Profile { url, headers: &[] }
+}
+
+/// What all providers have in common that an operator adds by a discovery address.
+pub(crate) const CUSTOM: Entry =
+    Entry { key: "custom", name: "OpenID Connect", client_auth: ClientAuth::Discovered, ..OPENID_CONNECT };
+
+/// Every provider that needs no more than client credentials.
+pub const BUILT_IN: &[Entry] = &[
+    // The secret is signed with a key; the name is told at the first consent only, and scopes demand form_post.
+    // `email_verified` is documented as "a string or a Boolean".
+    Entry {
+        key: "apple",
+        name: "Apple",
+        protocol: Protocol::OpenId {
+            issuer: "https://appleid.apple.com",
+            aliases: &[],
+            userinfo: Userinfo::Never,
+        },
+        client_auth: ClientAuth::AppleKey,
+        pkce: Pkce::Unsupported,
+        scopes: scopes(&["name", "email"], " "),
+        parameters: &[("response_mode", "form_post")],
+        facts: Facts {
+            source: Source::IdTokenAndCallback,
+            verified: Verified::TrueOrText("/email_verified"),
+            avatar: Avatar::None,
+            ..STANDARD
+        },
+        ..OPENID_CONNECT
+    },
+    Entry {
+        key: "bitbucket",
+        name: "Bitbucket",
+        protocol: Protocol::OAuth {
+            authorize: "https://bitbucket.org/site/oauth2/authorize",
+            token: "https://bitbucket.org/site/oauth2/access_token",
+        },
+        client_auth: ClientAuth::Basic,
+        pkce: Pkce::Unsupported,
+        scopes: scopes(&["account", "email"], " "),
+        facts: Facts {
+            source: profile("https://api.bitbucket.org/2.0/user"),
+            subject: &["/uuid"],
+            email: None,
+            verified: Verified::Listed(EmailList {
+                url: "https://api.bitbucket.org/2.0/user/emails",
+                list: "/values",
+                address: "email",
+                primary: "is_primary",
+                verified: "is_confirmed",
+            }),
+            name: &["/display_name", "/username"],
+            avatar: Avatar::At("/links/avatar/href"),
+        },
+        ..OPENID_CONNECT
+    },
+    Entry {
+        key: "discord",
+        name: "Discord",
+        protocol: Protocol::OAuth {
+            authorize: "https://discord.com/oauth2/authorize",
+            token: "https://discord.com/api/oauth2/token",
+        },
+        scopes: scopes(&["identify", "email"], " "),
+        facts: Facts {
+            source: profile("https://discord.com/api/users/@me"),
+            subject: &["/id"],
+            email: Some("/email"),
+            verified: Verified::True("/verified"),
+            name: &["/global_name", "/username"],
+            avatar: Avatar::Template("https://cdn.discordapp.com/avatars/{/id}/{/avatar}.png"),
+        },
+        ..OPENID_CONNECT
+    },
+    // Facebook does not say of an address that it was verified.
+    Entry {
+        key: "facebook",
+        name: "Facebook",
+        protocol: Protocol::OAuth {
+            authorize: "https://www.facebook.com/v23.0/dialog/oauth",
+            token: "https://graph.facebook.com/v23.0/oauth/access_token",
+        },
+        pkce: Pkce::Unsupported,
+        scopes: scopes(&["email", "public_profile"], ","),
+        facts: Facts {
+            source: profile("https://graph.facebook.com/v23.0/me?fields=id,name,email,picture.type(large)"),
+            subject: &["/id"],
+            email: Some("/email"),
+            verified: Verified::Never,
+            name: &["/name"],
+            avatar: Avatar::At("/picture/data/url"),
+        },
+        ..OPENID_CONNECT
+    },
+    Entry {
+        key: "figma",
+        name: "Figma",
+        protocol: Protocol::OAuth {
+            authorize: "https://www.figma.com/oauth",
+            token: "https://api.figma.com/v1/oauth/token",
+        },
+        client_auth: ClientAuth::Basic,
+        scopes: scopes(&["current_user:read"], " "),
+        facts: Facts {
+            source: profile("https://api.figma.com/v1/me"),
+            subject: &["/id"],
+            email: Some("/email"),
+            verified: Verified::Never,
+            name: &["/handle"],
+            avatar: Avatar::At("/img_url"),
+        },
+        ..OPENID_CONNECT
+    },
+    // The profile has the public address, which anybody may set; only the list of addresses says what is verified.
+    Entry {
+        key: "github",
+        name: "GitHub",
+        protocol: Protocol::OAuth {
+            authorize: "https://github.com/login/oauth/authorize",
+            token: "https://github.com/login/oauth/access_token",
+        },
+        scopes: scopes(&["read:user", "user:email"], " "),
+        facts: Facts {
+            source: Source::Profile {
+                url: "https://api.github.com/user",
+                headers: &[("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")],
+            },
+            subject: &["/id"],
+            email: None,
+            verified: Verified::Listed(EmailList {
+                url: "https://api.github.com/user/emails",
+                list: "",
+                address: "email",
+                primary: "primary",
+                verified: "verified",
+            }),
+            name: &["/name", "/login"],
+            avatar: Avatar::At("/avatar_url"),
+        },
+        ..OPENID_CONNECT
+    },
+    Entry { key: "gitlab", name: "GitLab", protocol: openid("https://gitlab.com"), ..OPENID_CONNECT },
+    // The documentation has both spellings of the issuer for `iss`.
+    Entry {
+        key: "google",
+        name: "Google",
+        protocol: Protocol::OpenId {
+            issuer: "https://accounts.google.com",
+            aliases: &["accounts.google.com"],
+            userinfo: Userinfo::WhereLacking,
+        },
+        ..OPENID_CONNECT
+    },
+    // Business login; there are no addresses. The answer of the token endpoint is wrapped in `data`.
+    Entry {
+        key: "instagram",
+        name: "Instagram",
+        protocol: Protocol::OAuth {
+            authorize: "https://www.instagram.com/oauth/authorize",
+            token: "https://api.instagram.com/oauth/access_token",
+        },
+        pkce: Pkce::Unsupported,
+        scopes: scopes(&["instagram_business_basic"], ","),
+        facts: Facts {
+            source: profile(
+                "https://graph.instagram.com/v23.0/me?fields=user_id,username,name,profile_picture_url",
+            ),
+            subject: &["/user_id"],
+            email: None,
+            verified: Verified::Never,
+            name: &["/name", "/username"],
+            avatar: Avatar::At("/profile_picture_url"),
+        },
+        ..OPENID_CONNECT
+    },
+    // Its `id_token` does not repeat the nonce, so userinfo is asked, over a connection that proves whose it is. A code
+    // verifier beside a client secret is refused with `invalid_client`.
+    Entry {
+        key: "linkedin",
+        name: "LinkedIn",
+        protocol: Protocol::OAuth {
+            authorize: "https://www.linkedin.com/oauth/v2/authorization",
+            token: "https://www.linkedin.com/oauth/v2/accessToken",
+        },
+        pkce: Pkce::Unsupported,
+        facts: Facts { source: profile("https://api.linkedin.com/v2/userinfo"), ..STANDARD },
+        ..OPENID_CONNECT
+    },
+    // `email` is whatever an administrator of any tenant wrote there; `xms_edov`, an optional claim, says that the owner
+    // of its domain was verified. People are unique by tenant and object. Pictures need an access token to be seen.
+    Entry {
+        key: "microsoft",
+        name: "Microsoft",
+        protocol: Protocol::OpenId {
+            issuer: "https://login.microsoftonline.com/{tenant}/v2.0",
+            aliases: &[],
+            userinfo: Userinfo::Never,
+        },
+        scopes: Scopes { needed: &["openid", "profile"], ..OPENID },
+        facts: Facts {
+            subject: &["/tid", "/oid"],
+            verified: Verified::True("/xms_edov"),
+            avatar: Avatar::None,
+            ..STANDARD
+        },
+        ..OPENID_CONNECT
+    },
+    // The person is in the answer of the token endpoint.
+    Entry {
+        key: "notion",
+        name: "Notion",
+        protocol: Protocol::OAuth {
+            authorize: "https://api.notion.com/v1/oauth/authorize",
+            token: "https://api.notion.com/v1/oauth/token",
+        },
+        client_auth: ClientAuth::BasicWithJson,
+        pkce: Pkce::Unsupported,
+        scopes: scopes(NO_SCOPES, " "),
+        parameters: &[("owner", "user")],
+        facts: Facts {
+            source: Source::TokenAnswer,
+            subject: &["/owner/user/id"],
+            email: Some("/owner/user/person/email"),
+            verified: Verified::Never,
+            name: &["/owner/user/name"],
+            avatar: Avatar::At("/owner/user/avatar_url"),
+        },
+        ..OPENID_CONNECT
+    },
+    // People are unique only within a team.
+    Entry {
+        key: "slack",
+        name: "Slack",
+        protocol: openid("https://slack.com"),
+        pkce: Pkce::Unsupported,
+        facts: Facts { subject: &["/https:~1~1slack.com~1team_id", "/sub"], ..STANDARD },
+        ..OPENID_CONNECT
+    },
+    // The documentation says of the address that it is not verified.
+    Entry {
+        key: "spotify",
+        name: "Spotify",
+        protocol: Protocol::OAuth {
+            authorize: "https://accounts.spotify.com/authorize",
+            token: "https://accounts.spotify.com/api/token",
+        },
+        client_auth: ClientAuth::Basic,
+        scopes: scopes(&["user-read-email", "user-read-private"], " "),
+        facts: Facts {
+            source: profile("https://api.spotify.com/v1/me"),
+            subject: &["/id"],
+            email: Some("/email"),
+            verified: Verified::Never,
+            name: &["/display_name"],
+            avatar: Avatar::At("/images/0/url"),
+        },
+        ..OPENID_CONNECT
+    },
+    // The client is called `client_key`; there are no addresses.
+    Entry {
+        key: "tiktok",
+        name: "TikTok",
+        protocol: Protocol::OAuth {
+            authorize: "https://www.tiktok.com/v2/auth/authorize/",
+            token: "https://open.tiktokapis.com/v2/oauth/token/",
+        },
+        client_id_field: "client_key",
+        pkce: Pkce::Unsupported,
+        scopes: scopes(&["user.info.basic"], ","),
+        facts: Facts {
+            source: profile(
+                "https://open.tiktokapis.com/v2/user/info/?fields=open_id,union_id,avatar_url,display_name",
+            ),
+            subject: &["/data/user/open_id"],
+            email: None,
+            verified: Verified::Never,
+            name: &["/data/user/display_name"],
+            avatar: Avatar::At("/data/user/avatar_url"),
+        },
+        ..OPENID_CONNECT
+    },
+    // Claims beyond the subject must be asked for by name.
+    Entry {
+        key: "twitch",
+        name: "Twitch",
+        protocol: openid("https://id.twitch.tv/oauth2"),
+        pkce: Pkce::Unsupported,
+        scopes: Scopes { usual: &["openid", "user:read:email"], ..OPENID },
+        parameters: &[(
+            "claims",
+            r#"{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}"#,
+        )],
+        facts: Facts { name: &["/preferred_username"], ..STANDARD },
+        ..OPENID_CONNECT
+    },
+    // No address is told.
+    Entry {
+        key: "x",
+        name: "X",
+        protocol: Protocol::OAuth {
+            authorize: "https://x.com/i/oauth2/authorize",
+            token: "https://api.x.com/2/oauth2/token",
+        },
+        client_auth: ClientAuth::Basic,
+        scopes: scopes(&["users.read", "tweet.read"], " "),
+        facts: Facts {
+            source: profile("https://api.x.com/2/users/me?user.fields=profile_image_url"),
+            subject: &["/data/id"],
+            email: None,
+            verified: Verified::Never,
+            name: &["/data/name", "/data/username"],
+            avatar: Avatar::At("/data/profile_image_url"),
+        },
+        ..OPENID_CONNECT
+    },
+    // Scopes are chosen where the app is registered. `verified` is of the account, not of the mailbox.
+    Entry {
+        key: "zoom",
+        name: "Zoom",
+        protocol: Protocol::OAuth {
+            authorize: "https://zoom.us/oauth/authorize",
+            token: "https://zoom.us/oauth/token",
+        },
+        client_auth: ClientAuth::Basic,
+        scopes: scopes(NO_SCOPES, " "),
+        facts: Facts {
+            source: profile("https://api.zoom.us/v2/users/me"),
+            subject: &["/id"],
+            email: Some("/email"),
+            verified: Verified::Never,
+            name: &["/display_name"],
+            avatar: Avatar::At("/pic_url"),
+        },
+        ..OPENID_CONNECT
+    },
+];

@@ -1,0 +1,172 @@
+//! Reading who signed in from what a provider answered, as its entry says where.
+
+use latchkey_domain::email::Email;
+use serde_json::Value;
+
+use crate::error::{ProviderError, Stage};
+use crate::id_token::LONGEST_SUBJECT;
+use crate::identity::ProviderIdentity;
+use crate::providers::{Avatar, EmailList, Facts, Verified};
+
+/// Longest name and longest address of a picture that are taken along; the domain's types judge them later.
+const LONGEST_NAME: usize = 400;
+const LONGEST_AVATAR: usize = 2048;
+/// More addresses than anybody has.
+const MOST_EMAILS: usize = 100;
+
+/// An address and whether its holder is known.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Mailbox {
+    pub(crate) email: Email,
+    pub(crate) is_verified: bool,
+}
+
+impl Facts {
+    /// Reads the facts from documents, the most trusted first: the subject from the first of them, an address with its
+    /// flag from one and the same.
+    pub(crate) fn read(
+        &self,
+        provider: &str,
+        documents: &[&Value],
+    ) -> Result<ProviderIdentity, ProviderError> {
+        let subject = documents.first().and_then(|document| self.subject(document));
+        let subject = subject.ok_or_else(|| ProviderError::BadAnswer {
+            stage: Stage::Profile,
+            reason: "it does not say who signed in".to_owned(),
+        })?;
+        let mailbox = self.mailbox(documents);
+        Ok(ProviderIdentity {
+            provider: provider.to_owned(),
+            subject,
+            email_verified: mailbox.as_ref().is_some_and(|mailbox| mailbox.is_verified),
+            email: mailbox.map(|mailbox| mailbox.email),
+            name: documents.iter().find_map(|document| self.name(document)),
+            avatar_url: documents.iter().find_map(|document| self.avatar(document)),
+        })
+    }
+
+    /// True where the document lacks something that another might have.
+    pub(crate) fn are_lacking(&self, document: &Value) -> bool {
+        let has = |pointer: &str| document.pointer(pointer).is_some_and(|value| !value.is_null());
+        let is_flag_lacking = match self.verified {
+            Verified::True(pointer) | Verified::TrueOrText(pointer) => !has(pointer),
+            Verified::Never | Verified::Listed(_) => false,
+        };
+        is_flag_lacking
+            || self.email.is_some_and(|pointer| !has(pointer))
+            || self.name(document).is_none()
+            || (self.avatar != Avatar::None && self.avatar(document).is_none())
+    }
+
+    fn subject(&self, document: &Value) -> Option<String> {
+        let parts = self.subject.iter().map(|pointer| part(document.pointer(pointer)?));
+        let subject = parts.collect::<Option<Vec<_>>>()?.join(":");
+        let is_good = (1..=LONGEST_SUBJECT).contains(&subject.chars().count());
+        is_good.then_some(subject)
+    }
+
+    /// The first address with a flag beside it, else the first address. A flag never speaks for another document's
+    /// address.
+    fn mailbox(&self, documents: &[&Value]) -> Option<Mailbox> {
+        let pointer = self.email?;
+        let mut found = documents.iter().filter_map(|document| {
+            let email = Email::parse(document.pointer(pointer)?.as_str()?).ok()?;
+            Some((email, self.flag(document)))
+        });
+        let first = found.next()?;
+        let (email, flag) =
+            if first.1.is_some() { first } else { found.find(|next| next.1.is_some()).unwrap_or(first) };
+        Some(Mailbox { email, is_verified: flag == Some(true) })
+    }
+
+    /// What the document says of its address; `None` where it says nothing.
+    fn flag(&self, document: &Value) -> Option<bool> {
+        let (Verified::True(pointer) | Verified::TrueOrText(pointer)) = &self.verified else { return None };
+        match document.pointer(pointer)? {
+            Value::Null => None,
+            Value::Bool(flag) => Some(*flag),
+            Value::String(text) => {
+                Some(matches!(self.verified, Verified::TrueOrText(_)) && text.as_str() == "true")
+            }
+            _ => Some(false),
+        }
+    }
+
+    fn name(&self, document: &Value) -> Option<String> {
+        self.name.iter().find_map(|pointer| text(document.pointer(pointer)?, LONGEST_NAME))
+    }
+
+    fn avatar(&self, document: &Value) -> Option<String> {
+        match self.avatar {
+            Avatar::None => None,
+            Avatar::At(pointer) => text(document.pointer(pointer)?, LONGEST_AVATAR),
+            Avatar::Template(template) => filled(template, document),
+        }
+    }
+}
+
+impl EmailList {
+    /// The primary address; `None` where none is.
+    pub(crate) fn read(&self, answer: &Value) -> Result<Option<Mailbox>, ProviderError> {
+        let list = answer.pointer(self.list).and_then(Value::as_array);
+        let list = list.ok_or_else(|| ProviderError::BadAnswer {
+            stage: Stage::Emails,
+            reason: "there is no list of addresses".to_owned(),
+        })?;
+        let primary = list.iter().take(MOST_EMAILS).find(|one| one[self.primary] == Value::Bool(true));
+        Ok(primary.and_then(|one| {
+            let email = Email::parse(one[self.address].as_str()?).ok()?;
+            Some(Mailbox { email, is_verified: one[self.verified] == Value::Bool(true) })
+        }))
+    }
+}
+
+/// Part of a lasting name: a text, or a whole number as GitHub has it.
+fn part(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let is_good = !text.is_empty() && text.trim() == text && !text.contains(char::is_control);
+            is_good.then(|| text.clone())
+        }
+        Value::Number(number) => number.as_u64().map(|number| number.to_string()),
+        _ => None,
+    }
+}
+
+fn text(value: &Value, longest: usize) -> Option<String> {
+    let text = value.as_str()?.trim();
+    (!text.is_empty() && text.chars().count() <= longest).then(|| text.to_owned())
+}
+
+/// Puts the values of the pointers in braces into the template. Values that could change the shape of a URL make none.
+fn filled(template: &str, document: &Value) -> Option<String> {
+    let mut address = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (pointer, after) = after.split_once('}')?;
+        let value = part(document.pointer(pointer)?)?;
+        let is_plain = value.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-');
+        if !is_plain {
+            return None;
+        }
+        address.push_str(before);
+        address.push_str(&value);
+        rest = after;
+    }
+    address.push_str(rest);
+    Some(address)
+}
+
+/// The name in `user` of Apple's first callback. It is the person's own word, sent through their browser.
+pub(crate) fn name_in_callback(user: &str) -> Option<String> {
+    if user.len() > 4096 {
+        return None;
+    }
+    let user: Value = serde_json::from_str(user).ok()?;
+    let part = |pointer: &str| user.pointer(pointer).and_then(|value| text(value, LONGEST_NAME / 2));
+    let parts: Vec<_> = ["/name/firstName", "/name/lastName"].into_iter().filter_map(part).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+#[cfg(test)]
+mod tests;

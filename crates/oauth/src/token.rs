@@ -1,0 +1,54 @@
+//! The answer of the token endpoint (RFC 6749 section 5).
+
+use serde_json::Value;
+
+use crate::error::{ProviderError, Stage};
+use crate::outbound::refusal;
+use crate::secret::SecretText;
+
+/// What came for a code. The tokens are taken out of the rest.
+pub(crate) struct TokenAnswer {
+    /// `access_token`.
+    pub(crate) access_token: Option<SecretText>,
+    /// `id_token`.
+    pub(crate) id_token: Option<SecretText>,
+    /// Everything else.
+    pub(crate) body: Value,
+}
+
+impl TokenAnswer {
+    /// Reads an answer, also one that says no with status 200 (GitHub, Slack) or wraps it in `data` (Instagram).
+    pub(crate) fn read(mut body: Value) -> Result<Self, ProviderError> {
+        if let Some(refused) = refusal(Stage::Token, &body) {
+            return Err(refused);
+        }
+        if let Some(wrapped) = body.pointer_mut("/data/0") {
+            body = wrapped.take();
+        }
+        if !body.is_object() {
+            return Err(bad("it is no object"));
+        }
+        let is_bearer = body["token_type"].as_str().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
+        if !is_bearer {
+            return Err(bad("token_type is not Bearer"));
+        }
+        let mut take = |name: &str| match body.get_mut(name).map(Value::take) {
+            Some(Value::String(text)) if !text.is_empty() => Some(SecretText::new(text)),
+            _ => None,
+        };
+        let (access_token, id_token) = (take("access_token"), take("id_token"));
+        Ok(Self { access_token, id_token, body })
+    }
+
+    /// The access token, which must be there to ask for anything.
+    pub(crate) fn access_token(&self) -> Result<&SecretText, ProviderError> {
+        self.access_token.as_ref().ok_or_else(|| bad("there is no access_token"))
+    }
+}
+
+fn bad(reason: &str) -> ProviderError {
+    ProviderError::BadAnswer { stage: Stage::Token, reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

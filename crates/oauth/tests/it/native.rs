@@ -1,0 +1,110 @@
+//! Tokens that native apps bring.
+
+use latchkey_domain::time::Timestamp;
+use latchkey_oauth::{ClientSettings, IdToken, IdTokenFault, Provider, ProviderError, VerifiedIdToken};
+use serde_json::{Value, json};
+
+use crate::idp::{Idp, TOKEN, USERINFO};
+use crate::world::{NOW, SECOND, credentials};
+
+async fn verify(idp: &Idp, claims: &Value, nonce: Option<&str>) -> Result<VerifiedIdToken, ProviderError> {
+    let token = idp.signer.sign(claims);
+    idp.client.verify_id_token(&idp.provider, &IdToken { token: &token, nonce }, NOW).await
+}
+
+fn app_claims(idp: &Idp) -> Value {
+    let mut claims = idp.claims_with("aud", json!("the-app"));
+    claims["nonce"] = Value::Null;
+    claims
+}
+
+fn refused(fault: IdTokenFault) -> ProviderError {
+    ProviderError::IdTokenRefused(fault)
+}
+
+#[tokio::test]
+async fn a_token_for_a_native_client_is_taken() {
+    let idp = Idp::start().await;
+    let verified = verify(&idp, &app_claims(&idp), None).await.unwrap();
+    assert_eq!(verified.identity.subject, "subject-1");
+    assert!(verified.identity.email_verified);
+    assert_eq!(verified.expires_at, Timestamp::from_millis((SECOND + 300) * 1000));
+    assert!(idp.stand_in.asked(TOKEN).is_empty() && idp.stand_in.asked(USERINFO).is_empty());
+}
+
+#[tokio::test]
+async fn a_token_for_any_other_client_is_refused() {
+    let idp = Idp::start().await;
+    for audience in
+        [json!("the-client"), json!("another-app"), json!(["the-app", "another-app"]), json!(null)]
+    {
+        let mut claims = app_claims(&idp);
+        claims["aud"] = audience;
+        assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::Audience)));
+    }
+    let mut claims = app_claims(&idp);
+    claims["azp"] = json!("another-app");
+    assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::AuthorizedParty)));
+    claims["azp"] = json!("the-client");
+    assert!(verify(&idp, &claims, None).await.is_ok());
+}
+
+#[tokio::test]
+async fn without_native_clients_no_token_is_taken() {
+    let mut idp = Idp::start().await;
+    let client = ClientSettings { native_client_ids: Vec::new(), ..credentials() };
+    idp.provider = Provider::custom("acme", &idp.issuer(), client).unwrap();
+    for audience in ["the-app", "the-client", ""] {
+        let mut claims = app_claims(&idp);
+        claims["aud"] = json!(audience);
+        assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::Audience)));
+    }
+}
+
+#[tokio::test]
+async fn a_nonce_in_the_token_must_be_known() {
+    let idp = Idp::start().await;
+    let mut claims = app_claims(&idp);
+    claims["nonce"] = json!("raw");
+    assert!(verify(&idp, &claims, Some("raw")).await.is_ok());
+    assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(IdTokenFault::Nonce)));
+    assert_eq!(verify(&idp, &claims, Some("other")).await.err(), Some(refused(IdTokenFault::Nonce)));
+}
+
+#[tokio::test]
+async fn the_same_token_has_the_same_replay_key_and_another_has_another() {
+    let idp = Idp::start().await;
+    let claims = app_claims(&idp);
+    // ECDSA signs the same differently each time.
+    let (one, again) =
+        (verify(&idp, &claims, None).await.unwrap(), verify(&idp, &claims, None).await.unwrap());
+    assert!(one.replay_key == again.replay_key);
+    let mut other = claims;
+    other["jti"] = json!("other");
+    assert!(verify(&idp, &other, None).await.unwrap().replay_key != one.replay_key);
+}
+
+#[tokio::test]
+async fn stale_and_early_tokens_are_refused() {
+    let idp = Idp::start().await;
+    for (name, value, fault) in [
+        ("exp", json!(SECOND - 1), IdTokenFault::Expired),
+        ("iat", json!(SECOND - 601), IdTokenFault::TooOld),
+        ("iat", json!(SECOND + 61), IdTokenFault::IssuedInFuture),
+        ("iss", json!("https://evil.example"), IdTokenFault::Issuer),
+    ] {
+        let mut claims = app_claims(&idp);
+        claims[name] = value;
+        assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(fault)), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_without_id_tokens_takes_none() {
+    let idp = Idp::start().await;
+    let github = latchkey_oauth::providers::built_in("github").unwrap();
+    let provider = Provider::built_in(github, credentials()).unwrap();
+    let token = idp.signer.sign(&app_claims(&idp));
+    let verified = idp.client.verify_id_token(&provider, &IdToken { token: &token, nonce: None }, NOW).await;
+    assert!(matches!(verified, Err(ProviderError::Misconfigured(_))));
+}

@@ -1,0 +1,45 @@
+//! What a search costs at 10⁵ profiles, by class of query, and what a change costs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    missing_docs,
+    unreachable_pub
+)]
+
+mod town;
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use latchkey_domain::page::Page;
+use latchkey_domain::search::SearchQuery;
+use latchkey_search::Change;
+
+use town::{Numbers, classes, entry, loaded};
+
+const PROFILES: u64 = 100_000;
+
+fn search(criterion: &mut Criterion) {
+    let index = loaded(PROFILES).finish();
+    for (class, queries, offset) in classes() {
+        let queries: Vec<_> = queries.iter().map(|query| SearchQuery::parse(query).unwrap()).collect();
+        let mut turn = queries.iter().cycle();
+        criterion.bench_function(class, |bencher| {
+            bencher.iter(|| black_box(index.search(turn.next().unwrap(), Page::new(20, offset))));
+        });
+    }
+
+    let mut numbers = Numbers(1);
+    criterion.bench_function("change", |bencher| {
+        bencher.iter(|| {
+            index.apply([Change::Show(entry(numbers.below(PROFILES)))]);
+            index.tidy()
+        });
+    });
+}
+
+criterion_group!(benches, search);
+criterion_main!(benches);

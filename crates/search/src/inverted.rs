@@ -1,0 +1,85 @@
+//! Sorted texts, each with the ranks of the profiles that have it.
+
+use std::collections::HashMap;
+
+use roaring::RoaringBitmap;
+
+use crate::ends::Ends;
+use crate::strings::Strings;
+
+/// Ranks of one text up to which they are kept plainly, not as a set: most texts are had by very few profiles.
+const MOST_PLAIN: usize = if cfg!(test) { 4 } else { 1_024 };
+
+/// Texts and their ranks.
+#[derive(Default)]
+pub(crate) struct Inverted {
+    pub(crate) texts: Strings,
+    /// The plain ranks of each text.
+    ends: Ends,
+    plain: Vec<u32>,
+    large: HashMap<usize, RoaringBitmap>,
+}
+
+/// The ranks of one text, ascending.
+#[derive(Clone, Copy)]
+pub(crate) enum Ranks<'a> {
+    Plain(&'a [u32]),
+    Large(&'a RoaringBitmap),
+}
+
+impl Ranks<'_> {
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::Plain(ranks) => ranks.len(),
+            Self::Large(ranks) => usize::try_from(ranks.len()).unwrap_or(usize::MAX),
+        }
+    }
+
+    pub(crate) fn for_each(self, mut see: impl FnMut(u32)) {
+        match self {
+            Self::Plain(ranks) => ranks.iter().for_each(|&rank| see(rank)),
+            Self::Large(ranks) => ranks.iter().for_each(see),
+        }
+    }
+}
+
+impl Inverted {
+    /// Room for so many bytes of texts and so many ranks.
+    pub(crate) fn with_capacity(bytes: usize, ranks: usize) -> Self {
+        Self { texts: Strings::with_capacity(bytes), plain: Vec::with_capacity(ranks), ..Self::default() }
+    }
+
+    /// How many ranks are kept plainly.
+    pub(crate) const fn plain_ranks(&self) -> usize {
+        self.plain.len()
+    }
+
+    /// Adds a text that is greater than all before, with its ranks, ascending and each once.
+    pub(crate) fn push(&mut self, text: &str, ranks: &[u32]) {
+        if ranks.len() > MOST_PLAIN {
+            // They ascend, so nothing is lost where the library would stop.
+            let set = RoaringBitmap::from_sorted_iter(ranks.iter().copied()).unwrap_or_default();
+            self.large.insert(self.texts.len(), set);
+        } else {
+            self.plain.extend_from_slice(ranks);
+        }
+        self.texts.push(text);
+        self.ends.push(self.plain.len());
+    }
+
+    pub(crate) fn ranks(&self, number: usize) -> Ranks<'_> {
+        let plain = &self.plain[self.ends.range(number)];
+        if plain.is_empty()
+            && let Some(set) = self.large.get(&number)
+        {
+            return Ranks::Large(set);
+        }
+        Ranks::Plain(plain)
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.texts.shrink();
+        self.ends.shrink();
+        self.plain.shrink_to_fit();
+    }
+}

@@ -1,0 +1,211 @@
+//! The index against its definition, a plain scan by [`matches`]: generated profiles and queries in many scripts,
+//! while profiles come, change and go, and while parts are made and merged.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use latchkey_domain::ids::ProfileId;
+use latchkey_domain::page::Page;
+use latchkey_domain::search::{SearchQuery, SearchText, matches};
+use latchkey_domain::time::Timestamp;
+use proptest::prelude::*;
+
+use crate::{Change, Entry, Index, Key, Loader};
+
+/// Pieces that words are made of: few, so that they meet, and of every kind that folding or an index may trip over.
+const PIECES: &[&str] = &[
+    "a",
+    "b",
+    "ab",
+    "ba",
+    "aba",
+    "ann",
+    "anna",
+    "user",
+    "user1",
+    "ß",
+    "ss",
+    "ﬁ",
+    "fi",
+    "İ",
+    "i",
+    "Σ",
+    "σ",
+    "ж",
+    "Ё",
+    "計",
+    "算",
+    "機",
+    "計算機",
+    "한",
+    "ｶﾞ",
+    "का",
+    "🙂",
+    "👩\u{200D}💻",
+    "𝔞",
+    "\u{301}",
+    "%",
+    "_",
+    "*",
+    "\"",
+    "-",
+    "0",
+    "12",
+    "ﷺ",
+    ".",
+];
+
+fn text(words: usize, pieces: usize) -> impl Strategy<Value = String> {
+    let word =
+        prop::collection::vec(prop::sample::select(PIECES), 1..=pieces).prop_map(|pieces| pieces.concat());
+    prop::collection::vec(word, 0..=words).prop_map(|words| words.join(" "))
+}
+
+fn searched() -> impl Strategy<Value = SearchText> {
+    (text(2, 3), prop::option::of("[a-b_.]{1,3}[0-9]{0,2}"), text(5, 4))
+        .prop_map(|(name, username, bio)| SearchText::of(&name, username.as_deref(), Some(&bio)))
+}
+
+/// Profiles share their moment with others, and ids do not follow it.
+fn key(number: u8) -> Key {
+    let created_at = Timestamp::from_millis(i64::from(number / 3));
+    Key { created_at, id: ProfileId::new(Timestamp::default(), [number.wrapping_mul(101); 10]) }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Show(Vec<(u8, SearchText)>),
+    Hide(u8),
+    Tidy,
+    /// A text, or part of the text of a profile that is there; limit and offset.
+    Search(Result<String, (u8, usize, usize)>, u32, u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let query = prop_oneof![text(2, 2).prop_map(Ok), (any::<u8>(), 0..30_usize, 1..12_usize).prop_map(Err),];
+    prop_oneof![
+        2 => prop::collection::vec((0..150_u8, searched()), 1..6).prop_map(Step::Show),
+        1 => (0..150_u8).prop_map(Step::Hide),
+        1 => Just(Step::Tidy),
+        5 => (query, 1..8_u32, 0..20_u64).prop_map(|(query, limit, offset)| Step::Search(query, limit, offset)),
+    ]
+}
+
+type Model = BTreeMap<Key, SearchText>;
+
+fn expected(model: &Model, query: &SearchQuery) -> Vec<ProfileId> {
+    let mut hits: Vec<_> =
+        model.iter().filter_map(|(key, text)| Some((matches(query, text)?, Reverse(*key)))).collect();
+    hits.sort_unstable();
+    hits.into_iter().map(|(_, Reverse(key))| key.id).collect()
+}
+
+fn check(index: &Index, model: &Model, query: &SearchQuery, limit: u32, offset: u64) {
+    let expected = expected(model, query);
+    let hits = index.search(query, Page::new(limit, offset));
+    assert_eq!(hits.total, expected.len() as u64, "{:?}", query.folded());
+    let page: Vec<_> =
+        expected.into_iter().skip(usize::try_from(offset).unwrap()).take(limit as usize).collect();
+    assert_eq!(hits.ids, page, "{:?}", query.folded());
+}
+
+/// Part of what a profile says.
+fn cut(model: &Model, (which, start, length): (u8, usize, usize)) -> String {
+    let Some(text) = model.values().nth(usize::from(which) % model.len().max(1)) else {
+        return "a".to_owned();
+    };
+    let whole = format!("{} {} {}", text.name, text.username, text.bio);
+    whole.chars().skip(start % whole.chars().count().max(1)).take(length).collect()
+}
+
+fn walk(index: &Index, model: &mut Model, steps: Vec<Step>) {
+    for step in steps {
+        match step {
+            Step::Show(profiles) => {
+                let entries = profiles
+                    .into_iter()
+                    .map(|(number, text)| Entry { key: key(number), text })
+                    .collect::<Vec<_>>();
+                model.extend(entries.iter().map(|entry| (entry.key, entry.text.clone())));
+                index.apply(entries.into_iter().map(Change::Show));
+            }
+            Step::Hide(number) => {
+                model.remove(&key(number));
+                index.apply([Change::Hide(key(number))]);
+            }
+            Step::Tidy => drop(index.tidy()),
+            Step::Search(text, limit, offset) => {
+                let text = text.unwrap_or_else(|part| cut(model, part));
+                if let Ok(query) = SearchQuery::parse(&text) {
+                    check(index, model, &query, limit, offset);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn an_index_that_grows_agrees_with_the_definition(steps in prop::collection::vec(step(), 1..120)) {
+        walk(&Index::default(), &mut Model::new(), steps);
+    }
+
+    #[test]
+    fn a_loaded_index_agrees_with_the_definition(
+        profiles in prop::collection::btree_map(0..150_u8, searched(), 0..100),
+        steps in prop::collection::vec(step(), 1..60),
+    ) {
+        let mut model: Model = profiles.iter().map(|(number, text)| (key(*number), text.clone())).collect();
+        let mut loader = Loader::new();
+        for (number, text) in profiles.into_iter().rev() {
+            loader.push(Entry { key: key(number), text });
+        }
+        walk(&loader.finish(), &mut model, steps);
+    }
+}
+
+#[test]
+fn pages_of_every_size_follow_each_other_without_gap() {
+    let index = Index::default();
+    let mut model = Model::new();
+    for number in 0..200 {
+        let name = ["Ann", "Anna Lee", "Bo Ann", "Joanna"][usize::from(number) % 4];
+        let text = SearchText::of(name, None, Some(&format!("bio {number}")));
+        model.insert(key(number), text.clone());
+        index.apply([Change::Show(Entry { key: key(number), text })]);
+        while number % 13 == 0 && index.tidy() {}
+    }
+    let query = SearchQuery::parse("ann").unwrap();
+    for limit in [1, 3, 7, 50, 100] {
+        for offset in 0..=201 {
+            check(&index, &model, &query, limit, offset);
+        }
+    }
+}
+
+#[test]
+fn changes_while_parts_are_merged_are_not_lost() {
+    let index = Index::default();
+    let text = |word: &str| SearchText::of(word, None, None);
+    let show = |number: u8, word: &str| Change::Show(Entry { key: key(number), text: text(word) });
+    index.apply((0..100).map(|number| show(number, "old")));
+    std::thread::scope(|scope| {
+        let tidier = scope.spawn(|| {
+            for _ in 0..2_000 {
+                index.tidy();
+            }
+        });
+        for round in 0..200 {
+            index.apply((0..100).map(|number| show(number, if number % 2 == 0 { "new" } else { "odd" })));
+            index.apply(
+                (0..100).filter(|number| number % 10 == round % 10).map(|number| Change::Hide(key(number))),
+            );
+            let total = |word| index.search(&SearchQuery::parse(word).unwrap(), Page::default()).total;
+            assert_eq!((total("old"), total("new") + total("odd")), (0, 90));
+        }
+        tidier.join().unwrap();
+    });
+}

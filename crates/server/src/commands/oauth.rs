@@ -1,0 +1,134 @@
+//! `latchkey oauth …`
+
+use std::io::{IsTerminal, Read};
+
+use latchkey_domain::audit::Actor;
+use latchkey_domain::identity::ProviderKind;
+use latchkey_service::Error;
+use latchkey_service::oauth::SecretText;
+use latchkey_service::oauth::providers::ProviderInput;
+use zeroize::Zeroizing;
+
+use super::CommandError;
+use crate::cli::{AddProvider, OAuthCommand};
+use crate::wiring::Assembly;
+
+/// More than any secret or key has.
+const MOST_BYTES: u64 = 64 * 1024;
+
+pub(super) async fn run(assembly: &Assembly, command: OAuthCommand) -> Result<(), CommandError> {
+    match command {
+        OAuthCommand::Add(provider) => add(assembly, provider).await,
+        OAuthCommand::List => {
+            list(assembly);
+            Ok(())
+        }
+        OAuthCommand::Remove { key } => remove(assembly, &key).await,
+    }
+}
+
+async fn add(assembly: &Assembly, provider: AddProvider) -> Result<(), CommandError> {
+    let service = &assembly.service;
+    let is_apple_key = provider.team_id.is_some();
+    let secret = Some(read_secret(is_apple_key)?);
+    let (client_secret, private_key) = if is_apple_key { (None, secret) } else { (secret, None) };
+    let input = ProviderInput {
+        name: provider.name,
+        discovery_endpoint: provider.discovery,
+        client_id: Some(provider.client_id),
+        client_secret,
+        scopes: Some(Some(provider.scopes).filter(|scopes| !scopes.is_empty())),
+        native_client_ids: Some(provider.native_client_ids),
+        tenant: Some(provider.tenant),
+        team_id: provider.team_id,
+        key_id: provider.key_id,
+        private_key,
+        enabled: None,
+    };
+    let kind = service.provider_kind(&provider.key);
+    let known = service.create_provider(kind, &provider.key, &input, Actor::System, None).await;
+    let known = known.map_err(as_argument)?;
+    println!("added {}; register this redirect URI there:", known.name());
+    println!("{}", service.callback_url(&known));
+    Ok(())
+}
+
+fn list(assembly: &Assembly) {
+    println!("{:<20}{:<10}{:<10}{:<40}NAME", "KEY", "KIND", "STATE", "CLIENT");
+    for kind in [ProviderKind::BuiltIn, ProviderKind::Custom] {
+        for known in assembly.service.list_providers(kind) {
+            let kind = match kind {
+                ProviderKind::BuiltIn => "built-in",
+                ProviderKind::Custom => "custom",
+            };
+            let state = match (known.description.enabled, known.is_pinned) {
+                (true, true) => "pinned",
+                (true, false) => "on",
+                (false, _) => "off",
+            };
+            let (key, client) = (known.key.as_str(), &known.description.client_id);
+            println!("{key:<20}{kind:<10}{state:<10}{client:<40}{}", known.name());
+        }
+    }
+}
+
+async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
+    let kind = assembly.service.provider_kind(key);
+    match assembly.service.delete_provider(kind, key, Actor::System, None).await {
+        Err(Error::NotFound(_)) => {
+            Err(CommandError::Refused(format!("no identity provider {key:?} is configured")))
+        }
+        Err(Error::ProviderPinned) => Err(CommandError::Refused(format!(
+            "{key} stands in the settings; remove its section oauth.providers.{key} there"
+        ))),
+        other => {
+            other?;
+            println!("removed {key}");
+            Ok(())
+        }
+    }
+}
+
+/// The secret of standard input: the first line, or, for a key in PEM, all of it.
+fn read_secret(is_key: bool) -> Result<SecretText, CommandError> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        eprintln!("Secret (shown as you type; better pipe it in):");
+    }
+    let mut text = Zeroizing::new(String::new());
+    if is_key {
+        stdin.lock().take(MOST_BYTES).read_to_string(&mut text)?;
+    } else {
+        std::io::BufRead::read_line(&mut stdin.lock().take(MOST_BYTES), &mut text)?;
+    }
+    let secret = text.trim();
+    if secret.is_empty() {
+        let place = if is_key { "on" } else { "on the first line of" };
+        return Err(CommandError::Refused(format!("give the secret {place} standard input")));
+    }
+    Ok(SecretText::new(secret.to_owned()))
+}
+
+/// A field as the command line calls it.
+fn as_argument(error: Error) -> CommandError {
+    match error {
+        Error::Validation { field, problem } => {
+            let argument = match field {
+                "clientId" => "--client-id",
+                "clientSecret" => "the secret",
+                "discoveryEndpoint" => "--discovery",
+                "nativeClientIds" => "--native-client-id",
+                "scopes" => "--scope",
+                "tenant" => "--tenant",
+                "name" => "--name",
+                "privateKey" => "the private key",
+                _ => "the key",
+            };
+            CommandError::Refused(format!("{argument} {problem}"))
+        }
+        Error::ProviderExists => {
+            CommandError::Refused("a provider with this key is configured; remove it first".to_owned())
+        }
+        other => other.into(),
+    }
+}

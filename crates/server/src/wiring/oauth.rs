@@ -1,0 +1,33 @@
+//! How identity providers are talked to, and those of the settings.
+
+use latchkey_oauth::{Networks, OutboundSettings, Proxy};
+use latchkey_service::oauth::providers::OAuthParts;
+
+use super::WiringError;
+use crate::settings::Settings;
+
+pub(super) fn parts(settings: &Settings) -> Result<OAuthParts, WiringError> {
+    let oauth = &settings.oauth;
+    let proxy = oauth.proxy.as_ref().map(|proxy| {
+        Proxy::parse(proxy.reveal()).ok_or_else(|| refused("oauth.proxy", "is no address of a proxy"))
+    });
+    let outbound = OutboundSettings {
+        networks: Networks {
+            loopback: settings.server.is_development(),
+            private: oauth.allow_private_networks,
+        },
+        proxy: proxy.transpose()?,
+        ca_file: oauth.ca_file.clone(),
+        timeout: oauth.timeout,
+        lookup: None,
+    };
+    let configured = oauth.providers.iter().map(|provider| {
+        let key = format!("oauth.providers.{}", provider.key);
+        provider.configured().map_err(|error| refused(&key, &error.to_string()))
+    });
+    Ok(OAuthParts { outbound, configured: configured.collect::<Result<_, _>>()?, stand_in: None })
+}
+
+fn refused(key: &str, reason: &str) -> WiringError {
+    WiringError::OAuth { key: key.to_owned(), reason: reason.to_owned() }
+}

@@ -1,0 +1,188 @@
+//! A provider that answers badly, late or not at all, or lives where nobody may look.
+
+use std::time::{Duration, Instant};
+
+use latchkey_testkit::provider::{Endpoint, Manner};
+use latchkey_testkit::{LyingProvider, TestApp, both_stores, json};
+
+use crate::oauth_calls::{
+    acme, auth_url, come_back, configure, consent, error_of, session, start, user_count,
+};
+
+/// The person consents, and this endpoint answers in these manners, one after the other.
+async fn is_survived(app: &TestApp, endpoint: Endpoint, manners: impl IntoIterator<Item = Manner>) {
+    let acme = acme(app).await;
+    for manner in manners {
+        acme.is_honest();
+        acme.behaves(endpoint, manner.clone());
+
+        let target = consent(app, &acme, "acme").await;
+
+        assert!(target.as_str().contains("error="), "{manner:?}: {target}");
+        error_of(&target);
+    }
+    assert_eq!(user_count(app).await, 0);
+    acme.is_honest();
+    session(app, &acme, "acme").await;
+}
+
+fn bad_manners() -> Vec<Manner> {
+    vec![
+        Manner::Status(500),
+        Manner::Status(429),
+        Manner::Status(404),
+        Manner::Status(401),
+        Manner::Redirect("http://127.0.0.1:1/".to_owned()),
+        Manner::Redirect("http://169.254.169.254/latest/meta-data/".to_owned()),
+        Manner::Huge,
+        Manner::Garbage,
+        Manner::CutOff,
+    ]
+}
+
+/// How long something may take: the policy's ten seconds, and a second for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(11);
+
+/// Something that must not take longer than a provider may.
+async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    #[expect(clippy::disallowed_methods, reason = "real time is the question")]
+    let begun = Instant::now();
+    let done = work.await;
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    done
+}
+
+async fn asked_by(app: &TestApp, provider: &LyingProvider) -> String {
+    let answer = in_time(async { start(&app.anon(), "acme").send().await }).await;
+    assert!(provider.asked(Endpoint::Token) == 0 && answer.status == 503, "{answer:?}");
+    answer.error_code()
+}
+
+both_stores! {
+    async fn bad_token_answers_are_survived(app) {
+        is_survived(&app, Endpoint::Token, bad_manners()).await;
+    }
+
+    async fn bad_keys_are_survived(app) {
+        is_survived(&app, Endpoint::Jwks, [Manner::Garbage]).await;
+    }
+
+    async fn bad_userinfo_is_survived(app) {
+        let acme = acme(&app).await;
+        for manner in bad_manners() {
+            acme.is_honest();
+            // Only then userinfo is needed.
+            let left_out = json!({"email": null, "email_verified": null, "name": null, "picture": null});
+            acme.says(latchkey_testkit::provider::Document::IdToken, left_out);
+            acme.behaves(Endpoint::UserInfo, manner.clone());
+
+            error_of(&consent(&app, &acme, "acme").await);
+        }
+        assert_eq!(user_count(&app).await, 0);
+    }
+
+    async fn bad_metadata_is_told_at_the_start(app) {
+        let acme = acme(&app).await;
+        for manner in bad_manners() {
+            acme.is_honest();
+            acme.behaves(Endpoint::Discovery, manner);
+
+            let answer = start(&app.anon(), "acme").send().await;
+
+            let refusal = answer.refused(503, "SERVICE_BUSY");
+            assert!(!refusal.to_string().contains("127.0.0.1"), "{refusal}");
+            assert!(answer.number("retry-after") > 0);
+        }
+    }
+
+    async fn endless_token_answer_ends(app) {
+        let acme = acme(&app).await;
+        acme.behaves(Endpoint::Token, Manner::Endless);
+
+        error_of(&in_time(consent(&app, &acme, "acme")).await);
+    }
+
+    async fn slow_token_answer_is_an_error_within_ten_seconds(app) {
+        let acme = acme(&app).await;
+        acme.behaves(Endpoint::Token, Manner::Slow);
+
+        error_of(&in_time(consent(&app, &acme, "acme")).await);
+    }
+
+    async fn silent_provider_is_an_error_within_ten_seconds(app) {
+        let acme = acme(&app).await;
+        acme.behaves(Endpoint::Token, Manner::Silent);
+
+        error_of(&in_time(consent(&app, &acme, "acme")).await);
+    }
+
+    async fn provider_that_goes_down_is_an_error_within_ten_seconds(app) {
+        let mut acme = acme(&app).await;
+        let callback = acme.consent(&auth_url(&app.anon(), "acme").await);
+        acme.goes_down().await;
+
+        let target = in_time(come_back(&app.anon(), &callback)).await;
+
+        error_of(&target);
+    }
+
+    async fn provider_that_is_down_is_told_at_the_start(app) {
+        let mut acme = acme(&app).await;
+        acme.goes_down().await;
+
+        assert_eq!(asked_by(&app, &acme).await, "SERVICE_BUSY");
+    }
+
+    async fn one_bad_provider_does_not_hinder_another(app) {
+        let (acme, other) = (acme(&app).await, crate::oauth_calls::provider(&app, "other").await);
+        acme.behaves(Endpoint::Token, Manner::Silent);
+        let callback = acme.consent(&auth_url(&app.anon(), "acme").await);
+        let client = app.anon();
+        let waiting = tokio::spawn(async move { come_back(&client, &callback).await });
+
+        session(&app, &other, "other").await;
+
+        assert!(!waiting.is_finished());
+        waiting.abort();
+    }
+
+    with(|b| b.mode_production().redirects(&["https://app.example/**", "http://localhost:3000/**"]))
+    async fn production_talks_to_no_loopback_address(app) {
+        let acme = LyingProvider::start(&app.clock).await;
+        let answer =
+            app.admin().post("/api/auth/oauth/custom/configs", acme.custom("acme")).send().await;
+
+        if answer.status == 200 {
+            assert_eq!(start(&app.anon(), "acme").send().await.status, 503);
+        } else {
+            answer.refused(400, "VALIDATION_ERROR");
+        }
+
+        assert_eq!(acme.asked(Endpoint::Discovery), 0);
+    }
+
+    async fn development_talks_to_no_private_address(app) {
+        for (number, host) in
+            ["10.0.0.1", "192.168.0.1", "169.254.169.254", "[fd00:ec2::254]", "[::ffff:10.0.0.1]", "100.64.0.1"]
+                .into_iter()
+                .enumerate()
+        {
+            let key = format!("inside-{number}");
+            let endpoint = format!("https://{host}/.well-known/openid-configuration");
+            let body = json!({"key": key, "name": "Inside", "discoveryEndpoint": endpoint, "clientId": "c", "clientSecret": "s"});
+            configure(&app, &body).await;
+
+            let answer = in_time(async { start(&app.anon(), &key).send().await }).await;
+
+            answer.refused(503, "SERVICE_BUSY");
+        }
+    }
+
+    async fn metadata_cannot_lead_to_a_private_address(app) {
+        let acme = acme(&app).await;
+        let inside = json!({"token_endpoint": "https://10.0.0.1/token", "jwks_uri": "https://169.254.169.254/keys"});
+        acme.says(latchkey_testkit::provider::Document::Discovery, inside);
+
+        error_of(&in_time(consent(&app, &acme, "acme")).await);
+    }
+}

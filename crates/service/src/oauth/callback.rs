@@ -1,0 +1,311 @@
+//! The browser comes back from the provider: with a code that proves who somebody is there, or with an error. Whatever
+//! comes of it is told to the app, where it is known and still allowed.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::identity::{ForeignFacts, IdentityRefusal, ProvenIdentity, ProviderKind};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_oauth::{Grant, PkceVerifier, ProviderError, ProviderIdentity};
+use latchkey_store::{NewCodeOutcome, NewOAuthCode, StateOutcome, TakenFlow};
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use super::providers::KnownProvider;
+use super::start::FlowSecrets;
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+/// What a browser brings back.
+#[derive(Default)]
+pub struct OAuthReturn {
+    /// The provider's key, as the path has it.
+    pub provider: String,
+    /// `state`.
+    pub state: Option<String>,
+    /// `code`.
+    pub code: Option<String>,
+    /// `error`.
+    pub error: Option<String>,
+    /// `iss` (RFC 9207).
+    pub issuer: Option<String>,
+    /// `user` of Apple's form.
+    pub user: Option<String>,
+}
+
+/// Where the browser goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallbackAnswer {
+    /// To this URL.
+    Redirect(String),
+    /// Nowhere: there is no target to trust. A page says what to do.
+    Page(CallbackProblem),
+}
+
+/// What a page, or `error`, tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallbackProblem {
+    /// No such state.
+    Unknown,
+    /// The state is too old.
+    Expired,
+    /// The state came back before.
+    Replayed,
+    /// The state belongs to another provider.
+    OtherProvider,
+    /// The person said no.
+    Denied,
+    /// The provider said no, or sent neither code nor error.
+    Refused,
+    /// The provider does not answer.
+    Down,
+    /// What the provider says cannot be believed.
+    Unproven,
+    /// The provider is configured no more.
+    NotConfigured,
+    /// The service cannot go on at the moment.
+    Unavailable,
+    /// The target is allowed no more.
+    NoTarget,
+    /// The identity is linked to another account.
+    Taken,
+    /// The identity opens nothing.
+    Identity(IdentityRefusal),
+}
+
+impl CallbackProblem {
+    /// A sentence for the person, or for the app that shows it.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::Unknown => "This sign-in is not known. Please go back to the app and sign in again.",
+            Self::Expired => "The sign-in took too long. Please try again.",
+            Self::Replayed => "This sign-in was already answered. Please try again.",
+            Self::OtherProvider => "The answer came from another provider. Please try again.",
+            Self::Denied => "The sign-in was cancelled at the provider.",
+            Self::Refused => "The provider refused the sign-in. Please try again.",
+            Self::Down => "The provider does not answer at the moment. Please try again later.",
+            Self::Unproven => "The answer of the provider could not be verified.",
+            Self::NotConfigured => "This provider is not available any more.",
+            Self::Unavailable => "The sign-in is not possible at the moment. Please try again later.",
+            Self::NoTarget => {
+                "The page that this sign-in leads to is no longer allowed. Please go back to the app."
+            }
+            Self::Taken => "This identity is linked to another account.",
+            Self::Identity(refusal) => refusal_message(refusal),
+        }
+    }
+}
+
+const fn refusal_message(refusal: IdentityRefusal) -> &'static str {
+    match refusal {
+        IdentityRefusal::Banned => "This account is banned.",
+        IdentityRefusal::AccountUnverified => "Verify the email address of this account first.",
+        IdentityRefusal::SignUpClosed => "Sign-up is disabled.",
+        IdentityRefusal::NoEmail => {
+            "The provider gives no email address. Sign up with one, then link this provider."
+        }
+        IdentityRefusal::EmailUnproven => {
+            "The provider did not verify the email address. Verify it there, or sign up with it and link this provider."
+        }
+        // Word for word what the contract says.
+        IdentityRefusal::SignInToLink => "sign in to link this provider",
+    }
+}
+
+impl From<IdentityRefusal> for Error {
+    fn from(refusal: IdentityRefusal) -> Self {
+        match refusal {
+            IdentityRefusal::Banned => Self::UserBanned,
+            IdentityRefusal::AccountUnverified => Self::EmailNotVerified,
+            IdentityRefusal::SignUpClosed => Self::SignUpDisabled,
+            IdentityRefusal::NoEmail => Self::ProviderWithoutEmail,
+            IdentityRefusal::EmailUnproven => Self::ProviderEmailNotVerified,
+            IdentityRefusal::SignInToLink => Self::SignInToLink,
+        }
+    }
+}
+
+impl Service {
+    /// Takes the state, asks the provider who it is about, and sends the browser back to the app with a code, or with an
+    /// error. Nobody is signed in here and nothing is linked.
+    pub async fn oauth_callback(
+        &self,
+        back: OAuthReturn,
+        kind: ProviderKind,
+        client: &Client,
+    ) -> Result<CallbackAnswer> {
+        let now = self.clock.now();
+        let Some(state) = back.state.as_deref().and_then(LinkToken::parse) else {
+            return Ok(CallbackAnswer::Page(CallbackProblem::Unknown));
+        };
+        let flow = match self.store.take_flow(state.hash(), now).await? {
+            StateOutcome::Taken(flow) => *flow,
+            StateOutcome::Replayed { redirect_to } => {
+                return Ok(self.callback_error(&redirect_to, CallbackProblem::Replayed));
+            }
+            StateOutcome::Unknown => return Ok(CallbackAnswer::Page(CallbackProblem::Unknown)),
+        };
+        match self.answer_flow(&back, kind, &state, &flow, now).await {
+            Ok(code) => Ok(self.callback_success(&flow.redirect_to, &code)),
+            Err(problem) => {
+                self.note_failure(&flow, problem, client).await;
+                Ok(self.callback_error(&flow.redirect_to, problem))
+            }
+        }
+    }
+
+    /// The code for the app.
+    async fn answer_flow(
+        &self,
+        back: &OAuthReturn,
+        kind: ProviderKind,
+        state: &LinkToken,
+        flow: &TakenFlow,
+        now: Timestamp,
+    ) -> Result<LinkToken, CallbackProblem> {
+        if flow.expires_at <= now {
+            return Err(CallbackProblem::Expired);
+        }
+        if flow.provider != back.provider {
+            return Err(CallbackProblem::OtherProvider);
+        }
+        let provider =
+            self.usable_provider(kind, &back.provider).await.map_err(|_| CallbackProblem::NotConfigured)?;
+        if self.oauth_redirect(&flow.redirect_to).is_none() {
+            return Err(CallbackProblem::NoTarget);
+        }
+        let code = match (&back.error, &back.code) {
+            (Some(error), _) if error == "access_denied" || error.ends_with("cancelled") => {
+                return Err(CallbackProblem::Denied);
+            }
+            (None, Some(code)) if !code.is_empty() => code,
+            _ => return Err(CallbackProblem::Refused),
+        };
+        let identity = self.ask_provider(back, code, &provider, state, flow).await?;
+        self.code_for(flow, identity).await
+    }
+
+    async fn ask_provider(
+        &self,
+        back: &OAuthReturn,
+        code: &str,
+        provider: &KnownProvider,
+        state: &LinkToken,
+        flow: &TakenFlow,
+    ) -> Result<ProvenIdentity, CallbackProblem> {
+        let fault = |error: Error| {
+            tracing::error!(%error, "a flow cannot be read");
+            CallbackProblem::Unavailable
+        };
+        let secrets = self.open_flow(state, flow).map_err(fault)?;
+        let pkce = PkceVerifier::parse(&secrets.verifier).ok_or(CallbackProblem::Unavailable)?;
+        let callback = self.callback_url(provider);
+        let grant = Grant {
+            code,
+            issuer: back.issuer.as_deref(),
+            user: back.user.as_deref(),
+            redirect_uri: &callback,
+            nonce: &secrets.nonce,
+            pkce: &pkce,
+        };
+        let found = self.provider_client.identify(&provider.client, &grant, self.clock.now()).await;
+        let found = found.map_err(|error| {
+            tracing::warn!(provider = provider.key.as_str(), %error, "a provider's answer was refused");
+            match error {
+                ProviderError::Down { .. } => CallbackProblem::Down,
+                ProviderError::Refused { .. } => CallbackProblem::Refused,
+                _ => CallbackProblem::Unproven,
+            }
+        })?;
+        proven(provider, &found).ok_or(CallbackProblem::Unproven)
+    }
+
+    async fn code_for(
+        &self,
+        flow: &TakenFlow,
+        identity: ProvenIdentity,
+    ) -> Result<LinkToken, CallbackProblem> {
+        // Time has passed at the provider.
+        let now = self.clock.now();
+        let code = LinkToken::new(self.entropy.bytes());
+        let new = NewOAuthCode {
+            code: code.hash(),
+            code_challenge: flow.code_challenge,
+            identity,
+            linker: flow.linker,
+            rules: self.identity_rules(),
+            created_at: now,
+            expires_at: now.plus(self.config.lifetimes.oauth_code),
+        };
+        match self.store.save_oauth_code(new).await {
+            Ok(NewCodeOutcome::Saved) => Ok(code),
+            Ok(NewCodeOutcome::Refused(refusal)) => Err(CallbackProblem::Identity(refusal)),
+            Ok(NewCodeOutcome::Taken) => Err(CallbackProblem::Taken),
+            Err(error) => {
+                tracing::error!(%error, "a code could not be kept");
+                Err(CallbackProblem::Unavailable)
+            }
+        }
+    }
+
+    fn open_flow(&self, state: &LinkToken, flow: &TakenFlow) -> Result<FlowSecrets> {
+        let plain = self.keys.open_flow(&state.hash(), &flow.sealed).map_err(Error::internal)?;
+        serde_json::from_slice(&Zeroizing::new(plain)).map_err(Error::internal)
+    }
+
+    /// Writes the failure to the audit. That it cannot be written does not keep the browser from going back.
+    async fn note_failure(&self, flow: &TakenFlow, problem: CallbackProblem, client: &Client) {
+        let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), self.clock.now());
+        event.user_id = flow.linker.map(|linker| linker.user_id);
+        event.session_id = flow.linker.map(|linker| linker.session_id);
+        event.details.insert("provider".to_owned(), Value::from(flow.provider.as_str()));
+        event.details.insert("reason".to_owned(), Value::from(problem.message()));
+        if let Err(error) = self.store.record_event(event).await {
+            tracing::error!(%error, "an event could not be written");
+        }
+    }
+
+    fn callback_success(&self, target: &str, code: &LinkToken) -> CallbackAnswer {
+        let name = format!("{}_code", self.config.redirect_param_prefix);
+        self.callback_redirect(target, &[(&name, code.expose())], CallbackProblem::NoTarget)
+    }
+
+    fn callback_error(&self, target: &str, problem: CallbackProblem) -> CallbackAnswer {
+        let prefix = &self.config.redirect_param_prefix;
+        let name = format!("{prefix}_error");
+        let parameters = [("error", problem.message()), (name.as_str(), problem.message())];
+        self.callback_redirect(target, &parameters, problem)
+    }
+
+    fn callback_redirect(
+        &self,
+        target: &str,
+        parameters: &[(&str, &str)],
+        otherwise: CallbackProblem,
+    ) -> CallbackAnswer {
+        let Some(target) = self.oauth_redirect(target) else { return CallbackAnswer::Page(otherwise) };
+        let prefix = &self.config.redirect_param_prefix;
+        let [status, kind, error, code] =
+            ["status", "type", "error", "code"].map(|name| format!("{prefix}_{name}"));
+        let own = ["error", status.as_str(), &kind, &error, &code];
+        CallbackAnswer::Redirect(target.with_query(parameters, &own))
+    }
+
+    /// A stored target, if it is still on the list.
+    fn oauth_redirect(&self, stored: &str) -> Option<latchkey_domain::redirect::RedirectUrl> {
+        self.settings.load().redirects.check(stored).ok()
+    }
+}
+
+/// What can be used of a provider's words.
+pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<ProvenIdentity> {
+    let facts = ForeignFacts {
+        subject: &found.subject,
+        email: found.email.as_ref().map(latchkey_domain::email::Email::as_typed),
+        email_verified: found.email_verified,
+        name: found.name.as_deref(),
+        avatar_url: found.avatar_url.as_deref(),
+    };
+    ProvenIdentity::of(provider.key.clone(), facts)
+}

@@ -1,0 +1,156 @@
+//! A provider that is being described: what was said, put over what is there, and checked.
+
+use latchkey_domain::identity::ProviderKey;
+use latchkey_oauth::{ClientSecret, ClientSettings, InvalidProvider, Provider, SecretText};
+
+use super::providers::{
+    KnownProvider, OAuthParts, ProviderDescription, ProviderInput, ProviderSecrets, kind_of,
+};
+use crate::error::{Error, Result};
+
+/// Longest name of a custom provider, in characters.
+const LONGEST_NAME: usize = 100;
+
+/// A provider that is being described.
+#[derive(Clone, Default)]
+pub(crate) struct Draft {
+    description: ProviderDescription,
+    secrets: ProviderSecrets,
+}
+
+impl Draft {
+    /// Takes what was stored.
+    pub(crate) const fn new(description: ProviderDescription, secrets: ProviderSecrets) -> Self {
+        Self { description, secrets }
+    }
+
+    /// Begins with a provider as it is.
+    pub(crate) fn of(known: &KnownProvider) -> Self {
+        Self { description: known.description.clone(), secrets: known.secrets.clone() }
+    }
+
+    /// Puts what was said over it.
+    pub(crate) fn apply(&mut self, input: &ProviderInput) -> Result<()> {
+        let own = &mut self.description;
+        if let Some(name) = &input.name {
+            own.name = Some(checked_name(name)?);
+        }
+        set(&mut own.client_id, input.client_id.as_ref());
+        set(&mut own.scopes, input.scopes.as_ref());
+        set(&mut own.native_client_ids, input.native_client_ids.as_ref());
+        set(&mut own.tenant, input.tenant.as_ref());
+        set(&mut own.enabled, input.enabled.as_ref());
+        set_some(&mut own.discovery_endpoint, input.discovery_endpoint.as_ref());
+        set_some(&mut own.team_id, input.team_id.as_ref());
+        set_some(&mut own.key_id, input.key_id.as_ref());
+        let text = |secret: &SecretText| secret.expose().to_owned();
+        set_some(&mut self.secrets.client_secret, input.client_secret.as_ref().map(text).as_ref());
+        set_some(&mut self.secrets.private_key, input.private_key.as_ref().map(text).as_ref());
+        Ok(())
+    }
+
+    /// Checks that it can be used.
+    pub(crate) fn into_known(self, key: &ProviderKey, parts: &OAuthParts) -> Result<KnownProvider> {
+        let kind = kind_of(key);
+        let client = self.client_settings()?;
+        let client = self.provider(key, client, parts)?;
+        let Self { description, secrets } = self;
+        let key = key.clone();
+        let (created_at, updated_at) = (None, None);
+        Ok(KnownProvider {
+            key,
+            kind,
+            description,
+            is_pinned: false,
+            created_at,
+            updated_at,
+            secrets,
+            client,
+        })
+    }
+
+    fn provider(&self, key: &ProviderKey, client: ClientSettings, parts: &OAuthParts) -> Result<Provider> {
+        let discovery = self.description.discovery_endpoint.as_deref();
+        let Some(entry) = latchkey_oauth::providers::built_in(key.as_str()) else {
+            let missing = || invalid("discoveryEndpoint", "is required: where is its discovery document?");
+            let discovery = discovery.ok_or_else(missing)?;
+            return Provider::custom(key.as_str(), discovery, client).map_err(refused);
+        };
+        if discovery.is_some() {
+            return Err(invalid("discoveryEndpoint", "belongs to custom providers alone"));
+        }
+        let provider = Provider::built_in(entry, client).map_err(refused)?;
+        Ok(match &parts.stand_in {
+            Some(base) => provider.under(base.clone()),
+            None => provider,
+        })
+    }
+
+    fn client_settings(&self) -> Result<ClientSettings> {
+        let own = &self.description;
+        if own.client_id.is_empty() {
+            return Err(invalid("clientId", "is required"));
+        }
+        let secret_text = |text: &Option<String>| SecretText::new(text.clone().unwrap_or_default());
+        let secret = match (&own.team_id, &own.key_id, &self.secrets.private_key) {
+            (None, None, None) if self.secrets.client_secret.is_none() => {
+                return Err(invalid("clientSecret", "is required"));
+            }
+            (None, None, None) => ClientSecret::Text(secret_text(&self.secrets.client_secret)),
+            (Some(team_id), Some(key_id), key @ Some(_)) => ClientSecret::AppleKey {
+                team_id: team_id.clone(),
+                key_id: key_id.clone(),
+                private_key: secret_text(key),
+            },
+            _ => return Err(invalid("privateKey", "goes with teamId and keyId: all three or none")),
+        };
+        Ok(ClientSettings {
+            client_id: own.client_id.clone(),
+            secret,
+            scopes: own.scopes.clone(),
+            native_client_ids: own.native_client_ids.clone(),
+            tenant: own.tenant.clone(),
+        })
+    }
+}
+
+fn checked_name(name: &str) -> Result<String> {
+    let is_name = (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
+    if is_name {
+        Ok(name.to_owned())
+    } else {
+        Err(invalid("name", "must have 1 to 100 characters and no control characters"))
+    }
+}
+
+fn set<T: Clone>(field: &mut T, said: Option<&T>) {
+    if let Some(value) = said {
+        field.clone_from(value);
+    }
+}
+
+fn set_some<T: Clone>(field: &mut Option<T>, said: Option<&T>) {
+    if said.is_some() {
+        *field = said.cloned();
+    }
+}
+
+fn invalid(field: &'static str, problem: &str) -> Error {
+    Error::Validation { field, problem: problem.to_owned() }
+}
+
+/// The field that a refusal is about; its text begins with the field's name.
+fn refused(error: InvalidProvider) -> Error {
+    let field = match error {
+        InvalidProvider::ClientId => "clientId",
+        InvalidProvider::ClientSecret | InvalidProvider::SecretKind => "clientSecret",
+        InvalidProvider::AppleKey => "privateKey",
+        InvalidProvider::Scopes => "scopes",
+        InvalidProvider::NativeClientIds => "nativeClientIds",
+        InvalidProvider::Tenant => "tenant",
+        InvalidProvider::Discovery => "discoveryEndpoint",
+    };
+    let text = error.to_string();
+    let problem = text.strip_prefix(field).map_or(text.as_str(), str::trim_start);
+    invalid(field, problem)
+}

@@ -1,0 +1,91 @@
+//! The app exchanges the code that came back: for a session, or for a link to the account of the session that began it.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::client::Client;
+use latchkey_domain::identity::ProvenIdentity;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_domain::user::User;
+use latchkey_store::{LinkIdentity, LinkOutcome, Linker, PresentedCode, TakenCode};
+
+use crate::access_tokens::AccessToken;
+use crate::error::{Error, Result};
+use crate::service::{Service, SignedIn};
+
+/// What an exchange yields.
+pub enum Exchanged {
+    /// A new session.
+    SignedIn(Box<SignedIn>),
+    /// The session that began it goes on; its refresh token and CSRF token stay as they are.
+    Linked {
+        /// The user, with the new identity.
+        user: Box<User>,
+        /// A new access token of that session.
+        access: AccessToken,
+    },
+}
+
+impl Service {
+    /// Exchanges a code. A wrong verifier burns it, and so does the bearer of another session where it is to link. A
+    /// bearer that is missing or stale there is [`Error::Unauthorized`] and leaves the code as it is; a code for a
+    /// sign-in ignores it.
+    pub async fn exchange_oauth_code(
+        &self,
+        code: &str,
+        verifier: &str,
+        bearer: Option<&str>,
+        client: &Client,
+    ) -> Result<Exchanged> {
+        let now = self.clock.now();
+        self.limits.take_oauth(client, now)?;
+        let code = LinkToken::parse(code).ok_or(Error::InvalidOAuthCode)?;
+        let presented = PresentedCode {
+            code: code.hash(),
+            code_challenge: TokenHash::of(verifier.as_bytes()),
+            caller: self.caller_of(bearer, now).await?,
+            now,
+        };
+        match self.store.take_oauth_code(presented).await? {
+            TakenCode::Refused => Err(Error::InvalidOAuthCode),
+            TakenCode::NeedsSession => Err(Error::Unauthorized),
+            TakenCode::Good { identity, linker: None } => {
+                let signed_in = self.sign_in_with(*identity, None, client, now).await?;
+                Ok(Exchanged::SignedIn(Box::new(signed_in)))
+            }
+            TakenCode::Good { identity, linker: Some(linker) } => {
+                self.link(*identity, linker, client, now).await
+            }
+        }
+    }
+
+    /// Whom a bearer names; whether the session lives is asked when something is done with it.
+    async fn caller_of(&self, bearer: Option<&str>, now: Timestamp) -> Result<Option<Linker>> {
+        match self.good_token(bearer, now).await {
+            Ok(token) => Ok(Some(Linker { user_id: token.user_id, session_id: token.session_id })),
+            Err(Error::Unauthorized) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn link(
+        &self,
+        identity: ProvenIdentity,
+        linker: Linker,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Exchanged> {
+        let event = self.provider_sign_in_event(AuditKind::IdentityLinked, &identity, client, now);
+        let Linker { user_id, session_id } = linker;
+        let link = LinkIdentity { user_id, session_id, identity, event, now };
+        match self.store.link_identity(link).await? {
+            LinkOutcome::Taken => Err(Error::IdentityTaken),
+            LinkOutcome::Gone => Err(Error::Unauthorized),
+            LinkOutcome::Linked(user) => {
+                let live = self.store.find_live_session(session_id, now).await?;
+                let live = live.ok_or(Error::Unauthorized)?;
+                let access = self.issue_access_token(&live.user, &live.session, now)?;
+                Ok(Exchanged::Linked { user, access })
+            }
+        }
+    }
+}

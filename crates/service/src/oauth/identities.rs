@@ -1,0 +1,50 @@
+//! The identities of an account, as its owner lists and unlinks them. Linking is in [`super::start`] and
+//! [`super::exchange`].
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::identity::{ProviderKey, Subject};
+use latchkey_domain::user::User;
+use latchkey_store::{LinkedIdentity, UnlinkIdentity, UnlinkOutcome};
+use serde_json::Value;
+
+use crate::authenticate::Caller;
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+impl Service {
+    /// The caller's identities, oldest first.
+    pub async fn list_identities(&self, caller: Caller) -> Result<Vec<LinkedIdentity>> {
+        Ok(self.store.list_identities(caller.user_id).await?)
+    }
+
+    /// Unlinks the caller's identities of a provider: the one with this subject, or all of them. Never the last way in.
+    pub async fn unlink_identity(
+        &self,
+        caller: Caller,
+        provider: &str,
+        subject: Option<&str>,
+        client: &Client,
+    ) -> Result<User> {
+        let not_found = || Error::NotFound("identity");
+        let provider = ProviderKey::parse(provider).map_err(|_| not_found())?;
+        let subject = subject.map(|text| Subject::parse(text).ok_or_else(not_found)).transpose()?;
+        let now = self.clock.now();
+        let mut event = self.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
+        event.session_id = Some(caller.session_id);
+        event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
+        let unlink = UnlinkIdentity {
+            user_id: caller.user_id,
+            provider,
+            subject,
+            offered: self.providers.load().offered(),
+            event,
+            now,
+        };
+        match self.store.unlink_identity(unlink).await? {
+            UnlinkOutcome::Unlinked(user) => Ok(*user),
+            UnlinkOutcome::NotFound => Err(not_found()),
+            UnlinkOutcome::LastWayIn => Err(Error::LastSignInMethod),
+        }
+    }
+}

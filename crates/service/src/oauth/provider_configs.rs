@@ -1,0 +1,131 @@
+//! Configuring identity providers while the service runs. A secret is written and never read back.
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_domain::time::Timestamp;
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::providers::{KnownProvider, ProviderInput, kind_of};
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+impl Service {
+    /// The configured providers of a kind, by key.
+    #[must_use]
+    pub fn list_providers(&self, kind: ProviderKind) -> Vec<KnownProvider> {
+        self.providers.load().all().filter(|one| one.kind == kind).cloned().collect()
+    }
+
+    /// One configured provider; [`Error::NotFound`] where there is none of this kind and key.
+    pub fn find_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
+        let not_found = || Error::NotFound("identity provider");
+        let key = ProviderKey::parse(key).map_err(|_| not_found())?;
+        let found = self.providers.load().find(&key).filter(|one| one.kind == kind).cloned();
+        found.ok_or_else(not_found)
+    }
+
+    /// Of which kind the provider with this key is, configured or not: custom where the table has no such key.
+    #[must_use]
+    pub fn provider_kind(&self, key: &str) -> ProviderKind {
+        ProviderKey::parse(key).map_or(ProviderKind::Custom, |key| kind_of(&key))
+    }
+
+    /// Configures a provider. A built-in one must be of the table ([`Error::UnsupportedProvider`]); a custom one must
+    /// not have a key of the table ([`Error::ProviderExists`]).
+    pub async fn create_provider(
+        &self,
+        kind: ProviderKind,
+        key: &str,
+        input: &ProviderInput,
+        actor: Actor,
+        client: Option<&Client>,
+    ) -> Result<KnownProvider> {
+        let field = if kind == ProviderKind::Custom { "key" } else { "provider" };
+        let key = ProviderKey::parse(key)
+            .map_err(|error| Error::Validation { field, problem: error.to_string() })?;
+        match (kind, kind_of(&key)) {
+            (ProviderKind::BuiltIn, ProviderKind::Custom) => return Err(Error::UnsupportedProvider),
+            (ProviderKind::Custom, ProviderKind::BuiltIn) => return Err(Error::ProviderExists),
+            _ => {}
+        }
+        self.sync_shared().await?;
+        if self.providers.load().find(&key).is_some() {
+            return Err(Error::ProviderExists);
+        }
+        let mut draft = Draft::default();
+        draft.apply(input)?;
+        let known = draft.into_known(&key, &self.oauth_parts)?;
+
+        let now = self.clock.now();
+        let stored = known.to_stored(&self.keys, &*self.entropy, now)?;
+        let event = self.provider_event(&key, "created", actor, client, now);
+        if !self.store.create_oauth_provider(stored, event).await? {
+            return Err(Error::ProviderExists);
+        }
+        self.reload_shared().await?;
+        self.find_provider(kind, key.as_str())
+    }
+
+    /// Changes a provider; what is not said stays, the secret too.
+    pub async fn update_provider(
+        &self,
+        kind: ProviderKind,
+        key: &str,
+        input: &ProviderInput,
+        actor: Actor,
+        client: Option<&Client>,
+    ) -> Result<KnownProvider> {
+        self.sync_shared().await?;
+        let known = self.find_changeable(kind, key)?;
+        let mut draft = Draft::of(&known);
+        draft.apply(input)?;
+        let changed = draft.into_known(&known.key, &self.oauth_parts)?;
+
+        let now = self.clock.now();
+        let stored = changed.to_stored(&self.keys, &*self.entropy, now)?;
+        let event = self.provider_event(&known.key, "updated", actor, client, now);
+        if !self.store.update_oauth_provider(stored, event).await? {
+            return Err(Error::NotFound("identity provider"));
+        }
+        self.reload_shared().await?;
+        self.find_provider(kind, key)
+    }
+
+    /// Forgets a provider. Identities that were linked through it stay, and open nothing until it is back.
+    pub async fn delete_provider(
+        &self,
+        kind: ProviderKind,
+        key: &str,
+        actor: Actor,
+        client: Option<&Client>,
+    ) -> Result<()> {
+        self.sync_shared().await?;
+        let known = self.find_changeable(kind, key)?;
+        let event = self.provider_event(&known.key, "deleted", actor, client, self.clock.now());
+        if !self.store.delete_oauth_provider(&known.key, kind, event).await? {
+            return Err(Error::NotFound("identity provider"));
+        }
+        self.reload_shared().await
+    }
+
+    fn find_changeable(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
+        let known = self.find_provider(kind, key)?;
+        if known.is_pinned { Err(Error::ProviderPinned) } else { Ok(known) }
+    }
+
+    fn provider_event(
+        &self,
+        key: &ProviderKey,
+        change: &str,
+        actor: Actor,
+        client: Option<&Client>,
+        now: Timestamp,
+    ) -> AuditEvent {
+        let mut event = self.event(AuditKind::SettingsChanged, actor, client, now);
+        event.details.insert("provider".to_owned(), Value::from(key.as_str()));
+        event.details.insert("change".to_owned(), Value::from(change));
+        event
+    }
+}

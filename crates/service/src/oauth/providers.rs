@@ -1,0 +1,262 @@
+//! Which identity providers there are now: those of the settings file, and those that an admin configured. What an
+//! admin changes reaches other instances like a setting.
+
+use std::collections::BTreeMap;
+
+use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_domain::time::Timestamp;
+use latchkey_oauth::{OutboundSettings, Provider, SecretText};
+use latchkey_store::StoredProvider;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use url::Url;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use super::draft::Draft;
+use crate::entropy::Entropy;
+use crate::error::{Error, Result};
+use crate::secrets::Keys;
+
+/// What the service is told of identity providers at its start.
+#[derive(Clone, Default)]
+pub struct OAuthParts {
+    /// How providers are talked to.
+    pub outbound: OutboundSettings,
+    /// The providers of the settings file; nobody changes them while the service runs.
+    pub configured: Vec<ConfiguredProvider>,
+    /// Tests play the built-in providers: all of their hosts are folders of this address.
+    pub stand_in: Option<Url>,
+}
+
+/// A provider of the settings file.
+#[derive(Clone)]
+pub struct ConfiguredProvider {
+    /// Its key.
+    pub key: ProviderKey,
+    /// What is said of it.
+    pub input: ProviderInput,
+}
+
+impl ConfiguredProvider {
+    /// Whether it can be used; [`Error::Validation`] names the field that is wrong.
+    pub fn check(&self) -> Result<()> {
+        let mut draft = Draft::default();
+        draft.apply(&self.input)?;
+        draft.into_known(&self.key, &OAuthParts::default()).map(|_| ())
+    }
+}
+
+/// What somebody says of a provider; `None` leaves a field as it is.
+#[derive(Clone, Default)]
+pub struct ProviderInput {
+    /// What people call a custom provider.
+    pub name: Option<String>,
+    /// Where a custom provider's discovery document is, or its issuer.
+    pub discovery_endpoint: Option<String>,
+    /// `client_id`.
+    pub client_id: Option<String>,
+    /// The secret that belongs to it.
+    pub client_secret: Option<SecretText>,
+    /// Scopes; the inner `None` goes back to the usual ones.
+    pub scopes: Option<Option<Vec<String>>>,
+    /// Clients of native apps.
+    pub native_client_ids: Option<Vec<String>>,
+    /// Microsoft's tenant; the inner `None` is `common`.
+    pub tenant: Option<Option<String>>,
+    /// Apple's team.
+    pub team_id: Option<String>,
+    /// The name of Apple's key.
+    pub key_id: Option<String>,
+    /// Apple's key.
+    pub private_key: Option<SecretText>,
+    /// Whether one can sign in with it.
+    pub enabled: Option<bool>,
+}
+
+/// A provider's description, all but its secrets: what is stored in the open and shown to admins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProviderDescription {
+    /// See [`ProviderInput`].
+    pub name: Option<String>,
+    /// See [`ProviderInput`].
+    pub discovery_endpoint: Option<String>,
+    /// See [`ProviderInput`].
+    pub client_id: String,
+    /// See [`ProviderInput`].
+    pub scopes: Option<Vec<String>>,
+    /// See [`ProviderInput`].
+    pub native_client_ids: Vec<String>,
+    /// See [`ProviderInput`].
+    pub tenant: Option<String>,
+    /// See [`ProviderInput`].
+    pub team_id: Option<String>,
+    /// See [`ProviderInput`].
+    pub key_id: Option<String>,
+    /// See [`ProviderInput`].
+    pub enabled: bool,
+}
+
+impl Default for ProviderDescription {
+    fn default() -> Self {
+        Self {
+            name: None,
+            discovery_endpoint: None,
+            client_id: String::new(),
+            scopes: None,
+            native_client_ids: Vec::new(),
+            tenant: None,
+            team_id: None,
+            key_id: None,
+            enabled: true,
+        }
+    }
+}
+
+/// What is sealed of a provider.
+#[derive(Clone, Default, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct ProviderSecrets {
+    pub(super) client_secret: Option<String>,
+    pub(super) private_key: Option<String>,
+}
+
+/// A provider, whoever described it.
+#[derive(Clone)]
+pub struct KnownProvider {
+    /// Its key.
+    pub key: ProviderKey,
+    /// Which kind it is.
+    pub kind: ProviderKind,
+    /// Its description.
+    pub description: ProviderDescription,
+    /// Whether the settings file describes it.
+    pub is_pinned: bool,
+    /// When an admin configured it.
+    pub created_at: Option<Timestamp>,
+    /// When an admin changed it last.
+    pub updated_at: Option<Timestamp>,
+    pub(crate) secrets: ProviderSecrets,
+    pub(crate) client: Provider,
+}
+
+impl KnownProvider {
+    /// What people call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self.kind {
+            ProviderKind::BuiltIn => self.client.entry().name,
+            ProviderKind::Custom => self.description.name.as_deref().unwrap_or(self.key.as_str()),
+        }
+    }
+
+    /// Whether it has a secret; what it is nobody reads again.
+    #[must_use]
+    pub fn has_secret(&self) -> bool {
+        self.secrets.client_secret.is_some() || self.secrets.private_key.is_some()
+    }
+}
+
+/// The providers in force, by key.
+#[derive(Default)]
+pub(crate) struct Providers(BTreeMap<ProviderKey, KnownProvider>);
+
+/// Which kind a key is of: the built-in keys are taken.
+pub(crate) fn kind_of(key: &ProviderKey) -> ProviderKind {
+    match latchkey_oauth::providers::built_in(key.as_str()) {
+        Some(_) => ProviderKind::BuiltIn,
+        None => ProviderKind::Custom,
+    }
+}
+
+impl Providers {
+    /// Reads what is stored and puts what is pinned over it. A stored one that cannot be used is left out and logged;
+    /// a pinned one must fit.
+    pub(crate) fn open(parts: &OAuthParts, stored: &[StoredProvider], keys: &Keys) -> Result<Self> {
+        let mut all = BTreeMap::new();
+        for row in stored {
+            match open_stored(row, keys).and_then(|draft| draft.into_known(&row.key, parts)) {
+                Ok(known) => {
+                    let dates = (Some(row.created_at), Some(row.updated_at));
+                    let (created_at, updated_at) = dates;
+                    all.insert(row.key.clone(), KnownProvider { created_at, updated_at, ..known });
+                }
+                Err(error) => {
+                    tracing::error!(provider = row.key.as_str(), %error, "a stored provider is left out");
+                }
+            }
+        }
+        for configured in &parts.configured {
+            let mut draft = Draft::default();
+            draft.apply(&configured.input)?;
+            let known = draft.into_known(&configured.key, parts)?;
+            all.insert(configured.key.clone(), KnownProvider { is_pinned: true, ..known });
+        }
+        Ok(Self(all))
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &KnownProvider> {
+        self.0.values()
+    }
+
+    pub(crate) fn find(&self, key: &ProviderKey) -> Option<&KnownProvider> {
+        self.0.get(key)
+    }
+
+    /// A provider of this key with which one can sign in. `kind` is that of the path.
+    pub(crate) fn usable(&self, kind: ProviderKind, key: &str) -> Result<&KnownProvider> {
+        let key = ProviderKey::parse(key).map_err(|_| Error::UnsupportedProvider)?;
+        let of_path = |found: &&KnownProvider| found.kind == kind;
+        match self.0.get(&key).filter(of_path) {
+            Some(found) if found.description.enabled => Ok(found),
+            Some(_) => Err(Error::ProviderNotConfigured),
+            None if kind == ProviderKind::BuiltIn && kind_of(&key) == ProviderKind::BuiltIn => {
+                Err(Error::ProviderNotConfigured)
+            }
+            None => Err(Error::UnsupportedProvider),
+        }
+    }
+
+    /// The keys with which one can sign in.
+    pub(crate) fn offered(&self) -> Vec<ProviderKey> {
+        self.all().filter(|one| one.description.enabled).map(|one| one.key.clone()).collect()
+    }
+
+    /// The same of one kind, as texts.
+    pub(crate) fn offered_of(&self, kind: ProviderKind) -> Vec<String> {
+        let of_kind = |one: &&KnownProvider| one.description.enabled && one.kind == kind;
+        self.all().filter(of_kind).map(|one| one.key.as_str().to_owned()).collect()
+    }
+}
+
+impl KnownProvider {
+    /// What the store keeps of it.
+    pub(crate) fn to_stored(
+        &self,
+        keys: &Keys,
+        entropy: &dyn Entropy,
+        now: Timestamp,
+    ) -> Result<StoredProvider> {
+        let Value::Object(config) = serde_json::to_value(&self.description).map_err(Error::internal)? else {
+            return Err(Error::internal("a provider's description is no object"));
+        };
+        let plain = Zeroizing::new(serde_json::to_vec(&self.secrets).map_err(Error::internal)?);
+        let sealed = keys.seal_provider(entropy, self.key.as_str(), &plain).map_err(Error::internal)?;
+        Ok(StoredProvider {
+            key: self.key.clone(),
+            kind: self.kind,
+            config,
+            sealed,
+            created_at: now,
+            updated_at: now,
+        })
+    }
+}
+
+fn open_stored(row: &StoredProvider, keys: &Keys) -> Result<Draft> {
+    let plain = keys.open_provider(row.key.as_str(), &row.sealed).map_err(Error::internal)?;
+    let plain = Zeroizing::new(plain);
+    let secrets = serde_json::from_slice(&plain).map_err(Error::internal)?;
+    let config: Map<String, Value> = row.config.clone();
+    let description = serde_json::from_value(Value::Object(config)).map_err(Error::internal)?;
+    Ok(Draft::new(description, secrets))
+}

@@ -1,0 +1,76 @@
+//! Opening a session for an identity that was proven, by whichever way.
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::identity::{IdentityRules, ProvenIdentity};
+use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::session::AuthMethod;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{IdentityEvents, IdentityOutcome, SignInWithIdentity, UsedToken};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::service::{Service, SignedIn};
+
+impl Service {
+    /// What the operator lets identities do now.
+    pub(crate) fn identity_rules(&self) -> IdentityRules {
+        let settings = self.settings.load();
+        IdentityRules {
+            is_sign_up_open: !settings.values.disable_sign_up,
+            must_be_verified: settings.values.require_email_verification,
+        }
+    }
+
+    /// Signs in, links, takes over or makes an account: by the rules of the domain, in one go.
+    pub(crate) async fn sign_in_with(
+        &self,
+        identity: ProvenIdentity,
+        token: Option<UsedToken>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<SignedIn> {
+        let draft = self.draft_session(AuthMethod::Federated, client, now);
+        let profile_id = ProfileId::new(now, self.id_bytes(now));
+        let sign_in = SignInWithIdentity {
+            rules: self.identity_rules(),
+            token,
+            user_id: UserId::new(now, self.id_bytes(now)),
+            profile_id: self.config.create_profile_on_sign_up.then_some(profile_id),
+            session: draft.session.clone(),
+            events: self.identity_events(&identity, client, now),
+            identity,
+        };
+        match self.store.sign_in_with_identity(sign_in).await? {
+            IdentityOutcome::Opened(user) => self.signed_in(*user, draft, now),
+            IdentityOutcome::Refused(refusal) => Err(refusal.into()),
+            IdentityOutcome::Replayed => Err(Error::InvalidIdToken),
+        }
+    }
+
+    fn identity_events(&self, identity: &ProvenIdentity, client: &Client, now: Timestamp) -> IdentityEvents {
+        let event = |kind| self.provider_sign_in_event(kind, identity, client, now);
+        let mut refused = event(AuditKind::SignInFailed);
+        refused.details.insert("reason".to_owned(), Value::from("identity may not sign in"));
+        IdentityEvents {
+            signed_up: event(AuditKind::SignedUp),
+            verified: event(AuditKind::EmailVerified),
+            linked: event(AuditKind::IdentityLinked),
+            signed_in: event(AuditKind::SignedIn),
+            refused,
+        }
+    }
+
+    /// An event that names the provider.
+    pub(crate) fn provider_sign_in_event(
+        &self,
+        kind: AuditKind,
+        identity: &ProvenIdentity,
+        client: &Client,
+        now: Timestamp,
+    ) -> AuditEvent {
+        let mut event = self.event(kind, Actor::User, Some(client), now);
+        event.details.insert("provider".to_owned(), Value::from(identity.provider.as_str()));
+        event
+    }
+}

@@ -1,0 +1,141 @@
+//! signInWithOAuth and linking: the address that a browser is sent to.
+
+use base64::Engine;
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+use latchkey_domain::client::Client;
+use latchkey_domain::identity::ProviderKind;
+use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_oauth::{AuthorizationRequest, PkceVerifier};
+use latchkey_store::{Linker, NewFlow};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::providers::KnownProvider;
+use crate::authenticate::Caller;
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+/// Base64url of 32 bytes has two bits too many; what they are is not our business.
+const CHALLENGE: GeneralPurpose =
+    GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
+
+/// What one begins with.
+pub struct StartOAuth {
+    /// Of which path the provider is.
+    pub kind: ProviderKind,
+    /// Its key, as sent.
+    pub provider: String,
+    /// Where the browser goes in the end, as sent; `auth.default_redirect_url` where it is left out.
+    pub redirect_uri: Option<String>,
+    /// The app's PKCE challenge, as sent: S256, 43 characters of base64url.
+    pub code_challenge: Option<String>,
+    /// What else the provider is told; reserved names are left out without a word.
+    pub hints: Vec<(String, String)>,
+    /// Who asks.
+    pub client: Client,
+}
+
+/// What the way back needs. It is sealed in the database.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FlowSecrets {
+    pub(crate) nonce: String,
+    pub(crate) verifier: String,
+}
+
+impl Service {
+    /// Begins a sign-in; answers the address to send the browser to.
+    pub async fn start_oauth(&self, start: StartOAuth) -> Result<String> {
+        self.start_flow(start, None).await
+    }
+
+    /// Begins linking an identity to the caller's account; answers the address to send the browser to. The link is made
+    /// at the exchange, with the bearer of this very session.
+    pub async fn start_link(&self, caller: Caller, start: StartOAuth) -> Result<String> {
+        let linker = Linker { user_id: caller.user_id, session_id: caller.session_id };
+        self.start_flow(start, Some(linker)).await
+    }
+
+    async fn start_flow(&self, start: StartOAuth, linker: Option<Linker>) -> Result<String> {
+        let now = self.clock.now();
+        self.limits.take_oauth(&start.client, now)?;
+        let provider = self.usable_provider(start.kind, &start.provider).await?;
+        let redirect_to = self.oauth_target(start.redirect_uri.as_deref())?;
+        let code_challenge = read_challenge(start.code_challenge.as_deref())?;
+
+        let state = LinkToken::new(self.entropy.bytes());
+        let pkce = PkceVerifier::new(self.entropy.bytes());
+        let nonce = LinkToken::new(self.entropy.bytes());
+        let callback = self.callback_url(&provider);
+        let request = AuthorizationRequest {
+            redirect_uri: &callback,
+            state: state.expose(),
+            nonce: nonce.expose(),
+            pkce: &pkce,
+            hints: &start.hints,
+        };
+        let url = self.provider_client.authorization_url(&provider.client, &request, now).await;
+        let url = url.map_err(|error| {
+            tracing::warn!(provider = provider.key.as_str(), %error, "a sign-in could not be begun");
+            Error::ProviderUnavailable
+        })?;
+
+        let secrets = FlowSecrets { nonce: nonce.expose().to_owned(), verifier: pkce.expose().to_owned() };
+        let plain = Zeroizing::new(serde_json::to_vec(&secrets).map_err(Error::internal)?);
+        let sealed = self.keys.seal_flow(&*self.entropy, &state.hash(), &plain).map_err(Error::internal)?;
+        let flow = NewFlow {
+            state: state.hash(),
+            provider: provider.key.clone(),
+            code_challenge,
+            redirect_to,
+            sealed,
+            linker,
+            created_at: now,
+            expires_at: now.plus(self.config.lifetimes.oauth_state),
+        };
+        self.store.begin_flow(flow).await?;
+        Ok(url.into())
+    }
+
+    /// A provider with which one can sign in. One that was configured elsewhere a moment ago is found too.
+    pub(crate) async fn usable_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
+        let found = self.providers.load().usable(kind, key).cloned();
+        if found.is_ok() || !self.sync_shared().await? {
+            return found;
+        }
+        self.providers.load().usable(kind, key).cloned()
+    }
+
+    /// The address that a provider sends browsers back to.
+    #[must_use]
+    pub fn callback_url(&self, provider: &KnownProvider) -> String {
+        let folder = match provider.kind {
+            ProviderKind::BuiltIn => "",
+            ProviderKind::Custom => "custom/",
+        };
+        format!("{}/api/auth/oauth/{folder}{}/callback", self.config.origin(), provider.key.as_str())
+    }
+
+    fn oauth_target(&self, redirect_uri: Option<&str>) -> Result<String> {
+        let settings = self.settings.load();
+        let target = match redirect_uri {
+            Some(text) => Some(settings.redirects.check(text)?),
+            None => settings.default_redirect.clone(),
+        };
+        let target = target.ok_or_else(|| Error::Validation {
+            field: "redirect_uri",
+            problem: "is required: where should the browser go after the provider?".to_owned(),
+        })?;
+        Ok(target.as_str().to_owned())
+    }
+}
+
+/// A challenge is a SHA-256, so it is kept and compared like one.
+fn read_challenge(text: Option<&str>) -> Result<TokenHash> {
+    let refuse = |problem: &str| Error::Validation { field: "code_challenge", problem: problem.to_owned() };
+    let text = text.ok_or_else(|| refuse("is required: PKCE with the method S256 (RFC 7636)"))?;
+    let bytes = CHALLENGE.decode(text).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+    bytes
+        .map(TokenHash::from_bytes)
+        .ok_or_else(|| refuse("must be 43 characters of base64url: the method is S256"))
+}

@@ -1,0 +1,148 @@
+//! Tokens whose signature and claims were checked once: checking a signature is by far the dearest part of a read, and a
+//! token is used many times. What is remembered is what the token itself says and can never change. Whether its session
+//! lives is asked of the store at every call, so that sign-out, ban and deletion act on the very next one, here and on
+//! every other instance.
+
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use quick_cache::sync::Cache;
+
+use crate::claims::Claims;
+
+/// Tokens that are remembered, some 150 bytes each; the least used ones are forgotten first.
+const REMEMBERED: usize = 65_536;
+
+/// What calls need of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct VerifiedToken {
+    /// Its user.
+    pub(crate) user_id: UserId,
+    /// Its session.
+    pub(crate) session_id: SessionId,
+    /// When it stops being good, in seconds.
+    exp: i64,
+    /// Before when it is not good, in seconds.
+    nbf: Option<i64>,
+    /// Until when its key is accepted.
+    key_until: Option<Timestamp>,
+}
+
+/// Good tokens by their hash. A set of keys has its own: where keys change, nothing is remembered.
+pub(crate) struct VerifiedTokens(Cache<[u8; 32], VerifiedToken>);
+
+impl VerifiedToken {
+    /// What is kept of claims that were signed by a key accepted until then.
+    pub(crate) fn of(claims: &Claims, key_until: Option<Timestamp>) -> Self {
+        let Claims { sub, sid, exp, nbf, .. } = *claims;
+        Self { user_id: sub, session_id: sid, exp, nbf, key_until }
+    }
+
+    /// When it stops being good.
+    pub(crate) fn expires_at(&self) -> Timestamp {
+        Timestamp::from_millis(self.exp.saturating_mul(1000))
+    }
+
+    /// Whether its times and its key are good at `now`.
+    fn is_good_at(&self, now: Timestamp) -> bool {
+        let second = now.as_seconds();
+        let is_now = second < self.exp && self.nbf.is_none_or(|nbf| nbf <= second);
+        is_now && self.key_until.is_none_or(|until| now < until)
+    }
+}
+
+impl VerifiedTokens {
+    /// Remembers so many at the most.
+    fn with_room_for(count: usize) -> Self {
+        Self(Cache::new(count))
+    }
+
+    /// The token as it was found good before, if it is still good at `now`; else what `verify` says of it.
+    pub(crate) fn get_or_verify(
+        &self,
+        token: &str,
+        now: Timestamp,
+        verify: impl FnOnce() -> Option<VerifiedToken>,
+    ) -> Option<VerifiedToken> {
+        let hash = *TokenHash::of(token.as_bytes()).as_bytes();
+        if let Some(known) = self.0.get(&hash) {
+            return known.is_good_at(now).then_some(known);
+        }
+        let verified = verify()?;
+        self.0.insert(hash, verified);
+        Some(verified)
+    }
+}
+
+impl Default for VerifiedTokens {
+    fn default() -> Self {
+        Self::with_room_for(REMEMBERED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(exp: i64, nbf: Option<i64>, key_until: Option<Timestamp>) -> VerifiedToken {
+        let (user_id, session_id) = (UserId::new(at(0), [1; 10]), SessionId::new(at(0), [2; 10]));
+        VerifiedToken { user_id, session_id, exp, nbf, key_until }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_millis(second * 1000)
+    }
+
+    fn remembering(token: VerifiedToken) -> VerifiedTokens {
+        let tokens = VerifiedTokens::default();
+        assert_eq!(tokens.get_or_verify("a.b.c", at(0), || Some(token)), Some(token));
+        tokens
+    }
+
+    #[test]
+    fn a_remembered_token_is_not_verified_again() {
+        let known = token(100, None, None);
+        let tokens = remembering(known);
+        assert_eq!(tokens.get_or_verify("a.b.c", at(99), || None), Some(known));
+        assert_eq!(tokens.get_or_verify("a.b.d", at(99), || None), None);
+    }
+
+    #[test]
+    fn a_remembered_token_expires_to_the_second() {
+        let tokens = remembering(token(100, None, None));
+        assert!(tokens.get_or_verify("a.b.c", at(99), || None).is_some());
+        assert_eq!(tokens.get_or_verify("a.b.c", at(100), || None), None);
+    }
+
+    #[test]
+    fn a_remembered_token_is_not_good_before_its_time() {
+        let tokens = remembering(token(100, Some(50), None));
+        assert_eq!(tokens.get_or_verify("a.b.c", at(49), || None), None);
+        assert!(tokens.get_or_verify("a.b.c", at(50), || None).is_some());
+    }
+
+    #[test]
+    fn a_remembered_token_dies_with_its_key() {
+        let tokens = remembering(token(100, None, Some(at(60))));
+        assert!(tokens.get_or_verify("a.b.c", at(59), || None).is_some());
+        assert_eq!(tokens.get_or_verify("a.b.c", at(60), || None), None);
+    }
+
+    #[test]
+    fn a_refused_token_is_asked_about_again() {
+        let tokens = VerifiedTokens::default();
+        assert_eq!(tokens.get_or_verify("a.b.c", at(0), || None), None);
+        let good = token(100, None, None);
+        assert_eq!(tokens.get_or_verify("a.b.c", at(0), || Some(good)), Some(good));
+    }
+
+    #[test]
+    fn no_more_tokens_are_remembered_than_there_is_room_for() {
+        let tokens = VerifiedTokens::with_room_for(64);
+        for number in 0..10_000 {
+            let text = format!("a.b.{number}");
+            assert!(tokens.get_or_verify(&text, at(0), || Some(token(100, None, None))).is_some());
+        }
+        assert!(tokens.0.len() <= 64);
+    }
+}

@@ -1,0 +1,55 @@
+//! Identities for the tests that count round trips.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::identity::{ForeignFacts, IdentityRules, ProvenIdentity, ProviderKey};
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedToken};
+
+use latchkey_store::conformance::numbered::{at, email, event, session, token, user_id};
+
+/// A subject at google with the proven address of a number's account.
+pub(crate) fn identity(subject: &str, number: u64) -> ProvenIdentity {
+    let address = email(number);
+    let email = Some(address.as_typed());
+    let facts = ForeignFacts { subject, email, email_verified: true, ..ForeignFacts::default() };
+    ProvenIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
+}
+
+/// A sign-in with it that opens a number's session; `next` gives numbers that were not used before.
+pub(crate) fn with_identity(
+    next: fn() -> u64,
+    subject: &str,
+    number: u64,
+    session_number: u64,
+) -> SignInWithIdentity {
+    let one = || -> AuditEvent { event(next()) };
+    SignInWithIdentity {
+        identity: identity(subject, number),
+        rules: IdentityRules { is_sign_up_open: true, must_be_verified: false },
+        token: Some(UsedToken { hash: token(next()), expires_at: at(600) }),
+        user_id: user_id(next()),
+        profile_id: None,
+        session: session(session_number),
+        events: IdentityEvents {
+            signed_up: one(),
+            verified: one(),
+            linked: one(),
+            signed_in: one(),
+            refused: one(),
+        },
+    }
+}
+
+/// A flow through google.
+pub(crate) fn flow(state: TokenHash, linker: Option<Linker>) -> NewFlow {
+    NewFlow {
+        state,
+        provider: ProviderKey::parse("google").unwrap(),
+        code_challenge: token(1),
+        redirect_to: "https://app.example/".to_owned(),
+        sealed: vec![1; 80],
+        linker,
+        created_at: at(0),
+        expires_at: at(600),
+    }
+}

@@ -1,0 +1,139 @@
+//! Following what search shows. Triggers write the changes (`migrations/0012_search_feed.sql`); one process writes at
+//! a time, so they become visible in the order of their places and the last place read says how far one is.
+
+use std::collections::HashSet;
+
+use async_trait::async_trait;
+use latchkey_domain::ids::ProfileId;
+use latchkey_domain::profile::Profile;
+use latchkey_domain::search::SearchText;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{
+    CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange, SearchEntry,
+    SearchFeed, StoreResult,
+};
+use rusqlite::{Connection, Row, params};
+
+use crate::errors::Fallible;
+use crate::profiles::{profile_columns, read_row};
+use crate::rows::{Cells, Id};
+use crate::statements::{execute, find, list, number};
+use crate::store::SqliteStore;
+
+/// Changes that are read at once.
+const AT_ONCE: i64 = 4_096;
+/// So many are read where they are asked for, as point reads are.
+const FEW: i64 = 64;
+
+const FIND_END: &str = "SELECT coalesce(max(place), 0) FROM search_feed";
+const FIND_PURGED: &str = "SELECT purged FROM search_feed_state WHERE id = 1";
+const LIST_CHANGES: &str = "
+    SELECT place, profile_id, created_at FROM search_feed WHERE place > ?1 ORDER BY place LIMIT ?2";
+const FIND_ENTRY: &str = "
+    SELECT id, created_at, folded_name, folded_username, folded_bio FROM profiles WHERE id = ?1 AND searchable = 1";
+const LIST_ENTRIES: &str = "
+    SELECT id, created_at, folded_name, folded_username, folded_bio FROM profiles
+    WHERE id > ?1 AND searchable = 1 ORDER BY id LIMIT ?2";
+const FIND_FOUND: &str =
+    concat!("SELECT ", profile_columns!(), " FROM profiles WHERE id = ?1 AND searchable = 1");
+const SET_PURGED: &str = "UPDATE search_feed_state SET purged = ?1 WHERE id = 1 AND purged < ?1";
+const MARK: &str = "
+    UPDATE search_feed_state SET purged = max(purged, marked_place), marked_place = ?2, marked_at = ?3
+    WHERE id = 1 AND marked_at <= ?1";
+const DELETE_CHANGES: &str = "
+    DELETE FROM search_feed WHERE place IN (
+        SELECT place FROM search_feed
+        WHERE place <= (SELECT purged FROM search_feed_state WHERE id = 1) AND place < ?1
+        ORDER BY place LIMIT ?2)";
+
+#[async_trait]
+impl SearchFeed for SqliteStore {
+    async fn search_position(&self) -> StoreResult<FeedPosition> {
+        self.read(|conn| Ok(position(number(conn, FIND_END, [])?)))
+    }
+
+    async fn list_search_entries(
+        &self,
+        after: Option<ProfileId>,
+        limit: u32,
+    ) -> StoreResult<Vec<SearchEntry>> {
+        self.read_long(move |conn| {
+            let after = after.map(|id| id.blob().to_vec()).unwrap_or_default(); // empty sorts before all
+            list(conn, LIST_ENTRIES, params![after, limit], read_entry)
+        })
+        .await
+    }
+
+    async fn list_search_changes(&self, after: &FeedPosition) -> StoreResult<FeedRead> {
+        let Ok(after) = after.0.parse::<i64>() else { return Ok(FeedRead::Lost) };
+        let end = self.read(|conn| number(conn, FIND_END, []))?;
+        match end - after {
+            // A file that was put in the place of another one may end earlier.
+            i64::MIN..0 => Ok(FeedRead::Lost),
+            0 => Ok(FeedRead::Changes { changes: Vec::new(), position: position(after), has_more: false }),
+            1..=FEW => self.read(|conn| list_changes(conn, after)),
+            _ => self.read_long(move |conn| list_changes(conn, after)).await,
+        }
+    }
+
+    async fn list_found_profiles(&self, ids: &[ProfileId]) -> StoreResult<Vec<Profile>> {
+        self.read(|conn| {
+            let mut found = Vec::with_capacity(ids.len());
+            for id in ids {
+                found.extend(find(conn, FIND_FOUND, params![id.blob()], read_row)?);
+            }
+            Ok(found)
+        })
+    }
+}
+
+fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
+    let moment = conn.unchecked_transaction()?;
+    if number(&moment, FIND_PURGED, [])? > after {
+        return Ok(FeedRead::Lost);
+    }
+    let rows = list(&moment, LIST_CHANGES, params![after, AT_ONCE], read_change)?;
+    let end = rows.last().map_or(after, |(place, ..)| *place);
+    let has_more = i64::try_from(rows.len()).is_ok_and(|count| count == AT_ONCE);
+    let mut seen = HashSet::new();
+    let mut changes = Vec::new();
+    for (_, id, created_at) in rows {
+        if seen.insert(id) {
+            let entry = find(&moment, FIND_ENTRY, params![id.blob()], read_entry)?;
+            changes.push(entry.map_or(SearchChange::Hidden { id, created_at }, SearchChange::Shown));
+        }
+    }
+    Ok(FeedRead::Changes { changes, position: position(end), has_more })
+}
+
+/// Deletes changes that nobody needs any more, a few at a time; answers how many. The last one stays: places are
+/// counted from it.
+pub(crate) fn purge(conn: &Connection, now: Timestamp) -> Fallible<u64> {
+    let end = number(conn, FIND_END, [])?;
+    let marked_before = now.minus(CHANGES_KEPT).as_millis();
+    execute(conn, SET_PURGED, params![end - i64::from(MOST_CHANGES_KEPT)])?;
+    execute(conn, MARK, params![marked_before, end, now.as_millis()])?;
+    Ok(execute(conn, DELETE_CHANGES, params![end, PURGED_AT_ONCE])? as u64)
+}
+
+fn position(place: i64) -> FeedPosition {
+    FeedPosition(place.to_string())
+}
+
+fn read_change(row: &Row<'_>) -> Fallible<(i64, ProfileId, Timestamp)> {
+    let mut cells = Cells::new(row, "search_feed");
+    Ok((cells.int("place")?, cells.id("profile_id")?, cells.time("created_at")?))
+}
+
+fn read_entry(row: &Row<'_>) -> Fallible<SearchEntry> {
+    let mut cells = Cells::new(row, "profiles");
+    Ok(SearchEntry {
+        id: cells.id("id")?,
+        created_at: cells.time("created_at")?,
+        text: SearchText {
+            name: cells.text("folded_name")?.to_owned(),
+            username: cells.text("folded_username")?.to_owned(),
+            bio: cells.text("folded_bio")?.to_owned(),
+        },
+    })
+}

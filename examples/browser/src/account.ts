@@ -1,0 +1,136 @@
+// What somebody sees who is signed in: profile, people, sessions.
+import type { User } from "@latchkey/client";
+import { auth, profiles } from "./latchkey";
+import { complain, fill, onSubmit, part, show } from "./view";
+
+/** What happened in this tab, newest last. */
+const events: string[] = [];
+
+/** Notes an event, and shows it where the account is shown. */
+export function note(event: string): void {
+  events.push(`${new Date().toLocaleTimeString()}  ${event}`);
+  showEvents();
+}
+
+function showEvents(): void {
+  document.querySelector("[data-events]")?.replaceChildren(...events.slice(-6).map((text) => item(text)));
+}
+
+/** Shows the account. */
+export function showAccount(user: User): void {
+  const view = show("account");
+  showUser(user);
+  showEvents();
+  void showProfile(view);
+  void showSessions(view);
+  searchPeople(view);
+  part(view, "[data-sign-out]").addEventListener("click", () => void auth.signOut());
+  part(view, "[data-end-others]").addEventListener("click", async () => {
+    await auth.endOtherSessions();
+    await showSessions(view);
+  });
+}
+
+/** Shows who is signed in. */
+export function showUser(user: User): void {
+  fill(document.body, "[data-avatar]", initials(user.profile.name || user.email));
+  fill(document.body, "[data-name]", user.profile.name || "No name yet");
+  fill(document.body, "[data-email]", user.email);
+  const badge = document.querySelector("[data-verified]");
+  badge?.classList.toggle("open", !user.emailVerified);
+  fill(document.body, "[data-verified]", user.emailVerified ? "verified" : "not verified");
+}
+
+async function showProfile(view: HTMLElement): Promise<void> {
+  const mine = await profiles.me();
+  const { data } = mine;
+  let { etag } = mine;
+  const form = part<HTMLFormElement>(view, "form");
+  const field = (name: string): HTMLInputElement => form.elements.namedItem(name) as HTMLInputElement;
+  if (data) {
+    field("name").value = data.name;
+    field("username").value = data.username ?? "";
+    field("bio").value = data.bio ?? "";
+  } else {
+    complain(view, mine.error);
+  }
+  onSubmit(view, async ({ name = "", username = "", bio = "" }) => {
+    const changes = { name, username: username || null, bio: bio || null };
+    // On the version that is shown: what another device changed meanwhile is not overwritten.
+    const result = await profiles.update(changes, etag ? { ifMatch: etag } : {});
+    etag = result.etag ?? etag;
+    fill(view, "[data-saved]", result.error ? "" : "Saved.");
+    return result;
+  });
+}
+
+async function showSessions(view: HTMLElement): Promise<void> {
+  const { data } = await auth.listSessions();
+  const rows = (data?.sessions ?? []).map((session) => {
+    const row = item("");
+    const what = document.createElement("span");
+    const when = new Date(session.lastSeenAt).toLocaleString();
+    what.append(browserOf(session.userAgent), document.createElement("br"), small(`${session.ip}, ${when}`));
+    row.append(what);
+    if (session.current) row.append(badge("this one"));
+    else row.append(button("End", () => auth.endSession(session.id).then(() => showSessions(view))));
+    return row;
+  });
+  part(view, "[data-sessions]").replaceChildren(...rows);
+  part(view, "[data-end-others]").hidden = rows.length < 2;
+}
+
+function searchPeople(view: HTMLElement): void {
+  const input = part<HTMLInputElement>(view, "[data-search]");
+  const list = part(view, "[data-people]");
+  let asked = "";
+  input.addEventListener("input", async () => {
+    const q = (asked = input.value.trim());
+    if (!q) return list.replaceChildren();
+    const { data, error } = await profiles.search({ q, limit: 5 });
+    // A later question may have been answered first.
+    if (q !== asked) return;
+    if (!data) return list.replaceChildren(item(error?.message ?? ""));
+    const rows = data.profiles.map((profile) => {
+      const row = item("");
+      const avatar = Object.assign(document.createElement("span"), { className: "avatar small" });
+      avatar.textContent = initials(profile.name || profile.username || "?");
+      const text = document.createElement("span");
+      text.append(profile.name || "No name", document.createElement("br"), small(profile.bio ?? profile.username ?? ""));
+      row.append(avatar, text);
+      return row;
+    });
+    list.replaceChildren(...rows, item(`${data.total} in all`));
+  });
+}
+
+function initials(name: string): string {
+  const words = name.split(/[\s@.]+/).filter(Boolean);
+  return words.slice(0, 2).map((word) => word.charAt(0).toUpperCase()).join("");
+}
+
+/** A few words of a user agent. */
+function browserOf(userAgent: string | null): string {
+  return /(Firefox|Edg|Chrome|Safari)\/\d+/.exec(userAgent ?? "")?.[0]?.replace("/", " ") ?? "Unknown browser";
+}
+
+function item(text: string): HTMLLIElement {
+  return Object.assign(document.createElement("li"), { textContent: text });
+}
+
+function small(text: string): HTMLElement {
+  return Object.assign(document.createElement("small"), { textContent: text });
+}
+
+function badge(text: string): HTMLElement {
+  return Object.assign(document.createElement("span"), { className: "badge", textContent: text });
+}
+
+function button(text: string, click: () => Promise<unknown>): HTMLButtonElement {
+  const made = Object.assign(document.createElement("button"), { textContent: text });
+  made.addEventListener("click", () => {
+    made.disabled = true;
+    void click();
+  });
+  return made;
+}

@@ -1,0 +1,38 @@
+// A new password, by code and by link.
+import { auth, here } from "./latchkey";
+import { showNotice } from "./notice";
+import { showRules } from "./sign-in";
+import { fill, onSubmit, show } from "./view";
+
+/** Asks for the address. */
+export function showForgot(): void {
+  const view = show("forgot");
+  onSubmit(view, async ({ email = "" }) => {
+    const result = await auth.sendResetPasswordEmail({ email, redirectTo: here() });
+    if (result.error) return result;
+    const { data } = await auth.getPublicConfig();
+    if (data?.resetPasswordMethod === "code") return showCode(email);
+    return showNotice("good", "Check your mail", "If this address has an account, a link is on its way.");
+  });
+}
+
+function showCode(email: string): void {
+  const view = show("reset-code");
+  fill(view, "[data-email]", email);
+  onSubmit(view, async ({ code = "" }) => {
+    const result = await auth.exchangeResetPasswordToken({ email, code });
+    if (result.data) showNewPassword(result.data.token);
+    return result;
+  });
+}
+
+/** The form that a good code or link leads to. */
+export function showNewPassword(otp: string): void {
+  const view = show("new-password");
+  void showRules(view);
+  onSubmit(view, async ({ newPassword = "" }) => {
+    const result = await auth.resetPassword({ newPassword, otp });
+    if (!result.error) showNotice("good", "Your password is changed", "Sign in with the new one.");
+    return result;
+  });
+}

@@ -1,0 +1,91 @@
+// The pages and the actions behind their forms. An action ends with a redirect, or with the form and what is wrong.
+import { account, forgot, newPassword, signIn, signUp, verify } from "./views.mjs";
+
+const HOME = { redirect: "/" };
+
+/** What a link of a mail said, in words. */
+const OUTCOMES = { success: "Your address is verified. Sign in now.", error: "That link is not good any more." };
+
+/** By GET. */
+export const pages = {
+  "/": async ({ client, fields }) => {
+    const { data, error } = await client.auth.getCurrentUser();
+    if (error) return { status: 503, ...signIn({ error }) };
+    if (!data.user) {
+      const { data: config } = await client.auth.getPublicConfig();
+      const providers = [...(config?.oAuthProviders ?? []), ...(config?.customOAuthProviders ?? [])];
+      return signIn({ notice: fields.notice ?? OUTCOMES[fields.service_status], providers });
+    }
+    // The same request: the session was refreshed above, if it had to be, and is not again.
+    const [profile, sessions] = await Promise.all([client.profiles.me(), client.auth.listSessions()]);
+    return account({ user: data.user, profile: profile.data, sessions: sessions.data?.sessions ?? [] });
+  },
+  "/sign-up": async () => signUp({}),
+  "/verify": async ({ fields }) => verify({ email: fields.email }),
+  "/forgot": async () => forgot({}),
+  "/new-password": async ({ fields }) =>
+    fields.service_status === "ready" && fields.token
+      ? newPassword({ otp: fields.token })
+      : { redirect: `/?notice=${encodeURIComponent(fields.service_error ?? "Ask for a new mail.")}` },
+  "/oauth/callback": async ({ client, fields }) => {
+    const { error } = await client.auth.exchangeOAuthCode(fields.service_code ?? "");
+    return error ? signIn({ error }) : HOME;
+  },
+};
+
+/** By POST. */
+export const actions = {
+  "/sign-in": async ({ client, fields }) => {
+    const { email, password } = fields;
+    const { error } = await client.auth.signInWithPassword({ email, password });
+    return error ? { status: 400, ...signIn({ error, email }) } : HOME;
+  },
+  "/sign-up": async ({ client, fields, origin }) => {
+    const { email, password, name } = fields;
+    const { data, error } = await client.auth.signUp({ email, password, name, redirectTo: `${origin}/` });
+    if (error) return { status: 400, ...signUp({ error, email, name }) };
+    if (!data.requireEmailVerification) return HOME;
+    const { data: config } = await client.auth.getPublicConfig();
+    const isCode = config?.verifyEmailMethod === "code";
+    const notice = "Open the link in the mail that we sent.";
+    return { redirect: isCode ? `/verify?email=${encodeURIComponent(email)}` : `/?notice=${encodeURIComponent(notice)}` };
+  },
+  "/verify": async ({ client, fields }) => {
+    const { email, otp } = fields;
+    const { error } = await client.auth.verifyEmail({ email, otp });
+    return error ? { status: 400, ...verify({ error, email }) } : HOME;
+  },
+  "/forgot": async ({ client, fields, origin }) => {
+    const { email } = fields;
+    const { error } = await client.auth.sendResetPasswordEmail({ email, redirectTo: `${origin}/new-password` });
+    return error ? { status: 400, ...forgot({ error, email }) } : newPassword({ email });
+  },
+  "/new-password": async ({ client, fields }) => {
+    const { email, code, newPassword: wanted } = fields;
+    let { otp } = fields;
+    if (code) {
+      const { data, error } = await client.auth.exchangeResetPasswordToken({ email, code });
+      if (error) return { status: 400, ...newPassword({ error, email }) };
+      otp = data.token;
+    }
+    const { error } = await client.auth.resetPassword({ newPassword: wanted, otp });
+    if (error) return { status: 400, ...newPassword({ error, otp }) };
+    return { redirect: `/?notice=${encodeURIComponent("Your password is changed. Sign in with the new one.")}` };
+  },
+  "/oauth": async ({ client, fields, origin }) => {
+    const redirectTo = `${origin}/oauth/callback`;
+    const { data, error } = await client.auth.signInWithOAuth({ provider: fields.provider, redirectTo });
+    return error ? { status: 400, ...signIn({ error }) } : { redirect: data.url };
+  },
+  "/profile": async ({ client, fields }) => {
+    const { name, bio } = fields;
+    const { error } = await client.profiles.update({ name, bio: bio || null });
+    if (!error) return HOME;
+    const { data } = await client.auth.getCurrentUser();
+    return data?.user ? { status: 400, ...account({ error, user: data.user, profile: { name, bio }, sessions: [] }) } : HOME;
+  },
+  "/sign-out": async ({ client }) => {
+    await client.auth.signOut();
+    return HOME;
+  },
+};

@@ -1,0 +1,57 @@
+// An app that renders on its server, without a framework: the browser gets HTML and no script. The session lives in
+// cookies of this app, which `@latchkey/client/ssr` keeps; the service is asked by this server alone.
+import { createServer } from "node:http";
+import { createServerClient, headerCookies } from "@latchkey/client/ssr";
+import { actions, pages } from "./routes.mjs";
+import { page } from "./views.mjs";
+
+const port = Number(process.env.PORT ?? 5174);
+const origin = process.env.ORIGIN ?? `http://localhost:${port}`;
+const baseUrl = process.env.LATCHKEY_URL ?? "http://localhost:8700";
+/** The largest form, in bytes. */
+const LARGEST_FORM = 16_384;
+
+/** The fields of a form. */
+async function readForm(request) {
+  let text = "";
+  for await (const chunk of request) {
+    text += chunk;
+    if (text.length > LARGEST_FORM) throw new Error("the form is too large");
+  }
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+/** The client of one request: it reads the cookies of the request and writes those of the answer. */
+function clientOf(request, response) {
+  const cookies = headerCookies(request.headers.cookie, (cookie) => response.appendHeader("set-cookie", cookie));
+  // This app is served over http on localhost, and over https everywhere else.
+  return createServerClient({ baseUrl, cookies, cookieOptions: { secure: origin.startsWith("https:") } });
+}
+
+async function answer(request, response) {
+  const url = new URL(request.url, origin);
+  const isPost = request.method === "POST";
+  // Cookies are SameSite=Lax, and a form of another site is refused besides.
+  if (isPost && request.headers.origin !== origin) return { status: 403, title: "Refused", body: "" };
+  const route = (isPost ? actions : pages)[url.pathname];
+  if (!route) return { status: 404, title: "Not found", body: "" };
+  const fields = isPost ? await readForm(request) : Object.fromEntries(url.searchParams);
+  return route({ client: clientOf(request, response), fields, origin });
+}
+
+createServer(async (request, response) => {
+  try {
+    const { status = 200, redirect, title, body } = await answer(request, response);
+    if (redirect) return response.writeHead(303, { location: redirect }).end();
+    const headers = {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "referrer-policy": "same-origin",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action *; frame-ancestors 'none'",
+    };
+    response.writeHead(status, headers).end(page(title, body));
+  } catch (error) {
+    console.error(error);
+    response.writeHead(500).end();
+  }
+}).listen(port, "localhost", () => console.log(`The app is at ${origin}`));

@@ -1,0 +1,79 @@
+// HTML. Every text that comes from outside goes through `html`, which escapes it.
+
+/** Markup that is safe as it stands. */
+class Markup {
+  constructor(text) {
+    this.text = text;
+  }
+}
+
+const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const rendered = (value) => {
+  if (value instanceof Markup) return value.text;
+  if (Array.isArray(value)) return value.map(rendered).join("");
+  return String(value ?? "").replace(/[&<>"']/g, (character) => ESCAPES[character]);
+};
+const html = (strings, ...values) =>
+  new Markup(strings.reduce((text, string, index) => text + rendered(values[index - 1]) + string));
+
+const STYLE = new Markup(`
+:root{color-scheme:light dark;--ink:#16181d;--soft:#5b6270;--line:#dfe2e8;--paper:#fff;--ground:#f3f4f8;--accent:#0f766e;--on:#fff;--bad:#b3261e;font:16px/1.5 system-ui,sans-serif}
+@media(prefers-color-scheme:dark){:root{--ink:#eceef2;--soft:#a2a9b6;--line:#353a45;--paper:#1d2027;--ground:#13151a;--accent:#5eead4;--on:#10201e;--bad:#ffb4ab}}
+*{box-sizing:border-box}body{margin:0;color:var(--ink);background:var(--ground)}
+main{max-width:27rem;margin:12vh auto 4rem;padding:1.75rem;border:1px solid var(--line);border-radius:1rem;background:var(--paper);box-shadow:0 12px 32px -16px rgb(0 0 0/20%)}
+h1{margin:0 0 1rem;font-size:1.5rem}h2{margin:1.75rem 0 .5rem;font-size:1rem}
+form{display:grid;gap:.9rem;margin:0 0 1rem}label{display:grid;gap:.3rem;font-size:.9rem;font-weight:550}
+input,textarea{padding:.6rem .75rem;border:1px solid var(--line);border-radius:.6rem;font:inherit;font-weight:400;color:inherit;background:var(--ground)}
+button{padding:.65rem;border:0;border-radius:.6rem;font:inherit;font-weight:600;color:var(--on);background:var(--accent);cursor:pointer}
+button.quiet{color:inherit;border:1px solid var(--line);background:none}
+a{color:var(--accent)}.soft,li{color:var(--soft);font-size:.9rem;overflow-wrap:anywhere}.bad{color:var(--bad)}ul{padding-left:1.1rem}`);
+
+/** A whole page. */
+export const page = (title, body) =>
+  html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>${body}</main></body></html>`.text;
+
+const complaint = (error) => (error ? html`<p class="bad" role="alert">${error.message} ${error.nextActions}</p>` : "");
+const email = (value) => html`<label>Email <input name="email" type="email" autocomplete="username" required value="${value}"></label>`;
+const password = (name, kind) => html`<label>Password <input name="${name}" type="password" autocomplete="${kind}" required></label>`;
+
+export const signIn = ({ error, notice, email: typed, providers = [] }) => ({
+  title: "Sign in",
+  body: html`${notice ? html`<p role="status">${notice}</p>` : ""}${complaint(error)}
+    <form method="post" action="/sign-in">${email(typed)}${password("password", "current-password")}<button>Sign in</button></form>
+    ${providers.map((key) => html`<form method="post" action="/oauth"><button class="quiet" name="provider" value="${key}">Continue with ${key}</button></form>`)}
+    <p class="soft"><a href="/sign-up">Create an account</a> · <a href="/forgot">Forgot your password?</a></p>`,
+});
+
+export const signUp = ({ error, email: typed, name }) => ({
+  title: "Create an account",
+  body: html`${complaint(error)}
+    <form method="post"><label>Name <input name="name" autocomplete="name" value="${name}"></label>${email(typed)}${password("password", "new-password")}<button>Create account</button></form>
+    <p class="soft"><a href="/">I have an account</a></p>`,
+});
+
+export const verify = ({ error, email: address }) => ({
+  title: "Check your mail",
+  body: html`<p class="soft">We sent six digits to ${address}.</p>${complaint(error)}
+    <form method="post"><input type="hidden" name="email" value="${address}"><label>Code <input name="otp" inputmode="numeric" autocomplete="one-time-code" required></label><button>Verify</button></form>`,
+});
+
+export const forgot = ({ error, email: typed }) => ({
+  title: "Forgot your password?",
+  body: html`${complaint(error)}<form method="post">${email(typed)}<button>Send mail</button></form><p class="soft"><a href="/">Back</a></p>`,
+});
+
+export const newPassword = ({ error, email: address, otp }) => ({
+  title: "Choose a new password",
+  body: html`${complaint(error)}
+    <form method="post" action="/new-password">
+      ${otp ? html`<input type="hidden" name="otp" value="${otp}">` : html`<p class="soft">If ${address} has an account, six digits are on their way; or open the link of the mail.</p><input type="hidden" name="email" value="${address}"><label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required></label>`}
+      ${password("newPassword", "new-password")}<button>Save</button></form>`,
+});
+
+export const account = ({ error, user, profile, sessions }) => ({
+  title: `Hello ${user.profile.name || user.email}`,
+  body: html`<p class="soft">${user.email}, ${user.emailVerified ? "verified" : "not verified"}</p>${complaint(error)}
+    <form method="post" action="/profile"><label>Name <input name="name" value="${profile?.name}"></label><label>About you <textarea name="bio" rows="3">${profile?.bio}</textarea></label><button>Save profile</button></form>
+    <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
+    <h2>Your sessions</h2><ul>${sessions.map((one) => html`<li>${one.ip}, ${new Date(one.lastSeenAt).toUTCString()}${one.current ? ", this one" : ""}</li>`)}</ul>`,
+});

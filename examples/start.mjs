@@ -1,0 +1,51 @@
+// One command for an example: installs what is missing, builds the client, starts the service and the app, and stops
+// both together. `node examples/start.mjs browser` or `node examples/start.mjs server-rendered`.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const SERVICE = "http://localhost:8700";
+const EXAMPLES = { browser: "example-browser", "server-rendered": "example-server-rendered" };
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const example = EXAMPLES[process.argv[2]];
+if (!example) {
+  console.error(`Usage: node examples/start.mjs ${Object.keys(EXAMPLES).join("|")}`);
+  process.exit(2);
+}
+
+/** Runs a command to its end. */
+function run(name, ...words) {
+  const { status } = spawnSync(name, words, { cwd: root, stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const isUp = async () => (await fetch(`${SERVICE}/health/ready`).catch(() => null))?.ok ?? false;
+
+const children = [];
+function start(name, ...words) {
+  const child = spawn(name, words, { cwd: root, stdio: "inherit" });
+  children.push(child);
+  child.on("exit", (code) => stop(code ?? 0));
+}
+function stop(code) {
+  for (const child of children) child.kill();
+  process.exit(code);
+}
+process.on("SIGINT", () => stop(0));
+process.on("SIGTERM", () => stop(0));
+
+if (!existsSync(`${root}/node_modules/vite`)) run("npm", "ci", "--no-audit", "--no-fund");
+run("npm", "run", "build", "--silent", "--workspace", "@latchkey/client");
+if (await isUp()) {
+  console.log(`\nThe service at ${SERVICE} is used.`);
+} else {
+  // With the data in a folder of its own, and with verification, so that there is something to see.
+  const settings = ["data.dir=examples/.data", "auth.require_email_verification=true"].flatMap((one) => ["--set", one]);
+  const binary = process.env.LATCHKEY_BINARY;
+  if (binary) start(binary, ...settings);
+  else start("cargo", "run", "--package", "latchkey", "--", ...settings);
+  while (!(await isUp())) await new Promise((resolve) => setTimeout(resolve, 200));
+}
+console.log(`\nMails are at ${SERVICE}/dev/mail.\n`);
+start("npm", "run", "dev", "--workspace", example);
