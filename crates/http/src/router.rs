@@ -52,8 +52,14 @@ pub fn router(app: App) -> Router {
         .route("/health/ready", get(health::ready))
         .route("/openapi.json", get(openapi::get));
 
-    // For a signed-in user (sign-in itself is public).
-    let signed_in = Router::new()
+    let routes = public.merge(open).merge(signed_in(&app)).merge(admin());
+    let routes = if app.settings.development { routes.merge(development()) } else { routes };
+    routes.with_state(app)
+}
+
+/// For a signed-in user. (Sign-in itself is public.)
+fn signed_in(app: &App) -> Router<App> {
+    Router::new()
         .route(
             "/api/auth/sessions",
             post(sessions::sign_in)
@@ -68,11 +74,7 @@ pub fn router(app: App) -> Router {
         .route("/api/auth/identities/{provider}/link", post(identities::link))
         .route("/api/auth/identities/{provider}", delete(identities::unlink))
         .route("/api/auth/profiles/current", patch(auth::profiles::set))
-        .route("/api/profiles/me", get(profiles::me::get).patch(profiles::me::patch));
-
-    let routes = public.merge(open).merge(signed_in).merge(admin());
-    let routes = if app.settings.development { routes.merge(development()) } else { routes };
-    routes.with_state(app)
+        .route("/api/profiles/me", get(profiles::me::get).patch(profiles::me::patch))
 }
 
 /// For an admin. (A sign-up is a POST to the users as well.)
