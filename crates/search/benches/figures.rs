@@ -69,7 +69,7 @@ fn table(index: &Index) {
             let query = SearchQuery::parse(&queries[number % queries.len()]).unwrap();
             let (begun, at_work) = (Instant::now(), processor_time());
             let found = index.search(&query, Page::new(20, offset));
-            worked.push((processor_time() - at_work).as_secs_f64() * 1_000.0);
+            worked.push(processor_time().saturating_sub(at_work).as_secs_f64() * 1_000.0);
             waited.push(begun.elapsed().as_secs_f64() * 1_000.0);
             hits.push(found.total);
         }

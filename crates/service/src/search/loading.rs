@@ -27,7 +27,9 @@ pub(super) async fn load(store: &dyn Store) -> Result<Index> {
             if page.is_empty() {
                 return Some(loader.finish());
             }
-            page.into_iter().for_each(|entry| loader.push(entry_of(entry)));
+            for entry in page {
+                loader.push(entry_of(entry));
+            }
         }
         None
     })?;

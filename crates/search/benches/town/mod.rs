@@ -10,29 +10,29 @@ const LAST_NAMES: u64 = 30_000;
 const WORDS: f64 = 60_000.0;
 
 /// A stream of numbers that is the same at every run (splitmix64).
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }
 
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.draw() % end
     }
 
     /// A word's place in the order of frequency, by Zipf's law.
     fn zipf(&mut self) -> u64 {
-        let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
+        let unit = (self.draw() >> 11) as f64 / (1_u64 << 53) as f64;
         (WORDS.powf(unit) - 1.0) as u64
     }
 }
 
 /// The word of this number: two to six syllables, the same at every run.
-pub fn word(kind: u64, number: u64) -> String {
+pub(crate) fn word(kind: u64, number: u64) -> String {
     const SYLLABLES: [&str; 40] = [
         "a", "an", "ar", "ba", "be", "ca", "co", "da", "de", "di", "el", "en", "er", "fa", "ga", "ha", "in",
         "is", "ka", "la", "le", "li", "lo", "ma", "mi", "na", "ne", "ni", "on", "or", "pa", "ra", "re", "ri",
@@ -40,16 +40,16 @@ pub fn word(kind: u64, number: u64) -> String {
     ];
     let mut numbers = Numbers(kind.wrapping_mul(0xA5A5_5A5A).wrapping_add(number.wrapping_mul(7_919)));
     // Frequent words are short.
-    let syllables = 2 + number.ilog10().min(3) as u64 + if number == 0 { 0 } else { numbers.below(2) };
+    let syllables = 2 + u64::from(number.ilog10().min(3)) + if number == 0 { 0 } else { numbers.below(2) };
     (0..syllables).map(|_| SYLLABLES[usize::try_from(numbers.below(40)).unwrap()]).collect()
 }
 
-pub fn bio_word(number: u64) -> String {
+pub(crate) fn bio_word(number: u64) -> String {
     word(3, number + 1)
 }
 
 /// The profile of this number.
-pub fn entry(number: u64) -> Entry {
+pub(crate) fn entry(number: u64) -> Entry {
     let mut numbers = Numbers(number.wrapping_mul(0x2545_F491_4F6C_DD1D));
     let first = word(1, 1 + numbers.below(FIRST_NAMES));
     let last = word(2, 1 + numbers.below(LAST_NAMES));
@@ -66,7 +66,7 @@ pub fn entry(number: u64) -> Entry {
 }
 
 /// A loader with so many profiles.
-pub fn loaded(profiles: u64) -> Loader {
+pub(crate) fn loaded(profiles: u64) -> Loader {
     let mut loader = Loader::new();
     for number in 0..profiles {
         loader.push(entry(number));
@@ -75,7 +75,7 @@ pub fn loaded(profiles: u64) -> Loader {
 }
 
 /// Queries of each class.
-pub fn classes() -> Vec<(&'static str, Vec<String>, u64)> {
+pub(crate) fn classes() -> Vec<(&'static str, Vec<String>, u64)> {
     let words = |numbers: std::ops::Range<u64>, step: usize| {
         numbers.step_by(step).map(bio_word).filter(|word| word.len() > 2).collect::<Vec<_>>()
     };
