@@ -33,25 +33,6 @@ pub fn router(app: App) -> Router {
         .route("/api/profiles/{userId}", get(profiles::user::get))
         .route_layer(public_calls(app.clone()));
 
-    // Opened in a browser, by machines, or with a token of their own.
-    let open = Router::new()
-        .route("/api/auth/email/verify-link", get(email::verify_link::open))
-        .route("/api/auth/email/reset-password-link", get(email::reset_password_link::open))
-        .route(
-            "/api/auth/oauth/{provider}/callback",
-            get(oauth::callback::built_in).post(oauth::callback::built_in_form),
-        )
-        .route(
-            "/api/auth/oauth/custom/{key}/callback",
-            get(oauth::callback::custom).post(oauth::callback::custom_form),
-        )
-        .route("/api/auth/refresh", post(refresh::refresh))
-        .route("/api/auth/logout", post(logout::logout))
-        .route("/.well-known/jwks.json", get(jwks::get))
-        .route("/health/live", get(health::live))
-        .route("/health/ready", get(health::ready))
-        .route("/openapi.json", get(openapi::get));
-
     // For a signed-in user (sign-in itself is public).
     let signed_in = Router::new()
         .route(
@@ -70,9 +51,30 @@ pub fn router(app: App) -> Router {
         .route("/api/auth/profiles/current", patch(auth::profiles::set))
         .route("/api/profiles/me", get(profiles::me::get).patch(profiles::me::patch));
 
-    let routes = public.merge(open).merge(signed_in).merge(admin());
+    let routes = public.merge(open()).merge(signed_in).merge(admin());
     let routes = if app.settings.development { routes.merge(development()) } else { routes };
     routes.with_state(app)
+}
+
+/// Opened in a browser, by machines, or with a token of their own.
+fn open() -> Router<App> {
+    Router::new()
+        .route("/api/auth/email/verify-link", get(email::verify_link::open))
+        .route("/api/auth/email/reset-password-link", get(email::reset_password_link::open))
+        .route(
+            "/api/auth/oauth/{provider}/callback",
+            get(oauth::callback::built_in).post(oauth::callback::built_in_form),
+        )
+        .route(
+            "/api/auth/oauth/custom/{key}/callback",
+            get(oauth::callback::custom).post(oauth::callback::custom_form),
+        )
+        .route("/api/auth/refresh", post(refresh::refresh))
+        .route("/api/auth/logout", post(logout::logout))
+        .route("/.well-known/jwks.json", get(jwks::get))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
+        .route("/openapi.json", get(openapi::get))
 }
 
 /// For an admin. (A sign-up is a POST to the users as well.)

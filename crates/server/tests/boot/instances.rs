@@ -220,6 +220,27 @@ async fn setting_is_taken_over_without_notifications_as_well() {
 }
 
 #[tokio::test]
+async fn instances_behind_a_pooler_in_transaction_mode_are_one_as_well() {
+    let database = TestCluster::shared().database();
+    let pooler = TestCluster::shared().pooler(2);
+    let url = format!("storage.url={}", pooler.url(&database));
+    let three = Three::with(|binary| binary.set(&url)).await;
+
+    let mut callers = JoinSet::new();
+    for number in 0..6 {
+        let clients = three.all();
+        callers.spawn(async move { live(&clients, number).await });
+    }
+    callers.join_all().await;
+    three.admin_at(0).put("/api/auth/config", json!({"passwordMinLength": 12})).send().await.expect(200);
+
+    eventually_soon("the setting is in force", &three, async |client| {
+        client.get("/api/auth/public-config").send().await.json()["passwordMinLength"] == 12
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn guesses_are_counted_over_all_instances() {
     let three = Three::with(|binary| binary.set("limits.enabled=true")).await;
     signed_up(&three.at(0), "ada@example.org").await;
