@@ -4,10 +4,10 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type App, openBrowser, picture, seen, startApp, visit } from "../support/app.js";
 import { must, newUser, serverClient } from "../support/people.js";
-import { decide, hasProvider, sayWho, startProvider } from "../support/provider.js";
+import { decide, sayWho, startProvider } from "../support/provider.js";
 import { type Service, startService } from "../support/service.js";
 
-describe.skipIf(!hasProvider)("a provider", () => {
+describe("a provider", () => {
   let browser: Browser;
   let service: Service;
   let app: App;
@@ -23,6 +23,8 @@ describe.skipIf(!hasProvider)("a provider", () => {
 
   test("somebody refuses, then allows, and is in; a reload keeps the session", async () => {
     const page = await visit(await browser.newContext(), app.url);
+    await page.getByText("Continue with acme").waitFor();
+    await picture(page, "providers");
     await page.getByText("Continue with acme").click();
     await sayWho(page, "ada");
     await decide(page, "Deny");
@@ -38,6 +40,7 @@ describe.skipIf(!hasProvider)("a provider", () => {
     await picture(page, "provider-account");
     expect(await page.locator("[data-name]").textContent()).toBe("Ada of the provider");
     expect(page.url()).toBe(app.url);
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
     await page.reload();
     await seen(page, "verified");
     await page.context().close();

@@ -1,15 +1,11 @@
 // A certified OpenID provider (npm `oidc-provider`), the one that the tests of the service use too.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { ADMIN_KEY } from "./service.js";
 
 const SCRIPT = fileURLToPath(new URL("../../../../crates/server/tests/oidc/server.js", import.meta.url));
-
-/** Whether the provider stands in this checkout. */
-export const hasProvider = existsSync(SCRIPT);
 
 /** Starts it for a service, which knows it by the key `acme` from then on. */
 export async function startProvider(serviceUrl: string): Promise<ChildProcess> {
