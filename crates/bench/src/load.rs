@@ -255,7 +255,9 @@ impl Driver {
         let Parsed::Whole(answer, length) = Answer::parse(&connection.input)? else { return Ok(()) };
         let time = now();
         script.hear(number, &answer);
-        if connection.due >= self.counted_from && connection.is_asking {
+        // The closed loop counts what is answered in its time, however long ago it was asked; the open one what is due.
+        let counts_from = if self.load.rate.is_some() { connection.due } else { time };
+        if counts_from >= self.counted_from && connection.is_asking {
             *self.measured.statuses.entry(answer.status).or_default() += 1;
             if answer.status < 400 {
                 let nanos = time.saturating_duration_since(connection.due).as_nanos();
