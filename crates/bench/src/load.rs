@@ -23,6 +23,8 @@ use crate::time::now;
 const READ: usize = 64 * 1024;
 /// What is waited for at most when nothing is due, so that the end is seen.
 const TICK: Duration = Duration::from_millis(20);
+/// How long answers are waited for that are on their way at the end.
+const FAREWELL: Duration = Duration::from_secs(5);
 /// The longest latency that is told apart, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
@@ -158,12 +160,16 @@ impl Driver {
         let mut events = Vec::with_capacity(self.load.connections.max(1));
         loop {
             let time = now();
-            if time >= self.ends || (script.is_done() && self.idle.len() == self.connections.len()) {
-                let counted = time.saturating_duration_since(self.counted_from);
+            let is_over = time >= self.ends || script.is_done();
+            // What is on its way is waited for: a script that does not hear its answer knows no more than before.
+            if is_over && (self.idle.len() == self.connections.len() || time >= self.ends + FAREWELL) {
+                let counted = time.min(self.ends).saturating_duration_since(self.counted_from);
                 self.measured.seconds = counted.as_secs_f64().max(1e-9);
                 return Ok(self.measured);
             }
-            self.ask_what_is_due(time, script)?;
+            if !is_over {
+                self.ask_what_is_due(time, script)?;
+            }
             events.clear();
             let wait = self.wait(now(), script.is_done());
             match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&wait)) {
@@ -255,7 +261,10 @@ impl Driver {
         let Parsed::Whole(answer, length) = Answer::parse(&connection.input)? else { return Ok(()) };
         let time = now();
         script.hear(number, &answer);
-        if connection.due >= self.counted_from && connection.is_asking {
+        // The closed loop counts what is answered in its time, however long ago it was asked; the open one what is due.
+        let counts_from = if self.load.rate.is_some() { connection.due } else { time };
+        let is_counted = counts_from >= self.counted_from && time <= self.ends;
+        if is_counted && connection.is_asking {
             *self.measured.statuses.entry(answer.status).or_default() += 1;
             if answer.status < 400 {
                 let nanos = time.saturating_duration_since(connection.due).as_nanos();

@@ -40,14 +40,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let folder = std::fs::canonicalize(&options.folder)?;
     let mut places = Places { latchkey, folder, cluster: None };
     let mut all = vec![one_engine(&places, options, &options.embedded_sizes())?];
+    tell(options, &all)?;
     if !options.sqlite_only {
         places.cluster = Some(cluster()?);
         all.push(one_engine(&places, options, &options.remote_sizes())?);
+        tell(options, &all)?;
     }
-    let text: String = all.iter().map(report::markdown).collect();
-    println!("{text}");
+    Ok(())
+}
+
+/// Prints what was found last, and writes all of it.
+fn tell(options: &Options, all: &[Findings]) -> Result<()> {
+    println!("{}", all.last().map(report::markdown).unwrap_or_default());
     if let Some(file) = &options.report {
-        report::write(file, &all)?;
+        report::write(file, all)?;
         println!("written: {}", file.display());
     }
     Ok(())

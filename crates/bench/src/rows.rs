@@ -68,6 +68,7 @@ pub(crate) fn measure(world: &World, bare: &Server, pace: Pace) -> Result<Vec<Ro
     let mut asked = rows(world);
     for round in 0..pace.rounds {
         for one in &mut asked {
+            let pace = one.pace(pace);
             let limit = limit_of(one, bare, pace)?;
             let seen =
                 watched(&world.service, &load(&world.service, one.connections, pace), &mut *one.script);
@@ -147,6 +148,14 @@ fn rows(world: &World) -> Vec<Asked> {
 impl Asked {
     fn new(name: &str, goals: &[Goal], connections: usize, bytes: usize, script: Box<dyn Script>) -> Self {
         Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(bytes) }
+    }
+
+    /// Hashing is slow: it gets two seconds at least.
+    fn pace(&self, pace: Pace) -> Pace {
+        match self.limit {
+            Limit::Bare(_) => pace,
+            Limit::Hashes | Limit::None => Pace { length: pace.length.max(Duration::from_secs(2)), ..pace },
+        }
     }
 }
 

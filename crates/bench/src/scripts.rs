@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::answer::Answer;
 use crate::load::Script;
-use crate::people::{PASSWORD, email, refresh_token};
+use crate::people::{NEW_PASSWORD, PASSWORD, email, refresh_token};
 
 /// Starts a request.
 fn head(out: &mut Vec<u8>, method: &str, path: &str) {
@@ -264,6 +264,6 @@ impl Script for SignUp {
         head(out, "POST", "/api/auth/users?client_type=mobile");
         let address = format!("{}{}@new.example.org", self.prefix, self.next);
         self.next += 1;
-        body(out, &format!(r#"{{"email":"{address}","password":"{PASSWORD}","name":"New Person"}}"#));
+        body(out, &format!(r#"{{"email":"{address}","password":"{NEW_PASSWORD}","name":"New Person"}}"#));
     }
 }

@@ -45,7 +45,7 @@ impl Grams {
     /// Of all words, and the sets of what is common among them.
     pub(crate) fn of(words: &Inverted, profiles: usize) -> (Self, Prepared) {
         let costs: Vec<u64> = (0..words.texts.len()).map(|word| cost(words.ranks(word), profiles)).collect();
-        let mut census = Census::default();
+        let mut census = Census { has_table: words.texts.len() >= MANY, ..Census::default() };
         for (word, cost) in costs.iter().enumerate() {
             for (_, gram) in grams_of(words.texts.get(word)) {
                 census.count(gram, word, *cost);
@@ -143,9 +143,10 @@ struct Counted {
 }
 
 /// The first of two passes over all words: how long each list will be. Grams of ASCII, by far the most, are found
-/// in a table.
+/// in a table where there are many words; for few ones, clearing it would take longer than all else.
 #[derive(Default)]
 struct Census {
+    has_table: bool,
     ascii: Vec<u32>,
     others: HashMap<Gram, u32>,
     counted: Vec<Counted>,
@@ -154,6 +155,8 @@ struct Census {
 /// Bits of an ASCII character.
 const ASCII_BITS: u32 = 7;
 const UNSEEN: u32 = u32::MAX;
+/// Words from which on the table is quicker.
+const MANY: usize = if cfg!(test) { 100 } else { 100_000 };
 
 /// The place in the table, if all three characters are ASCII.
 fn ascii_place(gram: Gram) -> Option<usize> {
@@ -166,7 +169,7 @@ fn ascii_place(gram: Gram) -> Option<usize> {
 impl Census {
     fn slot(&mut self, gram: Gram) -> usize {
         let next = u32::try_from(self.counted.len()).unwrap_or(UNSEEN);
-        let slot = match ascii_place(gram) {
+        let slot = match ascii_place(gram).filter(|_| self.has_table) {
             Some(place) => {
                 if self.ascii.is_empty() {
                     self.ascii = vec![UNSEEN; 1 << (GRAM * ASCII_BITS)];

@@ -1,7 +1,7 @@
 //! What is searched now, and how it changes. Searches read a view that is never touched again; whoever changes
 //! something makes the next view.
 
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arc_swap::ArcSwap;
 use latchkey_domain::ids::ProfileId;
@@ -9,23 +9,33 @@ use latchkey_domain::page::Page;
 use latchkey_domain::search::{SearchQuery, matches};
 use roaring::RoaringBitmap;
 
-use crate::draft::Draft;
 use crate::key::{Change, Entry, Key};
 use crate::pages::{Run, page};
 use crate::part::{Found, Part};
 
 mod tidying;
 
+#[cfg(test)]
+mod tests;
+
 /// Changed profiles that are looked at one by one before they become a part of their own.
 const FRESH: usize = if cfg!(test) { 8 } else { 512 };
-/// Changed profiles that are too many even while nobody tidies.
-const TOO_MANY_FRESH: usize = 8 * FRESH;
+/// Changed profiles that are too many even while nobody tidies: every search looks at each of them.
+const TOO_MANY_FRESH: usize = 4 * FRESH;
 
-/// The profiles that can be found. Searching never waits for a change.
+/// The profiles that can be found. Searching never waits for a change, and a change never for the merging of parts.
 pub struct Index {
     view: ArcSwap<View>,
+    /// The turn of whoever has changes to take over, in their order.
+    applying: Mutex<()>,
+    /// The turn of whoever makes the next view out of the present one: a moment.
     changing: Mutex<()>,
-    tidying: Mutex<()>,
+    /// The turn of whoever makes a part of what is fresh: milliseconds.
+    settling: Mutex<()>,
+    /// The parts that are being merged, which takes seconds: nobody else may merge them.
+    merging: Mutex<Vec<Arc<Part>>>,
+    /// Parts that are out of the view and may still be searched. Whoever tidies frees them, not whoever searches.
+    replaced: Mutex<Vec<Arc<Part>>>,
 }
 
 /// What a search found.
@@ -65,7 +75,14 @@ impl Index {
     }
 
     fn over(view: View) -> Self {
-        Self { view: ArcSwap::from_pointee(view), changing: Mutex::new(()), tidying: Mutex::new(()) }
+        Self {
+            view: ArcSwap::from_pointee(view),
+            applying: Mutex::default(),
+            changing: Mutex::default(),
+            settling: Mutex::default(),
+            merging: Mutex::default(),
+            replaced: Mutex::default(),
+        }
     }
 
     /// Profiles that match by [`matches`], best tier first, newest first in a tier, then by id descending.
@@ -75,56 +92,62 @@ impl Index {
     }
 
     /// Takes changes over, in their order: whatever search starts afterwards knows them. A change that is taken
-    /// over twice does no harm.
+    /// over twice does no harm. Takes processor time, about ten microseconds a change.
     pub fn apply(&self, changes: impl IntoIterator<Item = Change>) {
-        let turn = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut view = View::clone(&self.view.load());
-        for change in changes {
-            view.apply(change);
-        }
-        let is_full = view.fresh.len() > TOO_MANY_FRESH;
-        self.view.store(Arc::new(view));
-        drop(turn);
-        if is_full {
-            self.tidy();
+        let _turn = locked(&self.applying);
+        let mut changes = changes.into_iter().peekable();
+        while changes.peek().is_some() {
+            self.change(|view| changes.by_ref().take(FRESH).for_each(|change| view.apply(change)));
+            if self.view.load().fresh.len() > TOO_MANY_FRESH {
+                self.settle(locked(&self.settling));
+            }
         }
     }
 
     /// Does one piece of the work that keeps searching quick: many fresh changes become a part, many small parts a
-    /// larger one. Takes up to seconds of processor time; searches and changes go on meanwhile. Answers whether
-    /// there was anything to do.
+    /// larger one. Takes up to seconds of processor time; searches and changes go on meanwhile, and so may another
+    /// thread that tidies. Answers whether there was anything to do.
     pub fn tidy(&self) -> bool {
-        let _turn = match self.tidying.try_lock() {
-            Ok(turn) => turn,
-            Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
-            Err(TryLockError::WouldBlock) => return false,
+        self.free();
+        let turn = free_turn(&self.settling).filter(|_| self.view.load().fresh.len() >= FRESH);
+        let did = match turn {
+            Some(turn) => {
+                self.settle(turn);
+                true
+            }
+            None => self.merge(),
         };
-        let view = self.view.load_full();
-        if view.fresh.len() >= FRESH {
-            let entries: Vec<&Entry> = view.fresh.iter().map(Arc::as_ref).collect();
-            let part = Part::of(Draft::of(entries));
-            self.change(|now| now.settle(&view.fresh, part));
-            return true;
-        }
-        let Some(chosen) = tidying::choose(&view.parts) else { return false };
-        let sources: Vec<_> = chosen.iter().map(|one| one.part.source(&one.hidden)).collect();
-        let part = Part::of(Draft::merged(&sources));
-        self.change(|now| now.replace(&chosen, part));
-        true
+        self.free();
+        did
     }
 
-    /// Whether [`Self::tidy`] has anything to do.
+    /// Whether [`Self::tidy`] has anything to do that nobody does yet.
     #[must_use]
     pub fn wants_tidying(&self) -> bool {
         let view = self.view.load();
-        view.fresh.len() >= FRESH || tidying::choose(&view.parts).is_some()
+        view.fresh.len() >= FRESH
+            || !locked(&self.replaced).is_empty()
+            || tidying::choose(&view.parts, &locked(&self.merging)).is_some()
     }
 
     fn change(&self, change: impl FnOnce(&mut View)) {
-        let _turn = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = locked(&self.changing);
         let mut view = View::clone(&self.view.load());
         change(&mut view);
         self.view.store(Arc::new(view));
+    }
+}
+
+/// A lock whose holder panicked is taken over: a view is replaced as a whole, or not at all.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn free_turn(lock: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
+    match lock.try_lock() {
+        Ok(turn) => Some(turn),
+        Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 

@@ -2,7 +2,6 @@
 //! wait behind a hash.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,15 +14,15 @@ use tokio::sync::oneshot;
 
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
+use refusals::Refusals;
+
+mod refusals;
 
 /// Bytes of salt and of output.
 const SALT_LEN: usize = 16;
 const OUTPUT_LEN: usize = 32;
 /// What a client that meets a full queue is told to wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// How long such a client is kept waiting for its refusal, alone and for each other one that waits.
-const REFUSAL_LEAST: Duration = Duration::from_millis(250);
-const REFUSAL_EACH: Duration = Duration::from_millis(1);
 /// Priority of the hashing threads: answers that need no hash go first.
 const NICENESS: i32 = 10;
 
@@ -88,10 +87,11 @@ impl Passwords {
         let jobs = Arc::new(Mutex::new(jobs));
         for number in 0..config.threads.get() {
             let jobs = Arc::clone(&jobs);
-            std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || work(&jobs))?;
+            let arena = Arena::new(params.block_count());
+            std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || work(&jobs, arena))?;
         }
         let dummy = phc_string(&params, &[0; SALT_LEN], &[0; OUTPUT_LEN]).ok_or(HashingError::Parameters)?;
-        Ok(Self { queue, refusals: Refusals::default(), params, entropy, dummy })
+        Ok(Self { queue, refusals: Refusals::new(), params, entropy, dummy })
     }
 
     /// Hashes a new password under a fresh salt.
@@ -133,7 +133,7 @@ impl Passwords {
             Ok(()) => {}
             Err(TrySendError::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
-                self.refusals.slow_down().await;
+                self.refusals.wait().await;
                 return Err(Error::Busy { retry_after: RETRY_AFTER });
             }
             Err(TrySendError::Disconnected(_)) => {
@@ -144,53 +144,50 @@ impl Passwords {
     }
 }
 
-/// Refusals that are being slowed down: a client that comes back at once must not take the processor from those whose
-/// passwords are being hashed.
-#[derive(Default)]
-struct Refusals(AtomicU32);
+/// The memory that a thread hashes in.
+struct Arena {
+    blocks: Vec<Block>,
+    /// Blocks that a hash of today's parameters takes; more are given back.
+    usual: usize,
+}
 
-/// One of them, until it is dropped.
-struct Waiting<'a>(&'a AtomicU32);
+impl Arena {
+    const fn new(usual: usize) -> Self {
+        Self { blocks: Vec::new(), usual }
+    }
 
-impl Refusals {
-    /// Waits a moment, the longer the more are waiting: all clients together get at most a refusal per
-    /// [`REFUSAL_EACH`], however many they are.
-    async fn slow_down(&self) {
-        let others = self.0.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting(&self.0);
-        tokio::time::sleep(REFUSAL_LEAST + REFUSAL_EACH * others).await;
+    fn compute(&mut self, job: &Job) -> Result<PasswordHash> {
+        let needed = job.params.block_count();
+        if self.blocks.len() < needed {
+            self.blocks.resize(needed, Block::default());
+        }
+        let hash = compute(job, &mut self.blocks[..needed]);
+        if self.blocks.len() > self.usual {
+            self.blocks.truncate(self.usual);
+            self.blocks.shrink_to_fit();
+        }
+        hash
     }
 }
 
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn work(jobs: &Mutex<Receiver<Job>>) {
+fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena) {
     // Best effort: without the right to change it, hashing runs at the normal priority.
     let _ = rustix::process::setpriority_process(None, NICENESS);
-    let mut memory: Vec<Block> = Vec::new();
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
         if job.answer.is_closed() {
             continue; // the client went away while it waited
         }
-        let hash = compute(&job, &mut memory);
+        let hash = arena.compute(&job);
         let _ = job.answer.send(hash);
     }
 }
 
-fn compute(job: &Job, memory: &mut Vec<Block>) -> Result<PasswordHash> {
-    let blocks = job.params.block_count();
-    if memory.len() < blocks {
-        memory.resize(blocks, Block::default());
-    }
+fn compute(job: &Job, memory: &mut [Block]) -> Result<PasswordHash> {
     let mut output = [0; OUTPUT_LEN];
     Argon2::new(Algorithm::Argon2id, Version::V0x13, job.params.clone())
-        .hash_password_into_with_memory(job.password.expose(), &job.salt, &mut output, &mut memory[..blocks])
+        .hash_password_into_with_memory(job.password.expose(), &job.salt, &mut output, memory)
         .map_err(|_| Error::internal("argon2 refused its input"))?;
     phc_string(&job.params, &job.salt, &output)
         .ok_or_else(|| Error::internal("a PHC string could not be written"))

@@ -9,7 +9,7 @@ CREATE TABLE search_feed (
     created_at BIGINT NOT NULL
 );
 
-CREATE INDEX search_feed_by_place ON search_feed (place);
+CREATE INDEX search_feed_by_place ON search_feed (place, profile_id);
 
 CREATE TABLE search_feed_state (
     id           BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -20,7 +20,7 @@ CREATE TABLE search_feed_state (
 
 INSERT INTO search_feed_state (id, purged, marked_place, marked_at) VALUES (1, 0, 0, 0);
 
-CREATE FUNCTION feed_search() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION feed_search() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
         INSERT INTO search_feed (profile_id, created_at) VALUES (OLD.id, OLD.created_at);

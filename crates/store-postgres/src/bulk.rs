@@ -158,7 +158,10 @@ impl CopyTarget {
 
     /// Ends a copy that was found to be whole: from now on a service may start on it.
     pub async fn finish(&self) -> Result<(), TargetError> {
-        self.store.write(&Script::of(statements::DROP_PLAN, Vec::new())).await?;
+        let mut writes = Script::of(statements::DROP_PLAN, Vec::new());
+        writes.add(statements::EMPTY_FEED, Vec::new());
+        writes.add(statements::SKIP_FEED, Vec::new());
+        self.store.write(&writes).await?;
         Ok(())
     }
 

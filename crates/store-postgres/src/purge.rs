@@ -75,12 +75,12 @@ impl PostgresStore {
         let mut writes = Script::default();
         let deleted = steps.map(|(sql, until)| writes.add(sql, values![until, PURGED_AT_ONCE]));
         let answers = self.write(&writes).await?;
-        // All of these at every purge, and not counted: changes that are kept for indexes, and sealed tokens, however
-        // many sessions refresh, which are kept for their grace alone.
-        while self.purge_changes(now).await? >= u64::from(PURGED_AT_ONCE) {}
+        // All sealed tokens at every purge, however many sessions refresh: they are kept for their grace alone. Neither
+        // they nor changes that were kept for indexes are counted.
         while self.tell(WIPE_SEALS, values![now, PURGED_AT_ONCE]).await?.affected >= u64::from(PURGED_AT_ONCE)
         {
         }
+        self.purge_changes(now).await?;
         Ok(deleted.into_iter().map(|slot| answers.affected(slot)).sum())
     }
 }

@@ -55,6 +55,10 @@ impl<'r> Cells<'r> {
         self.get(column)
     }
 
+    pub(crate) fn maybe_int(&mut self, column: &'static str) -> Fallible<Option<i64>> {
+        self.maybe(column)
+    }
+
     pub(crate) fn count(&mut self, column: &'static str) -> Fallible<u32> {
         let number: i64 = self.get(column)?;
         number.try_into().map_err(|_| self.corrupt(column))

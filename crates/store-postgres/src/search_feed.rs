@@ -2,16 +2,14 @@
 //! (`migrations/0012_search_feed.sql`). How far one has read is a snapshot: what it did not see yet is what is new, in
 //! whatever order transactions end.
 
-use std::collections::HashSet;
-
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;
 use latchkey_domain::profile::Profile;
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange, SearchEntry,
-    SearchFeed, StoreResult,
+    CHANGE_PURGES, CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange,
+    SearchEntry, SearchFeed, StoreResult,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -19,25 +17,64 @@ use uuid::Uuid;
 use crate::errors::{EngineFault, Fallible, driver};
 use crate::profiles::{profile_columns, read_profile};
 use crate::rows::Cells;
-use crate::script::Script;
 use crate::store::PostgresStore;
 use crate::values::{Value, values};
 
-/// So many changes are read at the most: reading everything anew is quicker than more.
-const MOST: i64 = 200_000;
+mod position;
 
-const FIND_POSITION: &str = "SELECT pg_current_snapshot()::text";
-/// The first row is there even without changes.
-const LIST_CHANGES: &str = "
-    SELECT pg_current_snapshot()::text, s.purged, c.profile_id, c.created_at, p.id IS NOT NULL,
+use position::{Page, Position, Snapshot};
+
+/// Changes that are read at once.
+const AT_ONCE: i64 = 4_096;
+/// Bytes that a change takes in its table at the least: 24 of head, 32 of values, 4 of pointer.
+const LEAST_BYTES: i64 = 60;
+
+/// Snapshots are comparable on one server, between its starts: a standby that was promoted or a server that was
+/// restored may number other transactions alike. Tables that were restored are other tables.
+macro_rules! lineage {
+    () => {
+        "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint::text || '.' || s.tableoid::text"
+    };
+}
+
+const FIND_POSITION: &str = concat!(
+    "SELECT ",
+    lineage!(),
+    " || '/' || pg_current_snapshot()::text FROM search_feed_state AS s WHERE s.id = 1"
+);
+/// What the snapshot `seen` did not see: what began after it ($1), and what was open then ($2) and is over now. Open
+/// transactions cost nothing, however long they last and whatever they have written. The first row is there
+/// even without changes. Profiles are looked up one by one, whatever the planner thinks of their number.
+const LIST_CHANGES: &str = concat!(
+    "WITH target AS MATERIALIZED (SELECT coalesce($3::pg_snapshot, pg_current_snapshot()) AS snapshot),
+    page AS MATERIALIZED (
+        SELECT place, profile_id, created_at FROM (
+            (SELECT f.place, f.profile_id, f.created_at FROM search_feed AS f
+            WHERE f.place >= $1 AND (f.place, f.profile_id) > ($4, $5)
+                AND f.place < (SELECT pg_snapshot_xmax(snapshot)::text::bigint FROM target)
+                AND pg_visible_in_snapshot(f.place::text::xid8, (SELECT snapshot FROM target))
+            ORDER BY f.place, f.profile_id LIMIT $6)
+            UNION ALL
+            (SELECT l.place, l.profile_id, l.created_at FROM unnest($2::bigint[]) AS ended (place)
+            CROSS JOIN LATERAL (
+                SELECT f.place, f.profile_id, f.created_at FROM search_feed AS f
+                WHERE f.place = ended.place AND (f.place, f.profile_id) > ($4, $5)
+                ORDER BY f.place, f.profile_id LIMIT $6) AS l
+            WHERE pg_visible_in_snapshot(ended.place::text::xid8, (SELECT snapshot FROM target)))) AS unseen
+        ORDER BY place, profile_id LIMIT $6)
+    SELECT ",
+    lineage!(),
+    ", pg_current_snapshot()::text, s.purged, c.places, c.place, c.profile_id, c.created_at, p.id IS NOT NULL,
         p.folded_name, p.folded_username, p.folded_bio
     FROM search_feed_state AS s
     LEFT JOIN (
-        SELECT f.profile_id, f.created_at FROM search_feed AS f
-        WHERE f.place >= $1 AND NOT pg_visible_in_snapshot(f.place::text::xid8, $2::pg_snapshot)
-        ORDER BY f.place LIMIT $3) AS c ON TRUE
-    LEFT JOIN profiles AS p ON p.id = c.profile_id AND p.searchable
-    WHERE s.id = 1";
+        SELECT count(*) AS places, max(place) AS place, profile_id, created_at FROM page
+        GROUP BY profile_id, created_at) AS c ON TRUE
+    LEFT JOIN LATERAL (
+        SELECT id, folded_name, folded_username, folded_bio FROM profiles
+        WHERE id = c.profile_id AND searchable LIMIT 1) AS p ON TRUE
+    WHERE s.id = 1"
+);
 const LIST_ENTRIES: &str = "
     SELECT id, created_at, folded_name, folded_username, folded_bio FROM profiles
     WHERE id > $1 AND searchable ORDER BY id LIMIT $2";
@@ -47,21 +84,27 @@ const LIST_FOUND: &str = concat!(
     " FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, number)
     JOIN profiles AS p ON p.id = wanted.id WHERE p.searchable ORDER BY wanted.number"
 );
-/// A database that was restored elsewhere begins with small numbers again.
+/// A database that was restored elsewhere begins with small numbers again. Changes are counted only where the table is
+/// so large that there can be too many.
 const SET_PURGED: &str = "
     UPDATE search_feed_state SET
-        purged = greatest(least(purged, now), now - $1,
-            CASE WHEN marked_at <= $2 THEN least(marked_place, now) ELSE 0 END),
-        marked_place = CASE WHEN marked_at <= $2 THEN now ELSE least(marked_place, now) END,
-        marked_at = CASE WHEN marked_at <= $2 THEN $3 ELSE marked_at END
-    FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS now) AS horizon
-    WHERE id = 1 AND (marked_at <= $2 OR purged > now OR purged < now - $1)";
+        purged = greatest(least(purged, now), least(too_many, now),
+            CASE WHEN marked_at <= $3 THEN least(marked_place, now) ELSE 0 END),
+        marked_place = CASE WHEN marked_at <= $3 THEN now ELSE least(marked_place, now) END,
+        marked_at = CASE WHEN marked_at <= $3 THEN $4 ELSE marked_at END
+    FROM (SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS now,
+        coalesce(CASE WHEN pg_relation_size('search_feed') > $1 * $2 THEN
+            (SELECT place FROM search_feed ORDER BY place DESC OFFSET $1 LIMIT 1) END, 0) AS too_many) AS horizon
+    WHERE id = 1 AND (marked_at <= $3 OR purged > now OR purged < least(too_many, now))";
 const DELETE_CHANGES: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM search_feed
-        WHERE place < (SELECT purged FROM search_feed_state WHERE id = 1)
-            OR place > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-        LIMIT $1))";
+        SELECT ctid FROM search_feed WHERE place < (SELECT purged FROM search_feed_state WHERE id = 1)
+        ORDER BY place LIMIT $1))";
+/// Those of a database that this one was restored from.
+const DELETE_FOREIGN: &str = "
+    DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM search_feed WHERE place > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+        ORDER BY place DESC LIMIT $1))";
 
 #[async_trait]
 impl SearchFeed for PostgresStore {
@@ -86,19 +129,24 @@ impl SearchFeed for PostgresStore {
     }
 
     async fn list_search_changes(&self, after: &FeedPosition) -> StoreResult<FeedRead> {
-        let Some(oldest) = oldest_unseen(after) else { return Ok(FeedRead::Lost) };
-        let answer = self.ask(LIST_CHANGES, values![oldest, after.0.as_str(), MOST]).await?;
+        let Some(after) = Position::parse(after) else { return Ok(FeedRead::Lost) };
+        let (until, place, id) = match &after.page {
+            Some(Page { until, last: (place, id) }) => (Some(until.text()), *place, *id),
+            None => (None, 0, Uuid::nil()),
+        };
+        let open = Value::Ints(after.seen.open.iter().copied().map(Some).collect());
+        let id = Value::Id(Some(id));
+        let answer = self.ask(LIST_CHANGES, values![after.seen.end, open, until, place, id, AT_ONCE]).await?;
         let rows = answer.list(read_change)?;
         let Some(first) = rows.first() else { return Err(driver(EngineFault::NoRow)) };
-        let is_lost = first.purged > oldest || i64::try_from(rows.len()).is_ok_and(|count| count >= MOST);
+        let is_lost =
+            first.lineage != after.lineage || first.purged > after.seen.oldest || first.now.end < after.end(); // the server has lost transactions
         if is_lost {
             return Ok(FeedRead::Lost);
         }
-        let position = FeedPosition(first.position.clone());
-        let mut seen = HashSet::new();
-        let changes = rows.into_iter().filter_map(|row| row.change);
-        let changes = changes.filter(|change| seen.insert(id_of(change))).collect();
-        Ok(FeedRead::Changes { changes, position, has_more: false })
+        let (position, has_more) = read_on(after, &rows, &first.now);
+        let changes = rows.into_iter().filter_map(|row| row.change.map(|(_, change)| change)).collect();
+        Ok(FeedRead::Changes { changes, position: position.write(), has_more })
     }
 
     async fn list_found_profiles(&self, ids: &[ProfileId]) -> StoreResult<Vec<Profile>> {
@@ -112,42 +160,68 @@ impl SearchFeed for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Deletes changes that nobody needs any more, and those of a database that this one was restored from, a few at a
-    /// time; answers how many.
-    pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<u64> {
-        let mut writes = Script::default();
-        writes.add(SET_PURGED, values![MOST_CHANGES_KEPT, now.minus(CHANGES_KEPT), now]);
-        let deleted = writes.add(DELETE_CHANGES, values![PURGED_AT_ONCE]);
-        Ok(self.write(&writes).await?.affected(deleted))
+    /// Says which changes nobody needs any more, and deletes them and those of a database that this one was restored
+    /// from, a few at a time, until they are gone or it has taken long enough for once.
+    pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<()> {
+        let most = i64::from(MOST_CHANGES_KEPT);
+        self.tell(SET_PURGED, values![most, LEAST_BYTES, now.minus(CHANGES_KEPT), now]).await?;
+        for delete in [DELETE_CHANGES, DELETE_FOREIGN] {
+            for _ in 0..CHANGE_PURGES {
+                let deleted = self.tell(delete, values![PURGED_AT_ONCE]).await?.affected;
+                if deleted < u64::from(PURGED_AT_ONCE) {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
-/// The first part of a snapshot's text: transactions before it have all been seen.
-fn oldest_unseen(position: &FeedPosition) -> Option<i64> {
-    position.0.split(':').next()?.parse().ok()
+/// Where to read on after these changes, and whether there are more already. After the last of several pages there
+/// may be: what has ended since the first.
+fn read_on(after: Position, rows: &[ChangeRow], now: &Snapshot) -> (Position, bool) {
+    let read: i64 = rows.iter().map(|row| row.places).sum();
+    let last = rows.iter().filter_map(|row| row.change.as_ref().map(|(place, _)| *place)).max();
+    let Position { lineage, seen, page } = after;
+    let was_paged = page.is_some();
+    let until = page.map_or_else(|| now.clone(), |page| page.until);
+    match last {
+        Some(last) if read >= AT_ONCE => (Position { lineage, seen, page: Some(Page { until, last }) }, true),
+        _ => (Position { lineage, seen: until, page: None }, was_paged),
+    }
 }
 
 struct ChangeRow {
-    position: String,
+    lineage: String,
+    now: Snapshot,
     purged: i64,
-    change: Option<SearchChange>,
+    /// Changes that are told as this one.
+    places: i64,
+    /// Where the last of them stands, and what came of it.
+    change: Option<((i64, Uuid), SearchChange)>,
 }
 
 fn read_change(row: &Row) -> Fallible<ChangeRow> {
     let mut cells = Cells::new(row, "search_feed");
-    let position = cells.text("position")?.to_owned();
+    let lineage = cells.text("lineage")?.to_owned();
+    let now = Snapshot::parse(cells.text("position")?).ok_or_else(|| cells.corrupt("position"))?;
     let purged = cells.int("purged")?;
-    let (id, created_at): (_, Option<Timestamp>) =
-        (cells.maybe_id("profile_id")?, cells.maybe_time("created_at")?);
+    let (places, place) = (cells.maybe_int("places")?.unwrap_or_default(), cells.maybe_int("place")?);
+    let id: Option<ProfileId> = cells.maybe_id("profile_id")?;
+    let created_at = cells.maybe_time("created_at")?;
     let is_shown = cells.of("profiles").flag("id")?;
-    let change = match (id, created_at) {
-        (Some(id), Some(created_at)) if is_shown => {
-            Some(SearchChange::Shown(SearchEntry { id, created_at, text: read_text(&mut cells)? }))
+    let change = match (place, id, created_at) {
+        (Some(place), Some(id), Some(created_at)) => {
+            let change = if is_shown {
+                SearchChange::Shown(SearchEntry { id, created_at, text: read_text(&mut cells)? })
+            } else {
+                SearchChange::Hidden { id, created_at }
+            };
+            Some(((place, id.as_uuid()), change))
         }
-        (Some(id), Some(created_at)) => Some(SearchChange::Hidden { id, created_at }),
         _ => None,
     };
-    Ok(ChangeRow { position, purged, change })
+    Ok(ChangeRow { lineage, now, purged, places, change })
 }
 
 fn read_text(cells: &mut Cells<'_>) -> Fallible<SearchText> {
@@ -156,11 +230,4 @@ fn read_text(cells: &mut Cells<'_>) -> Fallible<SearchText> {
         username: cells.text("folded_username")?.to_owned(),
         bio: cells.text("folded_bio")?.to_owned(),
     })
-}
-
-const fn id_of(change: &SearchChange) -> ProfileId {
-    match change {
-        SearchChange::Shown(entry) => entry.id,
-        SearchChange::Hidden { id, .. } => *id,
-    }
 }

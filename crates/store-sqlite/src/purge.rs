@@ -1,7 +1,7 @@
 //! Deleting what is past its use. One table at a time, so that other writes get in between.
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{CHANGE_PURGES, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 use rusqlite::params;
 
 use crate::search_feed;
@@ -72,10 +72,14 @@ impl SqliteStore {
         for (statement, until) in steps {
             deleted += self.purge_rows(statement, until).await?;
         }
-        // All of these at every purge, and not counted: changes that are kept for indexes, and sealed tokens, however
-        // many sessions refresh, which are kept for their grace alone.
-        while self.write(move |conn| search_feed::purge(conn, now)).await? >= u64::from(PURGED_AT_ONCE) {}
+        // All sealed tokens at every purge, however many sessions refresh: they are kept for their grace alone. Neither
+        // they nor changes that were kept for indexes are counted.
         while self.purge_rows(WIPE_SEALS, now).await? >= u64::from(PURGED_AT_ONCE) {}
+        for _ in 0..CHANGE_PURGES {
+            if self.write(move |conn| search_feed::purge(conn, now)).await? < u64::from(PURGED_AT_ONCE) {
+                break;
+            }
+        }
         Ok(deleted)
     }
 

@@ -46,7 +46,7 @@ pub use oauth_providers::{OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
-    CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, MOST_CHANGES_KEPT, PURGED_AT_ONCE,
+    CHANGE_PURGES, CHANGES_KEPT, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, MOST_CHANGES_KEPT, PURGED_AT_ONCE,
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{

@@ -19,6 +19,9 @@ pub const PURGED_AT_ONCE: u32 = 2_000;
 /// where there are very many ([`MOST_CHANGES_KEPT`]).
 pub const CHANGES_KEPT: Duration = Duration::from_hours(24);
 
-/// Changes of what search shows that are kept at the most: more than come in while an index is made anew. What counts
-/// as one is the engine's business.
+/// Times that a single purge deletes [`PURGED_AT_ONCE`] changes of what search shows: many come in, and everything else
+/// that waits for the purge waits for this.
+pub const CHANGE_PURGES: u32 = 250;
+
+/// Changes of what search shows that are kept at the most: more than come in while an index is made anew.
 pub const MOST_CHANGES_KEPT: u32 = 2_000_000;

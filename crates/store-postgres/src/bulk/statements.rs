@@ -19,6 +19,10 @@ pub(super) const CREATE_PLAN: &str = "
 pub(super) const ADD_TO_PLAN: &str =
     "INSERT INTO unfinished_copy (table_name, row_count, digest) VALUES ($1, $2, $3)";
 pub(super) const DROP_PLAN: &str = "DROP TABLE unfinished_copy";
+/// The copied rows are changes as well, of which nobody is to read on.
+pub(super) const EMPTY_FEED: &str = "TRUNCATE search_feed";
+pub(super) const SKIP_FEED: &str = "
+    UPDATE search_feed_state SET purged = pg_current_xact_id()::text::bigint + 1 WHERE id = 1";
 /// The row at which those who migrate take turns.
 pub(super) const TAKE_TURN: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 
