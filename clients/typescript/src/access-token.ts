@@ -1,7 +1,7 @@
 // Checking an access token where it is received, in any backend: signature, times, issuer, audience and type
 // (RFC 8725, RFC 9068). Revocation is the service's to know: a token is good here until it ends.
 import { type AccessTokenClaims, bytesOf, partOf } from "./claims.js";
-import { failure, LatchkeyError, type Result, success } from "./errors.js";
+import { cryptoUnavailable, failure, LatchkeyError, type Result, success } from "./errors.js";
 import { keyOf, type Key } from "./key-set.js";
 
 /** A token that passed, with its claims. */
@@ -31,21 +31,32 @@ const ALGORITHMS = {
 
 /** Checks a token. A bad one is 401 `AUTH_UNAUTHORIZED`; keys that cannot be fetched are `NETWORK_ERROR`. */
 export async function verifyAccessToken(token: string, options: VerifyOptions): Promise<Result<VerifiedToken>> {
-  const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  const baseUrl = addressOf(options.baseUrl);
+  if (!globalThis.crypto?.subtle) return failure(cryptoUnavailable());
   try {
     const [head = "", body = "", signature = "", ...rest] = token.split(".");
     const { alg, kid, typ, crit } = partOf(head);
-    const algorithm = alg === "ES256" || alg === "EdDSA" ? ALGORITHMS[alg] : undefined;
     const isRightKind = typeof typ === "string" && /^(application\/)?at\+jwt$/i.test(typ);
-    if (!algorithm || rest.length || !isRightKind || crit !== undefined || typeof kid !== "string") return bad();
+    if (rest.length || !isRightKind || crit !== undefined || typeof kid !== "string") return bad();
     const key = await keyOf(`${baseUrl}/.well-known/jwks.json`, kid, options.fetch ?? fetch);
     if (key === null) return unreachable();
-    if (!key || !(await isSigned(key, algorithm, `${head}.${body}`, signature))) return bad();
+    // The key says what it is for. A header that says otherwise is refused before anything is made of the key.
+    const name = key && algorithmOf(key.jwk);
+    if (!name || name !== alg) return bad();
+    if (!(await isSigned(key, ALGORITHMS[name], `${head}.${body}`, signature))) return bad();
     const claims = partOf(body) as AccessTokenClaims;
     return areGood(claims, baseUrl, options) ? success({ claims }) : bad();
-  } catch {
-    return bad();
+  } catch (error) {
+    return (error as Error).name === "NotSupportedError" ? failure(cryptoUnavailable()) : bad();
   }
+}
+
+/** As issuers write it: no slash at the end, no default port, the host in lower case. */
+const addressOf = (baseUrl: string): string => new URL(baseUrl).href.replace(/\/+$/, "");
+
+function algorithmOf({ kty, crv, alg }: Key["jwk"]): keyof typeof ALGORITHMS | undefined {
+  const name = kty === "EC" && crv === "P-256" ? "ES256" : kty === "OKP" && crv === "Ed25519" ? "EdDSA" : undefined;
+  return alg === undefined || alg === name ? name : undefined;
 }
 
 async function isSigned(
@@ -54,10 +65,12 @@ async function isSigned(
   text: string,
   signature: string,
 ): Promise<boolean> {
-  // A key of another type does not import under the token's algorithm.
-  const imported = (key.imported ??= crypto.subtle.importKey("jwk", key.jwk, algorithm.key, false, ["verify"]));
-  const publicKey = await imported;
-  if (publicKey.algorithm.name !== algorithm.key.name) return false;
+  // An import that failed is not kept.
+  key.imported ??= crypto.subtle.importKey("jwk", key.jwk, algorithm.key, false, ["verify"]).catch((error: unknown) => {
+    delete key.imported;
+    throw error;
+  });
+  const publicKey = await key.imported;
   return crypto.subtle.verify(algorithm.signature, publicKey, bytesOf(signature), new TextEncoder().encode(text));
 }
 

@@ -1,11 +1,11 @@
 // `client.auth`: the account operations of spec 4.2 by their names, and what goes with them. Not here: how a session
 // is kept (sessions.ts), how OAuth goes (oauth.ts).
-import { verifyAccessToken, type VerifiedToken } from "./access-token.js";
+import type { VerifiedToken, VerifyOptions } from "./access-token.js";
 import { failure, type LatchkeyError, type Result, success } from "./errors.js";
 import type { OAuthFlow, OAuthInput, OAuthStart } from "./oauth.js";
 import type { Settings } from "./options.js";
 import type { RedirectResult } from "./redirect.js";
-import type { AuthEvent, HeldSession } from "./session-store.js";
+import { type AuthEvent, type HeldSession, safely } from "./session-store.js";
 import type { Sessions } from "./sessions.js";
 import type { Request, Transport } from "./transport.js";
 import type {
@@ -64,12 +64,6 @@ export interface IdTokenInput {
 /** Without the headers of the answer. */
 const plain = <T>({ data, error }: Result<T>): Result<T> => (error ? failure(error) : success(data));
 
-const sessionOf = ({ accessToken, user, expiresAt }: HeldSession & { user: User }): Session => ({
-  accessToken,
-  user,
-  expiresAt: new Date(expiresAt),
-});
-
 /** The account operations. */
 export class Auth {
   constructor(
@@ -82,12 +76,12 @@ export class Auth {
   /** Makes an account; signed in at once, unless the address has to be verified first. */
   async signUp({ email, password, name, redirectTo, options }: SignUpInput): Promise<Result<SignedUp>> {
     const body = { email, password, name, redirectTo, options };
-    return this.sessions.open<SignedUp>({ method: "POST", path: "/api/auth/users", body });
+    return this.open<SignedUp>({ method: "POST", path: "/api/auth/users", body });
   }
 
   /** Opens a session by email and password. */
   async signInWithPassword({ email, password }: { email: string; password: string }): Promise<Result<SignedIn>> {
-    return this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/sessions", body: { email, password } });
+    return this.open<SignedIn>({ method: "POST", path: "/api/auth/sessions", body: { email, password } });
   }
 
   /** Goes to an identity provider, or returns the address with `skipBrowserRedirect`. */
@@ -109,7 +103,7 @@ export class Auth {
   /** Opens a session by the id token that a provider gave to a native app. */
   async signInWithIdToken({ provider, token, nonce, name }: IdTokenInput): Promise<Result<SignedIn>> {
     const body = { provider, token, nonce, name };
-    return this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/id-token", body });
+    return this.open<SignedIn>({ method: "POST", path: "/api/auth/id-token", body });
   }
 
   /** Goes to a provider whose identity is then linked to the signed-in user. */
@@ -146,11 +140,11 @@ export class Auth {
     const { data: held, error } = await this.sessions.current();
     if (error) return failure(error);
     if (!held) return success({ session: null });
-    if (held.user) return success({ session: sessionOf({ ...held, user: held.user }) });
+    if (held.user) return success({ session: this.sessionOf({ ...held, user: held.user }) });
     // A token in hand does not say everything of its user.
     const user = await this.sessions.user();
     if (user.error) return failure(user.error);
-    return success({ session: user.data && sessionOf({ ...held, user: user.data }) });
+    return success({ session: user.data && this.sessionOf({ ...held, user: user.data }) });
   }
 
   /** Refreshes now; in server mode with the refresh token that you hold. */
@@ -177,11 +171,7 @@ export class Auth {
     const path = "/api/auth/profiles/current";
     const profile = typeof input.profile === "object" ? input.profile : input;
     const result = flat(await this.sessions.send<WireProfile>({ method: "PATCH", path, body: { profile } }));
-    const user = this.sessions.store.current?.user;
-    if (result.data && user) {
-      const { name, avatar_url } = result.data;
-      this.sessions.store.updateUser({ ...user, profile: { name, avatar_url } });
-    }
+    if (result.data) this.sessions.store.updateProfile(result.data.id, result.data);
     return result;
   }
 
@@ -192,7 +182,7 @@ export class Auth {
 
   /** Verifies an address by its code, or (older variant) by the token of a link alone, and signs in. */
   async verifyEmail({ email, otp }: { email?: string; otp: string }): Promise<Result<SignedIn>> {
-    return this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/email/verify", body: { email, otp } });
+    return this.open<SignedIn>({ method: "POST", path: "/api/auth/email/verify", body: { email, otp } });
   }
 
   /** Sends the code or link for a new password; the same answer for every address. */
@@ -207,7 +197,9 @@ export class Auth {
 
   /** Sets a new password; `otp` is the token of the exchange or of the link. Every session ends. */
   async resetPassword({ newPassword, otp }: { newPassword: string; otp: string }): Promise<Result<Message>> {
-    return this.post("/api/auth/email/reset-password", { newPassword, otp });
+    const result = await this.post<Message>("/api/auth/email/reset-password", { newPassword, otp });
+    if (!result.error) this.oauth.forgetResult();
+    return result;
   }
 
   /** Sets a new password for the signed-in user; the other sessions end. */
@@ -239,7 +231,11 @@ export class Auth {
     return this.public({ method: "GET", path: "/api/auth/public-config" });
   }
 
-  /** What the emailed link said that led here (spec 4.3), taken out of the address bar; null without one. */
+  /**
+   * What the emailed link, or the return from a provider, said that led here (spec 4.3), taken out of the address bar;
+   * null without one. It is said again until it was acted upon: a password was set, or somebody signed in. The exchange
+   * of a code takes a moment: whether it failed is known with `INITIAL_SESSION`.
+   */
   getRedirectResult(): RedirectResult | null {
     return this.oauth.takeResult();
   }
@@ -247,14 +243,15 @@ export class Auth {
   /** Is told `INITIAL_SESSION` once it is known, then every change, in other tabs too, until the function is called. */
   onAuthStateChange(callback: (event: AuthEvent, session: Session | null) => void): () => void {
     const tell = (event: AuthEvent, held: HeldSession | null): void =>
-      callback(event, held?.user ? sessionOf({ ...held, user: held.user }) : null);
+      callback(event, held?.user ? this.sessionOf({ ...held, user: held.user }) : null);
     let stop: (() => void) | undefined;
     let isWanted = true;
-    void this.sessions.current().then(({ error }) => {
+    // With a token in hand the user is asked for.
+    void this.getCurrentSession().then(({ error }) => {
       if (!isWanted) return;
       stop = this.sessions.store.listen(tell);
       // Without a network it is not known yet; the first refresh that goes well will say it.
-      if (!error) tell("INITIAL_SESSION", this.sessions.store.current);
+      if (!error) safely(() => tell("INITIAL_SESSION", this.sessions.store.current));
     });
     return () => {
       isWanted = false;
@@ -262,10 +259,24 @@ export class Auth {
     };
   }
 
-  /** Checks an access token against the keys of this service, without asking it each time. */
-  async verifyAccessToken(token: string): Promise<Result<VerifiedToken>> {
+  /** Checks an access token against the keys of this service, without asking it each time. Loaded when it is called. */
+  async verifyAccessToken(token: string, options?: Omit<VerifyOptions, "baseUrl">): Promise<Result<VerifiedToken>> {
+    const { verifyAccessToken } = await import("./access-token.js");
     const { baseUrl, fetch } = this.settings;
-    return verifyAccessToken(token, { baseUrl, fetch });
+    return verifyAccessToken(token, { baseUrl, fetch, ...options });
+  }
+
+  /** A sign-in; what led to the page is behind it then. */
+  private async open<T extends object>(request: Request): Promise<Result<T>> {
+    const result = await this.sessions.open<T>(request);
+    if (!result.error) this.oauth.forgetResult();
+    return result;
+  }
+
+  /** What an app is told. One that keeps its refresh token needs every successor; pages and servers do not. */
+  private sessionOf({ accessToken, user, expiresAt, refreshToken }: HeldSession & { user: User }): Session {
+    const keeps = refreshToken && ["mobile", "desktop"].includes(this.settings.clientType);
+    return { accessToken, user, ...(keeps && { refreshToken }), expiresAt: new Date(expiresAt) };
   }
 
   private async public<T>(request: Request): Promise<Result<T>> {

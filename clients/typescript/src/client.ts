@@ -26,7 +26,8 @@ export function assemble(options: ClientOptions, storage?: Storage): { client: L
   const transport = new Transport(settings);
   const sessions = new Sessions(settings, transport, options);
   const oauth = new OAuthFlow(settings, transport, sessions, storage);
-  sessions.beginning = oauth.readAddress();
+  sessions.refreshesOnce = storage !== undefined;
+  sessions.beginning = oauth.readAddress().catch(() => undefined);
   const client = {
     auth: new Auth(settings, transport, sessions, oauth),
     profiles: new Profiles(transport, sessions),

@@ -8,9 +8,10 @@ export type ServerErrorCode = components["schemas"]["ErrorResponse"]["error"];
 /**
  * The codes that this library adds: the service was not reached (`NETWORK_ERROR`, `statusCode` 0); something that
  * is not the service answered, a proxy for example (`UNEXPECTED_RESPONSE`); the browser keeps no data for this
- * site, so that a sign-in that leaves the page could not be finished (`STORAGE_BLOCKED`, `statusCode` 0).
+ * site, so that a sign-in that leaves the page could not be finished (`STORAGE_BLOCKED`, `statusCode` 0); there is no
+ * WebCrypto, as on pages without https, or it lacks Ed25519 (`CRYPTO_UNAVAILABLE`, `statusCode` 0).
  */
-export type ClientErrorCode = "NETWORK_ERROR" | "UNEXPECTED_RESPONSE" | "STORAGE_BLOCKED";
+export type ClientErrorCode = "NETWORK_ERROR" | "UNEXPECTED_RESPONSE" | "STORAGE_BLOCKED" | "CRYPTO_UNAVAILABLE";
 
 /** Every code that `error.error` can have. A newer service may know more of them. */
 export type ErrorCode = ServerErrorCode | ClientErrorCode;
@@ -30,9 +31,9 @@ export class LatchkeyError extends Error {
     statusCode: number,
     error: ErrorCode,
     message: string,
-    more: { nextActions?: string | undefined; retryAfter?: number | undefined } = {},
+    more: { nextActions?: string | undefined; retryAfter?: number | undefined; cause?: unknown } = {},
   ) {
-    super(message);
+    super(message, "cause" in more ? { cause: more.cause } : undefined);
     this.name = "LatchkeyError";
     this.statusCode = statusCode;
     this.error = error;
@@ -61,6 +62,19 @@ export const success = <T>(data: T): { data: T; error: null } => ({ data, error:
 
 /** A result that did not. */
 export const failure = (error: LatchkeyError): { data: null; error: LatchkeyError } => ({ data: null, error });
+
+/** Something that is not the service answered. */
+export const unexpected = (statusCode: number, retryAfter?: number): LatchkeyError =>
+  new LatchkeyError(statusCode, "UNEXPECTED_RESPONSE", `The answer with status ${statusCode} is not one of the service.`, {
+    nextActions: "Check baseUrl, and what stands between the app and the service.",
+    retryAfter,
+  });
+
+/** There is no WebCrypto, or not all of it. */
+export const cryptoUnavailable = (): LatchkeyError =>
+  new LatchkeyError(0, "CRYPTO_UNAVAILABLE", "The cryptography that this needs is not there.", {
+    nextActions: "Serve the page over https or from localhost; elsewhere take a runtime whose WebCrypto has Ed25519.",
+  });
 
 /** There is no session where one is needed; the same code as the service's. */
 export const noSession = (): LatchkeyError =>

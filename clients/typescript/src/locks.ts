@@ -14,25 +14,25 @@ const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Does the work while nobody else does theirs under this name. */
-export async function exclusively<T>(name: string, storage: Storage, work: Work<T>): Promise<T> {
+export async function exclusively<T>(name: string, storage: Storage, work: Work<T>, patience = PATIENCE): Promise<T> {
   const locks = globalThis.navigator?.locks as LockManager | undefined;
-  if (!locks) return leased(name, storage, work);
+  if (!locks) return leased(name, storage, work, patience);
   let running: Promise<T> | undefined;
   const start = (waited: boolean): Promise<T> => (running = work(waited));
   try {
     await locks.request(name, { ifAvailable: true }, (lock) => lock && start(false));
-    if (!running) await locks.request(name, { signal: AbortSignal.timeout(PATIENCE) }, () => start(true));
+    if (!running) await locks.request(name, { signal: AbortSignal.timeout(patience) }, () => start(true));
   } catch {
     // Refused by the browser, or out of patience. If the work itself failed, its promise says so.
   }
   return running ?? work(true);
 }
 
-async function leased<T>(name: string, storage: Storage, work: Work<T>): Promise<T> {
+async function leased<T>(name: string, storage: Storage, work: Work<T>, patience: number): Promise<T> {
   if (!storage.isDurable) return work(false);
   const key = `${name}:lease`;
   const mine = `${Math.random()}`;
-  const deadline = Date.now() + PATIENCE;
+  const deadline = Date.now() + patience;
   let waited = false;
   while (Date.now() < deadline) {
     const [holder, until] = (storage.get(key) ?? "").split("@");
@@ -40,7 +40,9 @@ async function leased<T>(name: string, storage: Storage, work: Work<T>): Promise
       storage.set(key, `${mine}@${Date.now() + PATIENCE}`);
       // Two may have written; after a moment both read the same winner.
       await pause(STEP / 2);
-      if (storage.get(key)?.startsWith(`${mine}@`)) break;
+      const winner = storage.get(key);
+      // No winner at all: there is no room to write, and nothing to wait for.
+      if (!winner || winner.startsWith(`${mine}@`)) break;
     }
     waited = true;
     await pause(STEP);

@@ -1,5 +1,5 @@
 // Sign-in with an identity provider: there with a challenge, back with a code, and the exchange.
-import { failure, LatchkeyError, type Result, success } from "./errors.js";
+import { cryptoUnavailable, failure, LatchkeyError, type Result, success, unexpected } from "./errors.js";
 import { isPage, type Settings } from "./options.js";
 import { challengeOf, newVerifier } from "./pkce.js";
 import { readRedirectResult, type RedirectResult, withoutRedirectParameters } from "./redirect.js";
@@ -32,6 +32,11 @@ export interface OAuthStart {
 interface AuthUrl {
   authUrl: string;
 }
+
+/** Milliseconds for a visit at a provider. */
+const VISIT = 600_000;
+/** Milliseconds before an exchange is tried again that nobody answered. */
+const PAUSE = 1_000;
 
 /** The flow of one client, and what the address bar said when it began. */
 export class OAuthFlow {
@@ -80,14 +85,22 @@ export class OAuthFlow {
 
   /** Exchanges a code for a session; without a verifier, the one that this browser keeps. */
   async exchange(code: string, codeVerifier?: string): Promise<Result<SignedIn>> {
-    const verifier = codeVerifier ?? this.storage.get(this.key);
-    this.storage.remove(this.key);
+    const verifier = codeVerifier ?? this.kept?.[0];
     if (!verifier) return failure(notBegunHere());
     // An identity is linked by the session that began it; a sign-in does not mind one.
     const { data: session } = await this.sessions.fresh();
     const body = { code, code_verifier: verifier };
     const bearer = session?.accessToken;
-    return this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/oauth/exchange", body, bearer });
+    const exchange = (): Promise<Result<SignedIn>> =>
+      this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/oauth/exchange", body, bearer });
+    let result = await exchange();
+    if (result.error?.statusCode === 0 || result.error?.statusCode === 503) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      result = await exchange();
+    }
+    // A code that is refused may be a stranger's: the verifier is kept for the one that is still to come.
+    if (!result.error) this.storage.remove(this.key);
+    return result;
   }
 
   /** Reads the address of the page at the start; a code is taken out of it and exchanged. */
@@ -96,7 +109,7 @@ export class OAuthFlow {
     this.result = this.readResult();
     const code = new URL(location.href).searchParams.get(`${this.settings.prefix}_code`);
     if (!code) return;
-    this.cleanAddress();
+    cleanAddress(this.settings.prefix);
     const { error } = await this.exchange(code);
     if (error) this.result = { status: "error", type: "oauth", error: error.message };
   }
@@ -107,9 +120,14 @@ export class OAuthFlow {
     const now = this.readResult();
     if (now) {
       this.result = now;
-      this.cleanAddress();
+      cleanAddress(this.settings.prefix);
     }
     return this.result;
+  }
+
+  /** It was acted upon. */
+  forgetResult(): void {
+    this.result = null;
   }
 
   /** Makes the verifier, asks for the address, and goes there. */
@@ -119,12 +137,20 @@ export class OAuthFlow {
   ): Promise<Result<OAuthStart>> {
     const leaves = this.isWebPage && !skipBrowserRedirect;
     if (leaves && !this.storage.isDurable) return failure(storageBlocked());
+    if (!globalThis.crypto?.subtle) return failure(cryptoUnavailable());
     const codeVerifier = newVerifier();
     const { data, error } = await ask(await challengeOf(codeVerifier));
     if (error) return failure(error);
-    this.storage.set(this.key, codeVerifier);
+    if (!data.authUrl) return failure(unexpected(200));
+    this.forgetResult();
+    this.storage.set(this.key, this.isWebPage ? `${codeVerifier} ${Date.now()}` : codeVerifier);
     if (leaves) location.assign(data.authUrl);
     return success({ url: data.authUrl, provider, codeVerifier });
+  }
+
+  /** The verifier that this browser keeps, and when it was made. */
+  private get kept(): string[] | undefined {
+    return this.storage.get(this.key)?.split(" ");
   }
 
   private readResult(): RedirectResult | null {
@@ -132,13 +158,20 @@ export class OAuthFlow {
     if (told) return told;
     // Without the prefix an `error` in the address is the app's own, unless somebody has just been at a provider.
     const error = new URL(location.href).searchParams.get("error");
-    if (!error || !this.storage.get(this.key)) return null;
+    const [, begunAt = 0] = this.kept ?? [];
+    if (!error || !(Date.now() - Number(begunAt) < VISIT)) return null;
     this.storage.remove(this.key);
+    cleanAddress(this.settings.prefix, "error");
     return { status: "error", type: "oauth", error };
   }
+}
 
-  private cleanAddress(): void {
-    history.replaceState(history.state, "", withoutRedirectParameters(location.href, this.settings.prefix));
+/** Takes what was told out of the address bar, if the browser lets us: some count such changes, some frames have none. */
+function cleanAddress(prefix: string, ...more: string[]): void {
+  try {
+    history.replaceState(history.state, "", withoutRedirectParameters(location.href, prefix, ...more));
+  } catch {
+    // It stays there, and does no harm: a code is good once, and only with its verifier.
   }
 }
 

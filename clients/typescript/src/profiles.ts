@@ -1,5 +1,5 @@
 // `client.profiles`: the profile HTTP interface of spec 4.1.
-import { failure, type Result, success } from "./errors.js";
+import { failure, type Result, success, unexpected } from "./errors.js";
 import type { Sessions } from "./sessions.js";
 import type { Transport } from "./transport.js";
 import type { ProfileRecord, ProfileUpdate, PublicProfile } from "./types.js";
@@ -17,7 +17,7 @@ export interface SearchInput {
 /** A page of matches. */
 export interface SearchPage {
   profiles: PublicProfile[];
-  /** How many match in all. */
+  /** How many match in all; like the two below `NaN` where a proxy dropped the header. */
   total: number;
   /** The number of this page, from 1. */
   page: number;
@@ -48,11 +48,7 @@ export class Profiles {
       body: changes,
       ...(ifMatch && { headers: { "if-match": ifMatch } }),
     });
-    const user = this.sessions.store.current?.user;
-    if (answer.data && user) {
-      const { name, avatar_url } = answer.data;
-      this.sessions.store.updateUser({ ...user, profile: { name, avatar_url } });
-    }
+    if (answer.data) this.sessions.store.updateProfile(answer.data.auth_id, answer.data);
     return withTag(answer);
   }
 
@@ -62,7 +58,9 @@ export class Profiles {
     const query = { q, limit, offset };
     const answer = await this.transport.send<PublicProfile[]>({ method: "GET", path: "/api/profiles/search", query });
     if (answer.error) return failure(answer.error);
-    const count = (name: string): number => Number(answer.headers.get(name));
+    if (!Array.isArray(answer.data)) return failure(unexpected(200));
+    // Where a proxy dropped a header it is not known, which is not 0.
+    const count = (name: string): number => Number(answer.headers.get(name) ?? Number.NaN);
     return success({
       profiles: answer.data,
       total: count("x-total-count"),

@@ -11,7 +11,6 @@ export interface RedirectResult {
   token?: string;
 }
 
-const STATUSES = ["success", "ready", "error"];
 const TYPES = ["verify_email", "reset_password", "oauth"] as const;
 
 /** Reads the address of a redirect target; null where it carries no outcome. */
@@ -22,19 +21,19 @@ export function readRedirectResult(url: string | URL, prefix = "service"): Redir
   const status = parameters.get(`${prefix}_status`) ?? (error && "error");
   const type = parameters.get(`${prefix}_type`) ?? "oauth";
   const kind = TYPES.find((known) => known === type);
-  if (!STATUSES.includes(status) || !kind) return null;
-  if (status === "error") return { status, type: kind, error: error || "The link is not good." };
-  if (status === "success") return { status, type: kind };
+  if (status === "error" && kind) return { status, type: kind, error: error || "The link is not good." };
+  if (status === "success" && kind === "verify_email") return { status, type: kind };
+  if (status !== "ready" || kind !== "reset_password") return null;
   const token = parameters.get("token");
   return token
     ? { status: "ready", type: kind, token }
     : { status: "error", type: kind, error: "The link is incomplete." };
 }
 
-/** The address without what the service added: codes and tokens do not belong into histories. */
-export function withoutRedirectParameters(url: string | URL, prefix = "service"): string {
+/** The address without what the service added, and `more`: codes and tokens do not belong into histories. */
+export function withoutRedirectParameters(url: string | URL, prefix = "service", ...more: string[]): string {
   const clean = new URL(url);
-  const added = ["status", "type", "error", "code"].map((name) => `${prefix}_${name}`);
+  const added = [...["status", "type", "error", "code"].map((name) => `${prefix}_${name}`), ...more];
   const type = clean.searchParams.get(`${prefix}_type`);
   if (type === "reset_password") added.push("token");
   if (type === null && clean.searchParams.has(`${prefix}_error`)) added.push("error");

@@ -1,9 +1,9 @@
 // Refreshing a session: one at a time in this client and across tabs. A lost network, a busy service or a limit ends
 // nothing; only the service's word that the session is over does.
-import { failure, LatchkeyError, noSession, type Result, success } from "./errors.js";
+import { failure, LatchkeyError, noSession, type Result, success, unexpected } from "./errors.js";
 import { exclusively } from "./locks.js";
 import type { Settings } from "./options.js";
-import type { HeldSession, SessionStore } from "./session-store.js";
+import { type HeldSession, hold, isAlive, type SessionStore } from "./session-store.js";
 import type { Transport } from "./transport.js";
 import type { SessionAnswer } from "./types.js";
 
@@ -16,7 +16,7 @@ export const isOver = (error: LatchkeyError): boolean =>
 
 /** Refreshes the session of a store. */
 export class Refresher {
-  private running: { token: string | undefined; result: Promise<Result<HeldSession>> } | undefined;
+  private readonly running = new Map<string | undefined, Promise<Result<HeldSession>>>();
 
   constructor(
     private readonly settings: Settings,
@@ -29,26 +29,29 @@ export class Refresher {
     return (this.isWeb ? this.store.csrfToken : this.store.current?.refreshToken) != null;
   }
 
-  /** Refreshes, with the given token or that of the session; whoever asks meanwhile gets the same answer. */
-  refresh(refreshToken?: string): Promise<Result<HeldSession>> {
-    if (this.running && this.running.token === refreshToken) return this.running.result;
-    const result = this.inTurn(refreshToken).finally(() => {
-      if (this.running?.result === result) this.running = undefined;
-    });
-    this.running = { token: refreshToken, result };
+  /**
+   * Refreshes, with the given token or that of the session; whoever asks meanwhile gets the same answer. A refusal ends
+   * the session; with `isEarly` not before its access token ends.
+   */
+  refresh(refreshToken?: string, isEarly = false): Promise<Result<HeldSession>> {
+    const begun = this.running.get(refreshToken);
+    if (begun) return begun;
+    const result = this.inTurn(refreshToken, isEarly).finally(() => this.running.delete(refreshToken));
+    this.running.set(refreshToken, result);
     return result;
   }
 
   /** Does what changes the session while no other tab does. */
-  exclusively<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
-    return this.isWeb ? exclusively(this.settings.scope, this.store.storage, work) : work(false);
+  exclusively<T>(work: (waited: boolean) => Promise<T>, patience?: number): Promise<T> {
+    return this.isWeb ? exclusively(this.settings.scope, this.store.storage, work, patience) : work(false);
   }
 
   private get isWeb(): boolean {
     return this.settings.clientType === "web";
   }
 
-  private inTurn(refreshToken: string | undefined): Promise<Result<HeldSession>> {
+  private inTurn(refreshToken: string | undefined, isEarly: boolean): Promise<Result<HeldSession>> {
+    if (refreshToken && !this.isWeb) return this.byToken(refreshToken);
     const before = this.store.version;
     return this.exclusively(async (waited) => {
       if (waited) await this.news(before);
@@ -57,7 +60,7 @@ export class Refresher {
       if (this.store.version !== before && (!current || Date.now() < current.staleAt)) {
         return current ? success(current) : failure(noSession());
       }
-      return this.isWeb ? this.byCookie() : this.byToken(refreshToken ?? current?.refreshToken);
+      return this.isWeb ? this.byCookie(isEarly) : this.byHeldToken(isEarly);
     });
   }
 
@@ -75,41 +78,56 @@ export class Refresher {
     });
   }
 
-  private async byCookie(): Promise<Result<HeldSession>> {
-    const csrfToken = this.store.csrfToken;
+  private async byCookie(isEarly: boolean): Promise<Result<HeldSession>> {
+    const { csrfToken, version } = this.store;
     if (csrfToken === null) return failure(noSession());
     const result = await this.send({ headers: { "x-csrf-token": csrfToken } });
     // Somebody signed in elsewhere between the reading of the token and the sending of the cookie.
-    const isRenewed = result.error?.error === "INVALID_CSRF_TOKEN" && this.store.csrfToken !== csrfToken;
-    return isRenewed ? this.byCookie() : this.settled(result);
+    const { csrfToken: now } = this.store;
+    if (result.error && isOver(result.error) && now && now !== csrfToken) return this.byCookie(isEarly);
+    return this.settled(result, version, isEarly, csrfToken);
   }
 
-  private async byToken(refreshToken: string | undefined): Promise<Result<HeldSession>> {
-    if (!refreshToken) return failure(noSession());
-    return this.settled(await this.send({ body: { refreshToken } }));
+  private async byHeldToken(isEarly: boolean): Promise<Result<HeldSession>> {
+    const { current, version } = this.store;
+    if (!current?.refreshToken) return failure(noSession());
+    return this.settled(await this.send({ body: { refreshToken: current.refreshToken } }), version, isEarly);
+  }
+
+  /** With a token in hand, which may be of another user than the session: the answer is its own in any case. */
+  private async byToken(refreshToken: string): Promise<Result<HeldSession>> {
+    const { current, version } = this.store;
+    const result = await this.send({ body: { refreshToken } });
+    const isHeld = current?.refreshToken === refreshToken;
+    if (result.error && !isHeld) return result;
+    return this.settled(result, version, false, undefined, result);
   }
 
   private async send(more: { headers?: Record<string, string>; body?: object }): Promise<Result<HeldSession>> {
-    const { version } = this.store;
     const query = { client_type: this.settings.clientType };
-    const answer = await this.transport.send<SessionAnswer>({
-      method: "POST",
-      path: "/api/auth/refresh",
-      query,
-      ...more,
-    });
-    // A sign-in or sign-out that came while this was under way knows better.
-    if (this.store.version !== version) {
-      const { current } = this.store;
-      return current ? success(current) : failure(noSession());
-    }
-    if (answer.error) return failure(answer.error);
-    const held = this.store.open("TOKEN_REFRESHED", answer.data);
-    return held ? success(held) : failure(noSession());
+    const request = { method: "POST" as const, path: "/api/auth/refresh", query, ...more };
+    const { data, error } = await this.transport.send<SessionAnswer>(request);
+    if (error) return failure(error);
+    // A network that wants a sign-in of its own answers everything with something.
+    return typeof data.accessToken === "string" && data.accessToken
+      ? success(hold(data, data.accessToken))
+      : failure(unexpected(200));
   }
 
-  private settled(result: Result<HeldSession>): Result<HeldSession> {
-    if (result.error && isOver(result.error)) this.store.end();
+  /** Takes the answer over, unless a sign-in or sign-out that came meanwhile knows better. */
+  private settled(
+    result: Result<HeldSession>,
+    version: number,
+    isEarly: boolean,
+    csrfToken?: string,
+    late?: Result<HeldSession>,
+  ): Result<HeldSession> {
+    const { current } = this.store;
+    if (this.store.version !== version) return late ?? (current ? success(current) : failure(noSession()));
+    if (!result.error) this.store.take("TOKEN_REFRESHED", result.data);
+    else if (isOver(result.error) && !(isEarly && isAlive(current) && result.error.statusCode === 401)) {
+      this.store.lose(csrfToken);
+    }
     return result;
   }
 }

@@ -27,10 +27,20 @@ export class Schedule {
     this.at(session ? session.staleAt : NEVER);
   }
 
+  /** Whether a refresh failed, and the next is to come. */
+  get isWaiting(): boolean {
+    return this.isRetry && Date.now() < this.due;
+  }
+
   /** A refresh failed for a reason that passes. */
   retry({ retryAfter = 0 }: LatchkeyError): void {
     this.at(Date.now() + Math.max(this.pause, retryAfter * 1000), true);
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+  }
+
+  /** A refresh was refused, and the access token is good for a while: the next is when it ends. */
+  wait(session: HeldSession): void {
+    this.at(session.deadAt, true);
   }
 
   /** Stops for good. */

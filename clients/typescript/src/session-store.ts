@@ -44,7 +44,9 @@ export class SessionStore {
     const isWebPage = settings.clientType === "web" && isPage();
     this.storage = isWebPage ? siteStorage("localStorage") : memoryStorage();
     this.csrfKey = `${settings.scope}:csrf`;
-    this.tabs = openTabs(isWebPage ? settings.scope : null, ({ event, session }) => this.change(event, session));
+    this.tabs = openTabs(isWebPage ? settings.scope : null, ({ event, session, isRefusal }) => {
+      if (!isRefusal || !isAlive(this.held)) this.change(event, session);
+    });
   }
 
   /** The session, good or expired. */
@@ -58,12 +60,14 @@ export class SessionStore {
   }
 
   /** Takes over the session of an answer; one without an access token (a challenge) is none. */
-  open(event: AuthEvent, answer: SessionAnswer): HeldSession | null {
-    if (!answer.accessToken) return null;
-    const held = hold(answer, answer.accessToken);
+  open(event: AuthEvent, answer: SessionAnswer): void {
+    if (answer.accessToken) this.take(event, hold(answer, answer.accessToken));
+  }
+
+  /** Takes over a session. */
+  take(event: AuthEvent, held: HeldSession): void {
     if (held.csrfToken) this.storage.set(this.csrfKey, held.csrfToken);
     this.tell(event, held);
-    return held;
   }
 
   /** Begins with tokens in hand, of which at least one is there. */
@@ -71,17 +75,35 @@ export class SessionStore {
     this.held = hold({ ...(refreshToken && { refreshToken }) }, accessToken ?? "");
   }
 
-  /** The session is over, for this client and the other tabs. */
+  /** The session is over, for this client and the other tabs: somebody signed out. */
   end(): void {
     const wasThere = this.held !== null || this.csrfToken !== null;
     this.storage.remove(this.csrfKey);
     if (wasThere) this.tell("SIGNED_OUT", null);
   }
 
-  /** The user of the session as the service last told it. */
+  /**
+   * A refresh was refused: the session is over for this client. Other tabs may hold a token that is good: a browser that
+   * blocks cookies refuses every refresh, and no session. They hear of it only from one that had a session too.
+   */
+  lose(csrfToken?: string): void {
+    const wasHeld = this.held !== null;
+    // One that was written since belongs to a newer session.
+    if (!csrfToken || this.storage.get(this.csrfKey) === csrfToken) this.storage.remove(this.csrfKey);
+    if (wasHeld) this.tabs.tell({ event: "SIGNED_OUT", session: null, isRefusal: true });
+    this.change("SIGNED_OUT", null);
+  }
+
+  /** The user of the session as the service last told it; of another user nothing is taken over. */
   updateUser(user: User): void {
-    if (!this.held || JSON.stringify(this.held.user) === JSON.stringify(user)) return;
+    if (!this.held || !isOf(this.held, user.id) || JSON.stringify(this.held.user) === JSON.stringify(user)) return;
     this.tell("USER_UPDATED", { ...this.held, user });
+  }
+
+  /** The profile of a user, who may not be the one of the session any more. */
+  updateProfile(id: unknown, { name, avatar_url }: User["profile"]): void {
+    const user = this.held?.user;
+    if (user && user.id === id) this.updateUser({ ...user, profile: { name, avatar_url } });
   }
 
   /** Listens until the returned function is called. */
@@ -104,30 +126,40 @@ export class SessionStore {
   private change(event: AuthEvent, session: HeldSession | null): void {
     if (event === "USER_UPDATED") {
       // Another tab may say it with tokens that are older than those held here.
-      if (this.held?.user?.id !== session?.user?.id || !this.held) return;
-      session = { ...this.held, user: session?.user ?? null };
+      if (!this.held || !session?.user || !isOf(this.held, session.user.id)) return;
+      session = { ...this.held, user: session.user };
     } else {
       this.version += 1;
     }
     this.held = session;
-    for (const listener of [...this.listeners]) {
-      try {
-        listener(event, session);
-      } catch (error) {
-        // A mistake of the app's is the app's to see, and no reason to fail the call that brought the news.
-        setTimeout(() => {
-          throw error;
-        });
-      }
-    }
+    for (const listener of [...this.listeners]) safely(() => listener(event, session));
   }
 }
+
+/** Calls what the app gave. Its mistake is the app's to see, and no reason to fail the call that brought the news. */
+export function safely(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    setTimeout(() => {
+      throw error;
+    });
+  }
+}
+
+/** Whose session it is; undefined where the token cannot be read and its user was not told. */
+export const ownerOf = ({ accessToken, user }: HeldSession): string | undefined => claimsOf(accessToken).sub ?? user?.id;
+
+const isOf = (held: HeldSession, id: string): boolean => (ownerOf(held) ?? id) === id;
+
+/** Whether there is a token that has not ended. */
+export const isAlive = (held: HeldSession | null): held is HeldSession => held !== null && Date.now() < held.deadAt;
 
 /** A life for a token that cannot be read, so that it is refreshed neither at once nor never. */
 const UNKNOWN_LIFE = 300_000;
 
 /** Reads an answer. */
-function hold(answer: SessionAnswer, accessToken: string): HeldSession {
+export function hold(answer: SessionAnswer, accessToken: string): HeldSession {
   const { iat = 0, exp = 0 } = claimsOf(accessToken);
   const life = (exp - iat) * 1000 || UNKNOWN_LIFE;
   // A token that came with its user was made just now: its life is counted from here, so that a clock that is wrong

@@ -6,6 +6,8 @@ import type { AuthEvent, HeldSession } from "./session-store.js";
 export interface News {
   event: AuthEvent;
   session: HeldSession | null;
+  /** A refresh was refused, which need not be true of a tab whose token is good. */
+  isRefusal?: boolean;
 }
 
 /** A channel to the other tabs. */

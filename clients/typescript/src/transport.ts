@@ -1,6 +1,6 @@
 // One request and its answer. Not here: sessions, and what is repeated.
 import type { components } from "./generated.js";
-import { failure, LatchkeyError, type Result, success } from "./errors.js";
+import { failure, LatchkeyError, type Result, success, unexpected } from "./errors.js";
 import type { Settings } from "./options.js";
 
 /** A request, as the operations say it. */
@@ -29,9 +29,11 @@ export class Transport {
     try {
       response = await this.settings.fetch(this.address(request), this.init(request));
       body = parsed(await response.text());
-    } catch {
+    } catch (cause) {
+      // Also what the app did wrong: an origin that the service does not know, a header or body that cannot be sent.
       const error = new LatchkeyError(0, "NETWORK_ERROR", "The service could not be reached.", {
         nextActions: "Check the connection and try again.",
+        cause,
       });
       return { ...failure(error), headers: new Headers() };
     }
@@ -80,7 +82,5 @@ function refusal(response: Response, body: Partial<components["schemas"]["ErrorR
     const nextActions = body.nextActions ?? body.nextAction;
     return new LatchkeyError(response.status, body.error, body.message, { nextActions, retryAfter });
   }
-  const message = `The answer with status ${response.status} is not one of the service.`;
-  const nextActions = "Check baseUrl, and what stands between the app and the service.";
-  return new LatchkeyError(response.status, "UNEXPECTED_RESPONSE", message, { nextActions, retryAfter });
+  return unexpected(response.status, retryAfter);
 }

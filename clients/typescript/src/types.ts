@@ -55,6 +55,8 @@ export interface Session {
   user: User;
   /** When the access token ends, by the clock of the service. */
   expiresAt?: Date;
+  /** For clients of the types `mobile` and `desktop`, to be kept for the next start: each refresh makes a new one. */
+  refreshToken?: string;
 }
 
 /** What opening a session answers; `refreshToken` for clients other than `web`, which get `csrfToken`. */

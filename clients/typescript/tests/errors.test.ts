@@ -46,6 +46,7 @@ describe("an answer that is not the service's", () => {
     { status: 502, body: "<html>Bad gateway</html>" },
     { status: 200, body: "<html>Please log in to the hotel's network</html>" },
     { status: 500, body: "null" },
+    { status: 200, body: {} },
   ])("is UNEXPECTED_RESPONSE with its status: $status", async (answer) => {
     const { fetch } = fakeService(() => answer);
 
@@ -54,6 +55,21 @@ describe("an answer that is not the service's", () => {
     expect(data).toBeNull();
     expect(error).toMatchObject({ statusCode: answer.status, error: "UNEXPECTED_RESPONSE" });
   });
+});
+
+test("a stranger's JSON is UNEXPECTED_RESPONSE of every call that something would be made of", async () => {
+  const { fetch } = fakeService(() => ({ body: { status: "please log in" } }));
+  const client = serverClient(baseUrl, { accessToken: "x", refreshToken: "y", fetch });
+
+  const results = await Promise.all([
+    client.auth.signUp(CREDENTIALS),
+    client.auth.refreshSession(),
+    client.auth.getCurrentUser(),
+    client.auth.signInWithOAuth({ provider: "google" }),
+    client.profiles.search("ada"),
+  ]);
+
+  for (const { error } of results) expect(error).toMatchObject({ statusCode: 200, error: "UNEXPECTED_RESPONSE" });
 });
 
 describe("the error object", () => {

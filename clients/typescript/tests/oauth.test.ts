@@ -1,5 +1,5 @@
 // signInWithOAuth and the exchange, as the wire contract says them.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/index.js";
 import { challenge, fakeService, refusal, session, USER } from "./support/fake-service.js";
 
@@ -86,6 +86,16 @@ describe("signInWithOAuth", () => {
     expect(calls[0]?.query.getAll("redirect_uri")).toEqual([redirectTo]);
     expect(calls[0]?.query.get("code_challenge")).not.toBe("mine");
   });
+});
+
+test.each(["signInWithOAuth", "linkIdentity"] as const)("%s on a page without https says what is missing", async (how) => {
+  vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
+  const { fetch } = fakeService(() => started);
+
+  const { error } = await createClient({ baseUrl, fetch }).auth[how]({ provider: "google", redirectTo });
+  vi.unstubAllGlobals();
+
+  expect(error).toMatchObject({ statusCode: 0, error: "CRYPTO_UNAVAILABLE", nextActions: expect.any(String) });
 });
 
 describe("exchangeOAuthCode", () => {

@@ -59,6 +59,18 @@ describe("a code in the address", () => {
     expect(service.calls).toHaveLength(0);
   });
 
+  test("is exchanged also where the address bar cannot be changed, and calls go on", async () => {
+    await open(answers).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
+    address("/app?service_code=the-code");
+    vi.spyOn(history, "replaceState").mockImplementation(() => {
+      throw new DOMException("The operation is insecure.", "SecurityError");
+    });
+    const client = open(answers);
+
+    expect((await client.auth.getCurrentUser()).data?.user).toEqual(USER);
+    expect((await client.auth.signOut()).error).toBeNull();
+  });
+
   test("with skipBrowserRedirect the page stays", async () => {
     const assign = vi.spyOn(location, "assign").mockImplementation(() => undefined);
 

@@ -120,6 +120,7 @@ describe("a lost network", () => {
     ["a busy service", refusal(503, "SERVICE_BUSY")],
     ["a limit", refusal(429, "TOO_MANY_REQUESTS")],
     ["a proxy's page", { status: 502, body: "<html>" }],
+    ["a stranger's JSON", { body: { status: "please log in" } }],
   ])("%s signs nobody out", async (_, failing) => {
     let isLost = false;
     const { fetch } = fakeService(() => (isLost ? failing : session({ refreshToken: "next" })));

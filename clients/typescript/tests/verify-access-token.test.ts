@@ -91,6 +91,35 @@ describe("a token", () => {
   });
 });
 
+describe("a forged header", () => {
+  test.each([
+    [newSigner("key"), "EdDSA"],
+    [newSigner("key", "EdDSA"), "ES256"],
+  ])("with the algorithm of another type of key spoils no key", async (signer, alg) => {
+    const options = { baseUrl, fetch: keys(signer.jwk).fetch };
+
+    const forged = await verifyAccessToken(signer.sign(claims(), { alg }), options);
+    const good = await verifyAccessToken(signer.sign(claims()), options);
+
+    expect(forged.error?.error).toBe("AUTH_UNAUTHORIZED");
+    expect(good.error).toBeNull();
+  });
+});
+
+describe("a runtime without the cryptography", () => {
+  test.each([
+    ["subtle", { subtle: undefined }],
+    ["Ed25519", { subtle: { importKey: () => Promise.reject(new DOMException("no", "NotSupportedError")) } }],
+  ])("says so, and not that the token is bad: %s", async (_, crypto) => {
+    vi.stubGlobal("crypto", crypto);
+
+    const { error } = await verifyAccessToken(EDDSA.sign(claims()), { baseUrl, fetch: keys(EDDSA.jwk).fetch });
+    vi.unstubAllGlobals();
+
+    expect(error).toMatchObject({ statusCode: 0, error: "CRYPTO_UNAVAILABLE", nextActions: expect.any(String) });
+  });
+});
+
 describe("the keys", () => {
   test("are fetched once for many tokens", async () => {
     const { fetch, calls } = keys(FIRST.jwk);

@@ -57,12 +57,15 @@ export const USER = {
 
 let issued = 0;
 
-/** An unsigned access token that lives so many seconds, for clients, which do not check it. */
-export function accessToken(life = 900): string {
+/** An unsigned access token of a user, for clients, which do not check it; it lives so many seconds. */
+export function accessTokenOf(sub: string, life = 900): string {
   const iat = Math.floor(Date.now() / 1000);
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  return `${part({ alg: "none" })}.${part({ sub: USER.id, iat, exp: iat + life, jti: `${issued++}` })}.`;
+  return `${part({ alg: "none" })}.${part({ sub, iat, exp: iat + life, jti: `${issued++}` })}.`;
 }
+
+/** The same, of the one user. */
+export const accessToken = (life?: number): string => accessTokenOf(USER.id, life);
 
 /** The answer to a sign-in or refresh. */
 export const session = (more: object = {}, life = 900): Answer => ({
