@@ -41,7 +41,8 @@ if (await isUp()) {
   console.log(`\nThe service at ${SERVICE} is used.`);
 } else {
   // With the data in a folder of its own, and with verification, so that there is something to see.
-  const settings = ["data.dir=examples/.data", "auth.require_email_verification=true"].flatMap((one) => ["--set", one]);
+  const trusted = 'server.trusted_proxies=["127.0.0.1", "::1"]';
+  const settings = ["data.dir=examples/.data", "auth.require_email_verification=true", trusted].flatMap((one) => ["--set", one]);
   const binary = process.env.LATCHKEY_BINARY;
   if (binary) start(binary, ...settings);
   else start("cargo", "run", "--package", "latchkey", "--", ...settings);

@@ -3,8 +3,20 @@ import { account, forgot, newPassword, signIn, signUp, verify } from "./views.mj
 
 const HOME = { redirect: "/" };
 
-/** What a link of a mail said, in words. */
-const OUTCOMES = { success: "Your address is verified. Sign in now.", error: "That link is not good any more." };
+/**
+ * What the start page says, by the code in its address: that of a link of a mail, or of one of our own redirects. Texts
+ * themselves are not taken from the address, where anybody could write them.
+ */
+const NOTICES = {
+  success: "Your address is verified. Sign in now.",
+  error: "That link is not good any more. Ask for a new mail.",
+  mailed: "Open the link in the mail that we sent.",
+  changed: "Your password is changed. Sign in with the new one.",
+};
+const noticeOf = ({ notice, service_status: status }) => {
+  const code = notice ?? status;
+  return Object.hasOwn(NOTICES, code ?? "") ? NOTICES[code] : undefined;
+};
 
 /** By GET. */
 export const pages = {
@@ -14,7 +26,7 @@ export const pages = {
     if (!data.user) {
       const { data: config } = await client.auth.getPublicConfig();
       const providers = [...(config?.oAuthProviders ?? []), ...(config?.customOAuthProviders ?? [])];
-      return signIn({ notice: fields.notice ?? OUTCOMES[fields.service_status], providers });
+      return signIn({ notice: noticeOf(fields), providers });
     }
     // The same request: the session was refreshed above, if it had to be, and is not again.
     const [profile, sessions] = await Promise.all([client.profiles.me(), client.auth.listSessions()]);
@@ -26,7 +38,7 @@ export const pages = {
   "/new-password": async ({ fields }) =>
     fields.service_status === "ready" && fields.token
       ? newPassword({ otp: fields.token })
-      : { redirect: `/?notice=${encodeURIComponent(fields.service_error ?? "Ask for a new mail.")}` },
+      : { redirect: "/?notice=error" },
   "/oauth/callback": async ({ client, fields }) => {
     const { error } = await client.auth.exchangeOAuthCode(fields.service_code ?? "");
     return error ? signIn({ error }) : HOME;
@@ -47,8 +59,7 @@ export const actions = {
     if (!data.requireEmailVerification) return HOME;
     const { data: config } = await client.auth.getPublicConfig();
     const isCode = config?.verifyEmailMethod === "code";
-    const notice = "Open the link in the mail that we sent.";
-    return { redirect: isCode ? `/verify?email=${encodeURIComponent(email)}` : `/?notice=${encodeURIComponent(notice)}` };
+    return { redirect: isCode ? `/verify?email=${encodeURIComponent(email)}` : "/?notice=mailed" };
   },
   "/verify": async ({ client, fields }) => {
     const { email, otp } = fields;
@@ -70,7 +81,7 @@ export const actions = {
     }
     const { error } = await client.auth.resetPassword({ newPassword: wanted, otp });
     if (error) return { status: 400, ...newPassword({ error, otp }) };
-    return { redirect: `/?notice=${encodeURIComponent("Your password is changed. Sign in with the new one.")}` };
+    return { redirect: "/?notice=changed" };
   },
   "/oauth": async ({ client, fields, origin }) => {
     const redirectTo = `${origin}/oauth/callback`;

@@ -25,7 +25,10 @@ async function readForm(request) {
 function clientOf(request, response) {
   const cookies = headerCookies(request.headers.cookie, (cookie) => response.appendHeader("set-cookie", cookie));
   // This app is served over http on localhost, and over https everywhere else.
-  return createServerClient({ baseUrl, cookies, cookieOptions: { secure: origin.startsWith("https:") } });
+  const cookieOptions = { secure: origin.startsWith("https:") };
+  // The service counts its limits by address: by the visitor's, where it trusts this app (server.trusted_proxies).
+  const headers = { "x-forwarded-for": request.socket.remoteAddress };
+  return createServerClient({ baseUrl, cookies, cookieOptions, headers });
 }
 
 async function answer(request, response) {
@@ -33,7 +36,8 @@ async function answer(request, response) {
   const isPost = request.method === "POST";
   // Cookies are SameSite=Lax, and a form of another site is refused besides.
   if (isPost && request.headers.origin !== origin) return { status: 403, title: "Refused", body: "" };
-  const route = (isPost ? actions : pages)[url.pathname];
+  const routes = isPost ? actions : pages;
+  const route = Object.hasOwn(routes, url.pathname) ? routes[url.pathname] : undefined;
   if (!route) return { status: 404, title: "Not found", body: "" };
   const fields = isPost ? await readForm(request) : Object.fromEntries(url.searchParams);
   return route({ client: clientOf(request, response), fields, origin });

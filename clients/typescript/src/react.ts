@@ -9,6 +9,7 @@ import {
   useContext,
   useEffect,
   useMemo,
+  useRef,
   useState,
 } from "react";
 import type { SignUpInput } from "./auth.js";
@@ -21,19 +22,36 @@ interface Known {
   session: Session | null;
   /** Nothing is known of a session yet: show neither a sign-in form nor a user. */
   isLoading: boolean;
+  /** Why nothing is known yet, for example `NETWORK_ERROR`. It is tried again. */
+  error: LatchkeyError | null;
 }
+
+const UNKNOWN: Known = { session: null, isLoading: true, error: null };
 
 const Context = createContext<(Known & { client: LatchkeyClient }) | null>(null);
 
 /** Gives a client to the components below. Make the client once, outside of any component. */
 export function LatchkeyProvider(props: { client: LatchkeyClient; children?: ReactNode }): ReactElement {
   const { client, children } = props;
-  const [known, setKnown] = useState<Known>({ session: null, isLoading: true });
-  useEffect(
-    () => client.auth.onAuthStateChange((_, session) => setKnown({ session, isLoading: false })),
-    [client],
-  );
-  const value = useMemo(() => ({ ...known, client }), [known, client]);
+  // With its client: what was known of another one says nothing of this.
+  const [state, setState] = useState({ ...UNKNOWN, of: client });
+  useEffect(() => {
+    let isWanted = true;
+    const stop = client.auth.onAuthStateChange((_, session) =>
+      setState({ session, isLoading: false, error: null, of: client }),
+    );
+    void client.auth.getCurrentSession().then(({ error }) => {
+      if (isWanted && error) setState((now) => (now.of === client && !now.isLoading ? now : { ...UNKNOWN, error, of: client }));
+    });
+    return () => {
+      isWanted = false;
+      stop();
+    };
+  }, [client]);
+  const value = useMemo(() => {
+    const { session, isLoading, error } = state.of === client ? state : UNKNOWN;
+    return { session, isLoading, error, client };
+  }, [state, client]);
   return createElement(Context.Provider, { value }, children);
 }
 
@@ -48,14 +66,14 @@ export const useLatchkey = (): LatchkeyClient => useKnown().client;
 
 /** The session, or null; it follows sign-ins, refreshes and sign-outs, of other tabs too. */
 export function useSession(): Known {
-  const { session, isLoading } = useKnown();
-  return { session, isLoading };
+  const { session, isLoading, error } = useKnown();
+  return { session, isLoading, error };
 }
 
 /** The user of the session, or null. */
-export function useUser(): { user: User | null; isLoading: boolean } {
-  const { session, isLoading } = useKnown();
-  return { user: session?.user ?? null, isLoading };
+export function useUser(): { user: User | null; isLoading: boolean; error: LatchkeyError | null } {
+  const { session, isLoading, error } = useKnown();
+  return { user: session?.user ?? null, isLoading, error };
 }
 
 /** An operation with the state of its last run. */
@@ -63,7 +81,7 @@ export interface Action<Input extends unknown[], Output extends { error: Latchke
   /** Runs it; the result is also returned. */
   run: (...input: Input) => Promise<Output>;
   isPending: boolean;
-  /** The result of the last run that ended; null before. */
+  /** The result of the last run; null before it ended. */
   result: Output | null;
   /** Its error; null while it runs again. */
   error: LatchkeyError | null;
@@ -74,19 +92,24 @@ function useAction<Input extends unknown[], Output extends { error: LatchkeyErro
 ): Action<Input, Output> {
   const client = useLatchkey();
   const [state, setState] = useState<{ isPending: boolean; result: Output | null }>({ isPending: false, result: null });
+  const runs = useRef(0);
   const run = useCallback(
     async (...input: Input) => {
-      setState({ isPending: true, result: null });
-      const result = await operation(client, ...input);
-      setState({ isPending: false, result });
-      return result;
+      const number = ++runs.current;
+      let result: Output | null = null;
+      setState({ isPending: true, result });
+      try {
+        result = await operation(client, ...input);
+        return result;
+      } finally {
+        // The answer of an older run does not take the place of a newer.
+        if (number === runs.current) setState({ isPending: false, result });
+      }
     },
     [client, operation],
   );
   return { run, ...state, error: state.result?.error ?? null };
 }
-
-
 
 const signUp = (client: LatchkeyClient, input: SignUpInput): Promise<Result<SignedUp>> => client.auth.signUp(input);
 const signIn = (client: LatchkeyClient, input: { email: string; password: string }): Promise<Result<SignedIn>> =>

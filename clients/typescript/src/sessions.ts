@@ -125,7 +125,7 @@ export class Sessions {
     }, SIGN_OUT_PATIENCE);
   }
 
-  /** The user as the service knows it now. Without a network: as it was last known. */
+  /** The user as the service knows it now. Without a network, or of a busy service: as it was last known. */
   async user(): Promise<Result<User | null>> {
     const before = this.store.version;
     const session = await this.current();
@@ -137,14 +137,16 @@ export class Sessions {
     // A refresh in this very call told it already.
     if (this.store.version !== before && session.data.user) return success(session.data.user);
     const { data, error } = await this.send<{ user: User }>({ method: "GET", path: "/api/auth/sessions/current" });
-    if (data) {
-      if (!data.user) return failure(unexpected(200));
+    if (data?.user) {
       this.store.updateUser(data.user);
       return success(data.user);
     }
     const known = this.store.current?.user;
-    if (error.error === "AUTH_UNAUTHORIZED") return this.store.current ? failure(error) : success(null);
-    return known ? success(known) : failure(error);
+    const why = error ?? unexpected(200);
+    const { statusCode } = why;
+    if (why.error === "AUTH_UNAUTHORIZED") return this.store.current ? failure(why) : success(null);
+    const isLasting = statusCode >= 400 && statusCode < 500 && statusCode !== 429;
+    return known && !isLasting ? success(known) : failure(why);
   }
 
   /** Refreshes now, because somebody asks for it. */

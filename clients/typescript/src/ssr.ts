@@ -1,6 +1,6 @@
 // @latchkey/client/ssr: a session in the cookies of an app that renders on a server. The browser talks to the app
-// alone; the app talks to the service. One client per request: it refreshes at most once, and writes the new tokens
-// back to where they came from.
+// alone; the app talks to the service. One client per request: it refreshes at most once, whatever comes of it, and
+// writes the new tokens back to where they came from.
 import { assemble, type LatchkeyClient } from "./client.js";
 import type { ClientOptions } from "./options.js";
 import type { Storage } from "./storage.js";
@@ -29,7 +29,7 @@ export interface Cookies {
 export interface ServerClientOptions
   extends Pick<ClientOptions, "baseUrl" | "anonKey" | "headers" | "timeout" | "fetch"> {
   cookies: Cookies;
-  /** The beginning of the names of the cookies. Default `latchkey`. */
+  /** The beginning of the names of the cookies, after `__Host-` where they are secure and no domain is given. Default `latchkey`. */
   cookieName?: string;
   /** `secure` (default true; off for http in development), `sameSite` (default lax), `domain`. */
   cookieOptions?: Partial<Pick<CookieOptions, "secure" | "sameSite" | "domain">>;
@@ -44,7 +44,10 @@ const VERIFIER_LIFE = 600;
 export function createServerClient(options: ServerClientOptions): LatchkeyClient {
   const { cookies, cookieName = "latchkey", cookieOptions, ...rest } = options;
   const base = { path: "/", httpOnly: true, secure: true, sameSite: "lax" as const, ...cookieOptions };
-  const names = { access: `${cookieName}-access`, refresh: `${cookieName}-refresh`, verifier: `${cookieName}-verifier` };
+  // With this prefix a browser takes the cookie from this host alone: no neighbour under the same domain can plant one.
+  const prefix = base.secure && !base.domain ? "__Host-" : "";
+  const [access, refresh, verifier] = ["access", "refresh", "verifier"].map((name) => `${prefix}${cookieName}-${name}`);
+  const names = { access, refresh, verifier } as { access: string; refresh: string; verifier: string };
   const write = (name: string, value: string | undefined, life: number): void =>
     cookies.set?.(name, value ?? "", { ...base, maxAge: value ? life : 0 });
 
@@ -79,8 +82,9 @@ export function headerCookies(cookieHeader: string | null | undefined, setCookie
   const values = new Map<string, string>();
   for (const pair of (cookieHeader ?? "").split(";")) {
     const [name = "", ...value] = pair.trim().split("=");
-    // As in RFC 6265: the first of several is the one with the longest path.
-    if (!values.has(name)) values.set(name, value.join("="));
+    const text = value.join("=");
+    // Two that differ: a neighbour under the same domain may have planted one, and nothing tells which.
+    values.set(name, (values.get(name) ?? text) === text ? text : "");
   }
   return {
     get: (name) => values.get(name) || undefined,

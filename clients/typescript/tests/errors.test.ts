@@ -107,6 +107,20 @@ test("error.error is one of the documented codes, to the compiler", () => {
   expect(known).not.toContain(misspelt);
 });
 
+test.each([
+  [403, "FORBIDDEN", false],
+  [503, "SERVICE_BUSY", true],
+] as const)("a refusal with %i %s: the last known user stands for it: %s", async (status, code, isKnown) => {
+  const { fetch } = fakeService(({ path }) => (path.endsWith("current") ? refusal(status, code) : session()));
+  const client = createClient({ baseUrl, fetch });
+  await client.auth.signInWithPassword(CREDENTIALS);
+
+  const { data, error } = await client.auth.getCurrentUser();
+
+  expect(data?.user !== undefined).toBe(isKnown);
+  expect(error?.error).toBe(isKnown ? undefined : code);
+});
+
 describe("what goes with a call", () => {
   test("is the anonymous key, until there is a user", async () => {
     const { fetch, calls } = fakeService(({ path }) => (path === "/api/auth/sessions" ? session() : {}));

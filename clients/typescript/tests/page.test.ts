@@ -88,6 +88,47 @@ describe("a code in the address", () => {
 
     const told = open(answers).auth.getRedirectResult();
     expect(told).toEqual({ status: "error", type: "oauth", error: "Access was denied" });
+    expect(location.href.endsWith("/app")).toBe(true);
+  });
+
+  test("an error of the app's own is not a provider's, long after a visit that was given up", async () => {
+    await open(answers).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
+    address("/app?error=mine");
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
+
+    const told = open(answers).auth.getRedirectResult();
+    now.mockRestore();
+
+    expect(told).toBeNull();
+    expect(location.href.endsWith("?error=mine")).toBe(true);
+  });
+
+  test("a stranger's code in the address does not cost the sign-in that is under way", async () => {
+    const service = fakeService(({ path, body }) => {
+      if (!path.endsWith("exchange")) return { body: { authUrl: "https://provider.example/authorize" } };
+      return body.code === "mine" ? session() : refusal(400, "INVALID_OAUTH_CODE");
+    });
+    await open(service).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
+    address("/app?service_code=planted");
+    expect((await open(service).auth.getCurrentUser()).data?.user).toBeNull();
+
+    address("/app?service_code=mine");
+
+    expect((await open(service).auth.getCurrentUser()).data?.user).toEqual(USER);
+  });
+
+  test("is presented again where nobody answered", async () => {
+    let isLost = true;
+    const service = fakeService(({ path }) => {
+      if (!path.endsWith("exchange")) return { body: { authUrl: "https://provider.example/authorize" } };
+      const answer = isLost ? ("lost" as const) : session();
+      isLost = false;
+      return answer;
+    });
+    await open(service).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
+    address("/app?service_code=the-code");
+
+    expect((await open(service).auth.getCurrentUser()).data?.user).toEqual(USER);
   });
 });
 
@@ -101,6 +142,16 @@ describe("getRedirectResult", () => {
     expect(first).toEqual({ status: "ready", type: "reset_password", token: "abc" });
     expect(location.href.endsWith("/app?x=1")).toBe(true);
     expect(client.auth.getRedirectResult()).toEqual(first);
+  });
+
+  test("is forgotten when the password was set", async () => {
+    address("/app?service_status=ready&service_type=reset_password&token=abc");
+    const client = open(fakeService(() => session()));
+    client.auth.getRedirectResult();
+
+    await client.auth.resetPassword({ newPassword: "staple of the battery", otp: "abc" });
+
+    expect(client.auth.getRedirectResult()).toBeNull();
   });
 
   test("is null without one", () => {
@@ -191,6 +242,33 @@ describe("other tabs", () => {
   });
 });
 
+describe("a sign-out", () => {
+  test("takes effect before the service answers", async () => {
+    const service = fakeService(({ path }) => (path.endsWith("logout") ? new Promise<never>(() => undefined) : session()));
+    const client = open(service);
+    await client.auth.signInWithPassword(CREDENTIALS);
+
+    void client.auth.signOut();
+
+    await expect.poll(() => service.calls).toHaveLength(2);
+    expect(service.calls[1]?.headers.get("x-csrf-token")).toBe("csrf");
+    expect((await client.auth.getCurrentSession()).data?.session).toBeNull();
+    expect(localStorage.getItem(`latchkey:${baseUrl}:csrf`)).toBeNull();
+  });
+
+  test("ends the session by its token where the cookie is that of an app on another origin", async () => {
+    const service = fakeService(({ path, query }) => {
+      const isCookie = path.endsWith("logout") && query.get("client_type") === "web";
+      return isCookie ? refusal(403, "INVALID_CSRF_TOKEN") : session();
+    });
+    const client = open(service);
+    const { data } = await client.auth.signInWithPassword(CREDENTIALS);
+
+    expect((await client.auth.signOut()).error).toBeNull();
+    expect(service.calls.at(-1)?.headers.get("authorization")).toBe(`Bearer ${data?.accessToken}`);
+  });
+});
+
 describe("a sign-out without a network", () => {
   test("ends the session in this browser, for reloads too, and says that the service does not know", async () => {
     let isLost = false;
@@ -233,6 +311,18 @@ describe("what the app does wrong", () => {
 
     expect(error).toBeNull();
     expect(reported).toEqual([mistake]);
+  });
+
+  test("a callback that throws at INITIAL_SESSION is reported once, and stops nothing", async () => {
+    const reported = vi.spyOn(globalThis, "setTimeout").mockImplementation((() => 0) as never);
+    const client = open(fakeService(() => session()));
+    client.auth.onAuthStateChange(() => {
+      throw new Error("a mistake of the app");
+    });
+    await client.auth.getCurrentUser();
+    await Promise.resolve();
+
+    expect(reported).toHaveBeenCalledTimes(1);
   });
 
   test("a client that was closed still answers", async () => {

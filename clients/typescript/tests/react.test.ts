@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // @latchkey/client/react.
-import { createElement, type ReactElement } from "react";
+import { createElement, type ReactElement, StrictMode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -14,11 +14,11 @@ let root: Root;
 let isRight = true;
 
 function Account(): ReactElement {
-  const { user, isLoading } = useUser();
+  const { user, isLoading, error } = useUser();
   const { session: held } = useSession();
   const signIn = useSignInWithPassword();
   const signOut = useSignOut();
-  const text = isLoading ? "loading" : `${user?.email ?? "nobody"} ${held ? "with" : "without"} a session`;
+  const text = isLoading ? ["loading", error?.error].join(" ").trim() : `${user?.email ?? "nobody"} ${held ? "with" : "without"} a session`;
   return createElement(
     "main",
     null,
@@ -28,7 +28,8 @@ function Account(): ReactElement {
   );
 }
 
-const page = (): ReactElement => createElement(LatchkeyProvider, { client }, createElement(Account));
+const page = (): ReactElement =>
+  createElement(StrictMode, null, createElement(LatchkeyProvider, { client }, createElement(Account)));
 const shown = (): string | null | undefined => document.querySelector("p")?.textContent;
 const click = (id: string): void => document.getElementById(id)?.click();
 
@@ -66,6 +67,49 @@ test("an operation tells its error", async () => {
   click("in");
 
   await expect.poll(shown).toBe("nobody without a session INVALID_CREDENTIALS");
+});
+
+test("another client shows nothing of the one before", async () => {
+  await expect.poll(shown).toBe("nobody without a session");
+  click("in");
+  await expect.poll(shown).toBe(`${USER.email} with a session`);
+  client.close();
+
+  localStorage.clear();
+  client = createClient({ baseUrl: "http://other.example", fetch: fakeService(() => session()).fetch });
+  root.render(page());
+
+  await expect.poll(shown).toBe("nobody without a session");
+});
+
+test("the newest of two runs is shown", async () => {
+  let answer: () => void = () => undefined;
+  let number = 0;
+  const { fetch } = fakeService(async () => {
+    number += 1;
+    if (number > 1) return refusal(429, "TOO_MANY_REQUESTS");
+    await new Promise<void>((resolve) => (answer = resolve));
+    return refusal(401, "INVALID_CREDENTIALS");
+  });
+  client = createClient({ baseUrl: "http://slow.example", clientType: "server", fetch });
+  root.render(page());
+  await expect.poll(shown).toBe("nobody without a session");
+
+  click("in");
+  click("in");
+  await expect.poll(shown).toBe("nobody without a session TOO_MANY_REQUESTS");
+  answer();
+  await client.auth.getCurrentUser();
+
+  expect(shown()).toBe("nobody without a session TOO_MANY_REQUESTS");
+});
+
+test("why nothing is known yet is told", async () => {
+  localStorage.setItem("latchkey:http://lost.example:csrf", "csrf");
+  client = createClient({ baseUrl: "http://lost.example", fetch: fakeService(() => "lost").fetch });
+  root.render(page());
+
+  await expect.poll(shown).toBe("loading NETWORK_ERROR");
 });
 
 test("a page rendered on a server says that nothing is known yet", () => {

@@ -9,6 +9,9 @@ describe("readRedirectResult", () => {
     ["", null],
     ["?service_status=other&service_type=verify_email", null],
     ["?service_status=success&service_type=other", null],
+    ["?service_status=success&service_type=reset_password", null],
+    ["?service_status=ready&token=abc", null],
+    ["?service_status=ready&service_type=verify_email&token=abc", null],
     ["?service_status=success&service_type=verify_email", { status: "success", type: "verify_email" }],
     [
       "?service_status=error&service_type=verify_email&service_error=The+link+is+too+old.",

@@ -153,6 +153,20 @@ describe("a lost network", () => {
     expect((await client.profiles.me()).error?.error).toBe("NETWORK_ERROR");
   });
 
+  test("is not asked by every call while the token lives", async () => {
+    const { fetch, calls } = fakeService(({ path }) =>
+      path === REFRESH ? refusal(503, "SERVICE_BUSY") : session({ refreshToken: "next" }),
+    );
+    const client = createClient({ baseUrl, fetch, clientType: "mobile" });
+    await client.auth.signInWithPassword(CREDENTIALS);
+    await vi.advanceTimersByTimeAsync(14 * 60_000);
+
+    for (let i = 0; i < 10; i++) await client.profiles.me();
+
+    expect(count(calls, REFRESH)).toBe(1);
+    client.close();
+  });
+
   test("is asked again with growing pauses", async () => {
     const { fetch, calls } = fakeService(({ path }) => (path === REFRESH ? "lost" : session({ refreshToken: "next" })));
     const client = createClient({ baseUrl, fetch, clientType: "desktop" });
@@ -189,6 +203,23 @@ describe("the end of a session", () => {
       expect((await client.auth.getCurrentUser()).data).toEqual({ user: null });
     },
   );
+
+  test("a refresh ahead of time that is refused ends it when the access token ends", async () => {
+    const { fetch } = fakeService(({ path }) =>
+      path === REFRESH ? refusal(401, "AUTH_UNAUTHORIZED") : session({ refreshToken: "next" }),
+    );
+    const client = createClient({ baseUrl, fetch, clientType: "mobile" });
+    const heard: string[] = [];
+    client.auth.onAuthStateChange((event) => heard.push(event));
+    await client.auth.signInWithPassword(CREDENTIALS);
+
+    await vi.advanceTimersByTimeAsync(14.5 * 60_000);
+    expect(heard).not.toContain("SIGNED_OUT");
+    await vi.advanceTimersByTimeAsync(60_000);
+
+    expect(heard).toContain("SIGNED_OUT");
+    client.close();
+  });
 
   test("a sign-out that comes during a refresh has the last word", async () => {
     let answer: () => void = () => undefined;

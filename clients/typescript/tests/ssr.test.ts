@@ -41,17 +41,17 @@ describe("against the running service", () => {
 
     expect(visitor.written).toHaveLength(2);
     for (const cookie of visitor.written) {
-      expect(cookie).toMatch(/^latchkey-(access|refresh)=[\w.-]+; Path=\/; Max-Age=7776000; SameSite=lax; HttpOnly; Secure$/);
+      expect(cookie).toMatch(/^__Host-latchkey-(access|refresh)=[\w.-]+; Path=\/; Max-Age=7776000; SameSite=lax; HttpOnly; Secure$/);
     }
   });
 
   test("a visitor whose access token is gone is refreshed", async () => {
     const visitor = newVisitor();
     const { email } = await newUser(visitor.request());
-    visitor.jar.delete("latchkey-access");
+    visitor.jar.delete("__Host-latchkey-access");
 
     expect(must(await visitor.request().auth.getCurrentUser()).user?.email).toBe(email);
-    expect(visitor.jar.get("latchkey-access")).toMatch(/^ey/);
+    expect(visitor.jar.get("__Host-latchkey-access")).toMatch(/^ey/);
   });
 });
 
@@ -59,7 +59,7 @@ describe("one refresh per request", () => {
   test("serves all calls of the request, and its tokens are written back", async () => {
     const { fetch, calls } = fakeService(({ path }) => (path === "/api/auth/refresh" ? session({ refreshToken: "second" }) : { body: {} }));
     const visitor = newVisitor({ fetch });
-    visitor.jar.set("latchkey-access", accessToken(-10)).set("latchkey-refresh", "first");
+    visitor.jar.set("__Host-latchkey-access", accessToken(-10)).set("__Host-latchkey-refresh", "first");
 
     const client = visitor.request();
     await Promise.all([client.profiles.me(), client.auth.getCurrentUser(), client.auth.listSessions()]);
@@ -68,12 +68,31 @@ describe("one refresh per request", () => {
     const refreshes = calls.filter((call) => call.path === "/api/auth/refresh");
     expect(refreshes.map((call) => call.body)).toEqual([{ refreshToken: "first" }]);
     expect(refreshes[0]?.query.get("client_type")).toBe("server");
-    expect(visitor.jar.get("latchkey-refresh")).toBe("second");
+    expect(visitor.jar.get("__Host-latchkey-refresh")).toBe("second");
+  });
+
+  test.each([
+    ["nobody answers", "lost" as const],
+    ["what is asked for is refused", refusal(401, "AUTH_UNAUTHORIZED")],
+  ])("is not repeated where %s", async (_, answer) => {
+    const { fetch, calls } = fakeService(({ path }) => {
+      if (path !== "/api/auth/refresh") return refusal(401, "AUTH_UNAUTHORIZED");
+      return answer === "lost" ? answer : session({ refreshToken: "second" });
+    });
+    const visitor = newVisitor({ fetch });
+    visitor.jar.set("__Host-latchkey-access", accessToken(-10)).set("__Host-latchkey-refresh", "first");
+
+    const client = visitor.request();
+    await client.auth.getCurrentUser();
+    await client.profiles.me();
+    await client.auth.listSessions();
+
+    expect(calls.filter((call) => call.path === "/api/auth/refresh")).toHaveLength(1);
   });
 
   test("happens not at all where cookies cannot be set", async () => {
     const { fetch, calls } = fakeService(() => refusal(401, "AUTH_UNAUTHORIZED"));
-    const jar: Record<string, string> = { "latchkey-access": accessToken(-10), "latchkey-refresh": "first" };
+    const jar: Record<string, string> = { "__Host-latchkey-access": accessToken(-10), "__Host-latchkey-refresh": "first" };
     const client = createServerClient({ baseUrl: "http://fake.example", fetch, cookies: { get: (name) => jar[name] } });
 
     await client.profiles.me();
@@ -84,7 +103,7 @@ describe("one refresh per request", () => {
   test("that is refused removes the cookies", async () => {
     const { fetch } = fakeService(() => refusal(401, "AUTH_UNAUTHORIZED"));
     const visitor = newVisitor({ fetch });
-    visitor.jar.set("latchkey-access", accessToken(-10)).set("latchkey-refresh", "first");
+    visitor.jar.set("__Host-latchkey-access", accessToken(-10)).set("__Host-latchkey-refresh", "first");
 
     expect(await visitor.request().auth.getCurrentUser()).toEqual({ data: { user: null }, error: null });
     expect(visitor.jar.size).toBe(0);
@@ -92,7 +111,7 @@ describe("one refresh per request", () => {
 
   test("that a lost network prevents removes nothing", async () => {
     const visitor = newVisitor({ fetch: fakeService(() => "lost").fetch });
-    visitor.jar.set("latchkey-access", accessToken(-10)).set("latchkey-refresh", "first");
+    visitor.jar.set("__Host-latchkey-access", accessToken(-10)).set("__Host-latchkey-refresh", "first");
 
     expect((await visitor.request().auth.getCurrentUser()).error?.error).toBe("NETWORK_ERROR");
     expect(visitor.jar.size).toBe(2);
@@ -111,4 +130,11 @@ test("a sign-in by OAuth keeps its verifier in a cookie for ten minutes", async 
 
   expect(calls[1]?.body).toEqual({ code: "the-code", code_verifier: data?.codeVerifier });
   expect([...visitor.jar.keys()].sort()).toEqual(["app-access", "app-refresh"]);
+});
+
+test("of two cookies by one name that differ none is taken", () => {
+  const cookies = headerCookies("a=planted; b=1; a=own; b=1; a=own", () => undefined);
+
+  expect(cookies.get("a")).toBeUndefined();
+  expect(cookies.get("b")).toBe("1");
 });

@@ -46,13 +46,15 @@ describe("a token", () => {
     ["an issuer by another name", { issuer: "https://accounts.example" }, { iss: "https://accounts.example", aud: "https://accounts.example" }],
     ["an audience of its own", { audience: "api" }, { aud: "api" }],
     ["one audience of several", {}, { aud: ["api", "%"] }],
+    ["an address that is spelt another way", { baseUrl: "%" }, {}],
     ["a past not-before", {}, { nbf: 1 }],
     ["a clock that is a little late", {}, { exp: Math.floor(Date.now() / 1000) - 2 }],
   ])("with %s passes", async (_, options, more) => {
     const aud = "aud" in more && Array.isArray(more.aud) ? { aud: ["api", baseUrl] } : {};
     const token = FIRST.sign(claims({ ...more, ...aud }));
+    const address = "baseUrl" in options ? `${baseUrl.replace("http://f", "HTTP://F")}:80/` : baseUrl;
 
-    expect((await verifyAccessToken(token, { baseUrl, ...options, fetch: keys(FIRST.jwk).fetch })).error).toBeNull();
+    expect((await verifyAccessToken(token, { ...options, baseUrl: address, fetch: keys(FIRST.jwk).fetch })).error).toBeNull();
   });
 
   test("signed with EdDSA passes", async () => {
@@ -142,10 +144,55 @@ describe("the keys", () => {
     served = [FIRST.jwk, second.jwk];
     vi.setSystemTime(Date.now() + 11_000);
     const rotated = await verifyAccessToken(second.sign(claims()), { baseUrl, fetch });
-    for (const kid of ["a", "b", "c"]) await verifyAccessToken(newSigner(kid).sign(claims()), { baseUrl, fetch });
+    const invented = ["a", "b", "c"].map((kid) => verifyAccessToken(newSigner(kid).sign(claims()), { baseUrl, fetch }));
+    const refused = await Promise.all(invented);
     vi.useRealTimers();
 
     expect(rotated.error).toBeNull();
+    expect(refused.map(({ error }) => error?.error)).toEqual(Array(3).fill("AUTH_UNAUTHORIZED"));
+    expect(calls).toHaveLength(3);
+  });
+
+  test("that are new at once are waited for, although the set was fetched a moment ago", async () => {
+    let served: object[] = [FIRST.jwk];
+    const { fetch } = fakeService(() => ({ body: { keys: served } }));
+    const second = newSigner("second");
+    await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch });
+
+    served = [FIRST.jwk, second.jwk];
+
+    expect((await verifyAccessToken(second.sign(claims()), { baseUrl, fetch })).error).toBeNull();
+  });
+
+  test("that grow old while the service is gone are used without waiting for it, and it is asked now and then", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    let isLost = false;
+    const { fetch, calls } = fakeService(() => (isLost ? "lost" : { body: { keys: [FIRST.jwk] } }));
+    await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch });
+
+    isLost = true;
+    vi.setSystemTime(Date.now() + 3_600_000);
+    const results = [];
+    for (let i = 0; i < 5; i++) results.push(await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch }));
+    const unknown = [];
+    for (let i = 0; i < 5; i++) unknown.push(await verifyAccessToken(EDDSA.sign(claims()), { baseUrl, fetch }));
+    vi.useRealTimers();
+
+    expect(results.every(({ error }) => error === null)).toBe(true);
+    expect(unknown.every(({ error }) => error?.error === "NETWORK_ERROR")).toBe(true);
+    expect(calls).toHaveLength(2);
+  });
+
+  test("are fetched again where the clock was set back", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const { fetch, calls } = keys(FIRST.jwk);
+    vi.setSystemTime(Date.now() + 86_400_000);
+    await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch });
+
+    vi.setSystemTime(Date.now() - 86_400_000);
+    await verifyAccessToken(FIRST.sign(claims()), { baseUrl, fetch });
+    vi.useRealTimers();
+
     expect(calls).toHaveLength(2);
   });
 

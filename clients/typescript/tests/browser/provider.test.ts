@@ -7,13 +7,16 @@ import { must, newUser, serverClient } from "../support/people.js";
 import { decide, sayWho, startProvider } from "../support/provider.js";
 import { type Service, startService } from "../support/service.js";
 
+/** Where the service sends browsers for which nobody says where. */
+const DEFAULT_TARGET = "http://localhost:5199/";
+
 describe("a provider", () => {
   let browser: Browser;
   let service: Service;
   let app: App;
   let provider: ChildProcess;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({ "auth.default_redirect_url": DEFAULT_TARGET });
     [browser, app, provider] = await Promise.all([openBrowser(), startApp(service.url), startProvider(service.url)]);
   });
   afterAll(async () => {
@@ -44,6 +47,24 @@ describe("a provider", () => {
     await page.reload();
     await seen(page, "verified");
     await page.context().close();
+  });
+
+  test("signInWithOAuth begins in every variant", async () => {
+    const { auth } = serverClient(service.url);
+    const skipBrowserRedirect = true;
+
+    const begun = [
+      await auth.signInWithOAuth({ provider: "acme", redirectTo: app.url, skipBrowserRedirect }),
+      await auth.signInWithOAuth({ provider: "acme", skipBrowserRedirect }),
+      await auth.signInWithOAuth("acme", { redirectTo: app.url, skipBrowserRedirect }),
+    ];
+
+    for (const result of begun) {
+      const { url = "", provider, codeVerifier } = must(result);
+      expect(new URL(url).searchParams.get("client_id")).toBe("latchkey");
+      expect(provider).toBe("acme");
+      expect(codeVerifier).toMatch(/^[\w-]{43}$/);
+    }
   });
 
   test("linkIdentity links to the user of the session, unlinkIdentity takes it back", async () => {

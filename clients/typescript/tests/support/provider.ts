@@ -11,7 +11,11 @@ const SCRIPT = fileURLToPath(new URL("../../../../crates/server/tests/oidc/serve
 export async function startProvider(serviceUrl: string): Promise<ChildProcess> {
   const callback = `${serviceUrl}/api/auth/oauth/custom/acme/callback`;
   const child = spawn("node", [SCRIPT, "0", callback], { stdio: ["pipe", "pipe", "ignore"] });
-  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`the provider ${SCRIPT} ended with status ${code}`);
+  });
+  const [line] = (await Promise.race([once(child.stdout, "data"), ended])) as [Buffer];
+  ended.catch(() => undefined);
   const { issuer } = JSON.parse(line.toString()) as { issuer: string };
   const body = {
     key: "acme",
