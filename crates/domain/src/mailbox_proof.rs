@@ -29,9 +29,9 @@ pub struct ProofEffects {
 }
 
 impl ProofEffects {
-    /// The effects on an account. Nobody may wait inside an account until its owner proves the mailbox: a
-    /// contested account keeps no password, and the first proof by reset or provider leaves nothing that was put there
-    /// before.
+    /// The effects on an account. Nobody may wait inside an account until its owner proves the mailbox: a contested
+    /// account keeps no password, no identity and no session, and the first proof by reset or provider leaves nothing
+    /// that was put there before.
     #[must_use]
     pub const fn of(proof: Proof, was_ever_verified: bool, is_contested: bool) -> Self {
         match proof {
@@ -39,7 +39,7 @@ impl ProofEffects {
                 drops_password: is_contested,
                 clears_public_text: is_contested,
                 removes_identities: is_contested,
-                ends_sessions: false,
+                ends_sessions: is_contested,
             },
             Proof::Reset => Self {
                 drops_password: false, // it is replaced
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(ProofEffects::of(Proof::Verification, false, false), ProofEffects::default());
         let contested = ProofEffects::of(Proof::Verification, false, true);
         assert!(contested.drops_password && contested.clears_public_text);
-        assert!(!contested.ends_sessions);
+        assert!(contested.removes_identities && contested.ends_sessions);
     }
 
     #[test]

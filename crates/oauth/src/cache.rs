@@ -22,16 +22,38 @@ const LONGEST_LIFE: Duration = Duration::from_hours(24);
 const STALE: Duration = Duration::from_hours(24);
 /// How long something old is used after a failure before the provider is asked again.
 const PAUSE: Duration = Duration::from_secs(30);
-/// How often what is fresh may be fetched again before its time, in each [`RENEWAL_WINDOW`].
-const RENEWALS: u32 = 5;
-const RENEWAL_WINDOW: Duration = Duration::from_mins(5);
+/// How long one who asks waits for something newer than what is old: the rest of the sign-in needs time too.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long it takes until what is fresh may be fetched before its time once more.
+const RENEWAL_PAUSE: Duration = Duration::from_secs(10);
 /// Addresses come from the operator, so there are few; this only bounds a mistake.
 const MOST: usize = 512;
 
 /// Things of one kind, by their address.
 pub(crate) struct Cache<T> {
     stage: Stage,
+    patience: Duration,
     slots: Mutex<HashMap<String, Arc<Slot<T>>>>,
+}
+
+/// On whose word something is fetched before its time. Each has renewals of its own, so that strangers cannot use up
+/// those of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// What the provider itself answered.
+    Provider,
+    /// What anybody can send here.
+    Stranger,
+}
+
+impl Asker {
+    /// How often in a row.
+    const fn renewals(self) -> u32 {
+        match self {
+            Self::Provider => 20,
+            Self::Stranger => 5,
+        }
+    }
 }
 
 /// What a provider answered, with how long it lets it be kept.
@@ -48,8 +70,14 @@ struct State<T> {
     /// Counts the answers, good and bad, so that who waited for one knows that it came.
     answers: u64,
     failure: Option<(ProviderError, Timestamp)>,
-    window_start: Timestamp,
-    renewals: u32,
+    renewals: [Renewals; 2],
+}
+
+/// Renewals that were made of late; one is forgotten in each [`RENEWAL_PAUSE`].
+#[derive(Default)]
+struct Renewals {
+    made: u32,
+    counted_at: Timestamp,
 }
 
 struct Kept<T> {
@@ -67,7 +95,7 @@ impl<T> Kept<T> {
 
 impl<T> Cache<T> {
     pub(crate) fn new(stage: Stage) -> Self {
-        Self { stage, slots: Mutex::new(HashMap::new()) }
+        Self { stage, patience: PATIENCE, slots: Mutex::new(HashMap::new()) }
     }
 
     /// What is kept under `key`, or what `fetch` brings.
@@ -79,14 +107,17 @@ impl<T> Cache<T> {
         fetch: impl FnOnce() -> F,
     ) -> Result<Arc<T>, ProviderError> {
         let slot = self.slot(key);
-        let seen = {
+        let (seen, stale) = {
             let state = slot.state();
             if let Some(value) = state.usable_at_once(now) {
                 return Ok(value);
             }
-            state.answers
+            (state.answers, state.stale(now))
         };
-        self.ask(&slot, seen, now, deadline, fetch).await
+        let Some(stale) = stale else { return self.ask(&slot, seen, now, deadline, fetch).await };
+        let soon = deadline.min(Instant::now() + self.patience);
+        // No answer where somebody else is asking, and waits as well.
+        Ok(self.ask(&slot, seen, now, soon, fetch).await.unwrap_or(stale))
     }
 
     /// Something newer than `old`, which turned out to lack what was looked for. Gives what there is where it was
@@ -95,6 +126,7 @@ impl<T> Cache<T> {
         &self,
         key: &str,
         old: &Arc<T>,
+        asker: Asker,
         now: Timestamp,
         deadline: Instant,
         fetch: impl FnOnce() -> F,
@@ -105,7 +137,7 @@ impl<T> Cache<T> {
             if let Some(kept) = state.kept.as_ref().filter(|kept| !Arc::ptr_eq(&kept.value, old)) {
                 return Ok(Arc::clone(&kept.value));
             }
-            if !state.may_renew(now) {
+            if !state.renewals[asker as usize].take(asker.renewals(), now) {
                 return Ok(Arc::clone(old));
             }
             state.answers
@@ -113,9 +145,11 @@ impl<T> Cache<T> {
         self.ask(&slot, seen, now, deadline, fetch).await
     }
 
-    /// Drops what is kept under `key`.
-    pub(crate) fn forget(&self, key: &str) {
-        self.slots().remove(key);
+    /// Drops what is kept under `key`, and gives it. Requests under way do not bring it back.
+    pub(crate) fn forget(&self, key: &str) -> Option<Arc<T>> {
+        let slot = self.slots().remove(key)?;
+        let state = slot.state();
+        state.kept.as_ref().map(|kept| Arc::clone(&kept.value))
     }
 
     async fn ask<F: Future<Output = Fetched<T>>>(
@@ -131,7 +165,7 @@ impl<T> Cache<T> {
         if let Some(answer) = slot.state().answer_since(seen, now) {
             return answer; // somebody else's request, while this one waited
         }
-        let fetched = fetch().await;
+        let fetched = timeout_at(deadline, fetch()).await.unwrap_or_else(|_| Err(too_slow(self.stage)));
         slot.state().take(fetched, now)
     }
 
@@ -151,8 +185,7 @@ impl<T> Cache<T> {
 
 impl<T> Slot<T> {
     fn new() -> Arc<Self> {
-        let state =
-            State { kept: None, answers: 0, failure: None, window_start: Timestamp::default(), renewals: 0 };
+        let state = State { kept: None, answers: 0, failure: None, renewals: Default::default() };
         Arc::new(Self { state: Mutex::new(state), asking: tokio::sync::Mutex::new(()) })
     }
 
@@ -201,15 +234,26 @@ impl<T> State<T> {
             }
         }
     }
+}
 
-    fn may_renew(&mut self, now: Timestamp) -> bool {
-        let is_in_window = self.window_start <= now && now < self.window_start.plus(RENEWAL_WINDOW);
-        if !is_in_window {
-            self.window_start = now;
-            self.renewals = 0;
+impl Renewals {
+    /// Takes one of `most`, if one is left.
+    fn take(&mut self, most: u32, now: Timestamp) -> bool {
+        if now < self.counted_at {
+            *self = Self::default(); // the clock went back
         }
-        self.renewals += 1;
-        self.renewals <= RENEWALS
+        let mut forgotten = now.since(self.counted_at).as_secs() / RENEWAL_PAUSE.as_secs();
+        if forgotten >= u64::from(self.made) {
+            self.counted_at = now;
+            self.made = 0;
+            forgotten = 0;
+        }
+        let forgotten = u32::try_from(forgotten).unwrap_or(u32::MAX);
+        self.made -= forgotten;
+        self.counted_at = self.counted_at.plus(RENEWAL_PAUSE * forgotten);
+        let is_left = self.made < most;
+        self.made += u32::from(is_left);
+        is_left
     }
 }
 

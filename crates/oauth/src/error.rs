@@ -53,7 +53,7 @@ pub enum ProviderError {
     Refused {
         /// What was asked for.
         stage: Stage,
-        /// The provider's error code, cut and cleaned; `http_NNN` where it gave none.
+        /// The provider's error code: letters, digits and `_.:-`, at most 64. Where it gave none, `http_NNN` or `other`.
         error: String,
         /// The provider's own words, cut and cleaned, without what we sent; `None` where it gave none.
         description: Option<String>,

@@ -8,9 +8,9 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::authorization;
-use crate::cache::Cache;
+use crate::cache::{Asker, Cache};
 use crate::discovery::Metadata;
-use crate::error::{ProviderError, Stage};
+use crate::error::{IdTokenFault, ProviderError, Stage};
 use crate::id_token::{Expected, Jws, Nonce};
 use crate::identity::{ProviderIdentity, VerifiedIdToken};
 use crate::keys::ProviderKeys;
@@ -135,18 +135,25 @@ impl ProviderClient {
             issuer: provider.issuer_of_tokens(&metadata),
             audiences,
             parties,
-            nonce: Nonce::IfPresent(token.nonce),
+            nonce: if provider.entry.hashes_nonces {
+                Nonce::IfPresentHashed(token.nonce)
+            } else {
+                Nonce::IfPresent(token.nonce)
+            },
             now,
         };
-        let proved = talk.prove(&metadata, &jws, &expected).await?;
-        let identity = provider.entry.facts.read(&provider.key, &[&proved.claims])?;
+        let proved = talk.prove(&metadata, &jws, &expected, Asker::Stranger).await?;
+        // A token that says too little is what the app asked the provider for: nothing that passes.
+        let identity = provider.entry.facts.read(&provider.key, &[&proved.claims]);
+        let identity = identity.map_err(|_| IdTokenFault::Subject)?;
         Ok(VerifiedIdToken { identity, expires_at: proved.expires_at, replay_key: jws.replay_key() })
     }
 
-    /// Drops what is kept of the provider's discovery document: for when an operator changed it.
+    /// Drops what is kept of the provider, its discovery document and its keys: for when an operator changed it.
     pub fn forget(&self, provider: &Provider) {
-        if let Ok(document) = provider.document() {
-            self.documents.forget(document.as_str());
+        let Ok(document) = provider.document() else { return };
+        if let Some(metadata) = self.documents.forget(document.as_str()) {
+            self.keys.forget(metadata.jwks_uri.as_str());
         }
     }
 
@@ -157,12 +164,16 @@ impl ProviderClient {
 
 /// A provider that repeats what it was sent must not bring it into a log.
 fn without_secrets(error: ProviderError, provider: &Provider, grant: &Grant<'_>) -> ProviderError {
-    let ProviderError::Refused { stage, error, description } = error else { return error };
     let client_secret = match &provider.client.secret {
         ClientSecret::Text(secret) => secret.expose(),
         ClientSecret::AppleKey { .. } => "",
     };
-    let secrets = [grant.code, grant.pkce.expose(), client_secret];
+    without(error, &[grant.code, grant.nonce, grant.pkce.expose(), client_secret])
+}
+
+/// The refusal without the provider's words where these repeat one of the secrets.
+fn without(error: ProviderError, secrets: &[&str]) -> ProviderError {
+    let ProviderError::Refused { stage, error, description } = error else { return error };
     let repeats = |text: &str| secrets.iter().any(|secret| secret.len() > 3 && text.contains(secret));
     ProviderError::Refused {
         stage,

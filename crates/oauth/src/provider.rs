@@ -9,6 +9,7 @@ use crate::secret::SecretText;
 mod check;
 mod place;
 
+pub(crate) use check::is_guid;
 pub(crate) use place::Place;
 
 /// How this service proves itself to a provider.

@@ -20,6 +20,8 @@ pub struct Entry {
     pub(crate) scopes: Scopes,
     /// Parameters of the authorization request that this provider wants besides.
     pub(crate) parameters: &'static [(&'static str, &'static str)],
+    /// Whether its native apps hand it the SHA-256 of their nonce, and keep the nonce secret.
+    pub(crate) hashes_nonces: bool,
     pub(crate) facts: Facts,
 }
 

@@ -64,12 +64,18 @@ impl Service {
             return Ok(());
         }
         let bearer = bearer.ok_or(Error::AnonKeyRequired)?;
-        let is_anon = self.config.anon_key.is_some_and(|key| key == TokenHash::of(bearer.as_bytes()));
-        if is_anon || self.names.verify_once(bearer, &self.signing.load(), Timestamp::default()).is_some() {
+        if self.is_anon_key(bearer)
+            || self.names.verify_once(bearer, &self.signing.load(), Timestamp::default()).is_some()
+        {
             Ok(())
         } else {
             Err(Error::Unauthorized)
         }
+    }
+
+    /// Whether this is the anonymous key.
+    pub(crate) fn is_anon_key(&self, bearer: &str) -> bool {
+        self.config.anon_key.is_some_and(|key| key == TokenHash::of(bearer.as_bytes()))
     }
 
     /// Whether this is exactly an admin key, in constant time.

@@ -122,6 +122,24 @@ impl Limits {
         self.take_here(&self.by_address("sign-in through providers, per address", rate, client), now)
     }
 
+    /// Whether so many unknown states came back from a client that no more of its returns are looked at. Those of
+    /// flows that were begun count nowhere: each took from the bucket of [`Self::take_oauth`] at its start.
+    pub fn has_guessed_states(&self, client: &Client, now: Timestamp) -> bool {
+        let local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut takes = self.unknown_state(client).into_iter();
+        takes.any(|take| take.take(local.full_at.get(&take.key).copied(), now).is_err())
+    }
+
+    /// Counts an unknown state that came back from a client.
+    pub fn note_unknown_state(&self, client: &Client, now: Timestamp) {
+        // Whether it was the last one matters at the next.
+        let _ = self.take_here(&self.unknown_state(client), now);
+    }
+
+    fn unknown_state(&self, client: &Client) -> Vec<Take> {
+        self.by_address("unknown OAuth states, per address", self.config.oauth_address, client)
+    }
+
     /// Takes from this instance's bucket for searches and public profiles.
     pub fn take_public_read(&self, client: &Client, now: Timestamp) -> Result<()> {
         let rate = self.config.public_read_address;

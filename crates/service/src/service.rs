@@ -131,7 +131,7 @@ impl Service {
         parts.store.ensure_signing_key(candidate).await?;
         let signing = KeySet::open(&parts.store.list_signing_keys(now).await?, &keys)?;
         let settings = parts.base_settings.in_force(&parts.store.load_settings().await?)?;
-        let providers = Providers::open(&parts.oauth, &parts.store.list_oauth_providers().await?, &keys)?;
+        let providers = Providers::open(&parts.oauth, parts.store.list_oauth_providers().await?, &keys)?;
         let provider_client = ProviderClient::new(parts.oauth.outbound.clone())?;
         let names =
             TokenNames { issuer: parts.config.origin().to_owned(), audience: parts.config.audience.clone() };

@@ -32,9 +32,10 @@ impl Service {
         let stored = self.store.load_settings().await?;
         let keys = KeySet::open(&self.store.list_signing_keys(self.clock.now()).await?, &self.keys)?;
         let rows = self.store.list_oauth_providers().await?;
-        let providers = Providers::open(&self.oauth_parts, &rows, &self.keys)?;
+        let providers = Providers::open(&self.oauth_parts, rows, &self.keys)?;
         let settings = self.base_settings.in_force(&stored)?;
-        self.providers.store(Arc::new(providers));
+        let before = self.providers.swap(Arc::new(providers));
+        before.changed_until(&self.providers.load()).for_each(|one| self.provider_client.forget(&one.client));
         self.signing.store(Arc::new(keys));
         self.settings.store(Arc::new(settings));
         Ok(())

@@ -25,7 +25,7 @@ use crate::script::{Answers, Script, Slot};
 use crate::store::PostgresStore;
 use crate::transact::Step;
 use crate::values::{Value, values};
-use crate::{audit, challenges, sessions};
+use crate::{audit, challenges, sessions, sign_up};
 
 /// Most identities of a user that are listed.
 const LISTED: u32 = 1_000;
@@ -153,7 +153,9 @@ async fn open_with_identity(
     store
         .transact(&reads, |answers| {
             if noted.is_some_and(|slot| answers.affected(slot) == 0) {
-                return Ok(Step::Answer(IdentityOutcome::Replayed));
+                let mut writes = Script::default();
+                audit::record(&mut writes, sign_in.events.replayed.clone())?;
+                return Ok(Step::done(writes, IdentityOutcome::Replayed));
             }
             let Judged { verdict, account } = concerned_account.judge(answers, identity, sign_in.rules)?;
             let held = answers.find(locked, |row| Cells::new(row, "users").id::<UserId>("id"))?;
@@ -190,6 +192,9 @@ fn open(
         (IdentityVerdict::Create, _) => {
             let account = sign_in.account().ok_or(StoreError::Corrupt { table: "users", column: "email" })?;
             accounts::insert(&mut writes, &account, account.email.key().as_str(), Pending::No)?;
+            if !account.email_verified {
+                sign_up::contest(&mut writes, user_id, now);
+            }
             link(&mut writes, user_id, identity, now);
             happened.push(&events.signed_up);
         }

@@ -127,12 +127,12 @@ async fn take_code(store: &PostgresStore, presented: &PresentedCode) -> StoreRes
     store
         .transact(&reads, |answers| {
             let Some((stored, identity)) = answers.find(found, read_code)? else {
-                return Ok(Step::Answer(TakenCode::Refused));
+                return Ok(Step::Answer(TakenCode::Unknown));
             };
             let taken = match stored.judge(presented) {
                 CodeVerdict::NeedsSession => return Ok(Step::Answer(TakenCode::NeedsSession)),
                 CodeVerdict::Good => TakenCode::Good { identity: Box::new(identity), linker: stored.linker },
-                CodeVerdict::Burnt => TakenCode::Refused,
+                CodeVerdict::Burnt => TakenCode::Burnt(Box::new(identity)),
             };
             Ok(Step::done(Script::of(DELETE_CODE, values![&presented.code]), taken))
         })

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
-use latchkey_store::{OAuthProviders, StoreResult, StoredProvider};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{FoundProvider, OAuthProviders, StoreResult, StoredProvider};
 use tokio_postgres::Row;
 
 use crate::audit;
@@ -21,12 +22,13 @@ const CREATE: &str = "
     INSERT INTO oauth_providers (key, kind, config, sealed, created_at, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (key) DO NOTHING";
 const UPDATE: &str = "
-    UPDATE oauth_providers SET config = $3, sealed = $4, updated_at = $5 WHERE key = $1 AND kind = $2";
+    UPDATE oauth_providers SET config = $3, sealed = $4, updated_at = $5
+    WHERE key = $1 AND kind = $2 AND updated_at = $6";
 const DELETE: &str = "DELETE FROM oauth_providers WHERE key = $1 AND kind = $2";
 
 #[async_trait]
 impl OAuthProviders for PostgresStore {
-    async fn list_oauth_providers(&self) -> StoreResult<Vec<StoredProvider>> {
+    async fn list_oauth_providers(&self) -> StoreResult<Vec<FoundProvider>> {
         Ok(self.ask(LIST, Vec::new()).await?.list(read_provider)?)
     }
 
@@ -37,10 +39,15 @@ impl OAuthProviders for PostgresStore {
         change(self, CREATE, values, event).await
     }
 
-    async fn update_oauth_provider(&self, provider: StoredProvider, event: AuditEvent) -> StoreResult<bool> {
+    async fn update_oauth_provider(
+        &self,
+        provider: StoredProvider,
+        replaces: Timestamp,
+        event: AuditEvent,
+    ) -> StoreResult<bool> {
         let StoredProvider { key, kind, config, sealed, updated_at, .. } = provider;
         let config = object_text(&config)?;
-        let values = values![key.as_str(), kind.as_str(), config, sealed, updated_at];
+        let values = values![key.as_str(), kind.as_str(), config, sealed, updated_at, replaces];
         change(self, UPDATE, values, event).await
     }
 
@@ -78,11 +85,11 @@ async fn change(
         .await
 }
 
-fn read_provider(row: &Row) -> Fallible<StoredProvider> {
+fn read_provider(row: &Row) -> Fallible<FoundProvider> {
     let mut cells = Cells::new(row, "oauth_providers");
-    Ok(StoredProvider {
-        key: cells.parsed("key", |text| ProviderKey::parse(text).ok())?,
-        kind: cells.parsed("kind", ProviderKind::from_stored)?,
+    Ok(FoundProvider {
+        key: cells.text("key")?.to_owned(),
+        kind: cells.text("kind")?.to_owned(),
         config: cells.object("config")?,
         sealed: cells.bytes("sealed")?,
         created_at: cells.time("created_at")?,

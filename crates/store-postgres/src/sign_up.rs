@@ -3,6 +3,7 @@
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
@@ -95,13 +96,18 @@ fn renew(sign_up: &PendingSignUp, there: &Account) -> Fallible<Step<SignUpOutcom
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up)?;
     if outcome == SignUpOutcome::Contested {
-        writes.add(CONTEST, values![user.id, now]);
+        contest(&mut writes, user.id, now);
     }
     let key = user.email.key().as_str();
     challenges::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), challenge, now);
     outbox::write(&mut writes, mail, MailKind::Verify, Address::Of(user.id, &user.email), now);
     audit::record_of(&mut writes, repeated(account.event.clone()), user.id)?;
     Ok(Step::done(writes, outcome))
+}
+
+/// Until its mailbox is proven, nothing in the account is known to be its owner's.
+pub(crate) fn contest(writes: &mut Script, id: UserId, now: Timestamp) {
+    writes.add(CONTEST, values![id, now]);
 }
 
 fn tell_owner(sign_up: &PendingSignUp, there: &Account) -> Fallible<Step<SignUpOutcome>> {

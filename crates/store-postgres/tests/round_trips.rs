@@ -333,7 +333,7 @@ async fn identities(measured: &mut Measured) {
     };
     op!(m.create_oauth_provider(kept.clone(), event(next())));
     op!(m.list_oauth_providers());
-    op!(m.update_oauth_provider(kept, event(next())));
+    op!(m.update_oauth_provider(kept, now, event(next())));
     op!(m.delete_oauth_provider(&provider, ProviderKind::BuiltIn, event(next())));
 }
 

@@ -22,7 +22,7 @@ use crate::proof::prove;
 use crate::rows::{Cells, Id};
 use crate::statements::{execute, find, list};
 use crate::store::SqliteStore;
-use crate::{audit, challenges, profiles, sessions};
+use crate::{audit, challenges, profiles, sessions, sign_up};
 
 /// Most identities of a user that are listed.
 const LISTED: u32 = 1_000;
@@ -94,6 +94,7 @@ pub(crate) fn find_owner(conn: &Connection, identity: &ProvenIdentity) -> Fallib
 
 fn open_with_identity(conn: &Connection, sign_in: SignInWithIdentity) -> Fallible<IdentityOutcome> {
     if !sign_in.token.map_or(Ok(true), |token| note_token(conn, token))? {
+        audit::record(conn, sign_in.events.replayed)?;
         return Ok(IdentityOutcome::Replayed);
     }
     let Judged { verdict, account } = judge(conn, &sign_in.identity, sign_in.rules)?;
@@ -127,6 +128,9 @@ fn note_token(conn: &Connection, token: UsedToken) -> Fallible<bool> {
 fn create(conn: &Connection, sign_in: &SignInWithIdentity) -> Fallible<()> {
     let account = sign_in.account().ok_or(StoreError::Corrupt { table: "users", column: "email" })?;
     accounts::insert(conn, &account, account.email.key().as_str(), Pending::No)?;
+    if !account.email_verified {
+        sign_up::contest(conn, account.id, account.now)?;
+    }
     link(conn, account.id, &sign_in.identity, account.now)?;
     audit::record_in(conn, account.event, account.id, sign_in.session.id)
 }

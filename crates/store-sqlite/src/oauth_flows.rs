@@ -43,7 +43,12 @@ impl OAuthFlows for SqliteStore {
     }
 
     async fn take_flow(&self, state: TokenHash, now: Timestamp) -> StoreResult<StateOutcome> {
-        self.write(move |conn| take_flow(conn, state, now)).await
+        // Anybody can invent a state; only one that is there is worth a turn of the one writer.
+        match self.read(|conn| find(conn, FIND_FLOW, params![state.as_bytes()], read_flow))? {
+            None => Ok(StateOutcome::Unknown),
+            Some(replayed @ StateOutcome::Replayed { .. }) => Ok(replayed),
+            Some(_) => self.write(move |conn| take_flow(conn, state, now)).await,
+        }
     }
 
     async fn save_oauth_code(&self, code: NewOAuthCode) -> StoreResult<NewCodeOutcome> {
@@ -111,7 +116,7 @@ fn save_code(conn: &Connection, code: &NewOAuthCode) -> Fallible<NewCodeOutcome>
 fn take_code(conn: &Connection, presented: &PresentedCode) -> Fallible<TakenCode> {
     let Some((stored, identity)) = find(conn, FIND_CODE, params![presented.code.as_bytes()], read_code)?
     else {
-        return Ok(TakenCode::Refused);
+        return Ok(TakenCode::Unknown);
     };
     let verdict = stored.judge(presented);
     if verdict == CodeVerdict::NeedsSession {
@@ -120,7 +125,7 @@ fn take_code(conn: &Connection, presented: &PresentedCode) -> Fallible<TakenCode
     execute(conn, DELETE_CODE, params![presented.code.as_bytes()])?;
     Ok(match verdict {
         CodeVerdict::Good => TakenCode::Good { identity: Box::new(identity), linker: stored.linker },
-        CodeVerdict::Burnt | CodeVerdict::NeedsSession => TakenCode::Refused,
+        CodeVerdict::Burnt | CodeVerdict::NeedsSession => TakenCode::Burnt(Box::new(identity)),
     })
 }
 

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
-use latchkey_store::{OAuthProviders, StoreResult, StoredProvider};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{FoundProvider, OAuthProviders, StoreResult, StoredProvider};
 use rusqlite::{Connection, Row, params};
 
 use crate::audit;
@@ -19,12 +20,13 @@ const CREATE: &str = "
     INSERT INTO oauth_providers (key, kind, config, sealed, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (key) DO NOTHING";
 const UPDATE: &str = "
-    UPDATE oauth_providers SET config = ?3, sealed = ?4, updated_at = ?5 WHERE key = ?1 AND kind = ?2";
+    UPDATE oauth_providers SET config = ?3, sealed = ?4, updated_at = ?5
+    WHERE key = ?1 AND kind = ?2 AND updated_at = ?6";
 const DELETE: &str = "DELETE FROM oauth_providers WHERE key = ?1 AND kind = ?2";
 
 #[async_trait]
 impl OAuthProviders for SqliteStore {
-    async fn list_oauth_providers(&self) -> StoreResult<Vec<StoredProvider>> {
+    async fn list_oauth_providers(&self) -> StoreResult<Vec<FoundProvider>> {
         self.read(|conn| list(conn, LIST, [], read_provider))
     }
 
@@ -40,11 +42,17 @@ impl OAuthProviders for SqliteStore {
         .await
     }
 
-    async fn update_oauth_provider(&self, provider: StoredProvider, event: AuditEvent) -> StoreResult<bool> {
+    async fn update_oauth_provider(
+        &self,
+        provider: StoredProvider,
+        replaces: Timestamp,
+        event: AuditEvent,
+    ) -> StoreResult<bool> {
         self.write(move |conn| {
             let StoredProvider { key, kind, config, sealed, updated_at, .. } = provider;
             let config = object_text(&config)?;
-            let params = params![key.as_str(), kind.as_str(), config, sealed, updated_at.as_millis()];
+            let (updated_at, replaces) = (updated_at.as_millis(), replaces.as_millis());
+            let params = params![key.as_str(), kind.as_str(), config, sealed, updated_at, replaces];
             let is_updated = execute(conn, UPDATE, params)? > 0;
             note(conn, is_updated, event)
         })
@@ -75,11 +83,11 @@ fn note(conn: &Connection, is_changed: bool, event: AuditEvent) -> Fallible<bool
     Ok(is_changed)
 }
 
-fn read_provider(row: &Row<'_>) -> Fallible<StoredProvider> {
+fn read_provider(row: &Row<'_>) -> Fallible<FoundProvider> {
     let mut cells = Cells::new(row, "oauth_providers");
-    Ok(StoredProvider {
-        key: cells.parsed("key", |text| ProviderKey::parse(text).ok())?,
-        kind: cells.parsed("kind", ProviderKind::from_stored)?,
+    Ok(FoundProvider {
+        key: cells.text("key")?.to_owned(),
+        kind: cells.text("kind")?.to_owned(),
         config: cells.object("config")?,
         sealed: cells.bytes("sealed")?,
         created_at: cells.time("created_at")?,

@@ -3,6 +3,7 @@
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
@@ -76,13 +77,19 @@ fn renew(conn: &Connection, sign_up: PendingSignUp, there: &Account) -> Fallible
     let now = account.now;
     let user = &there.user;
     if outcome == SignUpOutcome::Contested {
-        execute(conn, CONTEST, params![user.id.blob(), now.as_millis()])?;
+        contest(conn, user.id, now)?;
     }
     let key = user.email.key().as_str();
     challenges::write(conn, key, Purpose::VerifyEmail, Some(user.id), &challenge, now)?;
     outbox::write(conn, &mail, MailKind::Verify, Address::Of(user.id, &user.email), now)?;
     audit::record_of(conn, repeated(account.event), user.id)?;
     Ok(outcome)
+}
+
+/// Until its mailbox is proven, nothing in the account is known to be its owner's.
+pub(crate) fn contest(conn: &Connection, id: UserId, now: Timestamp) -> Fallible<()> {
+    execute(conn, CONTEST, params![id.blob(), now.as_millis()])?;
+    Ok(())
 }
 
 fn tell_owner(conn: &Connection, sign_up: PendingSignUp, there: &Account) -> Fallible<SignUpOutcome> {

@@ -78,6 +78,8 @@ pub struct IdentityEvents {
     pub signed_in: AuditEvent,
     /// It was refused; names the account where there is one.
     pub refused: AuditEvent,
+    /// Its token was presented before.
+    pub replayed: AuditEvent,
 }
 
 /// What came of a sign-in with an identity.
@@ -87,7 +89,7 @@ pub enum IdentityOutcome {
     Opened(Box<User>),
     /// Nothing but the audit (and the used token) changed.
     Refused(IdentityRefusal),
-    /// The token was presented before; nothing changed.
+    /// The token was presented before; nothing but the audit changed.
     Replayed,
 }
 
@@ -164,8 +166,9 @@ pub struct LinkedIdentity {
 pub trait Identities {
     /// Notes the token, judges by [`latchkey_domain::identity::judge_sign_in`] and does what the verdict says:
     ///
-    /// - *Create* makes a verified account if the provider proved the address, else an unverified one, never a pending
-    ///   one; with a profile of the identity's name and picture.
+    /// - *Create* makes a verified account if the provider proved the address, else an unverified and contested one
+    ///   (so that nothing in it outlives the proof of the mailbox), never a pending one; with a profile of the
+    ///   identity's name and picture.
     /// - *Link* changes nothing else of the account.
     /// - *`TakeOver`* proves the address by [`latchkey_domain::mailbox_proof::Proof::Provider`], ends every code and
     ///   token of the account, and fills name and picture of its profile, if it has one, from the identity.

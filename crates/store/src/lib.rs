@@ -42,7 +42,7 @@ pub use oauth_flows::{
     CodeVerdict, Linker, NewCodeOutcome, NewFlow, NewOAuthCode, OAuthFlows, PresentedCode, StateOutcome,
     StoredCode, TakenCode, TakenFlow,
 };
-pub use oauth_providers::{OAuthProviders, StoredProvider};
+pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{

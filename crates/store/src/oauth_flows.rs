@@ -162,8 +162,10 @@ pub enum TakenCode {
         /// Who wants to link; `None` is a sign-in.
         linker: Option<Linker>,
     },
-    /// No such code, or it is burnt now.
-    Refused,
+    /// It is used up and worth nothing: this is who came back.
+    Burnt(Box<ProvenIdentity>),
+    /// No such code.
+    Unknown,
     /// It is to link, and no session came with it; it is still there.
     NeedsSession,
 }

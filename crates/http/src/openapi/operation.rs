@@ -125,13 +125,12 @@ impl Operation {
         self
     }
 
-    /// A body that is a form of texts.
+    /// A body that is a form of texts. Its refusals are the operation's: people see them.
     pub(super) fn form(mut self, description: &str) -> Self {
         let schema = super::shapes::form_of_texts();
         let content = ContentBuilder::new().schema(Some(schema)).build();
         let body = RequestBodyBuilder::new().description(Some(description)).content(FORM, content);
         self.body = Some(body.required(Some(Required::False)));
-        self.errors.extend(OF_A_BODY);
         self
     }
 

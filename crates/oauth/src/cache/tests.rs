@@ -53,8 +53,19 @@ impl Kept {
     }
 
     async fn renew(&self, old: &Arc<u32>, seconds: u64) -> u32 {
+        self.renew_for(Asker::Stranger, old, seconds).await
+    }
+
+    async fn renew_for(&self, asker: Asker, old: &Arc<u32>, seconds: u64) -> u32 {
         let deadline = Instant::now() + Duration::from_secs(5);
-        *self.cache.renew("key", old, at(seconds), deadline, || self.source.answer()).await.unwrap()
+        *self.cache.renew("key", old, asker, at(seconds), deadline, || self.source.answer()).await.unwrap()
+    }
+
+    /// Asks a provider that never answers.
+    async fn get_from_nobody(&self, seconds: u64) -> Result<u32, ProviderError> {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let answer = self.cache.get("key", at(seconds), deadline, std::future::pending::<Fetched<u32>>).await;
+        answer.map(|value| *value)
     }
 }
 
@@ -136,8 +147,41 @@ async fn what_lacks_something_is_renewed_a_few_times_only() {
         old = kept.shared(1).await.unwrap();
     }
     assert_eq!(kept.renew(&old, 1).await, 6);
-    assert_eq!(kept.renew(&old, 300).await, 6);
-    assert_eq!(kept.renew(&old, 301).await, 7);
+    assert_eq!(kept.renew(&old, 10).await, 6);
+    assert_eq!(kept.renew(&old, 11).await, 7);
+    old = kept.shared(11).await.unwrap();
+    assert_eq!(kept.renew(&old, 20).await, 7);
+    assert_eq!(kept.renew(&old, 21).await, 8);
+}
+
+#[tokio::test]
+async fn strangers_do_not_use_up_the_renewals_of_a_provider() {
+    let kept = Kept::new(None);
+    for _ in 0..10 {
+        let old = kept.shared(1).await.unwrap();
+        kept.renew(&old, 1).await;
+    }
+    let old = kept.shared(1).await.unwrap();
+    assert_eq!(*old, 6);
+    assert_eq!(kept.renew_for(Asker::Provider, &old, 1).await, 7);
+}
+
+#[tokio::test]
+async fn what_is_old_is_used_while_there_is_time_for_the_rest() {
+    let mut kept = Kept::new(None);
+    kept.cache.patience = Duration::from_millis(10);
+    kept.get(0).await.unwrap();
+    let all = futures_util::future::join_all((0..20).map(|_| kept.get_from_nobody(3600))).await;
+    assert!(all.iter().all(|one| *one == Ok(1)));
+}
+
+#[tokio::test]
+async fn who_renews_waits_longer() {
+    let mut kept = Kept::new(None);
+    kept.cache.patience = Duration::ZERO;
+    let old = kept.shared(0).await.unwrap();
+    assert_eq!(kept.renew(&old, 1).await, 2);
+    assert_eq!(kept.get_from_nobody(3601).await, Ok(2));
 }
 
 #[tokio::test]
@@ -160,6 +204,7 @@ async fn a_clock_that_goes_back_makes_nothing_fresh() {
 async fn what_is_forgotten_is_asked_for_again() {
     let kept = Kept::new(None);
     kept.get(0).await.unwrap();
-    kept.cache.forget("key");
+    assert_eq!(kept.cache.forget("key").as_deref(), Some(&1));
+    assert_eq!(kept.cache.forget("key"), None);
     assert_eq!(kept.get(0).await, Ok(2));
 }

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{Grant, ProviderClient};
+use crate::cache::Asker;
 use crate::client_proof;
 use crate::discovery::{self, Metadata};
 use crate::error::{IdTokenFault, ProviderError, Stage};
@@ -16,7 +17,7 @@ use crate::id_token::{self, Expected, Jws, Nonce, Proved};
 use crate::identity::ProviderIdentity;
 use crate::keys::ProviderKeys;
 use crate::outbound::Answer;
-use crate::provider::Provider;
+use crate::provider::{Provider, is_guid};
 use crate::providers::{ClientAuth, Pkce, Source, Userinfo, Verified};
 use crate::reading::name_in_callback;
 use crate::secret::SecretText;
@@ -90,8 +91,12 @@ impl Talk<'_> {
                 Source::Profile { headers, .. } => headers,
                 _ => &[],
             };
-            let listed = self.ask(Stage::Emails, &url, headers, answer.access_token()?).await?;
-            if let Some(mailbox) = list.read(&listed)? {
+            let mailbox = match self.ask(Stage::Emails, &url, headers, answer.access_token()?).await {
+                // Whoever did not allow it to be read: who it is is known, at which address is not.
+                Err(ProviderError::Refused { .. }) => None,
+                listed => list.read(&listed?)?,
+            };
+            if let Some(mailbox) = mailbox {
                 identity.email_verified = mailbox.is_verified;
                 identity.email = Some(mailbox.email);
             }
@@ -122,6 +127,7 @@ impl Talk<'_> {
         metadata: &Metadata,
         jws: &Jws<'_>,
         expected: &Expected<'_>,
+        asker: Asker,
     ) -> Result<Proved, ProviderError> {
         if !metadata.algorithms.contains(&jws.algorithm) {
             return Err(IdTokenFault::Algorithm.into());
@@ -134,9 +140,12 @@ impl Talk<'_> {
         let verified = |keys: &ProviderKeys| jws.verify(keys.find(jws.key_id.as_deref(), jws.algorithm)?);
         let keys = cache.get(address, self.now, self.deadline, fetch).await?;
         let claims = match verified(&keys) {
-            // The key may be newer than what is kept, under a new name or under the old one.
-            Err(IdTokenFault::UnknownKey | IdTokenFault::Signature) => {
-                verified(&*cache.renew(address, &keys, self.now, self.deadline, fetch).await?)?
+            // The key may be newer than what is kept, under a new name or under the old one. What would be refused with
+            // a good signature too is not worth a request.
+            Err(fault @ (IdTokenFault::UnknownKey | IdTokenFault::Signature)) => {
+                let claims = jws.unproven_claims().ok_or(fault)?;
+                expected.judge(claims).map_err(|_| fault)?;
+                verified(&*cache.renew(address, &keys, asker, self.now, self.deadline, fetch).await?)?
             }
             other => other?,
         };
@@ -159,7 +168,7 @@ impl Talk<'_> {
             nonce: Nonce::Required(grant.nonce),
             now: self.now,
         };
-        self.prove(metadata, &jws, &expected).await
+        self.prove(metadata, &jws, &expected, Asker::Provider).await
     }
 
     async fn exchange(
@@ -207,7 +216,8 @@ impl Talk<'_> {
         let outbound = &self.client.outbound;
         let request = outbound.get(stage, url)?;
         let request = request.headers(headers.collect()).bearer_auth(token.expose());
-        Ok(outbound.send(stage, request, self.deadline).await?.body)
+        let answer = outbound.send(stage, request, self.deadline).await;
+        answer.map(|answer| answer.body).map_err(|error| super::without(error, &[token.expose()]))
     }
 
     async fn fetch(&self, stage: Stage, url: &Url) -> Result<Answer, ProviderError> {
@@ -218,12 +228,19 @@ impl Talk<'_> {
 
 /// RFC 9207: an answer that names its issuer names the one that was asked.
 fn check_issuer_of_answer(metadata: &Metadata, grant: &Grant<'_>) -> Result<(), ProviderError> {
-    let is_pattern = metadata.issuer.contains("{tenantid}");
     let is_right = match grant.issuer {
-        Some(named) => is_pattern || named == metadata.issuer,
+        Some(named) => named == metadata.issuer || is_of_a_tenant(&metadata.issuer, named),
         None => !metadata.names_issuer,
     };
     if is_right { Ok(()) } else { Err(ProviderError::IssuerMixUp) }
+}
+
+/// Microsoft's documents for several tenants name no issuer but the pattern of one.
+fn is_of_a_tenant(pattern: &str, named: &str) -> bool {
+    pattern.split_once("{tenantid}").is_some_and(|(before, after)| {
+        let tenant = named.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        tenant.is_some_and(is_guid)
+    })
 }
 
 fn bad(stage: Stage, reason: &str) -> ProviderError {

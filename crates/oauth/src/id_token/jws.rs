@@ -65,6 +65,11 @@ impl<'a> Jws<'a> {
         object(self.payload)
     }
 
+    /// What it says of itself, whoever signed it: fit for deciding what is worth a request, and nothing else.
+    pub(crate) fn unproven_claims(&self) -> Option<Value> {
+        object(self.payload).ok()
+    }
+
     /// Names the token by its signed part. The signature is left out: an ECDSA signature has a twin that is as good, and
     /// with it the same token would seem to be another one.
     pub(crate) fn replay_key(&self) -> TokenHash {

@@ -165,6 +165,21 @@ fn a_native_app_must_know_the_nonce_of_its_token() {
 }
 
 #[test]
+fn a_hashed_nonce_that_was_read_in_the_token_is_not_the_nonce() {
+    let judge = |claim: &str, brought: Option<&str>| {
+        let mut claims = claims();
+        claims["nonce"] = json!(claim);
+        let expected = Expected { nonce: Nonce::IfPresentHashed(brought), ..expected() };
+        expected.judge(claims).map(|_| ())
+    };
+    let hashed = sha256_hex("raw");
+    assert_eq!(judge(&hashed, Some("raw")), Ok(()));
+    assert_eq!(judge(&hashed, Some(&hashed)), Err(IdTokenFault::Nonce));
+    assert_eq!(judge(&hashed, None), Err(IdTokenFault::Nonce));
+    assert_eq!(judge("raw", Some("raw")), Ok(()));
+}
+
+#[test]
 fn a_subject_is_a_text_of_1_to_255_characters() {
     for subject in
         [json!(null), json!(""), json!(7), json!("x".repeat(256)), json!("a\nb"), json!(" a"), json!(["a"])]

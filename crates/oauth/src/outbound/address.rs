@@ -53,14 +53,15 @@ const IPV4: &[(Ipv4Net, Place)] = &[
 /// The first match counts; no match is never.
 const IPV6: &[(Ipv6Net, Place)] = &[
     (v6(0, 0, 0, 1, 128), Place::Loopback),
-    (v6(0xfd00, 0x0ec2, 0, 0x254, 128), Place::Never), // metadata of Amazon
+    (v6(0xfd00, 0x0ec2, 0, 0, 32), Place::Never), // metadata, credentials and time of Amazon
     (v6(0xfd20, 0x00ce, 0, 0x254, 128), Place::Never), // metadata of Google
     (v6(0xfc00, 0, 0, 0, 7), Place::Private),
-    (v6(0x0064, 0xff9b, 1, 0, 48), Place::Private), // NAT64 of a network's own
-    (v6(0x2001, 0, 0, 0, 23), Place::Never),        // protocol assignments, Teredo
-    (v6(0x2001, 0x0db8, 0, 0, 32), Place::Never),   // documentation
-    (v6(0x2002, 0, 0, 0, 16), Place::Never),        // 6to4
-    (v6(0x3fff, 0, 0, 0, 20), Place::Never),        // documentation
+    // NAT64 of a network's own: where in it the IPv4 address stands, and so whether it is one of these, is not known.
+    (v6(0x0064, 0xff9b, 1, 0, 48), Place::Never),
+    (v6(0x2001, 0, 0, 0, 23), Place::Never), // protocol assignments, Teredo
+    (v6(0x2001, 0x0db8, 0, 0, 32), Place::Never), // documentation
+    (v6(0x2002, 0, 0, 0, 16), Place::Never), // 6to4
+    (v6(0x3fff, 0, 0, 0, 20), Place::Never), // documentation
     (v6(0x2000, 0, 0, 0, 3), Place::Public),
 ];
 

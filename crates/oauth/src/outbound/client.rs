@@ -20,6 +20,10 @@ use crate::text::cleaned;
 
 /// The longest body that is read.
 pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
+/// The longest code of an error that is taken for one.
+const LONGEST_CODE: usize = 64;
+/// What an error is called whose code is none.
+const OTHER: &str = "other";
 /// What the service calls itself. Some providers refuse clients without a name.
 const USER_AGENT: &str = "latchkey";
 
@@ -154,20 +158,29 @@ fn bad(stage: Stage, reason: &str) -> ProviderError {
 
 /// The provider's own words, as far as the answer has any.
 fn refused(stage: Stage, status: StatusCode, body: Option<Value>) -> ProviderError {
+    let plain = || format!("http_{}", status.as_u16());
     match body.and_then(|body| refusal(stage, &body)) {
-        Some(refused) => refused,
-        None => {
-            ProviderError::Refused { stage, error: format!("http_{}", status.as_u16()), description: None }
+        Some(ProviderError::Refused { stage, error, description }) if error == OTHER => {
+            ProviderError::Refused { stage, error: plain(), description }
         }
+        Some(refused) => refused,
+        None => ProviderError::Refused { stage, error: plain(), description: None },
     }
 }
 
 /// A refusal in the way of RFC 6749 section 5.2, which some providers send with status 200.
 pub(crate) fn refusal(stage: Stage, body: &Value) -> Option<ProviderError> {
-    let error = cleaned(body.get("error")?.as_str()?, 100);
+    let error = body.get("error")?.as_str().filter(|error| !error.is_empty())?;
+    let error = if is_code(error) { error } else { OTHER }.to_owned();
     let description = body.get("error_description").and_then(Value::as_str);
     let description = description.map(|text| cleaned(text, 300)).filter(|text| !text.is_empty());
-    (!error.is_empty()).then_some(ProviderError::Refused { stage, error, description })
+    Some(ProviderError::Refused { stage, error, description })
+}
+
+/// A code is for programs. Free text goes to no log: it can have addresses and tokens in it.
+fn is_code(error: &str) -> bool {
+    let is_part = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b':' | b'-');
+    (1..=LONGEST_CODE).contains(&error.len()) && error.bytes().all(is_part)
 }
 
 /// What went wrong on the way, without the URL: that can have a secret in its query.

@@ -1,5 +1,7 @@
 //! What an operator may say about a provider.
 
+use jsonwebtoken::{Algorithm, EncodingKey, crypto};
+
 use super::{ClientSecret, ClientSettings, InvalidProvider};
 use crate::providers::{ClientAuth, Entry, Protocol};
 
@@ -32,11 +34,17 @@ fn secret(entry: &Entry, secret: &ClientSecret) -> Result<(), InvalidProvider> {
         (true, ClientSecret::AppleKey { team_id, key_id, private_key }) => {
             let is_key = is_visible(team_id, LONGEST_CLIENT_ID)
                 && is_visible(key_id, LONGEST_CLIENT_ID)
-                && jsonwebtoken::EncodingKey::from_ec_pem(private_key.expose().as_bytes()).is_ok();
+                && can_sign(private_key.expose());
             if is_key { Ok(()) } else { Err(InvalidProvider::AppleKey) }
         }
         _ => Err(InvalidProvider::SecretKind),
     }
+}
+
+/// Signs once: whether the key is on the curve of ES256 is not seen before.
+fn can_sign(private_key: &str) -> bool {
+    EncodingKey::from_ec_pem(private_key.as_bytes())
+        .is_ok_and(|key| crypto::sign(b"", &key, Algorithm::ES256).is_ok())
 }
 
 fn are_visible(texts: &[String], longest: usize) -> bool {

@@ -7,6 +7,7 @@ use super::check::is_guid;
 use crate::discovery::Metadata;
 use crate::error::ProviderError;
 use crate::id_token::Issuer;
+use crate::outbound::Networks;
 use crate::providers::Protocol;
 
 /// What a discovery address ends with (OpenID Connect Discovery 1.0 section 4).
@@ -53,6 +54,27 @@ impl Place {
 }
 
 impl Provider {
+    /// Checks what can be checked of a discovery address of the operator's before anybody asks it; the reason is given
+    /// where it will never be talked to.
+    pub fn check_place(&self, networks: Networks) -> Result<(), &'static str> {
+        match &self.place {
+            Place::Discovered { document, .. } => networks.check(document),
+            Place::AsInEntry | Place::Under(_) => Ok(()),
+        }
+    }
+
+    /// True where both have the same discovery address, in whatever writing.
+    #[must_use]
+    pub fn is_where(&self, other: &Self) -> bool {
+        match (&self.place, &other.place) {
+            (Place::Discovered { document: own, .. }, Place::Discovered { document: others, .. }) => {
+                own == others
+            }
+            (Place::Discovered { .. }, _) | (_, Place::Discovered { .. }) => false,
+            _ => true,
+        }
+    }
+
     /// An endpoint of the entry.
     pub(crate) fn endpoint(&self, url: &str) -> Result<Url, ProviderError> {
         Url::parse(&self.moved(url))

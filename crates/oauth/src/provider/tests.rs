@@ -58,6 +58,18 @@ fn apple_alone_takes_a_key() {
 }
 
 #[test]
+fn apples_key_is_on_the_curve_that_it_signs_with() {
+    let refusal_of = |curve| {
+        let pair = rcgen::KeyPair::generate_for(curve).unwrap();
+        let private_key = SecretText::new(pair.serialize_pem());
+        let (team_id, key_id) = ("TEAM".to_owned(), "KEY".to_owned());
+        refusal("apple", |c| c.secret = ClientSecret::AppleKey { team_id, key_id, private_key })
+    };
+    assert_eq!(refusal_of(&rcgen::PKCS_ECDSA_P256_SHA256), None);
+    assert_eq!(refusal_of(&rcgen::PKCS_ECDSA_P384_SHA384), Some(InvalidProvider::AppleKey));
+}
+
+#[test]
 fn tenants_are_microsofts() {
     let tenant = |text: &str| Some(text.to_owned());
     assert_eq!(refusal("google", |c| c.tenant = tenant("common")), Some(InvalidProvider::Tenant));
@@ -81,6 +93,9 @@ fn the_operators_scopes_replace_all_but_the_needed_ones() {
     assert_eq!(scopes(&["email", "groups"]), "openid email groups");
     assert_eq!(scopes(&["email", "openid"]), "email openid");
     assert_eq!(provider("facebook").scopes(), "email,public_profile");
+    let client = ClientSettings { scopes: Some(vec!["read:user".to_owned()]), ..client() };
+    let github = Provider::built_in(built_in("github").unwrap(), client).unwrap();
+    assert_eq!(github.scopes(), "user:email read:user");
 }
 
 #[test]
@@ -97,6 +112,24 @@ fn a_discovery_address_is_a_plain_url() {
     ] {
         let refused = Provider::custom("acme", bad, client()).err();
         assert_eq!(refused, Some(InvalidProvider::Discovery), "{bad}");
+    }
+}
+
+/// Without them the provider would refuse to say who it is.
+#[test]
+fn what_a_sign_in_cannot_do_without_is_asked_for_whatever_the_operator_says() {
+    for (key, needed) in [
+        ("bitbucket", "account email other"),
+        ("discord", "identify other"),
+        ("figma", "current_user:read other"),
+        ("github", "user:email other"),
+        ("instagram", "instagram_business_basic,other"),
+        ("spotify", "user-read-email other"),
+        ("tiktok", "user.info.basic,other"),
+        ("x", "users.read tweet.read other"),
+    ] {
+        let client = ClientSettings { scopes: Some(vec!["other".to_owned()]), ..client() };
+        assert_eq!(Provider::built_in(built_in(key).unwrap(), client).unwrap().scopes(), needed);
     }
 }
 

@@ -27,6 +27,7 @@ const OPENID_CONNECT: Entry = Entry {
     pkce: Pkce::S256,
     scopes: OPENID,
     parameters: &[],
+    hashes_nonces: false,
     facts: STANDARD,
 };
 
@@ -36,6 +37,11 @@ const fn openid(issuer: &'static str) -> Protocol {
 
 const fn scopes(usual: &'static [&'static str], separator: &'static str) -> Scopes {
     Scopes { usual, needed: NO_SCOPES, separator }
+}
+
+/// Scopes without which nobody is told who it is, or at which address.
+const fn needed(scopes: &'static [&'static str], separator: &'static str) -> Scopes {
+    Scopes { usual: scopes, needed: scopes, separator }
 }
 
 const fn profile(url: &'static str) -> Source {
@@ -62,6 +68,7 @@ pub const BUILT_IN: &[Entry] = &[
         pkce: Pkce::Unsupported,
         scopes: scopes(&["name", "email"], " "),
         parameters: &[("response_mode", "form_post")],
+        hashes_nonces: true,
         facts: Facts {
             source: Source::IdTokenAndCallback,
             verified: Verified::TrueOrText("/email_verified"),
@@ -79,7 +86,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         client_auth: ClientAuth::Basic,
         pkce: Pkce::Unsupported,
-        scopes: scopes(&["account", "email"], " "),
+        scopes: needed(&["account", "email"], " "),
         facts: Facts {
             source: profile("https://api.bitbucket.org/2.0/user"),
             subject: &["/uuid"],
@@ -103,7 +110,7 @@ pub const BUILT_IN: &[Entry] = &[
             authorize: "https://discord.com/oauth2/authorize",
             token: "https://discord.com/api/oauth2/token",
         },
-        scopes: scopes(&["identify", "email"], " "),
+        scopes: Scopes { needed: &["identify"], ..scopes(&["identify", "email"], " ") },
         facts: Facts {
             source: profile("https://discord.com/api/users/@me"),
             subject: &["/id"],
@@ -142,7 +149,7 @@ pub const BUILT_IN: &[Entry] = &[
             token: "https://api.figma.com/v1/oauth/token",
         },
         client_auth: ClientAuth::Basic,
-        scopes: scopes(&["current_user:read"], " "),
+        scopes: needed(&["current_user:read"], " "),
         facts: Facts {
             source: profile("https://api.figma.com/v1/me"),
             subject: &["/id"],
@@ -161,7 +168,7 @@ pub const BUILT_IN: &[Entry] = &[
             authorize: "https://github.com/login/oauth/authorize",
             token: "https://github.com/login/oauth/access_token",
         },
-        scopes: scopes(&["read:user", "user:email"], " "),
+        scopes: Scopes { needed: &["user:email"], ..scopes(&["read:user", "user:email"], " ") },
         facts: Facts {
             source: Source::Profile {
                 url: "https://api.github.com/user",
@@ -202,7 +209,7 @@ pub const BUILT_IN: &[Entry] = &[
             token: "https://api.instagram.com/oauth/access_token",
         },
         pkce: Pkce::Unsupported,
-        scopes: scopes(&["instagram_business_basic"], ","),
+        scopes: needed(&["instagram_business_basic"], ","),
         facts: Facts {
             source: profile(
                 "https://graph.instagram.com/v23.0/me?fields=user_id,username,name,profile_picture_url",
@@ -287,7 +294,10 @@ pub const BUILT_IN: &[Entry] = &[
             token: "https://accounts.spotify.com/api/token",
         },
         client_auth: ClientAuth::Basic,
-        scopes: scopes(&["user-read-email", "user-read-private"], " "),
+        scopes: Scopes {
+            needed: &["user-read-email"],
+            ..scopes(&["user-read-email", "user-read-private"], " ")
+        },
         facts: Facts {
             source: profile("https://api.spotify.com/v1/me"),
             subject: &["/id"],
@@ -308,7 +318,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         client_id_field: "client_key",
         pkce: Pkce::Unsupported,
-        scopes: scopes(&["user.info.basic"], ","),
+        scopes: needed(&["user.info.basic"], ","),
         facts: Facts {
             source: profile(
                 "https://open.tiktokapis.com/v2/user/info/?fields=open_id,union_id,avatar_url,display_name",
@@ -344,7 +354,7 @@ pub const BUILT_IN: &[Entry] = &[
             token: "https://api.x.com/2/oauth2/token",
         },
         client_auth: ClientAuth::Basic,
-        scopes: scopes(&["users.read", "tweet.read"], " "),
+        scopes: needed(&["users.read", "tweet.read"], " "),
         facts: Facts {
             source: profile("https://api.x.com/2/users/me?user.fields=profile_image_url"),
             subject: &["/data/id"],

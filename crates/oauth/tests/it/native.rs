@@ -1,10 +1,11 @@
 //! Tokens that native apps bring.
 
+use jsonwebtoken::Algorithm;
 use latchkey_domain::time::Timestamp;
 use latchkey_oauth::{ClientSettings, IdToken, IdTokenFault, Provider, ProviderError, VerifiedIdToken};
 use serde_json::{Value, json};
 
-use crate::idp::{Idp, TOKEN, USERINFO};
+use crate::idp::{Idp, KEYS, Signer, TOKEN, USERINFO};
 use crate::world::{NOW, SECOND, credentials};
 
 async fn verify(idp: &Idp, claims: &Value, nonce: Option<&str>) -> Result<VerifiedIdToken, ProviderError> {
@@ -97,6 +98,45 @@ async fn stale_and_early_tokens_are_refused() {
         claims[name] = value;
         assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(fault)), "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_good_token_that_names_nobody_is_the_apps_doing() {
+    let idp = Idp::start().await;
+    let stand_in = &idp.stand_in;
+    let slack = latchkey_oauth::providers::built_in("slack").unwrap();
+    let provider = Provider::built_in(slack, credentials()).unwrap().under(stand_in.address.clone());
+    let mut document = idp.document();
+    document["issuer"] = json!(stand_in.at("https://slack.com"));
+    stand_in.on("https://slack.com/.well-known/openid-configuration", document);
+    let mut claims = app_claims(&idp);
+    claims["iss"] = json!(stand_in.at("https://slack.com"));
+    let token = idp.signer.sign(&claims);
+    let verified = idp.client.verify_id_token(&provider, &IdToken { token: &token, nonce: None }, NOW).await;
+    assert_eq!(verified.err(), Some(refused(IdTokenFault::Subject)));
+}
+
+#[tokio::test]
+async fn junk_tokens_do_not_delay_a_new_key() {
+    let mut idp = Idp::start().await;
+    verify(&idp, &app_claims(&idp), None).await.unwrap();
+    let stranger = Signer::new(Algorithm::ES256, "nobody");
+    for (name, value) in
+        [("iss", json!("https://evil.example")), ("aud", json!("another-app")), ("exp", json!(SECOND - 1))]
+    {
+        let mut junk = app_claims(&idp);
+        junk[name] = value;
+        let token = stranger.sign(&junk);
+        for _ in 0..10 {
+            let token = IdToken { token: &token, nonce: None };
+            let answer = idp.client.verify_id_token(&idp.provider, &token, NOW).await;
+            assert_eq!(answer.err(), Some(refused(IdTokenFault::UnknownKey)));
+        }
+    }
+    assert_eq!(idp.stand_in.asked(KEYS).len(), 1);
+    idp.signer = Signer::new(Algorithm::ES256, "key-2");
+    idp.stand_in.on(KEYS, json!({ "keys": [idp.signer.public()] }));
+    assert!(verify(&idp, &app_claims(&idp), None).await.is_ok());
 }
 
 #[tokio::test]

@@ -191,7 +191,7 @@ async fn a_new_key_is_fetched_and_an_unknown_one_not_for_ever() {
     for _ in 0..20 {
         assert_eq!(fault(&idp).await, IdTokenFault::UnknownKey);
     }
-    assert_eq!(idp.stand_in.asked(KEYS).len(), 6);
+    assert_eq!(idp.stand_in.asked(KEYS).len(), 21);
 }
 
 #[tokio::test]
@@ -302,6 +302,38 @@ async fn a_refusal_is_told_without_what_was_sent() {
 async fn told_error(idp: &Idp, secret: &str) -> ProviderError {
     idp.stand_in.on_status(TOKEN, 401, json!({ "error": secret }));
     idp.identify().await.err().unwrap()
+}
+
+#[tokio::test]
+async fn a_refusal_in_free_text_is_told_without_it() {
+    let idp = Idp::start().await;
+    for text in ["token ya29.a0Af of ada@example.org expired", "ada@example.org", &"x".repeat(65), "a b", "ü"]
+    {
+        assert!(format!("{}", told_error(&idp, text).await).ends_with("refused with http_401"), "{text}");
+    }
+    idp.stand_in.on(TOKEN, json!({ "error": "ada@example.org" }));
+    assert!(format!("{}", idp.identify().await.unwrap_err()).ends_with("refused with other"));
+    for code in ["invalid_client", "oauth2.error:17", "INVALID-CODE"] {
+        assert!(format!("{}", told_error(&idp, code).await).ends_with(code));
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_userinfo_is_told_without_the_token() {
+    let idp = Idp::start().await;
+    idp.answer(&idp.claims_with("email", Value::Null));
+    idp.stand_in.on_status(USERINFO, 401, json!({"error": "the-access-token"}));
+    let told = idp.identify().await.unwrap_err();
+    assert!(!format!("{told:?} {told}").contains("the-access-token"));
+}
+
+#[tokio::test]
+async fn what_an_operator_changed_is_fetched_anew() {
+    let idp = Idp::start().await;
+    idp.identify().await.unwrap();
+    idp.client.forget(&idp.provider);
+    idp.identify().await.unwrap();
+    assert_eq!((idp.stand_in.asked(DISCOVERY).len(), idp.stand_in.asked(KEYS).len()), (2, 2));
 }
 
 #[tokio::test]

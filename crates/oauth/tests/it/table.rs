@@ -7,7 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jsonwebtoken::Algorithm;
 use latchkey_domain::email::Email;
-use latchkey_oauth::{AuthorizationRequest, ClientSettings, Grant, Provider, ProviderIdentity, providers};
+use latchkey_oauth::{
+    AuthorizationRequest, ClientSettings, Grant, Provider, ProviderError, ProviderIdentity, providers,
+};
 use serde_json::{Value, json};
 
 use crate::entries::{self, Case, Proof};
@@ -227,6 +229,38 @@ async fn a_github_person_without_a_verified_primary_address_has_none_that_counts
     assert!(!play.identify().await.email_verified);
     play.stand_in.on(emails, json!([{"email": ADA, "verified": true, "primary": false}]));
     assert_eq!(play.identify().await.email, None);
+}
+
+#[tokio::test]
+async fn a_list_of_addresses_that_may_not_be_read_leaves_a_person_without_one() {
+    for (key, emails) in [
+        ("github", "https://api.github.com/user/emails"),
+        ("bitbucket", "https://api.bitbucket.org/2.0/user/emails"),
+    ] {
+        let case = entries::all().into_iter().find(|case| case.key == key).unwrap();
+        let play = Play::new(case).await;
+        for status in [403, 404] {
+            play.stand_in.on_status(emails, status, json!({"message": "Not Found"}));
+            let identity = play.identify().await;
+            assert_eq!((identity.subject.as_str(), identity.email), (play.case.subject, None), "{key}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_for_microsofts_tenants_names_one_of_them() {
+    let case = entries::all().into_iter().find(|case| case.key == "microsoft").unwrap();
+    let play = Play::new(case).await;
+    let identify = async |issuer: &str| {
+        let issuer = play.stand_in.at(issuer);
+        let grant = Grant { issuer: Some(&issuer), ..grant() };
+        client().identify(&play.provider, &grant, NOW).await.map(|_| ())
+    };
+    let of = |tenant: &str| format!("https://login.microsoftonline.com/{tenant}/v2.0");
+    assert_eq!(identify(&of("72f988bf-86f1-41af-91ab-2d7cd011db47")).await, Ok(()));
+    for other in [of("evil"), of("../x"), "https://evil.example".to_owned(), of("")] {
+        assert_eq!(identify(&other).await, Err(ProviderError::IssuerMixUp), "{other}");
+    }
 }
 
 #[tokio::test]

@@ -46,6 +46,7 @@ mod oauth_links;
 mod oauth_microsoft;
 mod oauth_native;
 mod oauth_outbound;
+mod oauth_returns;
 mod oauth_state;
 mod openapi;
 mod outbox;

@@ -1,6 +1,6 @@
 //! Which account an identity opens: a new one, the one that it is linked to, the one with its address, or none.
 
-use latchkey_testkit::{PASSWORD, both_stores, json};
+use latchkey_testkit::{PASSWORD, Session, both_stores, json};
 
 use crate::oauth_calls::{
     acme, consent, error_of, identities, person, provider, session, sign_in, user_count,
@@ -267,5 +267,28 @@ both_stores! {
 
         let body = app.anon().sign_in(ADA, PASSWORD).send().await.expect(200);
         assert_eq!(body["user"]["providers"], json!(["email", "acme"]));
+    }
+
+    // The attacker has a provider claim the victim's address without a proof, and waits for the victim's click.
+    async fn identity_of_an_unproven_address_does_not_outlive_the_proof_of_the_mailbox(app) {
+        let acme = acme(&app).await;
+        let mut claims = person("mallory", ADA);
+        claims["email_verified"] = json!(false);
+        acme.person(claims);
+        let session_of_attacker = session(&app, &acme, "acme").await;
+        let attacker = app.with_session(&session_of_attacker);
+        let mail = app.anon().post("/api/auth/email/send-verification", json!({"email": ADA}));
+        mail.send().await.expect(202);
+        let code = app.mail_to(ADA).await.code();
+
+        let owner = Session::of(&app.anon().verify(ADA, &code).send().await);
+
+        attacker.get("/api/profiles/me").send().await.refused(401, "AUTH_UNAUTHORIZED");
+        app.anon().refresh(&session_of_attacker).send().await.refused(401, "AUTH_UNAUTHORIZED");
+        assert_eq!(identities(&app.with_session(&owner)).await, Vec::<String>::new());
+        let error = error_of(&consent(&app, &acme, "acme").await);
+        assert!(error.contains("sign in to link this provider"), "{error}");
+        acme.person(person("ada", ADA));
+        assert_eq!(session(&app, &acme, "acme").await.user_id, owner.user_id, "the owner's own identity links");
     }
 }

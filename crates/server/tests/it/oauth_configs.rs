@@ -252,4 +252,64 @@ both_stores! {
         again.refused(409, "PROVIDER_EXISTS");
         crate::oauth_calls::session(&app, &provider, "acme").await;
     }
+
+    // Else whoever has an admin key has the secret sent to an address of their own.
+    async fn secret_does_not_follow_a_new_address(app) {
+        let (acme, other) = (acme(&app).await, LyingProvider::start(&app.clock).await);
+        let moved = json!({"discoveryEndpoint": other.custom("acme")["discoveryEndpoint"]});
+
+        let refusal = app.admin().put(ACME, moved.clone()).send().await.refused(400, "VALIDATION_ERROR");
+
+        assert!(refusal["message"].as_str().unwrap().contains("clientSecret"), "{refusal}");
+        let same = json!({"discoveryEndpoint": acme.custom("acme")["discoveryEndpoint"], "name": "Acme again"});
+        app.admin().put(ACME, same).send().await.expect(200);
+        crate::oauth_calls::session(&app, &acme, "acme").await;
+        let mut with_secret = moved;
+        with_secret["clientSecret"] = other.custom("acme")["clientSecret"].clone();
+        app.admin().put(ACME, with_secret).send().await.expect(200);
+        crate::oauth_calls::session(&app, &other, "acme").await;
+    }
+
+    async fn address_that_is_never_talked_to_is_refused(app) {
+        let _acme = acme(&app).await;
+        for endpoint in [
+            "http://idp.example.com",
+            "https://10.0.0.5",
+            "https://169.254.169.254/.well-known/openid-configuration",
+            "https://[fd00:ec2::254]",
+            "https://[::ffff:192.168.0.1]",
+        ] {
+            let mut body = custom("inside");
+            body["discoveryEndpoint"] = json!(endpoint);
+            is_refused(&app, "/api/auth/oauth/custom/configs", body, "discoveryEndpoint").await;
+            let change = json!({"discoveryEndpoint": endpoint, "clientSecret": SECRET});
+            let refusal = app.admin().put(ACME, change).send().await.refused(400, "VALIDATION_ERROR");
+            assert!(refusal["message"].as_str().unwrap().contains("discoveryEndpoint"), "{refusal}");
+        }
+    }
+
+    parallel async fn changes_of_several_admins_lose_nothing(app) {
+        let (_acme, beside) = (acme(&app).await, app.beside().await);
+        let changes = [
+            ("name", json!("Another name")),
+            ("scopes", json!(["openid", "email"])),
+            ("nativeClientIds", json!(["native"])),
+            ("enabled", json!(false)),
+        ];
+        let racers = changes.clone().into_iter().enumerate().map(|(number, (field, value))| {
+            let admin = if number % 2 == 0 { app.admin() } else { beside.admin() };
+            let mut change = json!({});
+            change[field] = value;
+            tokio::spawn(async move { admin.put(ACME, change).send().await.expect(200) })
+        });
+        for racer in racers.collect::<Vec<_>>() {
+            racer.await.unwrap();
+        }
+
+        app.run_jobs().await;
+        let shown = app.admin().get(ACME).send().await.expect(200);
+        for (field, value) in changes {
+            assert_eq!(shown[field], value, "{shown}");
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! The exchange code: one use, one minute, one verifier.
 
-use latchkey_testkit::{both_stores, json, seconds};
+use latchkey_testkit::{Value, both_stores, json, seconds};
 
 use crate::oauth_calls::{OTHER_VERIFIER, VERIFIER, acme, code, exchange, user_count};
+
+const ACME: &str = "/api/auth/oauth/custom/acme/config";
 
 both_stores! {
     async fn replayed_code_is_refused(app) {
@@ -129,5 +131,43 @@ both_stores! {
 
         assert_eq!(ids.len(), 1);
         assert_eq!(user_count(&app).await, 1);
+    }
+
+    async fn code_of_a_provider_that_is_switched_off_opens_nothing(app) {
+        let acme = acme(&app).await;
+        let bob = app.user("bob").await;
+        let to_sign_in = code(&app, &acme, "acme").await;
+        let to_link = crate::oauth_calls::link_code(&bob, &acme, "acme").await;
+        app.admin().put(ACME, json!({"enabled": false})).send().await.expect(200);
+
+        exchange(&app.anon(), &to_sign_in, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
+        exchange(&bob, &to_link, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
+
+        app.admin().put(ACME, json!({"enabled": true})).send().await.expect(200);
+        exchange(&app.anon(), &to_sign_in, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
+        assert_eq!(crate::oauth_calls::identities(&bob).await, Vec::<String>::new());
+        assert_eq!(user_count(&app).await, 1);
+    }
+
+    async fn code_of_a_provider_that_was_removed_opens_nothing(app) {
+        let (acme, beside) = (acme(&app).await, app.beside().await);
+        let code = code(&app, &acme, "acme").await;
+        app.admin().delete(ACME).send().await.expect(200);
+        beside.run_jobs().await;
+
+        exchange(&beside.anon(), &code, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
+
+        assert_eq!(user_count(&app).await, 0);
+    }
+
+    async fn burnt_code_is_told_in_the_audit(app) {
+        let acme = acme(&app).await;
+        let code = code(&app, &acme, "acme").await;
+
+        exchange(&app.anon(), &code, OTHER_VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
+
+        let audit = app.admin().get("/api/auth/audit").send().await.expect(200);
+        let is_told = |event: &Value| event["event"] == "sign_in_failed" && event["details"]["provider"] == "acme";
+        assert!(audit["data"].as_array().unwrap().iter().any(is_told), "{audit}");
     }
 }

@@ -313,10 +313,10 @@ both_stores! {
         session(&app, &acme, "acme").await;
         acme.says(Document::IdTokenHeader, json!({"kid": "unknown"}));
 
-        for _ in 0..20 {
+        for _ in 0..40 {
             error_of(&consent(&app, &acme, "acme").await);
         }
 
-        assert!(acme.asked(Endpoint::Jwks) <= 6, "{}", acme.asked(Endpoint::Jwks));
+        assert!(acme.asked(Endpoint::Jwks) <= 21, "{}", acme.asked(Endpoint::Jwks));
     }
 }

@@ -40,7 +40,15 @@ fn is_of(provider: &LyingProvider, tenant: &str, oid: &str, email: &str) {
 async fn consent(app: &TestApp, provider: &LyingProvider) -> Url {
     let start = app.anon().get("/api/auth/oauth/microsoft").query("redirect_uri", APP);
     let auth_url = auth_url_of(&start.query("code_challenge", CHALLENGE).send().await);
-    come_back(&app.anon(), &provider.consent(&auth_url)).await
+    come_back(&app.anon(), &answered_by(&provider.consent(&auth_url), &issuer(provider, HOME))).await
+}
+
+/// The callback with this issuer in it.
+fn answered_by(callback: &Url, issuer: &str) -> Url {
+    let mut answered = callback.clone();
+    let pairs = callback.query_pairs().filter(|(name, _)| name != "iss");
+    answered.query_pairs_mut().clear().extend_pairs(pairs).append_pair("iss", issuer);
+    answered
 }
 
 async fn signed_in(app: &TestApp, provider: &LyingProvider) -> Session {

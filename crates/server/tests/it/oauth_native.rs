@@ -87,6 +87,18 @@ both_stores! {
         sign_in(&app.anon(), &token).send().await.refused(401, "INVALID_ID_TOKEN");
     }
 
+    async fn captured_token_is_told_in_the_audit(app) {
+        let acme = native(&app).await;
+        let token = acme.id_token(None);
+        sign_in(&app.anon(), &token).send().await.expect(200);
+
+        sign_in(&app.anon(), &token).send().await.refused(401, "INVALID_ID_TOKEN");
+
+        let audit = app.admin().get("/api/auth/audit").send().await.expect(200);
+        let is_told = |event: &Value| event["event"] == "sign_in_failed" && event["details"]["provider"] == "acme";
+        assert!(audit["data"].as_array().unwrap().iter().any(is_told), "{audit}");
+    }
+
     async fn captured_token_is_known_in_other_writing(app) {
         let acme = native(&app).await;
         let token = acme.id_token(None);

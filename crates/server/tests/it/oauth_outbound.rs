@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use latchkey_testkit::provider::{Endpoint, Manner};
 use latchkey_testkit::{LyingProvider, TestApp, both_stores, json};
 
-use crate::oauth_calls::{
-    acme, auth_url, come_back, configure, consent, error_of, session, start, user_count,
-};
+use crate::oauth_calls::{acme, auth_url, come_back, consent, error_of, session, start, user_count};
 
 /// The person consents, and this endpoint answers in these manners, one after the other.
 async fn is_survived(app: &TestApp, endpoint: Endpoint, manners: impl IntoIterator<Item = Manner>) {
@@ -170,11 +168,12 @@ both_stores! {
             let key = format!("inside-{number}");
             let endpoint = format!("https://{host}/.well-known/openid-configuration");
             let body = json!({"key": key, "name": "Inside", "discoveryEndpoint": endpoint, "clientId": "c", "clientSecret": "s"});
-            configure(&app, &body).await;
 
-            let answer = in_time(async { start(&app.anon(), &key).send().await }).await;
+            let answer = app.admin().post("/api/auth/oauth/custom/configs", body).send().await;
 
-            answer.refused(503, "SERVICE_BUSY");
+            let refusal = answer.refused(400, "VALIDATION_ERROR");
+            assert!(refusal["message"].as_str().unwrap().contains("discoveryEndpoint"), "{refusal}");
+            start(&app.anon(), &key).send().await.refused(400, "UNSUPPORTED_PROVIDER");
         }
     }
 

@@ -211,4 +211,26 @@ both_stores! {
         assert_eq!(winners, 1);
         assert_eq!(acme.asked(latchkey_testkit::provider::Endpoint::Token), 1);
     }
+
+    with(|b| b.limits())
+    async fn unknown_states_of_one_address_are_limited(app) {
+        let acme = acme(&app).await;
+        let callback = acme.consent(&auth_url(&app.anon(), "acme").await);
+        let guess = |number: u64| {
+            let path = format!("/api/auth/oauth/custom/acme/callback?code=c&state={number:0>64x}");
+            app.anon().get(&path).from_ip("203.0.113.9").send()
+        };
+        for number in 0..100 {
+            let answer = guess(number).await;
+            assert!(answer.status == 400 && !answer.text().contains("Too many"), "{answer:?}");
+        }
+
+        let answer = guess(100).await;
+
+        assert!(answer.status == 400 && answer.text().contains("Too many"), "{answer:?}");
+        let good = app.anon().get(callback.as_str()).from_ip("198.51.100.1").send().await.redirected();
+        code_of(&good);
+        app.clock.advance(seconds(3));
+        assert!(!guess(101).await.text().contains("Too many"), "it is a bucket");
+    }
 }

@@ -65,6 +65,8 @@ pub enum CallbackProblem {
     NotConfigured,
     /// The service cannot go on at the moment.
     Unavailable,
+    /// Too many states that nobody knows came from this client.
+    Limited,
     /// The target is allowed no more.
     NoTarget,
     /// The identity is linked to another account.
@@ -88,6 +90,9 @@ impl CallbackProblem {
             Self::Unproven => "The answer of the provider could not be verified.",
             Self::NotConfigured => "This provider is not available any more.",
             Self::Unavailable => "The sign-in is not possible at the moment. Please try again later.",
+            Self::Limited => {
+                "Too many sign-ins that nobody began came from your network. Please try again in a few minutes."
+            }
             Self::NoTarget => {
                 "The page that this sign-in leads to is no longer allowed. Please go back to the app."
             }
@@ -139,12 +144,18 @@ impl Service {
         let Some(state) = back.state.as_deref().and_then(LinkToken::parse) else {
             return Ok(CallbackAnswer::Page(CallbackProblem::Unknown));
         };
+        if self.limits.has_guessed_states(client, now) {
+            return Ok(CallbackAnswer::Page(CallbackProblem::Limited));
+        }
         let flow = match self.store.take_flow(state.hash(), now).await? {
             StateOutcome::Taken(flow) => *flow,
             StateOutcome::Replayed { redirect_to } => {
                 return Ok(self.callback_error(&redirect_to, CallbackProblem::Replayed));
             }
-            StateOutcome::Unknown => return Ok(CallbackAnswer::Page(CallbackProblem::Unknown)),
+            StateOutcome::Unknown => {
+                self.limits.note_unknown_state(client, now);
+                return Ok(CallbackAnswer::Page(CallbackProblem::Unknown));
+            }
         };
         match self.answer_flow(&back, kind, &state, &flow, now).await {
             Ok(code) => Ok(self.callback_success(&flow.redirect_to, &code)),

@@ -2,12 +2,14 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::ProvenIdentity;
+use latchkey_domain::identity::{ProvenIdentity, ProviderKey};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::{LinkToken, TokenHash};
 use latchkey_domain::user::User;
 use latchkey_store::{LinkIdentity, LinkOutcome, Linker, PresentedCode, TakenCode};
+use serde_json::Value;
 
+use super::providers::kind_of;
 use crate::access_tokens::AccessToken;
 use crate::error::{Error, Result};
 use crate::service::{Service, SignedIn};
@@ -46,8 +48,13 @@ impl Service {
             now,
         };
         match self.store.take_oauth_code(presented).await? {
-            TakenCode::Refused => Err(Error::InvalidOAuthCode),
+            TakenCode::Unknown => Err(Error::InvalidOAuthCode),
             TakenCode::NeedsSession => Err(Error::Unauthorized),
+            TakenCode::Burnt(identity) => self.refuse_code(&identity, "code was burnt", client, now).await,
+            // It may have been switched off or removed since the callback.
+            TakenCode::Good { identity, .. } if !self.is_offered(&identity.provider).await? => {
+                self.refuse_code(&identity, "provider is not offered", client, now).await
+            }
             TakenCode::Good { identity, linker: None } => {
                 let signed_in = self.sign_in_with(*identity, None, client, now).await?;
                 Ok(Exchanged::SignedIn(Box::new(signed_in)))
@@ -58,8 +65,33 @@ impl Service {
         }
     }
 
-    /// Whom a bearer names; whether the session lives is asked when something is done with it.
+    /// Whether one can sign in with a provider now.
+    async fn is_offered(&self, provider: &ProviderKey) -> Result<bool> {
+        match self.usable_provider(kind_of(provider), provider.as_str()).await {
+            Ok(_) => Ok(true),
+            Err(Error::UnsupportedProvider | Error::ProviderNotConfigured) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses a code that was there: what an attack looks like is told in the audit.
+    async fn refuse_code(
+        &self,
+        identity: &ProvenIdentity,
+        reason: &str,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Exchanged> {
+        let mut event = self.provider_sign_in_event(AuditKind::SignInFailed, identity, client, now);
+        event.details.insert("reason".to_owned(), Value::from(reason));
+        self.store.record_event(event).await?;
+        Err(Error::InvalidOAuthCode)
+    }
+
+    /// Whom a bearer names; whether the session lives is asked when something is done with it. The anonymous key names
+    /// nobody.
     async fn caller_of(&self, bearer: Option<&str>, now: Timestamp) -> Result<Option<Linker>> {
+        let bearer = bearer.filter(|bearer| !self.is_anon_key(bearer));
         match self.good_token(bearer, now).await {
             Ok(token) => Ok(Some(Linker { user_id: token.user_id, session_id: token.session_id })),
             Err(Error::Unauthorized) => Ok(None),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::ProviderKind;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
 use latchkey_oauth::{IdToken, ProviderError};
@@ -16,7 +15,10 @@ use super::providers::KnownProvider;
 use crate::error::{Error, Result};
 use crate::service::{Service, SignedIn};
 
-/// A token is remembered for so long after its end, for clocks that differ.
+/// A token that is accepted now is too old after so long, whatever end it names: it was issued at most a minute ahead
+/// and is taken for ten.
+const ACCEPTED_AT_MOST: Duration = Duration::from_mins(11);
+/// A token is remembered for so long after nobody accepts it any more, for clocks that differ.
 const REMEMBERED_AFTER_END: Duration = Duration::from_mins(15);
 
 /// What a native app brings.
@@ -38,12 +40,8 @@ impl Service {
     pub async fn sign_in_with_id_token(&self, sign_in: IdTokenSignIn) -> Result<SignedIn> {
         let now = self.clock.now();
         self.limits.take_oauth(&sign_in.client, now)?;
-        let provider = match self.usable_provider(ProviderKind::BuiltIn, &sign_in.provider).await {
-            Err(Error::UnsupportedProvider) => {
-                self.usable_provider(ProviderKind::Custom, &sign_in.provider).await?
-            }
-            other => other?,
-        };
+        let kind = self.provider_kind(&sign_in.provider);
+        let provider = self.usable_provider(kind, &sign_in.provider).await?;
         if !provider.client.entry().has_id_tokens() {
             return Err(Error::UnsupportedProvider);
         }
@@ -56,7 +54,7 @@ impl Service {
         if let (Some(name), "") = (sign_in.name, identity.name.as_str()) {
             identity.name = name;
         }
-        let expires_at = verified.expires_at.max(now).plus(REMEMBERED_AFTER_END);
+        let expires_at = remembered_until(verified.expires_at, now);
         let token = UsedToken { hash: verified.replay_key, expires_at };
         self.sign_in_with(identity, Some(token), &sign_in.client, now).await
     }
@@ -78,5 +76,24 @@ impl Service {
         event.details.insert("reason".to_owned(), Value::from(error.to_string()));
         self.store.record_event(event).await?;
         Ok(Error::InvalidIdToken)
+    }
+}
+
+/// Until when a token is kept that is accepted now and names this end.
+fn remembered_until(end: Timestamp, now: Timestamp) -> Timestamp {
+    end.min(now.plus(ACCEPTED_AT_MOST)).max(now).plus(REMEMBERED_AFTER_END)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn used_token_is_forgotten_when_nobody_would_take_it_any_more() {
+        let now = Timestamp::from_millis(1_000_000);
+        let minutes = |minutes| now.plus(Duration::from_mins(minutes));
+        assert_eq!(remembered_until(minutes(5), now), minutes(20));
+        assert_eq!(remembered_until(minutes(600_000), now), minutes(26));
+        assert_eq!(remembered_until(now.minus(Duration::from_secs(30)), now), minutes(15));
     }
 }

@@ -5,11 +5,15 @@ use latchkey_domain::client::Client;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use serde_json::Value;
+use std::time::Duration;
 
 use super::draft::Draft;
 use super::providers::{KnownProvider, ProviderInput, kind_of};
 use crate::error::{Error, Result};
 use crate::service::Service;
+
+/// How often a change is put over those of others who change the same provider at the same time.
+const CHANGE_ATTEMPTS: usize = 8;
 
 impl Service {
     /// The configured providers of a kind, by key.
@@ -57,6 +61,7 @@ impl Service {
         let mut draft = Draft::default();
         draft.apply(input)?;
         let known = draft.into_known(&key, &self.oauth_parts)?;
+        self.check_place(&known)?;
 
         let now = self.clock.now();
         let stored = known.to_stored(&self.keys, &*self.entropy, now)?;
@@ -68,7 +73,8 @@ impl Service {
         self.find_provider(kind, key.as_str())
     }
 
-    /// Changes a provider; what is not said stays, the secret too.
+    /// Changes a provider; what is not said stays, the secret too, which a new discovery address must bring along.
+    /// Where somebody else changed it meanwhile, the change is put over theirs.
     pub async fn update_provider(
         &self,
         kind: ProviderKind,
@@ -78,19 +84,50 @@ impl Service {
         client: Option<&Client>,
     ) -> Result<KnownProvider> {
         self.sync_shared().await?;
-        let known = self.find_changeable(kind, key)?;
-        let mut draft = Draft::of(&known);
-        draft.apply(input)?;
-        let changed = draft.into_known(&known.key, &self.oauth_parts)?;
+        for _ in 0..CHANGE_ATTEMPTS {
+            let known = self.find_changeable(kind, key)?;
+            let replaces = known.updated_at.unwrap_or_default();
+            let mut draft = Draft::of(&known);
+            draft.apply(input)?;
+            let changed = draft.into_known(&known.key, &self.oauth_parts)?;
+            self.check_change(&known, &changed, input)?;
 
-        let now = self.clock.now();
-        let stored = changed.to_stored(&self.keys, &*self.entropy, now)?;
-        let event = self.provider_event(&known.key, "updated", actor, client, now);
-        if !self.store.update_oauth_provider(stored, event).await? {
-            return Err(Error::NotFound("identity provider"));
+            // Its date tells changes apart, so it grows with each of them.
+            let now = self.clock.now().max(replaces.plus(Duration::from_millis(1)));
+            let stored = changed.to_stored(&self.keys, &*self.entropy, now)?;
+            let event = self.provider_event(&known.key, "updated", actor, client, self.clock.now());
+            let is_changed = self.store.update_oauth_provider(stored, replaces, event).await?;
+            self.reload_shared().await?;
+            if is_changed {
+                return self.find_provider(kind, key);
+            }
         }
-        self.reload_shared().await?;
-        self.find_provider(kind, key)
+        Err(Error::Busy { retry_after: Duration::from_secs(1) })
+    }
+
+    /// A secret goes to the address that it was given for, and to no other: else a new address would read it.
+    fn check_change(
+        &self,
+        known: &KnownProvider,
+        changed: &KnownProvider,
+        input: &ProviderInput,
+    ) -> Result<()> {
+        if known.client.is_where(&changed.client) {
+            return Ok(());
+        }
+        self.check_place(changed)?;
+        if input.client_secret.is_some() {
+            return Ok(());
+        }
+        let problem = "must be given again where discoveryEndpoint changes".to_owned();
+        Err(Error::Validation { field: "clientSecret", problem })
+    }
+
+    fn check_place(&self, known: &KnownProvider) -> Result<()> {
+        known.client.check_place(self.oauth_parts.outbound.networks).map_err(|reason| Error::Validation {
+            field: "discoveryEndpoint",
+            problem: format!("will never be asked: {reason}"),
+        })
     }
 
     /// Forgets a provider. Identities that were linked through it stay, and open nothing until it is back.

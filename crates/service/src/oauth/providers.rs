@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_oauth::{OutboundSettings, Provider, SecretText};
-use latchkey_store::StoredProvider;
+use latchkey_store::{FoundProvider, StoredProvider};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
@@ -171,10 +171,15 @@ pub(crate) fn kind_of(key: &ProviderKey) -> ProviderKind {
 impl Providers {
     /// Reads what is stored and puts what is pinned over it. A stored one that cannot be used is left out and logged;
     /// a pinned one must fit.
-    pub(crate) fn open(parts: &OAuthParts, stored: &[StoredProvider], keys: &Keys) -> Result<Self> {
+    pub(crate) fn open(parts: &OAuthParts, found: Vec<FoundProvider>, keys: &Keys) -> Result<Self> {
         let mut all = BTreeMap::new();
-        for row in stored {
-            match open_stored(row, keys).and_then(|draft| draft.into_known(&row.key, parts)) {
+        for row in found {
+            let name = row.key.clone();
+            let Some(row) = row.read() else {
+                tracing::error!(provider = name, "a stored provider of an unknown key or kind is left out");
+                continue;
+            };
+            match open_stored(&row, keys).and_then(|draft| draft.into_known(&row.key, parts)) {
                 Ok(known) => {
                     let dates = (Some(row.created_at), Some(row.updated_at));
                     let (created_at, updated_at) = dates;
@@ -192,6 +197,18 @@ impl Providers {
             all.insert(configured.key.clone(), KnownProvider { is_pinned: true, ..known });
         }
         Ok(Self(all))
+    }
+
+    /// The providers that were removed, added or changed until `later`, as they were and as they are: what is kept of them
+    /// may be what the change was to mend.
+    pub(crate) fn changed_until<'a>(&'a self, later: &'a Self) -> impl Iterator<Item = &'a KnownProvider> {
+        let is_kept = |one: &KnownProvider, there: &Self| {
+            there.find(&one.key).is_some_and(|other| {
+                (other.updated_at, &other.description) == (one.updated_at, &one.description)
+            })
+        };
+        let before = self.all().filter(move |one| !is_kept(one, later));
+        before.chain(later.all().filter(move |one| !is_kept(one, self)))
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &KnownProvider> {
@@ -259,4 +276,28 @@ fn open_stored(row: &StoredProvider, keys: &Keys) -> Result<Draft> {
     let config: Map<String, Value> = row.config.clone();
     let description = serde_json::from_value(Value::Object(config)).map_err(Error::internal)?;
     Ok(Draft::new(description, secrets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secrets::ServerSecret;
+
+    #[test]
+    fn row_that_this_version_cannot_read_hides_no_other() {
+        let keys = ServerSecret::new(vec![1; 32]).unwrap().derive().unwrap();
+        let unknown = |key: &str, kind: &str| FoundProvider {
+            key: key.to_owned(),
+            kind: kind.to_owned(),
+            config: Map::new(),
+            sealed: vec![1],
+            created_at: Timestamp::default(),
+            updated_at: Timestamp::default(),
+        };
+        let rows = vec![unknown("configs", "custom"), unknown("acme", "of a later version")];
+
+        let providers = Providers::open(&OAuthParts::default(), rows, &keys).unwrap();
+
+        assert_eq!(providers.all().count(), 0);
+    }
 }

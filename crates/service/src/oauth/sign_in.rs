@@ -52,12 +52,15 @@ impl Service {
         let event = |kind| self.provider_sign_in_event(kind, identity, client, now);
         let mut refused = event(AuditKind::SignInFailed);
         refused.details.insert("reason".to_owned(), Value::from("identity may not sign in"));
+        let mut replayed = event(AuditKind::SignInFailed);
+        replayed.details.insert("reason".to_owned(), Value::from("token was used before"));
         IdentityEvents {
             signed_up: event(AuditKind::SignedUp),
             verified: event(AuditKind::EmailVerified),
             linked: event(AuditKind::IdentityLinked),
             signed_in: event(AuditKind::SignedIn),
             refused,
+            replayed,
         }
     }
 

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKind;
 use latchkey_domain::tokens::{LinkToken, TokenHash};
-use latchkey_oauth::{AuthorizationRequest, PkceVerifier};
+use latchkey_oauth::{AuthorizationRequest, PkceVerifier, ProviderError};
 use latchkey_store::{Linker, NewFlow};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -60,6 +60,10 @@ impl Service {
         let now = self.clock.now();
         self.limits.take_oauth(&start.client, now)?;
         let provider = self.usable_provider(start.kind, &start.provider).await?;
+        if let Err(reason) = provider.client.check_place(self.oauth_parts.outbound.networks) {
+            tracing::error!(provider = provider.key.as_str(), reason, "a provider is never talked to");
+            return Err(Error::ProviderNotConfigured);
+        }
         let redirect_to = self.oauth_target(start.redirect_uri.as_deref())?;
         let code_challenge = read_challenge(start.code_challenge.as_deref())?;
 
@@ -77,7 +81,10 @@ impl Service {
         let url = self.provider_client.authorization_url(&provider.client, &request, now).await;
         let url = url.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a sign-in could not be begun");
-            Error::ProviderUnavailable
+            match error {
+                ProviderError::Misconfigured(_) => Error::ProviderNotConfigured,
+                _ => Error::ProviderUnavailable,
+            }
         })?;
 
         let secrets = FlowSecrets { nonce: nonce.expose().to_owned(), verifier: pkce.expose().to_owned() };

@@ -36,6 +36,7 @@ pub(crate) fn with_identity(
             linked: one(),
             signed_in: one(),
             refused: one(),
+            replayed: one(),
         },
     }
 }

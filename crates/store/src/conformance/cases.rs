@@ -335,6 +335,7 @@ table! { $
         profile_and_name_are_of_the_first_sign_in_alone,
         an_account_without_a_profile_can_be_made,
         an_unproven_address_makes_an_unverified_account,
+        what_an_unproven_identity_made_does_not_outlive_the_proof_of_the_mailbox,
         a_proven_address_links_to_a_verified_account,
         an_unproven_address_links_nothing,
         a_verified_owner_takes_a_never_verified_account_over,
@@ -375,6 +376,7 @@ table! { $
         a_provider_is_kept_as_it_was_given,
         a_key_is_of_one_provider,
         a_provider_is_replaced,
+        of_two_who_change_what_they_read_one_must_read_again,
         a_deleted_provider_leaves_identities_alone,
         every_change_grows_the_version,
     }

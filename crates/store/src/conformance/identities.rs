@@ -75,7 +75,35 @@ pub(super) async fn an_account_without_a_profile_can_be_made(world: World) {
 
 pub(super) async fn an_unproven_address_makes_an_unverified_account(world: World) {
     let user = world.enter(identity("x", "1", Some("ada"), false), at(0)).await;
-    assert!(!user.email_verified && !user.is_pending);
+    assert!(!user.email_verified && !user.is_pending && user.is_contested);
+    let proven = world.enter(google("2", "eve"), at(0)).await;
+    assert!(proven.email_verified && !proven.is_contested);
+}
+
+pub(super) async fn what_an_unproven_identity_made_does_not_outlive_the_proof_of_the_mailbox(world: World) {
+    for (number, name) in ["ada", "eve"].into_iter().enumerate() {
+        let unproven = || identity("x", name, Some(name), false);
+        let sign_in = world.with_identity(unproven(), at(0));
+        let session = sign_in.session.clone();
+        let IdentityOutcome::Opened(user) = world.sign_in_with_identity(sign_in).await.unwrap() else {
+            panic!("not opened")
+        };
+        world.link(user.id, &session, identity("y", name, None, false), at(0)).await;
+
+        if number == 0 {
+            world.send_code(&key(name), Purpose::VerifyEmail, mac(1), at(1)).await;
+            assert!(world.verifies(&key(name), mac(1), at(2)).await);
+        } else {
+            let link = world.send_link(&key(name), Purpose::VerifyEmail, at(1)).await;
+            assert_eq!(world.open_link(link, at(2)).await, super::acts::known(crate::LinkStatus::Good));
+        }
+
+        let proven = world.user(user.id).await;
+        assert!(proven.email_verified && !proven.is_contested);
+        assert_eq!(world.list_identities(user.id).await.unwrap(), []);
+        assert!(!world.lives(session.id, at(2)).await, "sessions end");
+        assert_eq!(world.refused(unproven(), at(3)).await, IdentityRefusal::SignInToLink);
+    }
 }
 
 pub(super) async fn a_proven_address_links_to_a_verified_account(world: World) {
@@ -197,7 +225,8 @@ pub(super) async fn a_token_is_accepted_once(world: World) {
 
     let user = world.find_user_by_email(&key("ada")).await.unwrap().unwrap();
     assert_eq!(world.list_sessions(user.id, at(1)).await.unwrap().len(), 1);
-    assert_eq!(world.events().await.len(), events);
+    let written = world.events().await;
+    assert_eq!((written.len(), written[0].kind), (events + 1, AuditKind::SignInFailed));
 }
 
 pub(super) async fn a_refused_token_is_used_up_as_well(world: World) {

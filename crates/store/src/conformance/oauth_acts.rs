@@ -66,6 +66,7 @@ impl World {
                 linked: self.event(AuditKind::IdentityLinked, now),
                 signed_in: self.event(AuditKind::SignedIn, now),
                 refused: self.event(AuditKind::SignInFailed, now),
+                replayed: self.event(AuditKind::SignInFailed, now),
             },
         }
     }

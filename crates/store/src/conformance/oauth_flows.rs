@@ -74,17 +74,21 @@ pub(super) async fn a_code_is_good_once_and_for_a_minute(world: World) {
     let (used, old) = (save(0).await, save(0).await);
 
     assert!(matches!(world.present_code(used, "verifier", None, at(59)).await, TakenCode::Good { .. }));
-    assert_eq!(world.present_code(used, "verifier", None, at(59)).await, TakenCode::Refused);
-    assert_eq!(world.present_code(old, "verifier", None, at(60)).await, TakenCode::Refused);
-    assert_eq!(world.present_code(world.token(), "verifier", None, at(1)).await, TakenCode::Refused);
+    assert_eq!(world.present_code(used, "verifier", None, at(59)).await, TakenCode::Unknown);
+    let burnt = TakenCode::Burnt(Box::new(google("1", "ada")));
+    assert_eq!(world.present_code(old, "verifier", None, at(60)).await, burnt);
+    assert_eq!(world.present_code(world.token(), "verifier", None, at(1)).await, TakenCode::Unknown);
 }
 
 pub(super) async fn a_wrong_verifier_burns_the_code(world: World) {
     let code = world.oauth_code(google("1", "ada"), None, at(0));
     world.save_oauth_code(code.clone()).await.unwrap();
 
-    assert_eq!(world.present_code(code.code, "guess", None, at(1)).await, TakenCode::Refused);
-    assert_eq!(world.present_code(code.code, "verifier", None, at(2)).await, TakenCode::Refused);
+    assert_eq!(
+        world.present_code(code.code, "guess", None, at(1)).await,
+        TakenCode::Burnt(Box::new(code.identity))
+    );
+    assert_eq!(world.present_code(code.code, "verifier", None, at(2)).await, TakenCode::Unknown);
 }
 
 pub(super) async fn a_code_that_links_waits_for_its_session(world: World) {
@@ -110,8 +114,8 @@ pub(super) async fn another_session_burns_a_code_that_links(world: World) {
 
         let stolen = world.present_code(code.code, "verifier", Some(linker(user, other)), at(1)).await;
 
-        assert_eq!(stolen, TakenCode::Refused);
-        assert_eq!(world.present_code(code.code, "verifier", Some(own), at(2)).await, TakenCode::Refused);
+        assert_eq!(stolen, TakenCode::Burnt(Box::new(code.identity)));
+        assert_eq!(world.present_code(code.code, "verifier", Some(own), at(2)).await, TakenCode::Unknown);
     }
 }
 
@@ -144,7 +148,7 @@ pub(super) async fn what_would_be_refused_gets_no_code(world: World) {
     for (identity, linker, rules, outcome) in cases {
         let code = NewOAuthCode { rules, ..world.oauth_code(identity, linker, at(1)) };
         assert_eq!(world.save_oauth_code(code.clone()).await.unwrap(), outcome);
-        let is_there = world.present_code(code.code, "verifier", linker, at(2)).await != TakenCode::Refused;
+        let is_there = world.present_code(code.code, "verifier", linker, at(2)).await != TakenCode::Unknown;
         assert_eq!(is_there, outcome == NewCodeOutcome::Saved);
     }
     assert_eq!(world.list_identities(owner.id).await.unwrap().len(), 1, "nothing is linked by a code");

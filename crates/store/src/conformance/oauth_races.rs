@@ -33,7 +33,7 @@ pub(super) async fn of_twenty_racers_one_takes_the_oauth_code(world: World) {
 
     let good = count(&answers, |(_, answer)| matches!(answer, TakenCode::Good { .. }));
     assert!(good <= 1);
-    assert_eq!(answers[7].1, TakenCode::Refused);
+    assert!(matches!(answers[7].1, TakenCode::Burnt(_) | TakenCode::Unknown));
 }
 
 pub(super) async fn of_twenty_racers_one_signs_in_with_the_token(world: World) {

@@ -93,7 +93,10 @@ pub async fn link(
     let mut start = start_of(kind, provider, &client, &query)?;
     start.redirect_uri = body.redirect_uri.or(start.redirect_uri);
     start.code_challenge = body.code_challenge.or(start.code_challenge);
-    start.hints.extend(body.additional_params.into_iter().flatten());
+    // The body counts, as for the other fields.
+    let own = body.additional_params.unwrap_or_default();
+    start.hints.retain(|(name, _)| !own.contains_key(name));
+    start.hints.extend(own);
     Ok(Json(StartBody { auth_url: app.service.start_link(caller, start).await? }))
 }
 

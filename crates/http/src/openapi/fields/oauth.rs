@@ -77,7 +77,12 @@ pub(crate) fn id_token() -> Object {
 }
 
 pub(crate) fn id_token_nonce() -> Object {
-    nullable("The nonce that the app made. Required where the token has one.", "n-0S6_WzA2Mj").build()
+    nullable(
+        "The nonce that the app made. Required where the token has one, which may be this text or its SHA-256 in hex. At \
+         `apple`, 64 hex digits in the token are always taken for the SHA-256.",
+        "n-0S6_WzA2Mj",
+    )
+    .build()
 }
 
 pub(crate) fn subject() -> Object {

@@ -26,7 +26,8 @@ use crate::openapi::operation::Operation;
 use crate::openapi::parameters as of;
 use crate::openapi::tags::Tag;
 
-const DEAD_SIGN_IN: &str = "A page: the state is unknown, or there is nowhere to redirect to any more.";
+const DEAD_SIGN_IN: &str =
+    "A page: the state is unknown or cannot be read, or there is nowhere to redirect to any more.";
 const START: &str = "Begins a sign-in and answers the address to send the browser to; not a redirect. Other parameters \
     go on to the provider as hints, but for `client_id`, `redirect_uri`, `state`, `nonce`, `scope`, `response_type`, \
     `response_mode`, `code_challenge`, `code_challenge_method`, `request`, `request_uri`, `registration` and `claims`, \
@@ -239,7 +240,9 @@ fn custom_configs() -> Vec<Operation> {
             .answers::<CustomConfigBody>(StatusCode::OK, "The provider as it is configured.")
             .errors(&[&NOT_FOUND]),
         admin(HttpMethod::Put, one, "updateCustomOAuthConfig", "Change a custom provider's configuration")
-            .about("Partial: what is left out stays, the secret too.")
+            .about(
+                "Partial: what is left out stays, the secret too; a new `discoveryEndpoint` needs it again.",
+            )
             .parameter(of::provider_key())
             .optional_body::<ChangeCustomRequest>(json!({ "name": "Acme" }))
             .answers::<CustomConfigBody>(StatusCode::OK, "The provider as it is configured.")

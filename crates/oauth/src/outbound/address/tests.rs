@@ -39,7 +39,6 @@ fn private_networks_are_allowed_only_where_the_operator_says_so() {
         "fd12:3456::1",
         "::ffff:10.0.0.1",
         "64:ff9b::10.0.0.1",
-        "64:ff9b:1::8.8.8.8",
     ] {
         assert!(!allows(PUBLIC, address), "{address}");
         assert!(!allows(DEVELOPMENT, address), "{address}");
@@ -59,6 +58,9 @@ fn metadata_link_local_and_reserved_addresses_are_never_allowed() {
         "168.63.129.16",
         "192.0.0.192",
         "fd00:ec2::254",
+        "fd00:ec2::23",
+        "64:ff9b:1::8.8.8.8",
+        "64:ff9b:1::a9fe:a9fe",
         "fd20:ce::254",
         "fe80::1",
         "fec0::1",

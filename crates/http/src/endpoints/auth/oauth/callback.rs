@@ -33,9 +33,9 @@ pub async fn built_in_form(
     client: ClientInfo,
     method: Method,
     PathText(provider): PathText,
-    FormBody(form): FormBody,
+    form: Result<FormBody>,
 ) -> Result<Response> {
-    come_back(&app, ProviderKind::BuiltIn, provider, &client, &method, &form).await
+    come_back_by_form(&app, ProviderKind::BuiltIn, provider, &client, &method, form).await
 }
 
 /// `GET /api/auth/oauth/custom/{key}/callback`
@@ -55,9 +55,24 @@ pub async fn custom_form(
     client: ClientInfo,
     method: Method,
     PathText(key): PathText,
-    FormBody(form): FormBody,
+    form: Result<FormBody>,
 ) -> Result<Response> {
-    come_back(&app, ProviderKind::Custom, key, &client, &method, &form).await
+    come_back_by_form(&app, ProviderKind::Custom, key, &client, &method, form).await
+}
+
+/// A person looks at the answer: what is no form leads to the page as well.
+async fn come_back_by_form(
+    app: &App,
+    kind: ProviderKind,
+    provider: String,
+    client: &ClientInfo,
+    method: &Method,
+    form: Result<FormBody>,
+) -> Result<Response> {
+    match form {
+        Ok(FormBody(said)) => come_back(app, kind, provider, client, method, &said).await,
+        Err(_) => Ok(page(app, CallbackProblem::Unknown)),
+    }
 }
 
 async fn come_back(
@@ -71,14 +86,11 @@ async fn come_back(
     if method == Method::HEAD {
         return Ok(page(app, CallbackProblem::Unknown));
     }
-    let back = OAuthReturn {
-        provider,
-        state: said.optional("state")?,
-        code: said.optional("code")?,
-        error: said.optional("error")?,
-        issuer: said.optional("iss")?,
-        user: said.optional("user")?,
-    };
+    let Ok(state) = said.optional("state") else { return Ok(page(app, CallbackProblem::Unknown)) };
+    let without_words =
+        OAuthReturn { provider: provider.clone(), state: state.clone(), ..OAuthReturn::default() };
+    // With a state that can be read, what cannot be is the provider's doing: the app hears of it, and the state is used up.
+    let back = words(provider, state, said).unwrap_or(without_words);
     match app.service.oauth_callback(back, kind, &client.to_domain()).await? {
         CallbackAnswer::Redirect(url) => {
             let location = HeaderValue::try_from(url).map_err(ApiError::internal)?;
@@ -86,6 +98,17 @@ async fn come_back(
         }
         CallbackAnswer::Page(problem) => Ok(page(app, problem)),
     }
+}
+
+fn words(provider: String, state: Option<String>, said: &Query) -> Result<OAuthReturn> {
+    Ok(OAuthReturn {
+        provider,
+        state,
+        code: said.optional("code")?,
+        error: said.optional("error")?,
+        issuer: said.optional("iss")?,
+        user: said.optional("user")?,
+    })
 }
 
 fn page(app: &App, problem: CallbackProblem) -> Response {
