@@ -7,6 +7,10 @@ pub(crate) fn run_bench(arguments: &[String]) -> Outcome {
     step("build", || run("cargo build --release --package latchkey --package latchkey-bench"))?;
     let is_quick = arguments.iter().any(|argument| argument == "--quick");
     let report = if is_quick { "" } else { " --report docs/benchmarks.md" };
-    let rest: String = arguments.iter().map(|argument| format!(" {argument}")).collect();
-    step("bench", || run(&format!("target/release/latchkey-bench run{report}{rest}")))
+    let mut line = format!("target/release/latchkey-bench run{report}");
+    for argument in arguments {
+        line.push(' ');
+        line.push_str(argument);
+    }
+    step("bench", || run(&line))
 }

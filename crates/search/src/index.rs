@@ -130,6 +130,12 @@ impl Index {
             || tidying::choose(&view.parts, &locked(&self.merging)).is_some()
     }
 
+    /// Whether so much is fresh that a change may have to make a part of it first, which takes milliseconds.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        self.view.load().fresh.len() + FRESH > TOO_MANY_FRESH
+    }
+
     fn change(&self, change: impl FnOnce(&mut View)) {
         let _turn = locked(&self.changing);
         let mut view = View::clone(&self.view.load());

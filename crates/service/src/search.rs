@@ -2,23 +2,29 @@
 //! until the index is there.
 //!
 //! The index learns of changes from the store alone, whoever made them: by a worker all the time, and by every search
-//! before it looks, so that a search finds whatever was answered before it.
+//! before it looks, so that a search finds whatever was answered before it. Where that fails, the storage engine answers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwapOption;
 use latchkey_domain::client::Client;
+use latchkey_domain::ids::ProfileId;
 use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
-use latchkey_search::{Change, Entry, Index, Key};
+use latchkey_search::{Change, Entry, Key};
 use latchkey_store::{FeedPosition, FeedRead, ProfileHits, SearchChange, SearchEntry, Store};
 use tokio::sync::Mutex;
 
 use crate::error::Result;
 use crate::service::Service;
 
+mod aside;
 mod loading;
+mod losses;
+
+use aside::Kept;
+use losses::Losses;
 
 /// How often a search is begun anew because a found profile has just gone.
 const ATTEMPTS: u32 = 3;
@@ -37,22 +43,34 @@ pub enum SearchEngine {
 #[derive(Default)]
 pub(crate) struct ProfileSearch {
     following: ArcSwapOption<Following>,
+    losses: Losses,
 }
 
 /// An index that follows the store.
 struct Following {
-    index: Arc<Index>,
-    position: Mutex<FeedPosition>,
+    kept: Kept,
+    position: Arc<Mutex<FeedPosition>>,
     /// Readings of the changes that were begun, and the number of the last that was ended.
     begun: AtomicU64,
     ended: AtomicU64,
+    /// The last reading failed.
+    is_behind: AtomicBool,
+}
+
+/// Who reads on. After a failure the worker alone tries again, so that searches do not wait for it one after the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Search,
+    Worker,
 }
 
 /// Whether the index knows everything.
 #[derive(PartialEq, Eq)]
 enum Caught {
     Up,
-    /// It was out of touch for too long and has to be made anew.
+    /// Reading failed, and the worker has to catch up first.
+    Behind,
+    /// It was out of touch for too long, or a thread panicked at it: it has to be made anew.
     Lost,
 }
 
@@ -79,12 +97,15 @@ impl Service {
         if self.config.search_engine == SearchEngine::Database {
             return Ok(());
         }
-        let following = match self.search.following.load_full() {
-            Some(following) => following,
-            None => self.load_search().await?,
+        let Some(following) = self.search.following.load_full() else {
+            return if self.search.losses.is_time() { self.load_search().await } else { Ok(()) };
         };
-        match following.catch_up(&*self.store).await? {
-            Caught::Up => loading::tidy(&following.index).await,
+        match following.catch_up(&*self.store, Reader::Worker).await? {
+            Caught::Up => {
+                self.search.losses.went_well();
+                following.kept.tidy();
+            }
+            Caught::Behind => {}
             Caught::Lost => self.search.forget(&following),
         }
         Ok(())
@@ -96,73 +117,106 @@ impl Service {
         self.search.following.load().is_some()
     }
 
-    async fn load_search(&self) -> Result<Arc<Following>> {
+    async fn load_search(&self) -> Result<()> {
         let position = self.store.search_position().await?;
-        let index = Arc::new(loading::load(&*self.store).await?);
         let following = Arc::new(Following {
-            index,
-            position: Mutex::new(position),
+            kept: Kept::new(loading::load(&*self.store).await?),
+            position: Arc::new(Mutex::new(position)),
             begun: AtomicU64::new(0),
             ended: AtomicU64::new(0),
+            is_behind: AtomicBool::new(false),
         });
-        if following.catch_up(&*self.store).await? == Caught::Up {
-            self.search.following.store(Some(Arc::clone(&following)));
+        match following.catch_up(&*self.store, Reader::Worker).await? {
+            Caught::Up => self.search.following.store(Some(following)),
+            Caught::Behind => {}
+            Caught::Lost => self.search.losses.another("changes were purged while it was made"),
         }
-        Ok(following)
+        Ok(())
     }
 
-    /// `None` where the index was out of touch for too long.
+    /// `None` where the index cannot tell.
     async fn search_index(
         &self,
         following: &Arc<Following>,
         query: &SearchQuery,
         page: Page,
     ) -> Result<Option<ProfileHits>> {
-        let mut attempts = 0;
-        loop {
-            if following.catch_up(&*self.store).await? == Caught::Lost {
-                self.search.forget(following);
-                return Ok(None);
+        let mut missing: Option<Vec<ProfileId>> = None;
+        for _ in 0..ATTEMPTS {
+            match following.catch_up(&*self.store, Reader::Search).await {
+                Ok(Caught::Up) => {}
+                Ok(Caught::Behind) => return Ok(None),
+                Ok(Caught::Lost) => {
+                    self.search.forget(following);
+                    return Ok(None);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the changes for a search could not be read: the storage engine searches");
+                    return Ok(None);
+                }
             }
-            attempts += 1;
-            let hits = following.index.search(query, page);
+            let hits = following.kept.index().search(query, page);
             let profiles = match hits.ids.as_slice() {
                 [] => Vec::new(),
                 ids => self.store.list_found_profiles(ids).await?,
             };
-            if profiles.len() == hits.ids.len() || attempts == ATTEMPTS {
+            if profiles.len() == hits.ids.len() {
                 return Ok(Some(ProfileHits { total: hits.total, profiles }));
             }
+            let is_gone = |id: &ProfileId| profiles.iter().all(|profile| profile.id != *id);
+            let was_missing = |id: &ProfileId| missing.as_ref().is_none_or(|missing| missing.contains(id));
+            missing = Some(hits.ids.into_iter().filter(|id| is_gone(id) && was_missing(id)).collect());
         }
+        // Every reading after the first should have told that it is gone: the database was changed behind the feed.
+        if missing.is_some_and(|missing| !missing.is_empty()) {
+            self.search.forget(following);
+        }
+        Ok(None)
     }
 }
 
 impl ProfileSearch {
     /// Searches are the storage engine's again, until a new index is there.
     fn forget(&self, lost: &Arc<Following>) {
-        tracing::warn!("the search index was out of touch for too long and is made anew");
-        self.following.rcu(|now| now.clone().filter(|now| !Arc::ptr_eq(now, lost)));
+        let before = self.following.rcu(|now| now.clone().filter(|now| !Arc::ptr_eq(now, lost)));
+        if before.is_some_and(|before| Arc::ptr_eq(&before, lost)) {
+            self.losses
+                .another("it was out of touch for too long, or the database is not the one that it knew");
+        }
     }
 }
 
 impl Following {
     /// Takes over everything that was answered before this call. Callers that wait for each other share a reading
     /// that was begun after they came.
-    async fn catch_up(&self, store: &dyn Store) -> Result<Caught> {
+    async fn catch_up(&self, store: &dyn Store, reader: Reader) -> Result<Caught> {
         let seen = self.begun.load(Ordering::SeqCst);
-        let mut position = self.position.lock().await;
+        let is_hopeless = || reader == Reader::Search && self.is_behind.load(Ordering::SeqCst);
+        if is_hopeless() {
+            return Ok(Caught::Behind);
+        }
+        if self.kept.is_broken() {
+            return Ok(Caught::Lost);
+        }
+        let mut position = Arc::clone(&self.position).lock_owned().await;
         if self.ended.load(Ordering::SeqCst) > seen {
             return Ok(Caught::Up);
         }
+        if is_hopeless() {
+            return Ok(Caught::Behind);
+        }
         let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
         loop {
-            match store.list_search_changes(&position).await? {
+            let read = store.list_search_changes(&position).await;
+            self.is_behind.store(read.is_err(), Ordering::SeqCst);
+            match read? {
                 FeedRead::Lost => return Ok(Caught::Lost),
                 FeedRead::Changes { changes, position: reached, has_more } => {
-                    if !changes.is_empty() {
-                        self.index.apply(changes.into_iter().map(change_of));
-                    }
-                    *position = reached;
+                    let changes = changes.into_iter().map(change_of).collect();
+                    let Some(taken) = self.kept.take_over(changes, position, reached).await else {
+                        return Ok(Caught::Lost);
+                    };
+                    position = taken;
                     if !has_more {
                         self.ended.store(number, Ordering::SeqCst);
                         return Ok(Caught::Up);

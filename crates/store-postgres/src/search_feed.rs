@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::errors::{EngineFault, Fallible, driver};
 use crate::profiles::{profile_columns, read_profile};
 use crate::rows::Cells;
+use crate::script::Script;
 use crate::store::PostgresStore;
 use crate::values::{Value, values};
 
@@ -42,24 +43,25 @@ const FIND_POSITION: &str = concat!(
     lineage!(),
     " || '/' || pg_current_snapshot()::text FROM search_feed_state AS s WHERE s.id = 1"
 );
-/// What the snapshot `seen` did not see: what began after it ($1), and what was open then ($2) and is over now. Open
-/// transactions cost nothing, however long they last and whatever they have written. The first row is there
-/// even without changes. Profiles are looked up one by one, whatever the planner thinks of their number.
+/// What a position did not see: what began after it ($1, $2), and what was open then ($4, each behind its $5) and is
+/// over now. Open transactions cost nothing, however long they last and whatever they have written. Each branch walks
+/// its own stretch of the index. The first row is there even without changes. Profiles are looked up one by
+/// one, whatever the planner thinks of their number.
 const LIST_CHANGES: &str = concat!(
     "WITH target AS MATERIALIZED (SELECT coalesce($3::pg_snapshot, pg_current_snapshot()) AS snapshot),
     page AS MATERIALIZED (
         SELECT place, profile_id, created_at FROM (
             (SELECT f.place, f.profile_id, f.created_at FROM search_feed AS f
-            WHERE f.place >= $1 AND (f.place, f.profile_id) > ($4, $5)
+            WHERE (f.place, f.profile_id) > ($1, $2)
                 AND f.place < (SELECT pg_snapshot_xmax(snapshot)::text::bigint FROM target)
                 AND pg_visible_in_snapshot(f.place::text::xid8, (SELECT snapshot FROM target))
             ORDER BY f.place, f.profile_id LIMIT $6)
             UNION ALL
-            (SELECT l.place, l.profile_id, l.created_at FROM unnest($2::bigint[]) AS ended (place)
+            (SELECT l.place, l.profile_id, l.created_at FROM unnest($4::bigint[], $5::uuid[]) AS ended (place, after)
             CROSS JOIN LATERAL (
                 SELECT f.place, f.profile_id, f.created_at FROM search_feed AS f
-                WHERE f.place = ended.place AND (f.place, f.profile_id) > ($4, $5)
-                ORDER BY f.place, f.profile_id LIMIT $6) AS l
+                WHERE f.place = ended.place AND f.profile_id > ended.after
+                ORDER BY f.profile_id LIMIT $6) AS l
             WHERE pg_visible_in_snapshot(ended.place::text::xid8, (SELECT snapshot FROM target)))) AS unseen
         ORDER BY place, profile_id LIMIT $6)
     SELECT ",
@@ -130,13 +132,15 @@ impl SearchFeed for PostgresStore {
 
     async fn list_search_changes(&self, after: &FeedPosition) -> StoreResult<FeedRead> {
         let Some(after) = Position::parse(after) else { return Ok(FeedRead::Lost) };
-        let (until, place, id) = match &after.page {
-            Some(Page { until, last: (place, id) }) => (Some(until.text()), *place, *id),
-            None => (None, 0, Uuid::nil()),
-        };
-        let open = Value::Ints(after.seen.open.iter().copied().map(Some).collect());
-        let id = Value::Id(Some(id));
-        let answer = self.ask(LIST_CHANGES, values![after.seen.end, open, until, place, id, AT_ONCE]).await?;
+        let (place, id) = after.begins_after();
+        let (places, ids) = after.ended_after().unzip();
+        let until = after.page.as_ref().map(|page| page.until.text());
+        let ids = Value::Ids(ids);
+        let reads = Script::of(
+            LIST_CHANGES,
+            values![place, Value::Id(Some(id)), until, Value::Ints(places), ids, AT_ONCE],
+        );
+        let answer = self.read(&reads).await?.take_first()?;
         let rows = answer.list(read_change)?;
         let Some(first) = rows.first() else { return Err(driver(EngineFault::NoRow)) };
         let is_lost =

@@ -179,7 +179,9 @@ impl Grower<'_> {
                 return false;
             }
             let length = u32::try_from(longer.len_utf8()).unwrap_or_default();
-            group.iter_mut().for_each(|(_, end)| *end += length);
+            for (_, end) in group.iter_mut() {
+                *end += length;
+            }
             next.push(Node { weight, text, chars: node.chars + 1, holders, start: range.0, end: range.1 });
         }
         true

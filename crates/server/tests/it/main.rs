@@ -70,6 +70,7 @@ mod round_trips;
 mod routes;
 mod schema;
 mod search;
+mod search_feed;
 mod search_index;
 mod search_matching;
 mod search_oracle;

@@ -1,9 +1,8 @@
-//! The long work on the index: making it and keeping it quick, on threads of their own that nobody waits for at the
-//! end of the process.
+//! Making the index, and the threads that long work on it is done by: nobody waits for them at the end of the process.
 
-use std::sync::Arc;
 use std::thread::Builder;
 
+use latchkey_domain::ids::ProfileId;
 use latchkey_search::{Index, Loader};
 use latchkey_store::{SearchEntry, Store};
 use tokio::sync::{mpsc, oneshot};
@@ -13,6 +12,8 @@ use crate::error::{Error, Result};
 
 /// Profiles that are read at once.
 const AT_ONCE: u32 = 4_096;
+/// How often a page that could not be read is tried again.
+const RETRIES: u32 = 3;
 /// Pages that may wait while the index takes in another one.
 const WAITING: usize = 2;
 /// Priority of these threads: requests go first.
@@ -36,7 +37,7 @@ pub(super) async fn load(store: &dyn Store) -> Result<Index> {
 
     let mut last = None;
     loop {
-        let page = store.list_search_entries(last, AT_ONCE).await?;
+        let page = list_page(store, last).await?;
         let Some(entry) = page.last() else { break };
         last = Some(entry.id);
         if pages.send(page).await.is_err() {
@@ -50,26 +51,35 @@ pub(super) async fn load(store: &dyn Store) -> Result<Index> {
         .ok_or_else(|| Error::internal("the thread that makes the search index has stopped"))
 }
 
-/// Tidies the index until there is nothing to tidy.
-pub(super) async fn tidy(index: &Arc<Index>) {
-    if !index.wants_tidying() {
-        return;
-    }
-    let tidied = Arc::clone(index);
-    if let Ok(done) = work("search-tidier", move || while tidied.tidy() {}) {
-        let _ = done.await; // a panic is in the log, and the index is as it was
+/// Tries again where a page could not be read: without it everything would have to be read anew.
+async fn list_page(store: &dyn Store, after: Option<ProfileId>) -> Result<Vec<SearchEntry>> {
+    let mut failures = 0;
+    loop {
+        match store.list_search_entries(after, AT_ONCE).await {
+            Err(_) if failures < RETRIES => failures += 1,
+            page => return Ok(page?),
+        }
     }
 }
 
-fn work<T: Send + 'static>(
+/// Does work on a thread of its own, after whatever else wants the processor.
+pub(super) fn work<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<oneshot::Receiver<T>> {
+    work_soon(name, move || {
+        // On Linux this is the priority of the calling thread alone. Where it is refused, nothing is lost but order.
+        let _ = rustix::process::setpriority_process(None, NICENESS);
+        work()
+    })
+}
+
+/// The same for work that requests wait for.
+pub(super) fn work_soon<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<oneshot::Receiver<T>> {
     let (reply, answer) = oneshot::channel();
-    let thread = Builder::new().name(name.to_owned()).spawn(move || {
-        // On Linux this is the priority of the calling thread alone. Where it is refused, nothing is lost but order.
-        let _ = rustix::process::setpriority_process(None, NICENESS);
-        let _ = reply.send(work());
-    });
+    let thread = Builder::new().name(name.to_owned()).spawn(move || drop(reply.send(work())));
     thread.map(|_| answer).map_err(Error::internal)
 }

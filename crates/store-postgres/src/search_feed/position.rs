@@ -76,6 +76,19 @@ impl Position {
         })
     }
 
+    /// Where the transactions that began after the snapshot are read on: behind this place and profile.
+    pub(super) fn begins_after(&self) -> (i64, Uuid) {
+        let start = (self.seen.end - 1, Uuid::max());
+        self.page.as_ref().map_or(start, |page| page.last.max(start))
+    }
+
+    /// Where those that were open are read on: each place, and behind which profile.
+    pub(super) fn ended_after(&self) -> impl Iterator<Item = (Option<i64>, Option<Uuid>)> {
+        let (last, id) = self.page.as_ref().map_or((0, Uuid::nil()), |page| page.last);
+        let left = self.seen.open.iter().filter(move |place| **place >= last);
+        left.map(move |place| (Some(*place), Some(if *place == last { id } else { Uuid::nil() })))
+    }
+
     /// The first number that no snapshot of this position knew.
     pub(super) fn end(&self) -> i64 {
         self.page.as_ref().map_or(self.seen.end, |page| page.until.end)
@@ -106,6 +119,13 @@ mod tests {
             let page = page.map(|(until, place, id)| Page { until, last: (place, Uuid::from_u128(id)) });
             let position = Position { lineage: "1.2".to_owned(), seen, page };
             prop_assert_eq!(Position::parse(&position.write()), Some(position));
+        }
+
+        #[test]
+        fn any_position_is_read_on(position in "[0-9]{1,3}:[0-9]{1,3}:([0-9]{1,3})?") {
+            let position = Position::parse(&FeedPosition(format!("1.2/{position}"))).unwrap();
+            prop_assert_eq!(position.begins_after().0 + 1, position.seen.end);
+            prop_assert_eq!(position.ended_after().count(), position.seen.open.len());
         }
 
         #[test]
