@@ -66,7 +66,32 @@ pub struct Limited {
     pub retry_after: Duration,
 }
 
+/// The rule of [`Take::take`] in numbers, for an engine that lets its database count: the new state is the old one, or
+/// `now`, brought between `now` and `latest`, and `token_ms` more; the token is there where that is at most
+/// `most`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TakeTerms {
+    /// The latest state that is believed.
+    pub latest: Timestamp,
+    /// What a token adds, in milliseconds.
+    pub token_ms: i64,
+    /// The latest state that a token may lead to.
+    pub most: Timestamp,
+}
+
 impl Take {
+    /// The rule in numbers.
+    #[must_use]
+    pub fn terms(&self, now: Timestamp) -> TakeTerms {
+        let burst = self.rate.burst.max(1);
+        let token = self.rate.window / burst;
+        TakeTerms {
+            latest: now.plus(self.rate.window),
+            token_ms: Timestamp::default().plus(token).as_millis(),
+            most: now.plus(token * burst),
+        }
+    }
+
     /// Takes a token from a bucket whose state is `full_at`, the moment at which it will be full again (the
     /// theoretical arrival time of the generic cell rate algorithm); an unknown bucket is full. Answers the new state.
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Limited> {

@@ -30,6 +30,30 @@ impl FromRequestParts<App> for SignedInUser {
     }
 }
 
+/// Whom a good bearer token names; else 401 `AUTH_UNAUTHORIZED`. Whether the session lives is not known yet: for calls
+/// that find out in the same trip to the database that does the rest.
+pub struct NamedUser(pub Caller);
+
+impl FromRequestParts<App> for NamedUser {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let bearer = Credentials::of(&parts.headers).bearer;
+        Ok(Self(app.service.named_caller(bearer.as_ref().map(BearerToken::expose)).await?))
+    }
+}
+
+impl NamedUser {
+    /// A refusal of what the caller asks for, unless the session is over: who may not call is told so before anything is
+    /// said about the body.
+    pub async fn refusal(self, app: &App, refusal: ApiError) -> ApiError {
+        match app.service.confirm(self.0).await {
+            Ok(()) => refusal,
+            Err(ended) => ended.into(),
+        }
+    }
+}
+
 /// The holder of an admin key, and from where: `X-API-Key`, else the bearer. 401 `ADMIN_UNAUTHORIZED` without one, 403
 /// `FORBIDDEN` for a user's token.
 pub struct Admin(pub ClientInfo);

@@ -29,14 +29,23 @@ pub struct Caller {
 impl Service {
     /// A good token of a session that lives. Sign-out, ban and deletion act on the very next call.
     pub async fn authenticate(&self, bearer: Option<&str>) -> Result<Caller> {
-        let now = self.clock.now();
-        let token = self.good_token(bearer, now).await?;
-        let owner = self.store.find_session_owner(token.session_id, now).await?;
-        if owner != Some(token.user_id) {
-            return Err(Error::Unauthorized);
-        }
+        let caller = self.named_caller(bearer).await?;
+        self.confirm(caller).await?;
+        Ok(caller)
+    }
+
+    /// Whom a good token names. Whether its session lives is left to what the call does next, in the same trip to the
+    /// store, or to [`Service::confirm`].
+    pub async fn named_caller(&self, bearer: Option<&str>) -> Result<Caller> {
+        let token = self.good_token(bearer, self.clock.now()).await?;
         let VerifiedToken { user_id, session_id, .. } = token;
         Ok(Caller { user_id, session_id, token_expires_at: token.expires_at() })
+    }
+
+    /// Asks whether the session of a caller lives; else [`Error::Unauthorized`].
+    pub async fn confirm(&self, caller: Caller) -> Result<()> {
+        let owner = self.store.find_session_owner(caller.session_id, self.clock.now()).await?;
+        if owner == Some(caller.user_id) { Ok(()) } else { Err(Error::Unauthorized) }
     }
 
     /// The same, with session and user.

@@ -34,7 +34,7 @@ impl Service {
         self.store.find_profile(user_id).await?.ok_or(Error::UserNotFound)
     }
 
-    /// Changes the caller's own profile.
+    /// Changes the profile of whom a good token names, if the session lives.
     pub async fn update_profile(
         &self,
         caller: Caller,
@@ -49,9 +49,11 @@ impl Service {
             avatar_url: None,
         };
         let create = (missing == Missing::Create).then_some(profile);
-        let update = UpdateProfile { user_id: caller.user_id, patch, if_version, create, now };
+        let Caller { user_id, session_id, .. } = caller;
+        let update = UpdateProfile { user_id, session: Some(session_id), patch, if_version, create, now };
         match self.store.update_profile(update).await? {
             UpdateProfileOutcome::Updated(profile) => Ok(*profile),
+            UpdateProfileOutcome::NoSession => Err(Error::Unauthorized),
             UpdateProfileOutcome::NotFound => Err(Error::ProfileNotFound),
             UpdateProfileOutcome::PreconditionFailed => Err(Error::PreconditionFailed),
             UpdateProfileOutcome::UsernameTaken => Err(Error::UsernameTaken),

@@ -106,7 +106,15 @@ impl Accounts for PostgresStore {
     }
 }
 
+/// With a session it is a sign-up that was told that the address is free: so it is written first and looked at where
+/// somebody else took it meanwhile.
 async fn create_account(store: &PostgresStore, account: &NewAccount) -> StoreResult<CreateOutcome> {
+    if account.session.is_some() {
+        let (writes, made) = create(account)?;
+        if let Some(answers) = store.write_unless_contested(&writes).await? {
+            return Ok(CreateOutcome::Created(Box::new(user_that_is(&answers, made)?)));
+        }
+    }
     let mut reads = Script::default();
     let there = reads.add(FIND_BY_KEY, values![account.email.key()]);
     store
@@ -114,24 +122,30 @@ async fn create_account(store: &PostgresStore, account: &NewAccount) -> StoreRes
             if answers.any(there) {
                 return Ok(Step::Answer(CreateOutcome::EmailTaken));
             }
-            let mut writes = Script::default();
-            insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
-            if let Some(session) = &account.session {
-                sessions::open(&mut writes, account.id, session);
-            }
-            let session_id = account.session.as_ref().map(|session| session.id);
-            let event = AuditEvent {
-                user_id: Some(account.id),
-                session_id: session_id.or(account.event.session_id),
-                ..account.event.clone()
-            };
-            audit::record(&mut writes, event)?;
-            let made = find_by_id(&mut writes, account.id);
+            let (writes, made) = create(account)?;
             Ok(Step::write(writes, move |answers| {
                 Ok(CreateOutcome::Created(Box::new(user_that_is(answers, made)?)))
             }))
         })
         .await
+}
+
+/// Writes an account with its session and its event, and reads it.
+fn create(account: &NewAccount) -> Fallible<(Script, Slot)> {
+    let mut writes = Script::default();
+    insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
+    if let Some(session) = &account.session {
+        sessions::open(&mut writes, account.id, session);
+    }
+    let session_id = account.session.as_ref().map(|session| session.id);
+    let event = AuditEvent {
+        user_id: Some(account.id),
+        session_id: session_id.or(account.event.session_id),
+        ..account.event.clone()
+    };
+    audit::record(&mut writes, event)?;
+    let made = find_by_id(&mut writes, account.id);
+    Ok((writes, made))
 }
 
 /// Whether a new account is pending.

@@ -30,6 +30,8 @@ const RECORD_EVENT: &str = "
 const RECORD_EVENTS: &str = "
     INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details)
     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+/// The event's session is the sixth value.
+const RECORD_EVENT_IF_OPENED: &str = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
 const LIST_EVENTS: &str = "
     SELECT id, happened_at, kind, actor, user_id, session_id, address, user_agent, details
     FROM audit_events ORDER BY id DESC LIMIT $1";
@@ -81,6 +83,18 @@ pub(crate) fn event_values(event: AuditEvent) -> Fallible<Vec<Value>> {
 /// Writes an event as it is.
 pub(crate) fn record(script: &mut Script, event: AuditEvent) -> Fallible<()> {
     script.add(RECORD_EVENT, event_values(event)?);
+    Ok(())
+}
+
+/// Writes an event about this user and this session, where there is such a session.
+pub(crate) fn record_if_opened(
+    script: &mut Script,
+    event: AuditEvent,
+    user_id: UserId,
+    session_id: SessionId,
+) -> Fallible<()> {
+    let event = AuditEvent { user_id: Some(user_id), session_id: Some(session_id), ..event };
+    script.add(RECORD_EVENT_IF_OPENED, event_values(event)?);
     Ok(())
 }
 

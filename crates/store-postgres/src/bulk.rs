@@ -12,8 +12,9 @@ pub(crate) use statements::IS_BEGUN;
 
 use latchkey_store::bulk::{Cell, Digest, Key, Row, TABLES, Table, TableDigest};
 use latchkey_store::{StoreError, UniqueKey};
+use tokio_postgres::error::SqlState;
 
-use crate::errors::{EngineFault, Fault, driver};
+use crate::errors::{EngineFault, Fault, ServerFault, driver};
 use crate::options::PostgresOptions;
 use crate::script::Script;
 use crate::store::PostgresStore;
@@ -110,17 +111,18 @@ impl CopyTarget {
             }
             Ok(Step::done(beginning(plan), Ok(())))
         });
-        begun.await??;
-        Ok(CopyStart::New)
+        match begun.await {
+            // Another copy began in the same moment.
+            Err(error) if is(&error, &SqlState::DUPLICATE_TABLE) => self.compare(plan).await,
+            outcome => outcome?.map(|()| CopyStart::New),
+        }
     }
 
-    /// How many rows of a table are there, and the greatest key.
-    pub async fn copied(&self, table: &'static Table) -> Result<(u64, Option<Key>), TargetError> {
-        let count = self.store.ask(statements::count(table), Vec::new()).await?;
-        let count = count.find(|row| Ok(row.try_get::<_, i64>(0)?))?.unwrap_or_default();
+    /// The greatest key of a table that is there: everything up to it was copied. Counting would take longer, the more
+    /// there is; the source can say how many rows that are.
+    pub async fn copied(&self, table: &'static Table) -> Result<Option<Key>, TargetError> {
         let last = self.store.ask(statements::find_last(table), Vec::new()).await?;
-        let last = last.find(|row| rows::read(table, &table.columns[..table.key], row))?;
-        Ok((u64::try_from(count).unwrap_or_default(), last))
+        Ok(last.find(|row| rows::read(table, &table.columns[..table.key], row))?)
     }
 
     /// Writes rows that are not there yet: all or none.
@@ -131,9 +133,9 @@ impl CopyTarget {
             Err(StoreError::Conflict(UniqueKey::UserEmail | UniqueKey::Username)) => {
                 Err(TargetError::Crowded(table.name))
             }
-            Err(StoreError::Unavailable(_)) if self.holds(table, rows).await? => {
-                Err(TargetError::Crowded(table.name))
-            }
+            Err(error) if is(&error, &SqlState::UNIQUE_VIOLATION) => Err(TargetError::Crowded(table.name)),
+            // The connection was lost, and the commit had come through.
+            Err(StoreError::Unavailable(_)) if self.holds(table, rows).await? => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -161,8 +163,11 @@ impl CopyTarget {
         let mut writes = Script::of(statements::DROP_PLAN, Vec::new());
         writes.add(statements::EMPTY_FEED, Vec::new());
         writes.add(statements::SKIP_FEED, Vec::new());
-        self.store.write(&writes).await?;
-        Ok(())
+        match self.store.write(&writes).await {
+            // The connection was lost, and the commit had come through.
+            Err(StoreError::Unavailable(_)) if !self.is_begun().await? => Ok(()),
+            outcome => Ok(outcome.map(|_| ())?),
+        }
     }
 
     async fn is_begun(&self) -> Result<bool, TargetError> {
@@ -192,12 +197,16 @@ impl CopyTarget {
         Ok(answer.list(|row| rows::read(table, table.columns, row))?)
     }
 
-    /// Whether the last of these rows is there, written by another.
+    /// Whether the last of these rows is there.
     async fn holds(&self, table: &'static Table, rows: &[Row]) -> Result<bool, TargetError> {
         let Some(last) = rows.last() else { return Ok(false) };
         let keys = last[..table.key].iter().map(rows::parameter).collect();
         Ok(!self.store.ask(statements::find(table), keys).await?.rows.is_empty())
     }
+}
+
+fn is(error: &StoreError, code: &SqlState) -> bool {
+    ServerFault::code_of(error) == Some(code)
 }
 
 /// Makes the table of the plan, and takes away the rows of the migrations: those of the source come.

@@ -9,7 +9,7 @@ use latchkey_store::{
 };
 
 use crate::guards::{self, Hold, Watch};
-use crate::limits::Buckets;
+use crate::limits::{Taken, Taking};
 use crate::script::Script;
 use crate::store::PostgresStore;
 use crate::transact::Step;
@@ -25,31 +25,29 @@ pub(crate) async fn begin_password_change(
     guard: Option<&SignInGuard>,
     now: Timestamp,
 ) -> StoreResult<BeginPasswordChange> {
-    let mut reads = Script::default();
-    let buckets = Buckets::lock(&mut reads, takes);
-    let watch = Watch::over(&mut reads, guard, Hold::Free);
-    let live = reads.add(sessions::FIND_LIVE, values![session, now]);
-    store
-        .transact(&reads, |answers| {
-            let account = answers.find(live, accounts::read_row)?;
-            let Some(account) = account else { return Ok(Step::Answer(BeginPasswordChange::NoSession)) };
-            if account.user.email.key() != email {
-                return Ok(Step::Answer(BeginPasswordChange::OtherEmail(account.user.email)));
-            }
-            let mut writes = Script::default();
-            if let Err(limited) = buckets.take_all(answers, &mut writes, takes, now)? {
-                return Ok(Step::Answer(BeginPasswordChange::Limited(limited)));
-            }
-            let begun = match watch.judge(answers, guard, now)? {
-                Some(limited) => BeginPasswordChange::Limited(limited),
-                None => BeginPasswordChange::Candidate(Box::new(SignInCandidate {
-                    user: account.user,
-                    password: account.password,
-                })),
-            };
-            Ok(Step::done(writes, begun))
-        })
-        .await
+    let mut script = Script::default();
+    let taking = Taking::add_for_session(&mut script, takes, session, email, now);
+    let watch = Watch::over(&mut script, guard, Hold::Free);
+    let live = script.add(sessions::FIND_LIVE, values![session, now]);
+    let answers = store.repeat(&script).await?;
+    let Some(account) = answers.find(live, accounts::read_row)? else {
+        return Ok(BeginPasswordChange::NoSession);
+    };
+    if account.user.email.key() != email {
+        return Ok(BeginPasswordChange::OtherEmail(account.user.email));
+    }
+    match taking.outcome(&answers, takes, now)? {
+        Ok(Taken::Yes) => {}
+        Ok(Taken::No) => return Ok(BeginPasswordChange::NoSession), // what was not taken is not begun
+        Err(limited) => return Ok(BeginPasswordChange::Limited(limited)),
+    }
+    Ok(match watch.judge(&answers, guard, now)? {
+        Some(limited) => BeginPasswordChange::Limited(limited),
+        None => BeginPasswordChange::Candidate(Box::new(SignInCandidate {
+            user: account.user,
+            password: account.password,
+        })),
+    })
 }
 
 /// Changes the password where the one that was checked is still the account's.

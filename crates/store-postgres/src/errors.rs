@@ -42,7 +42,7 @@ impl From<tokio_postgres::Error> for Fault {
         match error.as_db_error() {
             Some(said) => {
                 let (kind, remedy) = (Kind::of(said), remedy(said.code()));
-                Self { error: kind.of_error(error), remedy }
+                Self { error: kind.of_error(&error), remedy }
             }
             // Without a word of the server: values are read elsewhere, so this is about the connection.
             None => Self { error: unavailable(error), remedy: Remedy::Reconnect },
@@ -54,6 +54,44 @@ impl From<PoolError> for Fault {
     fn from(error: PoolError) -> Self {
         unavailable(error).into()
     }
+}
+
+/// What the server says of a statement that failed, without its DETAIL: rows stand there, addresses and hashes with
+/// them, and errors go into the log.
+#[derive(Debug, thiserror::Error)]
+#[error("{message} (SQLSTATE {}{})", code.code(), at(table.as_deref(), constraint.as_deref()))]
+pub(crate) struct ServerFault {
+    pub(crate) code: SqlState,
+    pub(crate) message: String,
+    table: Option<String>,
+    constraint: Option<String>,
+}
+
+impl ServerFault {
+    fn of(error: &tokio_postgres::Error) -> Self {
+        let Some(said) = error.as_db_error() else {
+            let (code, message) = (SqlState::INTERNAL_ERROR, error.to_string());
+            return Self { code, message, table: None, constraint: None };
+        };
+        Self {
+            code: said.code().clone(),
+            message: said.message().to_owned(),
+            table: said.table().map(str::to_owned),
+            constraint: said.constraint().map(str::to_owned),
+        }
+    }
+
+    /// The code, where an error is one of the server.
+    pub(crate) fn code_of(error: &StoreError) -> Option<&SqlState> {
+        let (StoreError::Unavailable(source) | StoreError::Driver(source)) = error else { return None };
+        source.downcast_ref::<Self>().map(|fault| &fault.code)
+    }
+}
+
+fn at(table: Option<&str>, constraint: Option<&str>) -> String {
+    let named =
+        |kind: &str, name: Option<&str>| name.map(|name| format!(", {kind} {name}")).unwrap_or_default();
+    named("table", table) + &named("constraint", constraint)
 }
 
 /// Work was not done, for a reason of this engine's own.
@@ -96,11 +134,11 @@ impl Kind {
         if is_passing(said.code()) { Self::Unavailable } else { Self::Driver }
     }
 
-    fn of_error(self, error: tokio_postgres::Error) -> StoreError {
+    fn of_error(self, error: &tokio_postgres::Error) -> StoreError {
         match self {
             Self::Conflict(key) => StoreError::Conflict(key),
-            Self::Unavailable => unavailable(error),
-            Self::Driver => driver(error),
+            Self::Unavailable => unavailable(ServerFault::of(error)),
+            Self::Driver => driver(ServerFault::of(error)),
         }
     }
 }
@@ -151,9 +189,11 @@ fn remedy(code: &SqlState) -> Remedy {
         SqlState::INVALID_SQL_STATEMENT_NAME,
         SqlState::FEATURE_NOT_SUPPORTED,
     ];
+    // Class 08: what a pooler says before it closes a connection.
+    let is_of_connection = code.code().starts_with("08");
     if again.contains(code) {
         Remedy::Again
-    } else if reconnect.contains(code) {
+    } else if is_of_connection || reconnect.contains(code) {
         Remedy::Reconnect
     } else {
         Remedy::None

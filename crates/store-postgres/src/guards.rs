@@ -1,6 +1,7 @@
 //! The guess limits of password checks. Counting and judging are the domain's.
 
 use latchkey_domain::guess_guard;
+use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::{FailurePolicy, Failures, LimitKey, Limited};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::SignInGuard;
@@ -24,6 +25,12 @@ const DELETE_FAILURES: &str = "DELETE FROM limit_failures WHERE key = $1";
 const FIND_KNOWN_CLIENT: &str = "SELECT known_until FROM known_clients WHERE key = $1";
 const SAVE_KNOWN_CLIENT: &str = "
     INSERT INTO known_clients AS c (key, known_until) VALUES ($1, $2)
+    ON CONFLICT (key) DO UPDATE SET known_until = greatest(c.known_until, excluded.known_until)";
+const DELETE_FAILURES_IF_OPENED: &str =
+    "DELETE FROM limit_failures WHERE key = $1 AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)";
+const SAVE_KNOWN_CLIENT_IF_OPENED: &str = "
+    INSERT INTO known_clients AS c (key, known_until)
+    SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = $3)
     ON CONFLICT (key) DO UPDATE SET known_until = greatest(c.known_until, excluded.known_until)";
 
 /// Whether others may count failures until the end.
@@ -105,6 +112,22 @@ pub(crate) fn forgive(writes: &mut Script, guard: &SignInGuard) {
 /// Remembers the client as one from which the account signed in.
 pub(crate) fn know_client(writes: &mut Script, guard: &SignInGuard, now: Timestamp) {
     writes.add(SAVE_KNOWN_CLIENT, values![&guard.known_client, now.plus(guard.known_for)]);
+}
+
+/// [`forgive`], where this session was opened.
+pub(crate) fn forgive_if_opened(writes: &mut Script, guard: &SignInGuard, session: SessionId) {
+    writes.add(DELETE_FAILURES_IF_OPENED, values![&guard.pair, session]);
+}
+
+/// [`know_client`], where this session was opened.
+pub(crate) fn know_client_if_opened(
+    writes: &mut Script,
+    guard: &SignInGuard,
+    now: Timestamp,
+    session: SessionId,
+) {
+    let known_until = now.plus(guard.known_for);
+    writes.add(SAVE_KNOWN_CLIENT_IF_OPENED, values![&guard.known_client, known_until, session]);
 }
 
 fn count(writes: &mut Script, counters: &Counters, key: &LimitKey, policy: &FailurePolicy, now: Timestamp) {

@@ -5,6 +5,8 @@ use std::error::Error;
 use latchkey_store::StoreError;
 use tokio_postgres::error::SqlState;
 
+use crate::errors::ServerFault;
+
 /// Why there will be no connection, however long one waits. Sentences end in what to do; none holds a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LastingFault {
@@ -36,8 +38,12 @@ impl LastingFault {
     pub fn of(error: &StoreError) -> Option<Self> {
         let chain = chain(error);
         for link in &chain {
-            if let Some(fault) = link.downcast_ref::<tokio_postgres::Error>().and_then(of_driver) {
-                return Some(fault);
+            let fault = link.downcast_ref::<tokio_postgres::Error>().and_then(of_driver);
+            let fault = fault.or_else(|| {
+                link.downcast_ref::<ServerFault>().and_then(|fault| of_server(&fault.code, &fault.message))
+            });
+            if fault.is_some() {
+                return fault;
             }
             if let Some(refused) = certificate(*link) {
                 return Some(Self::Certificate(refused));
@@ -62,8 +68,12 @@ fn of_driver(error: &tokio_postgres::Error) -> Option<LastingFault> {
             || error.source().is_some_and(|source| source.to_string().contains("password missing"));
         return is_password.then_some(LastingFault::NoPassword);
     };
-    let text = said.message().to_owned();
-    match said.code() {
+    of_server(said.code(), said.message())
+}
+
+fn of_server(code: &SqlState, message: &str) -> Option<LastingFault> {
+    let text = message.to_owned();
+    match code {
         code if *code == SqlState::INVALID_PASSWORD
             || *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION =>
         {

@@ -1,6 +1,10 @@
-//! Token buckets. The arithmetic is the domain's.
+//! Token buckets. The arithmetic is the domain's: where a decision follows in any case, it is taken with that decision
+//! ([`Buckets`]); where nothing else is decided, the server counts in the same round trip ([`Taking`]), by the numbers of
+//! the rule, and the domain says what came of it.
 
 use async_trait::async_trait;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::{LimitKey, Limited, Take};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{Limits, StoreResult};
@@ -8,10 +12,42 @@ use latchkey_store::{Limits, StoreResult};
 use crate::errors::Fallible;
 use crate::rows::Cells;
 use crate::script::{Answers, Script, Slot};
+use crate::sessions::living;
 use crate::store::PostgresStore;
-use crate::transact::Step;
 use crate::values::{Value, values};
 
+/// Locks the buckets in the order of their keys, counts by [`latchkey_domain::limits::TakeTerms`], and writes where all
+/// have a token and the condition holds. Answers each key, its state before, and whether was taken. `taken` is made of what
+/// was locked, so the writes see no other state; a bucket that somebody else made meanwhile breaks the unique key.
+macro_rules! take_where {
+    ($condition:expr) => {
+        concat!(
+            "WITH locked AS (
+                SELECT key, full_at FROM limit_buckets WHERE key = ANY($2) ORDER BY key FOR NO KEY UPDATE),
+            taken AS (
+                SELECT w.key, l.key IS NULL AS is_new, l.full_at AS before, w.most,
+                    greatest(least(coalesce(l.full_at, $1), w.latest), $1) + w.token AS after
+                FROM unnest($2, $3, $4, $5) AS w (key, latest, token, most) LEFT JOIN locked AS l ON l.key = w.key),
+            verdict AS (SELECT bool_and(after <= most) AND ",
+            $condition,
+            " AS fits FROM taken),
+            created AS (
+                INSERT INTO limit_buckets (key, full_at)
+                SELECT t.key, t.after FROM taken AS t CROSS JOIN verdict AS v WHERE v.fits AND t.is_new ORDER BY t.key),
+            saved AS (
+                UPDATE limit_buckets AS b SET full_at = t.after FROM taken AS t CROSS JOIN verdict AS v
+                WHERE b.key = t.key AND v.fits AND NOT t.is_new)
+            SELECT t.key, t.before, v.fits FROM taken AS t CROSS JOIN verdict AS v"
+        )
+    };
+}
+const TAKE: &str = take_where!("TRUE");
+const TAKE_FOR_SESSION: &str = take_where!(concat!(
+    "EXISTS (SELECT 1 FROM sessions AS s JOIN users AS u ON u.id = s.user_id
+        WHERE s.id = $6 AND u.email_key = $7 AND u.banned_at IS NULL AND ",
+    living!("$1"),
+    ")"
+));
 /// In the order of the keys, so that nobody waits for somebody who waits for him.
 const LOCK_BUCKETS: &str = "
     SELECT key, full_at FROM limit_buckets WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE";
@@ -26,17 +62,82 @@ impl Limits for PostgresStore {
         if takes.is_empty() {
             return Ok(Ok(()));
         }
-        let mut reads = Script::default();
-        let buckets = Buckets::lock(&mut reads, takes);
-        self.transact(&reads, |answers| {
-            let mut writes = Script::default();
-            Ok(match buckets.take_all(answers, &mut writes, takes, now)? {
-                Ok(()) => Step::done(writes, Ok(())),
-                Err(limited) => Step::Answer(Err(limited)),
-            })
-        })
-        .await
+        let mut script = Script::default();
+        let taking = Taking::add(&mut script, takes, now);
+        let answers = self.repeat(&script).await?;
+        Ok(taking.outcome(&answers, takes, now)?.map(drop))
     }
+}
+
+/// Tokens that are taken in the statement that looks at their buckets.
+#[derive(Clone, Copy)]
+pub(crate) struct Taking(Option<Slot>);
+
+/// Whether tokens that were there were taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Yes,
+    /// What they were to be taken for did not hold.
+    No,
+}
+
+impl Taking {
+    /// Takes a token from each bucket, or from none where one is empty.
+    pub(crate) fn add(script: &mut Script, takes: &[Take], now: Timestamp) -> Self {
+        let values = || take_values(takes, now);
+        Self((!takes.is_empty()).then(|| script.add(TAKE, values())))
+    }
+
+    /// The same, and from none unless the session lives and its user has this address.
+    pub(crate) fn add_for_session(
+        script: &mut Script,
+        takes: &[Take],
+        session: SessionId,
+        email: &EmailKey,
+        now: Timestamp,
+    ) -> Self {
+        let values = || {
+            let mut values = take_values(takes, now);
+            values.extend(values![session, email]);
+            values
+        };
+        Self((!takes.is_empty()).then(|| script.add(TAKE_FOR_SESSION, values())))
+    }
+
+    /// What came of it; the first bucket that is empty is named.
+    pub(crate) fn outcome(
+        self,
+        answers: &Answers,
+        takes: &[Take],
+        now: Timestamp,
+    ) -> Fallible<Result<Taken, Limited>> {
+        let Some(slot) = self.0 else { return Ok(Ok(Taken::Yes)) };
+        let buckets = answers.list(slot, |row| {
+            let mut cells = Cells::new(row, "limit_buckets");
+            let key = LimitKey::from_bytes(cells.array("key")?);
+            Ok((key, cells.maybe_time("full_at")?, cells.flag("key")?))
+        })?;
+        for take in takes {
+            let full_at =
+                buckets.iter().find(|(key, ..)| *key == take.key).and_then(|(_, full_at, _)| *full_at);
+            if let Err(limited) = take.take(full_at, now) {
+                return Ok(Err(limited));
+            }
+        }
+        let is_taken = buckets.iter().all(|(.., is_taken)| *is_taken);
+        Ok(Ok(if is_taken { Taken::Yes } else { Taken::No }))
+    }
+}
+
+fn take_values(takes: &[Take], now: Timestamp) -> Vec<Value> {
+    let terms = || takes.iter().map(|take| take.terms(now));
+    values![
+        now,
+        Value::Blobs(takes.iter().map(|take| Some(take.key.as_bytes().to_vec())).collect()),
+        Value::Ints(terms().map(|terms| Some(terms.latest.as_millis())).collect()),
+        Value::Ints(terms().map(|terms| Some(terms.token_ms)).collect()),
+        Value::Ints(terms().map(|terms| Some(terms.most.as_millis())).collect()),
+    ]
 }
 
 /// Buckets that are locked to be taken from.

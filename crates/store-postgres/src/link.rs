@@ -10,8 +10,10 @@ use deadpool_postgres::{Client, Object};
 use futures_util::future::{BoxFuture, FutureExt, MaybeDone, maybe_done};
 use futures_util::stream::TryStreamExt;
 use tokio_postgres::types::Type;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::errors::{EngineFault, Fallible, Remedy, unavailable};
+use crate::giving_up::give_up;
 use crate::options::Prepared;
 use crate::script::{Answer, Answers, Script, Statement};
 use crate::values::Value;
@@ -25,20 +27,33 @@ pub(crate) struct Frame<'a> {
     pub(crate) is_last: bool,
 }
 
-/// A connection out of the pool. Dropped amid a transaction it sends a rollback, for which nobody waits.
+/// A connection out of the pool. Dropped amid a transaction it sends a rollback, for which nobody waits; dropped amid
+/// a statement it is given up.
 pub(crate) struct Link {
     client: Option<Client>,
     in_transaction: bool,
+    /// Whether an answer is outstanding.
+    is_waiting: bool,
     prepared: Prepared,
     patience: Duration,
+    /// For telling the server that nobody waits any more, over a connection of its own.
+    tls: MakeRustlsConnect,
 }
+
+/// How long a statement may go on whose caller went away. Most end at once, and their connection is sound.
+const GRACE: Duration = Duration::from_millis(100);
 
 type Outcome = Result<Answer, tokio_postgres::Error>;
 
 impl Link {
     /// Takes a connection that is in no transaction. A round trip that takes longer than `patience` is a fault.
-    pub(crate) const fn new(client: Client, prepared: Prepared, patience: Duration) -> Self {
-        Self { client: Some(client), in_transaction: false, prepared, patience }
+    pub(crate) const fn new(
+        client: Client,
+        prepared: Prepared,
+        patience: Duration,
+        tls: MakeRustlsConnect,
+    ) -> Self {
+        Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, patience, tls }
     }
 
     /// One round trip. The fault is that of the first statement that failed; the server takes the whole
@@ -46,11 +61,13 @@ impl Link {
     pub(crate) async fn exchange(&mut self, frame: Frame<'_>, script: &Script) -> Fallible<Answers> {
         let Some(client) = &self.client else { return Err(unavailable(EngineFault::Silent).into()) };
         self.in_transaction |= frame.opening.is_some();
+        self.is_waiting = true;
         let sent = send(client, self.prepared, frame, script);
         let Ok(outcomes) = tokio::time::timeout(self.patience, sent).await else {
-            self.abandon();
+            self.give_up(Duration::ZERO);
             return Err(unavailable(EngineFault::Silent).into());
         };
+        self.is_waiting = false;
         let outcome = outcomes.and_then(|outcomes| {
             if frame.is_last && outcomes.last().is_some_and(Result::is_ok) {
                 self.in_transaction = false; // committed or taken back: over in any case
@@ -69,10 +86,20 @@ impl Link {
             drop(Object::take(client));
         }
     }
+
+    /// Leaves the connection amid a statement; one that answers within `grace` goes back to the pool.
+    fn give_up(&mut self, grace: Duration) {
+        if let Some(client) = self.client.take() {
+            give_up(client, self.tls.clone(), self.in_transaction, grace);
+        }
+    }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
+        if self.is_waiting {
+            return self.give_up(GRACE);
+        }
         if let Some(client) = &self.client
             && self.in_transaction
         {

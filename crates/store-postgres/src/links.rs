@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 
 use crate::accounts::{self, Account, account_columns, account_tables};
 use crate::errors::Fallible;
-use crate::limits::Buckets;
+use crate::limits::{Buckets, Taking};
 use crate::profiles::{self, profile_columns};
 use crate::proof::{Proven, prove};
 use crate::rows::Cells;
@@ -155,27 +155,17 @@ pub(crate) async fn look_at(
     takes: &[Take],
     now: Timestamp,
 ) -> StoreResult<OpenedLink> {
-    let mut reads = Script::default();
-    let buckets = Buckets::lock(&mut reads, takes);
-    let slot = find_token(&mut reads, hash);
-    let look = |answers: &Answers| -> Fallible<OpenedLink> {
-        let link = token(answers, slot, purpose)?.filter(|token| token.kind == TokenKind::Link);
-        Ok(link.map_or(OpenedLink::Unknown, |token| {
-            OpenedLink::Known(LinkState { status: token.facts.status(now), redirect_to: token.redirect_to })
-        }))
-    };
-    if takes.is_empty() {
-        return Ok(look(&store.read(&reads).await?)?);
+    let mut script = Script::default();
+    let taking = Taking::add(&mut script, takes, now);
+    let slot = find_token(&mut script, hash);
+    let answers = store.repeat(&script).await?;
+    if let Err(limited) = taking.outcome(&answers, takes, now)? {
+        return Ok(OpenedLink::Limited(limited));
     }
-    store
-        .transact(&reads, |answers| {
-            let mut writes = Script::default();
-            match buckets.take_all(answers, &mut writes, takes, now)? {
-                Ok(()) => Ok(Step::done(writes, look(answers)?)),
-                Err(limited) => Ok(Step::Answer(OpenedLink::Limited(limited))),
-            }
-        })
-        .await
+    let link = token(&answers, slot, purpose)?.filter(|token| token.kind == TokenKind::Link);
+    Ok(link.map_or(OpenedLink::Unknown, |token| {
+        OpenedLink::Known(LinkState { status: token.facts.status(now), redirect_to: token.redirect_to })
+    }))
 }
 
 /// Opens a verification link in a browser.

@@ -55,7 +55,8 @@ impl PostgresStore {
     async fn follow_once(&self, options: &PostgresOptions, changed: &(impl Fn() + Sync)) -> Fallible<()> {
         let address = Address::parse(options).map_err(driver)?;
         let tls = tls_for(&address).map_err(driver)?;
-        let (client, mut connection) = address.config.connect(tls).await?;
+        let connecting = tokio::time::timeout(ASK, address.config.connect(tls)).await;
+        let (client, mut connection) = connecting.map_err(|_| unavailable(EngineFault::Silent))??;
         let messages = async {
             while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
                 if matches!(message?, AsyncMessage::Notification(_)) {
@@ -65,7 +66,8 @@ impl PostgresStore {
             Err::<(), _>(unavailable(EngineFault::Silent).into())
         };
         let asking = async {
-            client.batch_execute(LISTEN).await?;
+            let listening = tokio::time::timeout(ASK, client.batch_execute(LISTEN)).await;
+            listening.map_err(|_| unavailable(EngineFault::Silent))??;
             self.announces.0.store(true, Ordering::Relaxed);
             changed(); // what changed while nobody listened
             stay(&client).await

@@ -2,15 +2,18 @@
 //! Instances that start together take turns at a row of the table of migrations: no session lock, so that any pooler
 //! may stand in between.
 
-use deadpool_postgres::{Client, Pool};
+use std::time::Duration;
+
+use deadpool_postgres::{Client, Object, Pool};
 use futures_util::future::FutureExt;
 use latchkey_store::StoreError;
 use latchkey_store::migrations::{Migration, MigrationError};
+use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::bulk;
-use crate::errors::{EngineFault, Fallible, Fault, Remedy, driver};
+use crate::errors::{EngineFault, Fallible, Fault, Remedy, ServerFault, driver, unavailable};
 
 const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     1 "0001_users",
@@ -38,8 +41,12 @@ const CREATE_TABLE: &str = "
 /// The row of version 0 is no migration: whoever holds it migrates.
 const CREATE_LOCK: &str = "
     INSERT INTO schema_migrations (version, name, checksum) VALUES (0, 'lock', '') ON CONFLICT DO NOTHING";
-const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
+/// A migration may take long, but waits for no lock so long that everybody else waits behind it, and an instance that
+/// dies silently gives the lock back soon.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \
+    SET LOCAL lock_timeout = 10000; SET LOCAL idle_in_transaction_session_timeout = 60000";
+/// How long a look at what is there may take.
+const LOOK: Duration = Duration::from_secs(10);
 const LOCK: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 const LIST_APPLIED: &str =
     "SELECT version, checksum FROM schema_migrations WHERE version > 0 ORDER BY version";
@@ -82,17 +89,16 @@ pub(crate) async fn migrate_for_copy(pool: &Pool) -> Fallible<()> {
 /// The names of what is missing, oldest first.
 pub(crate) async fn check(pool: &Pool) -> Fallible<Vec<&'static str>> {
     refuse_unfinished_copy(pool).await?;
-    let client = pool.get().await?;
-    let missing = look(&client, MIGRATIONS).await?;
+    let missing = look_in_time(pool, MIGRATIONS).await?;
     Ok(missing.into_iter().map(|migration| migration.name).collect())
 }
 
 /// What is up to date is not touched, so that the service needs no right to make tables then.
 async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
-    let client = pool.get().await?;
-    if look(&client, migrations).await?.is_empty() {
+    if look_in_time(pool, migrations).await?.is_empty() {
         return Ok(());
     }
+    let client = pool.get().await?;
     let mut attempts = 1;
     while let Err(fault) = prepare(&client).await {
         if fault.remedy != Remedy::Again || attempts == ATTEMPTS {
@@ -101,14 +107,26 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
         attempts += 1;
     }
 
-    let turn = Turn { client: &client };
-    client.batch_execute(BEGIN).await?;
-    let outcome = apply_missing(&client, migrations).await;
-    if outcome.is_ok() {
-        client.batch_execute("COMMIT").await?;
-        std::mem::forget(turn);
+    loop {
+        match take_turn(&client, migrations).await {
+            Err(fault) if ServerFault::code_of(&fault.error) == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                tracing::warn!(
+                    "waiting for a lock to migrate the database: another instance migrates, or somebody holds a table"
+                );
+            }
+            outcome => return outcome,
+        }
     }
-    outcome
+}
+
+/// Applies what is missing, all or nothing.
+async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
+    let turn = Turn { client };
+    client.batch_execute(BEGIN).await?;
+    apply_missing(client, migrations).await?;
+    client.batch_execute("COMMIT").await?;
+    std::mem::forget(turn);
+    Ok(())
 }
 
 /// Gives the lock back where something failed, or the caller stopped waiting.
@@ -135,6 +153,16 @@ async fn prepare(client: &Client) -> Fallible<()> {
     }
     client.batch_execute(CREATE_LOCK).await?;
     Ok(())
+}
+
+/// The same, on a connection of its own, unless the server says nothing for too long.
+async fn look_in_time<'a>(pool: &Pool, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
+    let client = pool.get().await?;
+    let looked = timeout(LOOK, look(&client, migrations)).await;
+    looked.unwrap_or_else(|_| {
+        drop(Object::take(client)); // it has not answered yet
+        Err(unavailable(EngineFault::Silent).into())
+    })
 }
 
 /// What is missing, in a database that this binary may work on.
@@ -171,10 +199,15 @@ async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()
 /// Nothing but the copy itself works on half a copy.
 async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
     let client = pool.get().await?;
-    if flag(&client, bulk::IS_BEGUN).await? {
-        return Err(driver(MigrationError::UnfinishedCopy).into());
+    match timeout(LOOK, flag(&client, bulk::IS_BEGUN)).await {
+        Ok(Ok(false)) => Ok(()),
+        Ok(Ok(true)) => Err(driver(MigrationError::UnfinishedCopy).into()),
+        Ok(Err(fault)) => Err(fault),
+        Err(_) => {
+            drop(Object::take(client)); // it has not answered yet
+            Err(unavailable(EngineFault::Silent).into())
+        }
     }
-    Ok(())
 }
 
 async fn refuse_foreign(client: &Client, count: &str) -> Fallible<()> {

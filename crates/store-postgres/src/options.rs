@@ -1,6 +1,8 @@
 //! How the engine is set up: the address of the database, the pool, the timeouts.
 
+use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::thread::available_parallelism;
@@ -138,7 +140,7 @@ impl Address {
             return Err(OptionsError::Ports { hosts, ports });
         }
         config.ssl_mode(ssl_mode(own.ssl_mode.as_deref())?);
-        if !own.rest.contains("target_session_attrs=") {
+        if !own.names_session {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         if config.get_connect_timeout().is_none() {
@@ -168,13 +170,19 @@ impl Address {
 struct OwnParameters {
     ssl_mode: Option<String>,
     ca_file: Option<PathBuf>,
+    /// Whether it says what kind of server is wanted.
+    names_session: bool,
     rest: String,
 }
 
 impl OwnParameters {
     fn split(url: &str) -> Self {
-        let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        let mut own = Self { ssl_mode: None, ca_file: None, rest: base.to_owned() };
+        // The driver takes everything up to the `@` for user and password, a `?` in it too.
+        let credentials = url.find('@').unwrap_or_default();
+        let end = url[credentials..].find('?').map_or(url.len(), |at| credentials + at);
+        let (base, query) = url.split_at(end);
+        let query = query.strip_prefix('?').unwrap_or_default();
+        let mut own = Self { ssl_mode: None, ca_file: None, names_session: false, rest: base.to_owned() };
         let mut separator = '?';
         let mut keep = |rest: &mut String, pair: &str| {
             rest.push(separator);
@@ -184,16 +192,39 @@ impl OwnParameters {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
                 Some(("sslmode", mode)) => own.ssl_mode = Some(mode.to_owned()),
-                Some(("sslrootcert", path)) => own.ca_file = Some(PathBuf::from(path)),
+                Some(("sslrootcert", path)) => own.ca_file = Some(decoded_path(path)),
                 // The driver takes several hosts in an address as several parameters.
                 Some(("host", hosts)) => {
                     hosts.split(',').for_each(|host| keep(&mut own.rest, &format!("host={host}")));
                 }
-                _ => keep(&mut own.rest, pair),
+                named => {
+                    own.names_session |= named.is_some_and(|(name, _)| name == "target_session_attrs");
+                    keep(&mut own.rest, pair);
+                }
             }
         }
         own
     }
+}
+
+/// A path with its `%2F` and the like as the bytes that they stand for, as in all of the address.
+fn decoded_path(text: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
 }
 
 fn ssl_mode(asked: Option<&str>) -> Result<SslMode, OptionsError> {
@@ -260,6 +291,17 @@ mod tests {
             address("postgres://u@a/db?sslmode=verify-full&sslrootcert=/etc/ca.pem&options=-cx").unwrap();
         assert_eq!(address.ca_file, Some(PathBuf::from("/etc/ca.pem")));
         assert_eq!(address.config.get_options(), Some("-cx"));
+    }
+
+    #[test]
+    fn parameters_stand_behind_the_password_whatever_is_in_it() {
+        let text =
+            "postgres://u:p?target_session_attrs=w@db.example/db?sslmode=require&sslrootcert=/a%20b%2Fca.pem";
+        let address = address(text).unwrap();
+        assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
+        assert_eq!(address.config.get_password(), Some(b"p?target_session_attrs=w".as_slice()));
+        assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        assert_eq!(address.ca_file, Some(PathBuf::from("/a b/ca.pem")));
     }
 
     #[test]

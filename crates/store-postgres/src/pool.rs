@@ -47,6 +47,11 @@ pub(crate) fn close_idle(pool: &Pool, idle_timeout: Duration) {
     });
 }
 
+/// How connections to the database of these options are protected.
+pub(crate) fn tls(options: &PostgresOptions) -> Result<MakeRustlsConnect, OptionsError> {
+    tls_for(&Address::parse(options)?)
+}
+
 /// How connections to this address are protected.
 pub(crate) fn tls_for(address: &Address) -> Result<MakeRustlsConnect, OptionsError> {
     Ok(MakeRustlsConnect::new(tls_config(address)?))

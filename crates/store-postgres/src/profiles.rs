@@ -15,7 +15,7 @@ use crate::script::{Answers, Script, Slot};
 use crate::store::PostgresStore;
 use crate::transact::Step;
 use crate::values::{Value, clean, values};
-use crate::{search, trigrams};
+use crate::{search, sessions, trigrams};
 
 /// What [`read_profile`] reads, in its order.
 macro_rules! profile_columns {
@@ -61,6 +61,7 @@ impl Profiles for PostgresStore {
 async fn update_profile(store: &PostgresStore, update: &UpdateProfile) -> StoreResult<UpdateProfileOutcome> {
     let mut reads = Script::default();
     let user = accounts::lock_by_id(&mut reads, update.user_id);
+    let owner = update.session.map(|session| sessions::find_owner(&mut reads, session, update.now));
     let there = find_by_user(&mut reads, update.user_id);
     // A username that stays is the user's own, so only a new one can be somebody else's.
     let taken = update
@@ -71,6 +72,11 @@ async fn update_profile(store: &PostgresStore, update: &UpdateProfile) -> StoreR
         .map(|username| reads.add(FIND_USERNAME, values![username.as_str(), update.user_id]));
     store
         .transact(&reads, |answers| {
+            if let Some(slot) = owner
+                && sessions::owner(answers, slot)? != Some(update.user_id)
+            {
+                return Ok(Step::Answer(UpdateProfileOutcome::NoSession));
+            }
             let is_taken = taken.is_some_and(|slot| answers.any(slot));
             decide(update, answers.any(user), profile(answers, there)?, is_taken)
         })

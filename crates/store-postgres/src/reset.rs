@@ -8,11 +8,10 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{BeginReset, LinkStatus, ResetPassword, ResetSubject, StoreResult};
 
-use crate::errors::Fallible;
-use crate::limits::Buckets;
+use crate::limits::Taking;
 use crate::links::{Presented, find_token, token, use_token};
 use crate::proof::prove;
-use crate::script::{Answers, Script};
+use crate::script::Script;
 use crate::store::PostgresStore;
 use crate::transact::Step;
 use crate::{accounts, audit, challenges};
@@ -24,29 +23,19 @@ pub(crate) async fn begin(
     takes: &[Take],
     now: Timestamp,
 ) -> StoreResult<BeginReset> {
-    let mut reads = Script::default();
-    let buckets = Buckets::lock(&mut reads, takes);
-    let slot = find_token(&mut reads, hash);
-    let judge = |answers: &Answers| -> Fallible<BeginReset> {
-        let good = token(answers, slot, Purpose::ResetPassword)?
-            .filter(|token| token.facts.status(now) == LinkStatus::Good);
-        Ok(good.map_or(BeginReset::Refused, |token| {
-            let user = token.account.user;
-            BeginReset::Good(ResetSubject { user_id: user.id, email: user.email })
-        }))
-    };
-    if takes.is_empty() {
-        return Ok(judge(&store.read(&reads).await?)?);
+    let mut script = Script::default();
+    let taking = Taking::add(&mut script, takes, now);
+    let slot = find_token(&mut script, hash);
+    let answers = store.repeat(&script).await?;
+    if let Err(limited) = taking.outcome(&answers, takes, now)? {
+        return Ok(BeginReset::Limited(limited));
     }
-    store
-        .transact(&reads, |answers| {
-            let mut writes = Script::default();
-            match buckets.take_all(answers, &mut writes, takes, now)? {
-                Ok(()) => Ok(Step::done(writes, judge(answers)?)),
-                Err(limited) => Ok(Step::Answer(BeginReset::Limited(limited))),
-            }
-        })
-        .await
+    let good = token(&answers, slot, Purpose::ResetPassword)?
+        .filter(|token| token.facts.status(now) == LinkStatus::Good);
+    Ok(good.map_or(BeginReset::Refused, |token| {
+        let user = token.account.user;
+        BeginReset::Good(ResetSubject { user_id: user.id, email: user.email })
+    }))
 }
 
 /// Sets the password and uses the token up.

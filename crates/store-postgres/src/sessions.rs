@@ -1,4 +1,5 @@
-//! Sessions: sign-in with its guards, finding, listing, ending. Refresh tokens are in [`crate::refresh`].
+//! Sessions: opening, finding, listing, ending. Sign-in with its guards is in [`crate::sign_in`], refresh tokens are in
+//! [`crate::refresh`].
 
 use std::time::Duration;
 
@@ -6,14 +7,14 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::limits::{LimitKey, Limited, Take};
+use latchkey_domain::password::PasswordHash;
 use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
     BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
-    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
-    StoreResult,
+    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInGuard, SignInOutcome, StoreResult,
 };
 use tokio_postgres::Row;
 
@@ -21,15 +22,12 @@ use crate::accounts::{self, account_columns, account_tables};
 use crate::audit::record_event_where;
 use crate::change_password::{begin_password_change, change_password};
 use crate::errors::Fallible;
-use crate::guards::{self, Hold, Watch};
-use crate::limits::Buckets;
 use crate::profiles::profile_columns;
 use crate::rows::Cells;
 use crate::script::{Answers, Script, Slot};
 use crate::store::PostgresStore;
-use crate::transact::Step;
 use crate::values::{Value, values};
-use crate::{audit, profiles, refresh};
+use crate::{audit, profiles, refresh, sign_in};
 
 /// What [`read_session`] reads, in its order.
 macro_rules! session_columns {
@@ -61,7 +59,7 @@ macro_rules! end_and_record {
         )
     };
 }
-pub(crate) use session_columns;
+pub(crate) use {living, session_columns};
 
 /// Most sessions of a user that are listed.
 const LISTED: u32 = 1_000;
@@ -70,6 +68,22 @@ const OPEN_SESSION: &str = "
     INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
         address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
     VALUES ($1, $2, $3, $4, '', NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL)";
+/// The rule of [`latchkey_domain::guess_guard::limited`], but for a clock that stepped back.
+const OPEN_SESSION_PLAINLY: &str = "
+    INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
+        address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
+    SELECT $1, u.id, $3, $4, '', NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL
+    FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $11
+    WHERE u.id = $2 AND u.banned_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $12 AND blocked_until > $8)
+        AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $13 AND failures >= $14 AND since >= $15)
+            OR EXISTS (SELECT 1 FROM known_clients WHERE key = $16 AND known_until > $8))";
+const PEND_NO_MORE_IF_OPENED: &str = "
+    WITH shown AS (
+        UPDATE profiles AS p SET searchable = TRUE FROM users AS u
+        WHERE p.user_id = $1 AND u.id = $1 AND u.pending AND EXISTS (SELECT 1 FROM sessions WHERE id = $3))
+    UPDATE users SET pending = FALSE, updated_at = greatest(updated_at, $2)
+    WHERE id = $1 AND pending AND EXISTS (SELECT 1 FROM sessions WHERE id = $3)";
 pub(crate) const FIND_LIVE: &str = concat!(
     "SELECT ",
     account_columns!(),
@@ -123,7 +137,7 @@ impl Sessions for PostgresStore {
         guard: Option<&SignInGuard>,
         now: Timestamp,
     ) -> StoreResult<BeginSignIn> {
-        begin_sign_in(self, email, takes, guard, now).await
+        sign_in::begin(self, email, takes, guard, now).await
     }
 
     async fn begin_password_change(
@@ -138,11 +152,11 @@ impl Sessions for PostgresStore {
     }
 
     async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome> {
-        open_after_password(self, &sign_in).await
+        sign_in::open_after_password(self, &sign_in).await
     }
 
     async fn fail_sign_in(&self, failed: FailedSignIn) -> StoreResult<Option<Limited>> {
-        fail_sign_in(self, &failed).await
+        sign_in::fail(self, &failed).await
     }
 
     async fn find_live_session(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<LiveSession>> {
@@ -213,100 +227,6 @@ pub(crate) fn owner(answers: &Answers, slot: Slot) -> Fallible<Option<UserId>> {
     answers.find(slot, |row| Cells::new(row, "sessions").id("user_id"))
 }
 
-async fn begin_sign_in(
-    store: &PostgresStore,
-    email: &EmailKey,
-    takes: &[Take],
-    guard: Option<&SignInGuard>,
-    now: Timestamp,
-) -> StoreResult<BeginSignIn> {
-    let mut reads = Script::default();
-    let buckets = Buckets::lock(&mut reads, takes);
-    let watch = Watch::over(&mut reads, guard, Hold::Free);
-    let found = accounts::find_by_key_evenly(&mut reads, email);
-    let judge = |answers: &Answers| -> Fallible<BeginSignIn> {
-        if let Some(limited) = watch.judge(answers, guard, now)? {
-            return Ok(BeginSignIn::Limited(limited));
-        }
-        let account = accounts::account_of_key(answers, found, email)?;
-        let candidate =
-            account.map(|account| SignInCandidate { user: account.user, password: account.password });
-        Ok(BeginSignIn::Candidate(candidate.map(Box::new)))
-    };
-    if takes.is_empty() {
-        return Ok(judge(&store.read(&reads).await?)?);
-    }
-    store
-        .transact(&reads, |answers| {
-            let mut writes = Script::default();
-            match buckets.take_all(answers, &mut writes, takes, now)? {
-                Ok(()) => Ok(Step::done(writes, judge(answers)?)),
-                Err(limited) => Ok(Step::Answer(BeginSignIn::Limited(limited))),
-            }
-        })
-        .await
-}
-
-async fn open_after_password(store: &PostgresStore, sign_in: &SignIn) -> StoreResult<SignInOutcome> {
-    let SignIn { user_id, checked, rehashed, session, guard, event } = sign_in;
-    let (user_id, now) = (*user_id, session.created_at);
-    let mut reads = Script::default();
-    let watch = Watch::over(&mut reads, guard.as_ref(), Hold::Locked);
-    accounts::lock_by_id(&mut reads, user_id);
-    let found = accounts::find_by_id(&mut reads, user_id);
-    store
-        .transact(&reads, |answers| {
-            if let Some(limited) = watch.judge(answers, guard.as_ref(), now)? {
-                return Ok(Step::Answer(SignInOutcome::Limited(limited)));
-            }
-            let is_as_checked = |account: &accounts::Account| {
-                !account.user.is_banned() && account.password.as_ref() == Some(checked)
-            };
-            let Some(account) = accounts::account(answers, found)?.filter(is_as_checked) else {
-                return Ok(Step::Answer(SignInOutcome::Gone));
-            };
-            let mut writes = Script::default();
-            if let Some(guard) = guard {
-                guards::forgive(&mut writes, guard);
-                guards::know_client(&mut writes, guard, now);
-            }
-            if let Some(rehashed) = rehashed {
-                accounts::save_password(&mut writes, user_id, rehashed, now);
-            }
-            if account.user.is_pending {
-                pend_no_more(&mut writes, user_id, now);
-            }
-            open(&mut writes, user_id, session);
-            audit::record_in(&mut writes, event.clone(), user_id, session.id)?;
-            let user = accounts::find_by_id(&mut writes, user_id);
-            Ok(Step::write(writes, move |answers| {
-                Ok(SignInOutcome::Opened(Box::new(accounts::user_that_is(answers, user)?)))
-            }))
-        })
-        .await
-}
-
-/// A failure counts even where the limit was used up before it: it was a guess.
-async fn fail_sign_in(store: &PostgresStore, failed: &FailedSignIn) -> StoreResult<Option<Limited>> {
-    let FailedSignIn { guard, event, now } = failed;
-    let mut reads = Script::default();
-    let Some(guard) = guard else {
-        audit::record(&mut reads, event.clone())?;
-        store.write(&reads).await?;
-        return Ok(None);
-    };
-    let watch = Watch::over(&mut reads, Some(guard), Hold::Locked);
-    store
-        .transact(&reads, |answers| {
-            let limited = watch.judge(answers, Some(guard), *now)?;
-            let mut writes = Script::default();
-            watch.count_failure(answers, &mut writes, guard, *now)?;
-            audit::record(&mut writes, event.clone())?;
-            Ok(Step::done(writes, limited))
-        })
-        .await
-}
-
 /// A pending account that gets a session is pending no more.
 pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp) {
     writes.add(PEND_NO_MORE, values![user_id, now]);
@@ -315,7 +235,37 @@ pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp)
 
 /// Writes a new session.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
-    let values = values![
+    writes.add(OPEN_SESSION, new_values(user_id, session));
+}
+
+/// Writes a new session in the plain case of a sign-in: the user is not banned, the password is the one that was checked,
+/// and no failures stand in the way; then the account is pending no more. Answers whether by the rows affected.
+pub(crate) fn open_plainly(
+    writes: &mut Script,
+    user_id: UserId,
+    session: &NewSession,
+    checked: &PasswordHash,
+    guard: Option<&SignInGuard>,
+) -> Slot {
+    let (id, now) = (session.id, session.created_at);
+    let key = |key: Option<&LimitKey>| Value::Bytes(key.map(|key| key.as_bytes().to_vec()));
+    let policy = guard.map(|guard| guard.account_policy);
+    let mut values = new_values(user_id, session);
+    values.extend(values![
+        checked.as_str(),
+        key(guard.map(|guard| &guard.pair)),
+        key(guard.map(|guard| &guard.account)),
+        policy.map_or(u32::MAX, |policy| policy.threshold),
+        policy.map_or(now, |policy| now.minus(policy.window)),
+        key(guard.map(|guard| &guard.known_client)),
+    ]);
+    let opened = writes.add(OPEN_SESSION_PLAINLY, values);
+    writes.add(PEND_NO_MORE_IF_OPENED, values![user_id, now, id]);
+    opened
+}
+
+fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
+    values![
         session.id,
         user_id,
         &session.family,
@@ -326,8 +276,7 @@ pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
         session.created_at,
         session.idle_expires_at,
         session.absolute_expires_at,
-    ];
-    writes.add(OPEN_SESSION, values);
+    ]
 }
 
 /// Ends a living session of the user, and writes the event if it was one.

@@ -11,7 +11,7 @@ use latchkey_store::{BeginSignUp, MailKind, PendingSignUp, SignUpOutcome, StoreR
 
 use crate::accounts::{self, Account, Pending};
 use crate::errors::Fallible;
-use crate::limits::Buckets;
+use crate::limits::Taking;
 use crate::outbox::{self, Address};
 use crate::script::Script;
 use crate::store::PostgresStore;
@@ -29,23 +29,18 @@ pub(crate) async fn begin(
     takes: &[Take],
     now: Timestamp,
 ) -> StoreResult<BeginSignUp> {
-    let mut reads = Script::default();
-    let buckets = Buckets::lock(&mut reads, takes);
-    let found = accounts::find_by_key_evenly(&mut reads, email);
-    store
-        .transact(&reads, |answers| {
-            let mut writes = Script::default();
-            if let Err(limited) = buckets.take_all(answers, &mut writes, takes, now)? {
-                return Ok(Step::Answer(BeginSignUp::Limited(limited)));
-            }
-            let begun = match accounts::account_of_key(answers, found, email)? {
-                None => BeginSignUp::Free,
-                Some(account) if is_open(&account) => BeginSignUp::Pending(account.password),
-                Some(_) => BeginSignUp::Taken,
-            };
-            Ok(Step::done(writes, begun))
-        })
-        .await
+    let mut script = Script::default();
+    let taking = Taking::add(&mut script, takes, now);
+    let found = accounts::find_by_key_evenly(&mut script, email);
+    let answers = store.repeat(&script).await?;
+    if let Err(limited) = taking.outcome(&answers, takes, now)? {
+        return Ok(BeginSignUp::Limited(limited));
+    }
+    Ok(match accounts::account_of_key(&answers, found, email)? {
+        None => BeginSignUp::Free,
+        Some(account) if is_open(&account) => BeginSignUp::Pending(account.password),
+        Some(_) => BeginSignUp::Taken,
+    })
 }
 
 /// A sign-up while verification is required. Whatever the case, the statements of a new account run, so that the

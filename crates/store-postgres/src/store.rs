@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{Store, StoreResult};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::errors::{Fallible, driver};
 use crate::link::Link;
@@ -22,6 +23,7 @@ const WAY: Duration = Duration::from_secs(1);
 /// database; a crash at any time loses nothing that was answered, as far as the server's `synchronous_commit` goes.
 pub struct PostgresStore {
     pool: Pool,
+    tls: MakeRustlsConnect,
     prepared: Prepared,
     patience: Duration,
     opening_of_reads: String,
@@ -44,12 +46,14 @@ impl PostgresStore {
     /// [`latchkey_store::StoreError::Unavailable`] until it can be reached. Wants a Tokio runtime around it.
     pub fn open(options: &PostgresOptions) -> StoreResult<Self> {
         let pool = pool::build(options).map_err(driver)?;
+        let tls = pool::tls(options).map_err(driver)?;
         pool::close_idle(&pool, options.idle_timeout);
         let limit = options.statement_timeout.as_millis().max(1);
         // An instance that dies silently amid a transaction must not hold its locks for long.
         let idle = 2 * limit;
         Ok(Self {
             pool,
+            tls,
             announces: Announces::default(),
             prepared: options.prepared,
             patience: options.statement_timeout + WAY,
@@ -89,7 +93,7 @@ impl PostgresStore {
 
     /// A connection of this operation's own.
     pub(crate) async fn link(&self) -> Fallible<Link> {
-        Ok(Link::new(self.pool.get().await?, self.prepared, self.patience))
+        Ok(Link::new(self.pool.get().await?, self.prepared, self.patience, self.tls.clone()))
     }
 
     /// Begins reads of one moment. A search is too short for compiling its plan to pay.

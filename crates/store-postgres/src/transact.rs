@@ -110,6 +110,23 @@ impl PostgresStore {
         persist!(self.attempt(frame, script, Loss::Doubtful).await)
     }
 
+    /// Writes without a decision, in one round trip, that may be made twice without harm: a lost connection is made good
+    /// even where they may have come through.
+    pub(crate) async fn repeat(&self, script: &Script) -> StoreResult<Answers> {
+        let frame = Frame { opening: Some(self.opening_of_writes()), is_last: true };
+        persist!(self.attempt(frame, script, Loss::Harmless).await)
+    }
+
+    /// Writes without a decision, in one round trip, unless others come in its way: `None` then, and nothing is written.
+    pub(crate) async fn write_unless_contested(&self, script: &Script) -> StoreResult<Option<Answers>> {
+        let frame = Frame { opening: Some(self.opening_of_writes()), is_last: true };
+        match self.attempt(frame, script, Loss::Doubtful).await {
+            Ok(answers) => Ok(Some(answers)),
+            Err(Failed(fault, _)) if fault.remedy == Remedy::Again => Ok(None),
+            Err(Failed(fault, _)) => Err(fault.into()),
+        }
+    }
+
     /// Reads (and locks), decides, writes: all or none. The decision is taken anew where another transaction came
     /// in between.
     pub(crate) async fn transact<T: Send>(

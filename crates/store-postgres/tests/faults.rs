@@ -31,7 +31,14 @@ const TERMINATE: &str = "
 
 async fn rename(store: &PostgresStore, name: &str) -> StoreResult<UpdateProfileOutcome> {
     let patch = ProfilePatch { name: Some(Name::parse(name).unwrap()), ..ProfilePatch::default() };
-    let update = UpdateProfile { user_id: user_id(1), patch, if_version: None, create: None, now: at(1) };
+    let update = UpdateProfile {
+        user_id: user_id(1),
+        session: None,
+        patch,
+        if_version: None,
+        create: None,
+        now: at(1),
+    };
     store.update_profile(update).await
 }
 

@@ -29,7 +29,7 @@ async fn change_nothing(store: &PostgresStore, user_id: UserId) -> StoreResult<b
 }
 
 async fn change(store: &PostgresStore, user_id: UserId, patch: ProfilePatch) -> StoreResult<bool> {
-    let update = UpdateProfile { user_id, patch, if_version: None, create: None, now: at(1) };
+    let update = UpdateProfile { user_id, session: None, patch, if_version: None, create: None, now: at(1) };
     match store.update_profile(update).await? {
         UpdateProfileOutcome::Updated(profile) => Ok(profile.user_id == user_id),
         other => panic!("{other:?}"),

@@ -170,11 +170,13 @@ async fn sessions(measured: &mut Measured) {
         user_id: user_id(1),
         checked: checked.clone(),
         rehashed: Some(password("new")),
-        session: session(2),
+        session: session(300),
         guard: Some(guard()),
         event: event(next()),
     };
-    op!(m.sign_in(sign_in));
+    let plain = SignIn { rehashed: None, session: session(2), event: event(next()), ..sign_in.clone() };
+    op!(m.sign_in(plain), "plain");
+    op!(m.sign_in(sign_in), "rehashed");
     op!(m.find_live_session(session(1).id, at(1)));
     op!(m.find_session_owner(session(1).id, at(1)));
     op!(m.find_session_profile(session(1).id, at(1)));
@@ -249,8 +251,14 @@ async fn profiles_and_admin(measured: &mut Measured) {
         bio: Some(Some(Bio::parse("of engines").unwrap())),
         ..ProfilePatch::default()
     };
-    let update =
-        |patch| UpdateProfile { user_id: user_id(1), patch, if_version: None, create: None, now: at(1) };
+    let update = |patch| UpdateProfile {
+        user_id: user_id(1),
+        session: Some(session(1).id),
+        patch,
+        if_version: None,
+        create: None,
+        now: at(1),
+    };
     op!(m.find_profile(user_id(1)));
     op!(m.update_profile(update(patch)));
     op!(m.update_profile(update(ProfilePatch::default())), "empty");
@@ -384,7 +392,9 @@ async fn no_operation_waits_more_than_twice() {
     for (name, trips) in &measured.table {
         println!("| {name} | {trips} |");
     }
-    let slow: Vec<_> = measured.table.iter().filter(|(_, trips)| !(1..=2).contains(trips)).collect();
+    // Nobody waits for a purge, which goes on while there is much to do.
+    let waited_for = measured.table.iter().filter(|(name, _)| *name != "purge");
+    let slow: Vec<_> = waited_for.filter(|(_, trips)| !(1..=2).contains(trips)).collect();
     assert!(slow.is_empty(), "{slow:?}");
 }
 

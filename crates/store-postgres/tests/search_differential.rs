@@ -138,6 +138,7 @@ impl Both {
         for store in self.stores() {
             let update = UpdateProfile {
                 user_id: user_id(number),
+                session: None,
                 patch: patch.clone(),
                 if_version: None,
                 create: None,

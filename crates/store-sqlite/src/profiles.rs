@@ -11,9 +11,9 @@ use rusqlite::{Connection, Row, params};
 
 use crate::errors::Fallible;
 use crate::rows::{Cells, Id, object_text};
-use crate::search;
 use crate::statements::{execute, find};
 use crate::store::SqliteStore;
+use crate::{search, sessions};
 
 /// What [`read_row`] reads, in its order.
 macro_rules! profile_columns {
@@ -59,7 +59,12 @@ impl Profiles for SqliteStore {
 }
 
 fn update_profile(conn: &Connection, update: UpdateProfile) -> Fallible<UpdateProfileOutcome> {
-    let UpdateProfile { user_id, patch, if_version, create, now } = update;
+    let UpdateProfile { user_id, session, patch, if_version, create, now } = update;
+    if let Some(session) = session
+        && sessions::find_owner(conn, session, now)? != Some(user_id)
+    {
+        return Ok(UpdateProfileOutcome::NoSession);
+    }
     let there = find_by_user(conn, user_id)?;
     let is_new = there.is_none();
     let before = match (there, create) {

@@ -9,6 +9,7 @@ use crate::error::StoreResult;
 /// Shared limits.
 #[async_trait]
 pub trait Limits {
-    /// Takes a token from each bucket, or from none where one of them is empty.
+    /// Takes a token from each bucket, or from none where one of them is empty. Here and wherever an
+    /// operation takes tokens, no bucket is named twice.
     async fn take(&self, takes: &[Take], now: Timestamp) -> StoreResult<Result<(), Limited>>;
 }

@@ -1,7 +1,7 @@
 //! Profiles: reading, changing, searching.
 
 use async_trait::async_trait;
-use latchkey_domain::ids::UserId;
+use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::page::Page;
 use latchkey_domain::profile::{NewProfile, Profile, ProfilePatch};
 use latchkey_domain::search::SearchQuery;
@@ -14,6 +14,8 @@ use crate::error::StoreResult;
 pub struct UpdateProfile {
     /// Whose.
     pub user_id: UserId,
+    /// A session of this user by which the change is made: it must live. `None` asks for no session.
+    pub session: Option<SessionId>,
     /// What changes; by [`ProfilePatch::apply`] to the row as it is at that moment.
     pub patch: ProfilePatch,
     /// The versions that the caller accepts (of `If-Match`); `None` accepts any.
@@ -29,6 +31,8 @@ pub struct UpdateProfile {
 pub enum UpdateProfileOutcome {
     /// The profile as it is now.
     Updated(Box<Profile>),
+    /// The session does not live, or is another user's. Nothing else was looked at.
+    NoSession,
     /// The user has no profile.
     NotFound,
     /// It has another version.

@@ -34,10 +34,6 @@ pub(super) fn find_filled() -> String {
     format!("{} LIMIT 1", questions.collect::<Vec<_>>().join(" UNION ALL "))
 }
 
-pub(super) fn count(table: &Table) -> String {
-    format!("SELECT count(*) FROM {}", table.name)
-}
-
 /// The greatest key.
 pub(super) fn find_last(table: &Table) -> String {
     let keys = &table.columns[..table.key];

@@ -195,6 +195,7 @@ table! { $
         a_missing_profile_has_no_version_that_matches,
         an_existing_profile_is_not_made_again,
         nobodys_profile_is_not_made,
+        a_change_by_a_session_needs_one_that_lives,
         custom_fields_are_bounded_together,
         a_clock_that_steps_back_turns_no_profile_younger,
     }
@@ -249,6 +250,7 @@ table! { $
         a_bucket_gives_its_burst_and_no_more,
         tokens_are_taken_from_all_buckets_or_from_none,
         every_key_has_a_bucket_of_its_own,
+        buckets_follow_the_rule_of_the_domain,
         nothing_to_take_is_never_refused,
         a_limited_sign_up_begins_nothing,
         a_limited_sign_in_begins_nothing,

@@ -1,14 +1,16 @@
 //! Token buckets: on their own, and in front of every operation that takes from them, all or none.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
-use latchkey_domain::limits::{LimitKey, Limited, Take};
+use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
 use latchkey_domain::time::Timestamp;
 
 use super::acts::{code_challenge, known};
 use super::fixtures::{World, at, key, mac, take};
+use super::random::Random;
 use crate::{
     BeginPasswordChange, BeginReset, BeginSignIn, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus,
     NewToken, OpenedLink, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
@@ -66,6 +68,34 @@ pub(super) async fn every_key_has_a_bucket_of_its_own(world: World) {
     assert!(takes(&world, &[other], at(0)).await);
     assert!(takes(&world, &[take("b", 1)], at(0)).await);
     assert!(!takes(&world, &[take("a", 1)], at(0)).await);
+}
+
+/// Takes from several buckets of odd rates, under a clock that jumps either way, beside the rule itself.
+pub(super) async fn buckets_follow_the_rule_of_the_domain(world: World) {
+    let rates = [(1, 60_000), (3, 10_000), (7, 100), (0, 1_500), (1_000, 3_333)];
+    let all: Vec<Take> = (0u8..)
+        .zip(rates)
+        .map(|(number, (burst, window))| {
+            let rate = Rate { burst, window: Duration::from_millis(window) };
+            Take { key: LimitKey::new("rule", &[&number.to_string()]), rate, limit: "rule" }
+        })
+        .collect();
+    let (mut random, mut model, mut now) = (Random::new(7), BTreeMap::new(), at(100).as_millis());
+    for turn in 0..150 {
+        now += i64::try_from(random.below(4_000)).unwrap() - 1_000;
+        let moment = Timestamp::from_millis(now);
+        let mut takes = all.clone();
+        takes.retain(|_| random.below(2) == 0);
+        let expected: Result<Vec<_>, Limited> = takes
+            .iter()
+            .map(|take| Ok((take.key, take.take(model.get(&take.key).copied(), moment)?)))
+            .collect();
+
+        let outcome = world.take(&takes, moment).await.unwrap();
+
+        assert_eq!(outcome, expected.clone().map(drop), "turn {turn}");
+        model.extend(expected.unwrap_or_default());
+    }
 }
 
 pub(super) async fn nothing_to_take_is_never_refused(world: World) {

@@ -6,13 +6,13 @@ use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, ProfileP
 use serde_json::json;
 
 use super::fixtures::{World, at, object};
-use crate::{NewAccount, UpdateProfile, UpdateProfileOutcome};
+use crate::{EndedSession, NewAccount, UpdateProfile, UpdateProfileOutcome};
 
-use UpdateProfileOutcome::{NotFound, PreconditionFailed, TooLarge, Updated, UsernameTaken};
+use UpdateProfileOutcome::{NoSession, NotFound, PreconditionFailed, TooLarge, Updated, UsernameTaken};
 
 /// A change that any version accepts and that makes no profile.
 pub(super) fn update(user_id: UserId, patch: ProfilePatch) -> UpdateProfile {
-    UpdateProfile { user_id, patch, if_version: None, create: None, now: at(5) }
+    UpdateProfile { user_id, session: None, patch, if_version: None, create: None, now: at(5) }
 }
 
 /// A patch of the name.
@@ -197,6 +197,29 @@ pub(super) async fn nobodys_profile_is_not_made(world: World) {
 
     assert_eq!(outcome, NotFound);
     assert_eq!(world.find_profile(nobody).await.unwrap(), None);
+}
+
+pub(super) async fn a_change_by_a_session_needs_one_that_lives(world: World) {
+    let (ada, eve) = (world.verified("ada", at(0)).await, world.verified("eve", at(0)).await);
+    let session = world.open_session(ada.id, at(0)).await.id;
+    let by =
+        |user_id, session, name| UpdateProfile { session: Some(session), ..update(user_id, named(name)) };
+    assert!(matches!(world.update_profile(by(ada.id, session, "One")).await.unwrap(), Updated(_)));
+
+    let other = world.open_session(ada.id, at(0)).await.id;
+    let nobodys = world.session(at(0)).id;
+    assert_eq!(world.update_profile(by(eve.id, session, "Two")).await.unwrap(), NoSession);
+    assert_eq!(world.update_profile(by(ada.id, nobodys, "Two")).await.unwrap(), NoSession);
+    let event = world.event(AuditKind::SignedOut, at(5));
+    world.end_sessions(EndedSession::Own(ada.id, session), event, at(5)).await.unwrap();
+    let stale = UpdateProfile { if_version: Some(vec![99]), ..by(ada.id, session, "Two") };
+    assert_eq!(world.update_profile(stale).await.unwrap(), NoSession);
+    assert_eq!(world.update_profile(by(ada.id, session, "Two")).await.unwrap(), NoSession);
+    world.ban(ada.id, at(5)).await;
+    assert_eq!(world.update_profile(by(ada.id, other, "Two")).await.unwrap(), NoSession);
+
+    assert_eq!(stored(&world, ada.id).await.name.as_str(), "One");
+    assert_ne!(stored(&world, eve.id).await.name.as_str(), "Two");
 }
 
 pub(super) async fn custom_fields_are_bounded_together(world: World) {

@@ -19,7 +19,7 @@ async fn fill_profile(world: &World, user_id: UserId) -> Profile {
         metadata: Some(Metadata::new(object(json!({"theme": "dark"}))).unwrap()),
         custom: object(json!({"city": "Turin"})),
     };
-    let update = UpdateProfile { user_id, patch, if_version: None, create: None, now: at(0) };
+    let update = UpdateProfile { user_id, session: None, patch, if_version: None, create: None, now: at(0) };
     let UpdateProfileOutcome::Updated(profile) = world.update_profile(update).await.unwrap() else {
         panic!("no profile")
     };

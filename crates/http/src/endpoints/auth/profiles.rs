@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::Json;
 use crate::app::App;
 use crate::body::{Patch, ProfileBody, from_object};
-use crate::caller::SignedInUser;
+use crate::caller::NamedUser;
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result, codes};
 use crate::path::PathText;
@@ -46,11 +46,14 @@ pub async fn get(
 /// `PATCH /api/auth/profiles/current`: setProfile
 pub async fn set(
     State(app): State<App>,
-    SignedInUser(caller): SignedInUser,
-    ProfileBody(body): ProfileBody<Map<String, Value>>,
+    user: NamedUser,
+    body: Result<ProfileBody<Map<String, Value>>>,
 ) -> Result<Json<Value>> {
-    let patch = patch(body)?;
-    let profile = app.service.update_profile(caller, patch, None, Missing::Create).await?;
+    let patch = match body.and_then(|ProfileBody(body)| patch(body)) {
+        Ok(patch) => patch,
+        Err(refusal) => return Err(user.refusal(&app, refusal).await),
+    };
+    let profile = app.service.update_profile(user.0, patch, None, Missing::Create).await?;
     Ok(Json(flat(&profile)))
 }
 

@@ -16,7 +16,7 @@ use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::{Patch, ProfileBody};
-use crate::caller::SignedInUser;
+use crate::caller::NamedUser;
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
 
@@ -90,20 +90,27 @@ pub async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Response>
 /// `PATCH /api/profiles/me`
 pub async fn patch(
     State(app): State<App>,
-    SignedInUser(caller): SignedInUser,
+    user: NamedUser,
     headers: HeaderMap,
-    ProfileBody(body): ProfileBody<UpdateProfileRequest>,
+    body: Result<ProfileBody<UpdateProfileRequest>>,
 ) -> Result<Response> {
-    let patch = ProfilePatch {
+    let patch = match body.and_then(|ProfileBody(body)| change(body)) {
+        Ok(patch) => patch,
+        Err(refusal) => return Err(user.refusal(&app, refusal).await),
+    };
+    let profile = app.service.update_profile(user.0, patch, if_match(&headers), Missing::Refuse).await?;
+    answer(&profile)
+}
+
+fn change(body: UpdateProfileRequest) -> Result<ProfilePatch> {
+    Ok(ProfilePatch {
         name: not_null("name", "must be a string", body.name)?,
         username: body.username.into_option(),
         avatar_url: body.avatar_url.into_option(),
         bio: body.bio.into_option(),
         metadata: not_null("metadata", "must be an object", body.metadata)?,
         custom: Map::new(),
-    };
-    let profile = app.service.update_profile(caller, patch, if_match(&headers), Missing::Refuse).await?;
-    answer(&profile)
+    })
 }
 
 fn not_null<T>(field: &str, problem: &str, patch: Patch<T>) -> Result<Option<T>> {
