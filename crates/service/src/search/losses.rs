@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn steps_until_time(losses: &Losses) -> u32 {
-        (0..).take_while(|_| !losses.is_time()).count().try_into().unwrap()
+        (0..2 * LONGEST_PAUSE).take_while(|_| !losses.is_time()).count().try_into().unwrap()
     }
 
     #[test]
