@@ -48,7 +48,7 @@ pub enum Patience {
 
 /// Opens the database and brings its schema up to date.
 pub async fn open(settings: &Settings) -> Result<OpenStore, WiringError> {
-    try_open(settings).await.map_err(|fault| refuse(settings, fault))
+    try_open(settings, &mut None).await.map_err(|fault| refuse(settings, fault))
 }
 
 /// The names of the migrations that are missing, oldest first; changes nothing.
@@ -68,9 +68,9 @@ pub(crate) async fn open_patiently(
     settings: &Settings,
     patience: Patience,
 ) -> Result<OpenStore, WiringError> {
-    let mut waiting = Waiting::default();
+    let (mut waiting, mut made) = (Waiting::default(), None);
     loop {
-        match try_open(settings).await {
+        match try_open(settings, &mut made).await {
             Err(StorageFault::Passing(reason)) if patience == Patience::Endless => {
                 waiting.pause(settings, &reason).await;
             }
@@ -103,17 +103,23 @@ impl Waiting {
     }
 }
 
-async fn try_open(settings: &Settings) -> Result<OpenStore, StorageFault> {
-    match &settings.storage.url {
-        StorageUrl::Sqlite(path) => open_sqlite(path),
-        StorageUrl::Postgres(_) => {
-            let (store, options) = postgres(settings)?;
-            store.migrate().await.map_err(|error| of_postgres(&error))?;
-            let store = Arc::new(store);
-            let announcing = settings.storage.postgres.listen.then(|| (Arc::clone(&store), options));
-            Ok(OpenStore { store, announcing })
-        }
+/// One try. The engine that was made for one is that of the next: its pool and what it warns of are made once.
+async fn try_open(
+    settings: &Settings,
+    made: &mut Option<(Arc<PostgresStore>, PostgresOptions)>,
+) -> Result<OpenStore, StorageFault> {
+    if let StorageUrl::Sqlite(path) = &settings.storage.url {
+        return open_sqlite(path);
     }
+    let (store, options) = match made.take() {
+        Some(made) => made,
+        None => postgres(settings).map(|(store, options)| (Arc::new(store), options))?,
+    };
+    let migrated = store.migrate().await.map_err(|error| of_postgres(&error));
+    *made = Some((Arc::clone(&store), options.clone()));
+    migrated?;
+    let announcing = settings.storage.postgres.listen.then(|| (Arc::clone(&store), options));
+    Ok(OpenStore { store, announcing })
 }
 
 fn open_sqlite(path: &Path) -> Result<OpenStore, StorageFault> {

@@ -5,7 +5,9 @@ use std::time::Duration;
 use latchkey_domain::ids::{LeaseId, MailId};
 use latchkey_domain::time::Timestamp;
 use latchkey_mail::{MailContext, Mailbox, Message, MessageId, SendError, Template, Transport};
-use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState};
+use latchkey_store::{
+    ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, StoreError, StoreResult,
+};
 
 use crate::error::{Error, Result};
 use crate::proof::MailPayload;
@@ -13,6 +15,10 @@ use crate::service::Service;
 
 /// How many mails one claim takes; they are sent side by side, so that the lease outlives the slowest.
 const CLAIM: u32 = 8;
+
+/// The pause before it is said again what came of a mail, and how often that is said.
+const SETTLE_PAUSE: Duration = Duration::from_millis(500);
+const SETTLE_TRIES: u32 = 30;
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,10 +102,26 @@ impl Service {
             let now = self.clock.now();
             let fate = self.fate(outcome, mail.attempts, now);
             log(&mail, &fate);
-            self.store.settle_mail(mail.id, lease, fate.clone(), now).await.map(|_| fate)
+            self.settle(mail.id, lease, &fate, now).await.map(|()| fate)
         });
         let settled = futures_util::future::join_all(sends).await;
         settled.into_iter().map(|fate| fate.map_err(Error::from)).collect()
+    }
+
+    /// Writes what came of a mail. A mail that went out and is not settled goes out again when its lease is over, so a
+    /// database that fails for a moment is asked again as long as the lease lasts.
+    async fn settle(&self, id: MailId, lease: LeaseId, fate: &MailFate, now: Timestamp) -> StoreResult<()> {
+        let until = now.plus(self.config.mail_retries.lease.mul_f64(0.25));
+        let mut tries = 1;
+        loop {
+            match self.store.settle_mail(id, lease, fate.clone(), now).await {
+                Err(StoreError::Unavailable(_)) if tries < SETTLE_TRIES && self.clock.now() < until => {
+                    tries += 1;
+                    tokio::time::sleep(SETTLE_PAUSE).await;
+                }
+                outcome => return outcome.map(|_| ()),
+            }
+        }
     }
 
     fn render(&self, mail: &ClaimedMail) -> Result<Message, SendError> {

@@ -10,7 +10,6 @@ use deadpool_postgres::{Client, Object};
 use futures_util::future::{BoxFuture, FutureExt, MaybeDone, maybe_done};
 use futures_util::stream::TryStreamExt;
 use tokio_postgres::types::Type;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::errors::{EngineFault, Fallible, Remedy, unavailable};
 use crate::giving_up::give_up;
@@ -19,7 +18,7 @@ use crate::script::{Answer, Answers, Script, Statement};
 use crate::values::Value;
 
 /// What stands around a script: transactions are begun and ended in the same round trip as their statements.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
     /// Begins a transaction.
     pub(crate) opening: Option<&'a str>,
@@ -28,7 +27,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// A connection out of the pool. Dropped amid a transaction it sends a rollback, for which nobody waits; dropped amid
-/// a statement it is given up.
+/// statements it goes back to the pool when they end.
 pub(crate) struct Link {
     client: Option<Client>,
     in_transaction: bool,
@@ -36,24 +35,14 @@ pub(crate) struct Link {
     is_waiting: bool,
     prepared: Prepared,
     patience: Duration,
-    /// For telling the server that nobody waits any more, over a connection of its own.
-    tls: MakeRustlsConnect,
 }
-
-/// How long a statement may go on whose caller went away. Most end at once, and their connection is sound.
-const GRACE: Duration = Duration::from_millis(100);
 
 type Outcome = Result<Answer, tokio_postgres::Error>;
 
 impl Link {
     /// Takes a connection that is in no transaction. A round trip that takes longer than `patience` is a fault.
-    pub(crate) const fn new(
-        client: Client,
-        prepared: Prepared,
-        patience: Duration,
-        tls: MakeRustlsConnect,
-    ) -> Self {
-        Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, patience, tls }
+    pub(crate) const fn new(client: Client, prepared: Prepared, patience: Duration) -> Self {
+        Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, patience }
     }
 
     /// One round trip. The fault is that of the first statement that failed; the server takes the whole
@@ -64,7 +53,7 @@ impl Link {
         self.is_waiting = true;
         let sent = send(client, self.prepared, frame, script);
         let Ok(outcomes) = tokio::time::timeout(self.patience, sent).await else {
-            self.give_up(Duration::ZERO);
+            self.abandon();
             return Err(unavailable(EngineFault::Silent).into());
         };
         self.is_waiting = false;
@@ -86,19 +75,15 @@ impl Link {
             drop(Object::take(client));
         }
     }
-
-    /// Leaves the connection amid a statement; one that answers within `grace` goes back to the pool.
-    fn give_up(&mut self, grace: Duration) {
-        if let Some(client) = self.client.take() {
-            give_up(client, self.tls.clone(), self.in_transaction, grace);
-        }
-    }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
         if self.is_waiting {
-            return self.give_up(GRACE);
+            if let Some(client) = self.client.take() {
+                give_up(client, self.in_transaction, self.patience);
+            }
+            return;
         }
         if let Some(client) = &self.client
             && self.in_transaction

@@ -11,6 +11,9 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
+/// What an answer may take beyond the statement's own limit, for the way there and back.
+const WAY: Duration = Duration::from_secs(1);
+
 /// Whether statements are prepared under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prepared {
@@ -62,6 +65,19 @@ impl PostgresOptions {
             prepared: Prepared::Never,
             ca_file: None,
         }
+    }
+
+    /// How long one operation can take: waiting for its turn, making a connection to each host, one statement.
+    #[must_use]
+    pub fn longest_wait(&self) -> Duration {
+        let hosts = Address::parse(self).map_or(1, |address| address.host_count());
+        let connecting = self.connect_timeout.saturating_mul(hosts);
+        self.acquire_timeout.saturating_add(connecting).saturating_add(self.patience())
+    }
+
+    /// How long an answer may take: the statement's limit, and the way there and back.
+    pub(crate) fn patience(&self) -> Duration {
+        self.statement_timeout.saturating_add(WAY)
     }
 
     /// Whether the address can be used. Nothing is contacted, and no file is read.
@@ -154,6 +170,11 @@ impl Address {
         }
         let ca_file = options.ca_file.clone().or(own.ca_file);
         Ok(Self { config, ca_file })
+    }
+
+    /// How many hosts are tried for a connection.
+    pub(crate) fn host_count(&self) -> u32 {
+        u32::try_from(self.config.get_hosts().len().max(1)).unwrap_or(1)
     }
 
     /// Whether passwords and rows would cross a network in the clear.

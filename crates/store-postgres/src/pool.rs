@@ -18,7 +18,7 @@ pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
     if address.is_exposed() {
         tracing::warn!("the connection to the database is not encrypted: set sslmode=verify-full");
     }
-    let hosts = u32::try_from(address.config.get_hosts().len().max(1)).unwrap_or(1);
+    let hosts = address.host_count();
     let tls = tls_for(&address)?;
     // What a connection may be left with is a rollback under way, so nothing has to be sent when one is handed out.
     let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -45,11 +45,6 @@ pub(crate) fn close_idle(pool: &Pool, idle_timeout: Duration) {
             pool.retain(|_, metrics| metrics.last_used() < idle_timeout);
         }
     });
-}
-
-/// How connections to the database of these options are protected.
-pub(crate) fn tls(options: &PostgresOptions) -> Result<MakeRustlsConnect, OptionsError> {
-    tls_for(&Address::parse(options)?)
 }
 
 /// How connections to this address are protected.

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{Store, StoreResult};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::errors::{Fallible, driver};
 use crate::link::Link;
@@ -16,16 +15,13 @@ use crate::{migrations, pool};
 
 const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
 
-/// What an answer may take beyond the statement's own limit, for the way there and back.
-const WAY: Duration = Duration::from_secs(1);
-
 /// The storage contract on a PostgreSQL database, which other instances may share. All of its state is in the
 /// database; a crash at any time loses nothing that was answered, as far as the server's `synchronous_commit` goes.
 pub struct PostgresStore {
     pool: Pool,
-    tls: MakeRustlsConnect,
     prepared: Prepared,
     patience: Duration,
+    opening_of_one: String,
     opening_of_reads: String,
     opening_of_writes: String,
     /// Whether changes of settings and keys are told to those who listen.
@@ -46,17 +42,18 @@ impl PostgresStore {
     /// [`latchkey_store::StoreError::Unavailable`] until it can be reached. Wants a Tokio runtime around it.
     pub fn open(options: &PostgresOptions) -> StoreResult<Self> {
         let pool = pool::build(options).map_err(driver)?;
-        let tls = pool::tls(options).map_err(driver)?;
         pool::close_idle(&pool, options.idle_timeout);
         let limit = options.statement_timeout.as_millis().max(1);
         // An instance that dies silently amid a transaction must not hold its locks for long.
         let idle = 2 * limit;
         Ok(Self {
             pool,
-            tls,
             announces: Announces::default(),
             prepared: options.prepared,
-            patience: options.statement_timeout + WAY,
+            patience: options.patience(),
+            opening_of_one: format!(
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {limit}"
+            ),
             opening_of_reads: format!(
                 "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = {limit}; \
                  SET LOCAL jit = off"
@@ -93,7 +90,13 @@ impl PostgresStore {
 
     /// A connection of this operation's own.
     pub(crate) async fn link(&self) -> Fallible<Link> {
-        Ok(Link::new(self.pool.get().await?, self.prepared, self.patience, self.tls.clone()))
+        Ok(Link::new(self.pool.get().await?, self.prepared, self.patience))
+    }
+
+    /// Begins one statement, which commits in the same message: that it has a limit on the server too, where it would go
+    /// on when nobody waits for it any more.
+    pub(crate) fn opening_of_one(&self) -> &str {
+        &self.opening_of_one
     }
 
     /// Begins reads of one moment. A search is too short for compiling its plan to pay.

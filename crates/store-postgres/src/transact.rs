@@ -138,7 +138,8 @@ impl PostgresStore {
     }
 
     async fn attempt_one(&self, script: &Script, loss: Loss) -> Result<Answer, Failed> {
-        let mut answers = self.attempt(Frame::default(), script, loss).await?;
+        let mut answers =
+            self.attempt(Frame { opening: Some(self.opening_of_one()), is_last: true }, script, loss).await?;
         answers.take_first().map_err(|fault| Failed(fault, Loss::Doubtful))
     }
 

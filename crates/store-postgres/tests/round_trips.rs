@@ -251,14 +251,8 @@ async fn profiles_and_admin(measured: &mut Measured) {
         bio: Some(Some(Bio::parse("of engines").unwrap())),
         ..ProfilePatch::default()
     };
-    let update = |patch| UpdateProfile {
-        user_id: user_id(1),
-        session: Some(session(1).id),
-        patch,
-        if_version: None,
-        create: None,
-        now: at(1),
-    };
+    let (ada, session, now) = (user_id(1), Some(session(1).id), at(1));
+    let update = |patch| UpdateProfile { user_id: ada, session, patch, if_version: None, create: None, now };
     op!(m.find_profile(user_id(1)));
     op!(m.update_profile(update(patch)));
     op!(m.update_profile(update(ProfilePatch::default())), "empty");

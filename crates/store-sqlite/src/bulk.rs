@@ -104,6 +104,14 @@ impl SqliteSource {
         Ok(number(&self.watcher, DATA_VERSION, [])? != self.version)
     }
 
+    /// How many rows there are up to a key, that one with them.
+    pub fn count_up_to(&self, table: &'static Table, key: &Key) -> Result<u64, SourceError> {
+        let (name, keys, marks) = (table.name, table.key_names(), vec!["?"; table.key].join(", "));
+        let sql = format!("SELECT count(*) FROM {name} WHERE ({keys}) <= ({marks})");
+        let count = number(&self.conn, &sql, params_from_iter(key.iter().map(Parameter)))?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
     /// The rows after a key (from the first without one), in the order of their keys, at most `limit`.
     pub fn rows(
         &self,

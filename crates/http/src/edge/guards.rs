@@ -27,8 +27,8 @@ pub(super) fn refuse_size(settings: &HttpSettings, request: &Request) -> Option<
     None
 }
 
-/// Catches panics, and refuses to take longer. What waits is dropped; a storage call that has begun still ends, because
-/// a store call is atomic and does not live in the dropped future.
+/// Catches panics, and refuses to take longer. What waits is dropped. A storage call that has begun is atomic: on SQLite
+/// it still ends; on PostgreSQL it does all or nothing, and which of them is not known here.
 pub(super) async fn guard(
     limit: Duration,
     answer: impl Future<Output = Result<Response, Infallible>>,

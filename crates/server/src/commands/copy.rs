@@ -3,9 +3,11 @@
 
 mod progress;
 
+use std::time::Duration;
+
 use latchkey_http::error::chain_of;
 use latchkey_store::bulk::{TABLES, Table, TableDigest};
-use latchkey_store_postgres::{CopyStart, CopyTarget, TargetError};
+use latchkey_store_postgres::{CopyStart, CopyTarget, PostgresOptions, TargetError};
 use latchkey_store_sqlite::{SourceError, SqliteSource};
 
 use self::progress::Progress;
@@ -15,6 +17,9 @@ use crate::settings::{Settings, StorageUrl};
 
 /// Rows that are read and written at once.
 const BATCH: u32 = 500;
+
+/// How long one batch may take at least: nobody waits for an answer here, and a slow disk is no reason to end.
+const STATEMENT_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// What every table of the source holds.
 type Plan = Vec<(&'static Table, TableDigest)>;
@@ -28,8 +33,8 @@ pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(),
         println!("An earlier run was interrupted; the copy goes on.");
     }
     let mut progress = Progress::new("copying", rows_of(&plan));
-    for (table, digest) in &plan {
-        copy_table(&source, &target, table, digest, &mut progress).await?;
+    for (table, _) in &plan {
+        copy_table(&source, &target, table, &mut progress).await?;
     }
     progress.end();
     let found = verify(&target, &plan).await?;
@@ -78,7 +83,9 @@ async fn open_target(settings: &Settings, arguments: &CopyArgs) -> Result<CopyTa
     let given = given.map_err(|reason| refuse(&reason))?;
     match given.as_ref().unwrap_or(&settings.storage.url) {
         StorageUrl::Postgres(url) => {
-            Ok(CopyTarget::open(settings.storage.postgres.options(url.reveal())).await?)
+            let options = settings.storage.postgres.options(url.reveal());
+            let statement_timeout = options.statement_timeout.max(STATEMENT_TIMEOUT);
+            Ok(CopyTarget::open(PostgresOptions { statement_timeout, ..options }).await?)
         }
         StorageUrl::Sqlite(_) => Err(refuse("give --to postgres://…, or set storage.url to it")),
     }
@@ -104,11 +111,11 @@ async fn copy_table(
     source: &SqliteSource,
     target: &CopyTarget,
     table: &'static Table,
-    digest: &TableDigest,
     progress: &mut Progress,
 ) -> Result<(), CommandError> {
-    let (copied, mut after) = target.copied(table).await?;
-    progress.advance(table.name, usize::try_from(copied.min(digest.rows)).unwrap_or_default());
+    let mut after = target.copied(table).await?;
+    let copied = after.as_ref().map_or(Ok(0), |key| source.count_up_to(table, key))?;
+    progress.advance(table.name, usize::try_from(copied).unwrap_or_default());
     loop {
         let rows = source.rows(table, after.as_ref(), BATCH)?;
         let Some(last) = rows.last() else { return Ok(()) };

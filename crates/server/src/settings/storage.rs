@@ -120,6 +120,15 @@ impl StorageSettings {
             }
         }
     }
+
+    /// How long the database can keep a request: it may wait for its turn in the pool, then for a connection to each of
+    /// the hosts, then for its statement. `None` on SQLite.
+    #[must_use]
+    pub fn longest_wait(&self) -> Option<Duration> {
+        let StorageUrl::Postgres(url) = &self.url else { return None };
+        let postgres = &self.postgres;
+        Some(postgres.options(url.reveal()).longest_wait())
+    }
 }
 
 fn parse_postgres(text: &str) -> Result<StorageUrl, String> {

@@ -24,6 +24,13 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
         warnings
             .push("a method is \"link\" and auth.allowed_redirect_urls is empty: no link can be asked for");
     }
+    if settings.storage.longest_wait().is_some_and(|longest| longest > settings.server.request_timeout) {
+        warnings.push(
+            "storage.postgres: acquire_timeout, connect_timeout for each host of storage.url, statement_timeout and a \
+             second for the way are together longer than server.request_timeout, so some requests will be answered \
+             SERVICE_BUSY instead of STORAGE_UNAVAILABLE: shorten them, or lengthen server.request_timeout",
+        );
+    }
     warnings.extend(lifetimes_that_never_come(&settings.auth.tokens));
     let mut warnings: Vec<_> = warnings.into_iter().map(str::to_owned).collect();
     warnings.extend(secrets_that_look_typed(settings));
