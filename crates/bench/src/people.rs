@@ -28,7 +28,7 @@ pub(crate) const NEW_PASSWORD: &str = "a-bench-in-the-park-2026";
 /// Memory in KiB and passes of the hashes: the defaults of the service.
 pub(crate) const COST: (u32, u32) = (19_456, 2);
 /// How long seeded sessions live: the database is kept between runs.
-const SESSION_LIFE: std::time::Duration = std::time::Duration::from_secs(3_650 * 86_400);
+const SESSION_LIFE: std::time::Duration = std::time::Duration::from_hours(3_650 * 24);
 
 /// A town of them.
 pub(crate) struct People {

@@ -151,7 +151,7 @@ impl Places {
             connections: 32,
             rate: None,
             warm_up: Duration::ZERO,
-            length: Duration::from_secs(120),
+            length: Duration::from_mins(2),
         };
         let sessions: Vec<u64> = people.with_session().skip(ROTATED).collect();
         let step = (sessions.len() / bearers.max(1)).max(1);

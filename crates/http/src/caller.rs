@@ -1,12 +1,11 @@
 //! Who calls, proven: extractors for the calls that need a user or an admin.
 
 use std::convert::Infallible;
-use std::future::{Ready, ready};
 use std::task::{Context, Poll};
 
 use axum::extract::{FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
-use futures_util::future::Either;
+use futures_util::future::{BoxFuture, Either};
 use http::request::Parts;
 use latchkey_service::authenticate::Caller;
 use tower::layer::layer_fn;
@@ -75,7 +74,7 @@ impl FromRequestParts<App> for Admin {
 }
 
 /// The layer of public calls: demands the anonymous key where the operator does. Written as a service of its own, so
-/// that a call that passes costs neither a box nor a copy of the routes.
+/// that a call costs neither a box nor a copy of the routes where he does not.
 #[must_use]
 pub fn public_calls<S>(app: App) -> impl Layer<S, Service = PublicCalls<S>> + Clone {
     layer_fn(move |inside| PublicCalls { app: app.clone(), inside })
@@ -90,21 +89,31 @@ pub struct PublicCalls<S> {
 
 impl<S> Service<Request> for PublicCalls<S>
 where
-    S: Service<Request, Response = Response, Error = Infallible>,
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Either<S::Future, Ready<Result<Response, Infallible>>>;
+    type Future = Either<S::Future, BoxFuture<'static, Result<Response, Infallible>>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inside.poll_ready(context)
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let bearer = Credentials::of(request.headers()).bearer;
-        match self.app.service.check_anon_key(bearer.as_ref().map(BearerToken::expose)) {
-            Ok(()) => Either::Left(self.inside.call(request)),
-            Err(refusal) => Either::Right(ready(Ok(ApiError::from(refusal).into_response()))),
+        if !self.app.service.wants_anon_key() {
+            return Either::Left(self.inside.call(request));
         }
+        // The one that was made ready is called, and another left in its place.
+        let other = self.inside.clone();
+        let mut inside = std::mem::replace(&mut self.inside, other);
+        let app = self.app.clone();
+        Either::Right(Box::pin(async move {
+            let bearer = Credentials::of(request.headers()).bearer;
+            match app.service.check_anon_key(bearer.as_ref().map(BearerToken::expose)).await {
+                Ok(()) => inside.call(request).await,
+                Err(refusal) => Ok(ApiError::from(refusal).into_response()),
+            }
+        }))
     }
 }

@@ -327,6 +327,5 @@ fn limits(settings: &Settings) -> LimitsConfig {
         public_read_address: limits.search_per_address,
         oauth_address: limits.oauth_per_address,
         admin_address: limits.admin_failures_per_address,
-        ..LimitsConfig::default()
     }
 }

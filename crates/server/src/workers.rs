@@ -128,7 +128,7 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
 async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
     loop {
         let was_loaded = service.is_search_loaded();
-        let step = async {
+        let following = async {
             match service.follow_search().await {
                 Ok(()) => SEARCH_POLL,
                 Err(error) => {
@@ -141,7 +141,7 @@ async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
             }
         };
         let pause = tokio::select! {
-            pause = step => pause,
+            pause = following => pause,
             _ = stop.changed() => return,
         };
         if !was_loaded && service.is_search_loaded() {

@@ -59,27 +59,24 @@ impl Service {
         Ok((live, token.expires_at()))
     }
 
-    /// Whether the bearer looks like a token of a user of this service: an admin call with one is forbidden rather
-    /// than unauthorized.
+    /// Whether the operator demands the anonymous key for public calls.
     #[must_use]
-    pub fn is_user_token(&self, bearer: &str) -> bool {
-        self.names.verify_once(bearer, &self.signing.load(), self.clock.now()).is_some()
+    pub fn wants_anon_key(&self) -> bool {
+        self.config.require_anon_key
     }
 
     /// Whether a public call may be made: always, unless the operator demands the anonymous key. A token of this
     /// service, stale or not, shows as much: its bearer once signed in here.
-    pub fn check_anon_key(&self, bearer: Option<&str>) -> Result<()> {
+    pub async fn check_anon_key(&self, bearer: Option<&str>) -> Result<()> {
         if !self.config.require_anon_key {
             return Ok(());
         }
         let bearer = bearer.ok_or(Error::AnonKeyRequired)?;
-        if self.is_anon_key(bearer)
-            || self.names.verify_once(bearer, &self.signing.load(), Timestamp::default()).is_some()
-        {
-            Ok(())
-        } else {
-            Err(Error::Unauthorized)
+        if self.is_anon_key(bearer) {
+            return Ok(());
         }
+        // A time before all others: no token has ended then.
+        self.good_token(Some(bearer), Timestamp::default()).await.map(|_| ())
     }
 
     /// Whether this is the anonymous key.
@@ -101,10 +98,13 @@ impl Service {
         if self.is_admin_key(key) {
             return Ok(());
         }
-        if self.is_user_token(key) {
-            return Err(Error::Forbidden);
-        }
         let now = self.clock.now();
+        match self.good_token(Some(key), now).await {
+            // A user's token is known, and does not open this.
+            Ok(_) => return Err(Error::Forbidden),
+            Err(Error::Unauthorized) => {}
+            Err(error) => return Err(error),
+        }
         self.store.take(&self.limits.admin(client), now).await??;
         let event = self.event(AuditKind::AdminRefused, Actor::Admin, Some(client), now);
         self.store.record_event(event).await?;

@@ -38,7 +38,7 @@ async fn visitor_in_a_browser_signs_in_and_comes_back_with_a_session() {
     let binary = Binary::new();
     let running = binary.serve().await;
     let provider = provider_of(&running).await;
-    let (client_id, secret) = provider.client();
+    let (client_id, secret) = CertifiedProvider::CLIENT;
     let discovery = provider.discovery();
     let add = ["oauth", "add", "acme", "--name", "Acme", "--discovery", &discovery, "--client-id", client_id];
     let said = binary.run_with_input(&add, &format!("{secret}\n")).await;

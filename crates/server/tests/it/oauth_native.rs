@@ -28,7 +28,7 @@ fn sign_in(client: &Client, token: &str) -> Request {
     client.post("/api/auth/id-token", body).client_type("mobile")
 }
 
-fn sign_in_with_nonce(client: &Client, token: &str, nonce: Value) -> Request {
+fn sign_in_with_nonce(client: &Client, token: &str, nonce: &Value) -> Request {
     let body = json!({"provider": "acme", "token": token, "nonce": nonce});
     client.post("/api/auth/id-token", body).client_type("mobile")
 }
@@ -140,16 +140,16 @@ both_stores! {
 
         sign_in(&app.anon(), &token("n-1")).send().await.refused(401, "INVALID_ID_TOKEN");
         for other in [json!("n-2"), json!(""), json!("N-1")] {
-            let answer = sign_in_with_nonce(&app.anon(), &token("n-1"), other).send().await;
+            let answer = sign_in_with_nonce(&app.anon(), &token("n-1"), &other).send().await;
             answer.refused(401, "INVALID_ID_TOKEN");
         }
-        sign_in_with_nonce(&app.anon(), &token("n-1"), json!("n-1")).send().await.expect(200);
+        sign_in_with_nonce(&app.anon(), &token("n-1"), &json!("n-1")).send().await.expect(200);
     }
 
     async fn nonce_without_one_in_the_token_is_refused(app) {
         let acme = native(&app).await;
 
-        let answer = sign_in_with_nonce(&app.anon(), &acme.id_token(None), json!("n-1")).send().await;
+        let answer = sign_in_with_nonce(&app.anon(), &acme.id_token(None), &json!("n-1")).send().await;
 
         answer.refused(401, "INVALID_ID_TOKEN");
     }

@@ -6,12 +6,11 @@ const ME: &str = "/api/profiles/me";
 
 /// Runs statements on the database, behind the service.
 fn run(app: &TestApp, sql: &str) {
-    match app.database() {
-        Some(database) => database.run(sql),
-        None => {
-            let file = rusqlite::Connection::open(app.folder().join("latchkey.db")).unwrap();
-            file.execute_batch(sql).unwrap();
-        }
+    if let Some(database) = app.database() {
+        database.run(sql);
+    } else {
+        let file = rusqlite::Connection::open(app.folder().join("latchkey.db")).unwrap();
+        file.execute_batch(sql).unwrap();
     }
 }
 

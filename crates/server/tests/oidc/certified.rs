@@ -66,9 +66,7 @@ impl CertifiedProvider {
     }
 
     /// Its client's id and secret.
-    pub fn client(&self) -> (&str, &str) {
-        (CLIENT_ID, CLIENT_SECRET)
-    }
+    pub const CLIENT: (&str, &str) = (CLIENT_ID, CLIENT_SECRET);
 
     /// A visitor opens `auth_url`, says who they are and allows what is asked: where the browser is sent in the end.
     pub async fn allow(&self, auth_url: &str, login: &str) -> String {

@@ -29,6 +29,6 @@ pub async fn post(State(app): State<App>, request: Request) -> Result<Response> 
         let admin = Admin::from_request_parts(&mut parts, &app).await?;
         return create(&app, admin, Request::from_parts(parts, body)).await;
     }
-    app.service.check_anon_key(bearer)?;
+    app.service.check_anon_key(bearer).await?;
     sign_up(&app, request).await
 }

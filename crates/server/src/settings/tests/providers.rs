@@ -30,7 +30,7 @@ fn providers_come_from_every_source_field_by_field() {
     assert!(
         acme.discovery_endpoint.as_deref().is_some_and(|url| url.starts_with("https://id.acme.example/"))
     );
-    assert_eq!(acme.client_secret.as_ref().map(|secret| secret.reveal()), Some("acme-secret"));
+    assert_eq!(acme.client_secret.as_ref().map(crate::settings::Secret::reveal), Some("acme-secret"));
     assert_eq!((google.key.as_str(), google.client_id.as_str()), ("google", "google-client"));
     assert_eq!(google.scopes.as_deref().unwrap(), ["openid", "email"]);
     assert_eq!(google.native_client_ids, ["ios", "android"]);
