@@ -75,6 +75,7 @@ impl FromRequestParts<App> for Admin {
 
 /// The layer of public calls: demands the anonymous key where the operator does. Written as a service of its own, so
 /// that a call costs neither a box nor a copy of the routes where he does not.
+#[must_use]
 pub fn public_calls<S>(app: App) -> impl Layer<S, Service = PublicCalls<S>> + Clone {
     layer_fn(move |inside| PublicCalls { app: app.clone(), inside })
 }
