@@ -234,13 +234,9 @@ fn decoded_path(text: &str) -> PathBuf {
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
         let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        if let Some(byte) = hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            bytes.push(byte);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
+        let byte = hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
     }
     PathBuf::from(OsString::from_vec(bytes))
 }
