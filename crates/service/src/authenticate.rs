@@ -131,6 +131,10 @@ impl Service {
         if let Some(good) = verify(bearer, &known) {
             return Ok(good);
         }
+        // What has not the form of a token is none by any key.
+        if bearer.split('.').count() != 3 {
+            return Err(Error::Unauthorized);
+        }
         // The key may have been rotated elsewhere a moment ago; this or another task takes it over.
         self.sync_shared().await?;
         let newest = self.signing.load_full();
