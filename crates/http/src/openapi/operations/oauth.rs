@@ -28,10 +28,10 @@ use crate::openapi::tags::Tag;
 
 const DEAD_SIGN_IN: &str =
     "A page: the state is unknown or cannot be read, or there is nowhere to redirect to any more.";
-const START: &str = "Begins a sign-in and answers the address to send the browser to; not a redirect. Other parameters \
-    go on to the provider as hints, but for `client_id`, `redirect_uri`, `state`, `nonce`, `scope`, `response_type`, \
-    `response_mode`, `code_challenge`, `code_challenge_method`, `request`, `request_uri`, `registration` and `claims`, \
-    which are dropped.";
+const START: &str = "Begins a sign-in and answers the address to send the browser to; not a redirect. Other parameters, \
+    such as `prompt` or `login_hint`, go on to the provider as hints, but for `client_type`, which changes nothing here, \
+    and `client_id`, `redirect_uri`, `state`, `nonce`, `scope`, `response_type`, `response_mode`, `code_challenge`, \
+    `code_challenge_method`, `request`, `request_uri`, `registration` and `claims`, which are dropped.";
 const CALLBACK: &str = "Where the provider sends the browser back to. The browser is sent on to the `redirect_uri` of \
     the start, with `service_code` to exchange, or with `error`, a sentence for people. Nobody is signed in here and \
     nothing is linked. HEAD uses nothing up.";
@@ -94,10 +94,16 @@ fn callback(method: HttpMethod, path: &'static str, id: &'static str) -> Operati
         .errors(&[&VALIDATION_ERROR]);
     if is_form {
         return callback.form(
-            "What the provider says, as a form (`response_mode=form_post`): `state`, `code` or `error`.",
+            "What the provider says, as a form (`response_mode=form_post`): `state`, `code` or `error`, `iss`, and of \
+             Apple `user`.",
         );
     }
-    callback.parameter(of::returned_state()).parameter(of::returned_code()).parameter(of::returned_error())
+    callback
+        .parameter(of::returned_state())
+        .parameter(of::returned_code())
+        .parameter(of::returned_error())
+        .parameter(of::returned_issuer())
+        .parameter(of::returned_user())
 }
 
 fn exchange() -> Operation {
