@@ -128,7 +128,8 @@ fn id_token() -> Operation {
     operation(HttpMethod::Post, "/api/auth/id-token", "signInWithIdToken", "Sign in with an id token")
         .about(
             "For native apps that talk to the provider themselves. The token must be for one of the provider's \
-             `nativeClientIds`, is accepted once, and a nonce in it demands the same `nonce`.",
+             `nativeClientIds`, is accepted once, and a nonce in it demands the same `nonce`, as a `nonce` \
+             demands one in it.",
         )
         .access(Access::Public)
         .parameter(of::client_type())
@@ -231,7 +232,10 @@ fn custom_configs() -> Vec<Operation> {
             .answers::<CustomConfigsBody>(StatusCode::OK, "The providers, by key.")
             .without_storage(),
         admin(HttpMethod::Post, all, "createCustomOAuthConfig", "Configure a custom provider")
-            .about("Any provider of OpenID Connect, by its discovery document.")
+            .about(
+                "Any provider of OpenID Connect, by its discovery document. Keys of built-in providers are taken, \
+                 configured or not, and `email`, `custom` and `configs` are no keys.",
+            )
             .body::<CreateCustomRequest>(json!({
                 "key": "acme",
                 "name": "Acme",
@@ -247,7 +251,8 @@ fn custom_configs() -> Vec<Operation> {
             .errors(&[&NOT_FOUND]),
         admin(HttpMethod::Put, one, "updateCustomOAuthConfig", "Change a custom provider's configuration")
             .about(
-                "Partial: what is left out stays, the secret too; a new `discoveryEndpoint` needs it again.",
+                "Partial: what is left out stays, the secret too; a new `discoveryEndpoint` needs it again. Nothing is \
+                 created.",
             )
             .parameter(of::provider_key())
             .optional_body::<ChangeCustomRequest>(json!({ "name": "Acme" }))
