@@ -60,7 +60,8 @@ catalogue! {
         Some("Send the admin key in `Authorization: Bearer` or in `X-API-Key`.");
     INVALID_ID_TOKEN UNAUTHORIZED, "the identity provider's token does not pass its checks",
         Some("Sign in with the provider again to get a new token.");
-    EMAIL_NOT_VERIFIED FORBIDDEN, "the password is right, and the address has to be verified first",
+    EMAIL_NOT_VERIFIED FORBIDDEN, "the sign-in is right, and the address of the account has to be verified first, or \
+        the identity provider does not vouch for the one it gives",
         Some("Verify the email address with the mail that was sent, or request a new one.");
     INVALID_CSRF_TOKEN FORBIDDEN, "the refresh cookie is good and the `X-CSRF-Token` header is not; the cookie stays",
         Some("Send the `csrfToken` of the session in the header `X-CSRF-Token`.");
@@ -68,7 +69,7 @@ catalogue! {
         Some("Ask the operator for an account.");
     USER_BANNED FORBIDDEN, "the account is banned",
         Some("Contact the operator of this service.");
-    FORBIDDEN FORBIDDEN, "the caller may not do this",
+    FORBIDDEN FORBIDDEN, "the caller may not do this, or the identity provider gives no email address",
         Some("Use credentials, or an origin, that this operation is open to.");
     PROFILE_NOT_FOUND NOT_FOUND, "the current user has no profile",
         Some("Create a profile first.");
@@ -80,7 +81,8 @@ catalogue! {
         Some("Use one of the methods in the `Allow` header.");
     REQUEST_TIMEOUT REQUEST_TIMEOUT, "the body of the request did not arrive in time",
         Some("Send the request again.");
-    EMAIL_EXISTS CONFLICT, "an account with this email exists (told at sign-up only while verification is off)",
+    EMAIL_EXISTS CONFLICT, "an account with this email exists: told at sign-up only while verification is off, and at \
+        sign-in through a provider that is not linked to that account and cannot be without signing in to it",
         Some("Sign in, or reset the password.");
     USERNAME_TAKEN CONFLICT, "the username belongs to somebody else",
         Some("Choose another username.");
@@ -106,7 +108,8 @@ catalogue! {
         Some("Send fewer and smaller headers; clearing the cookies of this site may help.");
     INTERNAL_ERROR INTERNAL_SERVER_ERROR, "a fault of the service; the log knows more under the answer's `X-Request-Id`",
         Some("Try again; if it stays, give the `X-Request-Id` of this answer to the operator.");
-    SERVICE_BUSY SERVICE_UNAVAILABLE, "the service has more work than it can do in time",
+    SERVICE_BUSY SERVICE_UNAVAILABLE, "the service has more work than it can do in time, or an identity provider gives no \
+        usable answer; the message says which",
         Some("Wait for the seconds that `Retry-After` says and try again.");
     STORAGE_UNAVAILABLE SERVICE_UNAVAILABLE, "the database does not answer",
         Some("Wait for the seconds that `Retry-After` says and try again.");

@@ -125,6 +125,17 @@ pub(super) fn returned_error() -> Parameter {
     built(query("error", "Why the provider gives no code (RFC 6749)."), string().examples(["access_denied"]))
 }
 
+/// `iss` of a return.
+pub(super) fn returned_issuer() -> Parameter {
+    let description = "Who answers (RFC 9207). Another issuer than that of the provider is refused.";
+    built(query("iss", description), string().examples(["https://id.acme.example"]))
+}
+
+/// `user` of a return.
+pub(super) fn returned_user() -> Parameter {
+    built(query("user", "The name that Apple tells once, at the first sign-in: an object in JSON."), string())
+}
+
 /// `X-CSRF-Token`.
 pub(super) fn csrf_token() -> Parameter {
     let description = "The `csrfToken` of the session. Needed with the refresh cookie, that is for clients of type \

@@ -28,10 +28,10 @@ use crate::openapi::tags::Tag;
 
 const DEAD_SIGN_IN: &str =
     "A page: the state is unknown or cannot be read, or there is nowhere to redirect to any more.";
-const START: &str = "Begins a sign-in and answers the address to send the browser to; not a redirect. Other parameters \
-    go on to the provider as hints, but for `client_id`, `redirect_uri`, `state`, `nonce`, `scope`, `response_type`, \
-    `response_mode`, `code_challenge`, `code_challenge_method`, `request`, `request_uri`, `registration` and `claims`, \
-    which are dropped.";
+const START: &str = "Begins a sign-in and answers the address to send the browser to; not a redirect. Other parameters, \
+    such as `prompt` or `login_hint`, go on to the provider as hints, but for `client_type`, which changes nothing here, \
+    and `client_id`, `redirect_uri`, `state`, `nonce`, `scope`, `response_type`, `response_mode`, `code_challenge`, \
+    `code_challenge_method`, `request`, `request_uri`, `registration` and `claims`, which are dropped.";
 const CALLBACK: &str = "Where the provider sends the browser back to. The browser is sent on to the `redirect_uri` of \
     the start, with `service_code` to exchange, or with `error`, a sentence for people. Nobody is signed in here and \
     nothing is linked. HEAD uses nothing up.";
@@ -94,10 +94,16 @@ fn callback(method: HttpMethod, path: &'static str, id: &'static str) -> Operati
         .errors(&[&VALIDATION_ERROR]);
     if is_form {
         return callback.form(
-            "What the provider says, as a form (`response_mode=form_post`): `state`, `code` or `error`.",
+            "What the provider says, as a form (`response_mode=form_post`): `state`, `code` or `error`, `iss`, and of \
+             Apple `user`.",
         );
     }
-    callback.parameter(of::returned_state()).parameter(of::returned_code()).parameter(of::returned_error())
+    callback
+        .parameter(of::returned_state())
+        .parameter(of::returned_code())
+        .parameter(of::returned_error())
+        .parameter(of::returned_issuer())
+        .parameter(of::returned_user())
 }
 
 fn exchange() -> Operation {
@@ -122,7 +128,8 @@ fn id_token() -> Operation {
     operation(HttpMethod::Post, "/api/auth/id-token", "signInWithIdToken", "Sign in with an id token")
         .about(
             "For native apps that talk to the provider themselves. The token must be for one of the provider's \
-             `nativeClientIds`, is accepted once, and a nonce in it demands the same `nonce`.",
+             `nativeClientIds`, is accepted once, and a nonce in it demands the same `nonce`, as a `nonce` \
+             demands one in it.",
         )
         .access(Access::Public)
         .parameter(of::client_type())
@@ -225,7 +232,10 @@ fn custom_configs() -> Vec<Operation> {
             .answers::<CustomConfigsBody>(StatusCode::OK, "The providers, by key.")
             .without_storage(),
         admin(HttpMethod::Post, all, "createCustomOAuthConfig", "Configure a custom provider")
-            .about("Any provider of OpenID Connect, by its discovery document.")
+            .about(
+                "Any provider of OpenID Connect, by its discovery document. Keys of built-in providers are taken, \
+                 configured or not, and `email`, `custom` and `configs` are no keys.",
+            )
             .body::<CreateCustomRequest>(json!({
                 "key": "acme",
                 "name": "Acme",
@@ -241,7 +251,8 @@ fn custom_configs() -> Vec<Operation> {
             .errors(&[&NOT_FOUND]),
         admin(HttpMethod::Put, one, "updateCustomOAuthConfig", "Change a custom provider's configuration")
             .about(
-                "Partial: what is left out stays, the secret too; a new `discoveryEndpoint` needs it again.",
+                "Partial: what is left out stays, the secret too; a new `discoveryEndpoint` needs it again. Nothing is \
+                 created.",
             )
             .parameter(of::provider_key())
             .optional_body::<ChangeCustomRequest>(json!({ "name": "Acme" }))
