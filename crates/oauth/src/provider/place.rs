@@ -114,14 +114,14 @@ impl Provider {
     }
 
     /// Who must have issued an `id_token` where the discovery document names, or may name, these issuers.
-    pub(crate) fn issuer_of_tokens<'a>(&self, named: &[&'a str]) -> Issuer<'a> {
-        let pattern = named.iter().find(|issuer| self.has_tenants() && issuer.contains("{tenantid}"));
+    pub(crate) fn issuer_of_tokens<'a>(&self, documented: &[&'a str]) -> Issuer<'a> {
+        let pattern = documented.iter().find(|issuer| self.has_tenants() && issuer.contains("{tenantid}"));
         if let Some(pattern) = pattern {
             let tenants =
                 if self.tenant() == "organizations" { is_organization } else { is_guid as fn(&str) -> bool };
             return Issuer::OfTenant { pattern, tenants };
         }
-        let mut names = named.to_vec();
+        let mut names = documented.to_vec();
         if let Protocol::OpenId { aliases, .. } = self.entry.protocol {
             names.extend(aliases);
         }
