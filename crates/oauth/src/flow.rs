@@ -83,7 +83,7 @@ impl ProviderClient {
         })
     }
 
-    /// The address to send somebody to. Asks for the discovery document where it is not known.
+    /// The address to send somebody to. Asks for the discovery document where the entry does not know the address.
     pub async fn authorization_url(
         &self,
         provider: &Provider,
@@ -91,10 +91,11 @@ impl ProviderClient {
         now: Timestamp,
     ) -> Result<Url, ProviderError> {
         let endpoint = match provider.entry.protocol {
-            Protocol::OpenId { .. } => {
+            Protocol::OAuth { authorize, .. } => provider.endpoint(authorize)?,
+            Protocol::OpenId { authorize: Some(authorize), .. } => provider.tenant_endpoint(authorize)?,
+            Protocol::OpenId { authorize: None, .. } => {
                 self.talk(provider, now).metadata().await?.authorization_endpoint.clone()
             }
-            Protocol::OAuth { authorize, .. } => provider.endpoint(authorize)?,
         };
         self.outbound.check(Stage::Discovery, &endpoint)?;
         Ok(authorization::url(provider, endpoint, request))
@@ -115,7 +116,8 @@ impl ProviderClient {
         identified.map_err(|error| without_secrets(error, provider, grant))
     }
 
-    /// Checks an `id_token` for the native clients of the provider.
+    /// Checks an `id_token` for the native clients of the provider. What is wrong with it whatever the provider's keys
+    /// are is told without asking the provider.
     pub async fn verify_id_token(
         &self,
         provider: &Provider,
@@ -126,13 +128,13 @@ impl ProviderClient {
             return Err(ProviderError::Misconfigured("the provider has no id_tokens"));
         };
         let jws = Jws::parse(token.token)?;
-        let talk = self.talk(provider, now);
-        let metadata = talk.metadata().await?;
         let audiences: Vec<_> = provider.client.native_client_ids.iter().map(String::as_str).collect();
         // On Android the token is for the service's own client and was given to the app's.
         let parties = audiences.iter().copied().chain([provider.client.client_id.as_str()]).collect();
+        let issuers = provider.issuers_of_document();
+        let issuers: Vec<_> = issuers.iter().map(String::as_str).collect();
         let expected = Expected {
-            issuer: provider.issuer_of_tokens(&metadata),
+            issuer: provider.issuer_of_tokens(&issuers),
             audiences,
             parties,
             nonce: if provider.entry.hashes_nonces {
@@ -142,6 +144,10 @@ impl ProviderClient {
             },
             now,
         };
+        expected.judge(jws.unproven_claims().ok_or(IdTokenFault::Form)?)?;
+        let talk = self.talk(provider, now);
+        let metadata = talk.metadata().await?;
+        let expected = Expected { issuer: provider.issuer_of_tokens(&[&metadata.issuer]), ..expected };
         let proved = talk.prove(&metadata, &jws, &expected, Asker::Stranger).await?;
         // A token that says too little is what the app asked the provider for: nothing that passes.
         let identity = provider.entry.facts.read(&provider.key, &[&proved.claims]);

@@ -15,7 +15,7 @@ pub(crate) use place::Place;
 /// How this service proves itself to a provider.
 #[derive(Clone)]
 pub enum ClientSecret {
-    /// The text that the provider gave out.
+    /// The text that the provider gave out, or at Apple a JWT that the operator signed and renews.
     Text(SecretText),
     /// Apple's: a key with which a short-lived secret is signed for each request.
     AppleKey {
@@ -52,8 +52,8 @@ pub enum InvalidProvider {
     /// The secret.
     #[error("clientSecret must be 1 to 2048 visible characters")]
     ClientSecret,
-    /// Apple without its key, or another provider with one.
-    #[error("Apple takes teamId, keyId and privateKey, and the other providers a clientSecret")]
+    /// Another provider than Apple with a key.
+    #[error("clientSecret is required: teamId, keyId and privateKey are Apple's alone")]
     SecretKind,
     /// Apple's key cannot be read.
     #[error("privateKey must be the PEM text of Apple's .p8 file, an EC key on P-256")]

@@ -32,7 +32,7 @@ impl Entry {
         matches!(self.protocol, Protocol::OpenId { .. })
     }
 
-    /// True where the client proves itself with Apple's key instead of a secret.
+    /// True where the client can prove itself with Apple's key instead of a secret.
     #[must_use]
     pub fn needs_apple_key(&self) -> bool {
         self.client_auth == ClientAuth::AppleKey
@@ -48,10 +48,12 @@ pub fn built_in(key: &str) -> Option<&'static Entry> {
 /// What is spoken.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Protocol {
-    /// OpenID Connect: endpoints and keys by discovery, facts from the `id_token`.
+    /// OpenID Connect: token endpoint and keys by discovery, facts from the `id_token`.
     OpenId {
         /// The issuer. `{tenant}` stands for the configured tenant.
         issuer: &'static str,
+        /// Where people are sent to, with the same `{tenant}`; `None` where only discovery knows.
+        authorize: Option<&'static str>,
         /// Other spellings of it that the provider's documentation has for `iss`.
         aliases: &'static [&'static str],
         /// Whether userinfo is asked for what the `id_token` lacks.

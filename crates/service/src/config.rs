@@ -143,7 +143,7 @@ impl Default for LimitsConfig {
             verification_address: rate(30, 900),
             refresh_address: rate(300, 300),
             public_read_address: rate(600, 60),
-            oauth_address: rate(100, 300),
+            oauth_address: rate(300, 300),
             admin_address: rate(10, 900),
         }
     }

@@ -162,7 +162,7 @@ impl Talk<'_> {
         let jws = Jws::parse(token.expose())?;
         let client_id = self.provider.client.client_id.as_str();
         let expected = Expected {
-            issuer: self.provider.issuer_of_tokens(metadata),
+            issuer: self.provider.issuer_of_tokens(&[&metadata.issuer]),
             audiences: vec![client_id],
             parties: vec![client_id],
             nonce: Nonce::Required(grant.nonce),

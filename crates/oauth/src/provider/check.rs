@@ -28,16 +28,18 @@ pub(super) fn client(entry: &Entry, client: &ClientSettings) -> Result<(), Inval
 }
 
 fn secret(entry: &Entry, secret: &ClientSecret) -> Result<(), InvalidProvider> {
-    match (entry.client_auth == ClientAuth::AppleKey, secret) {
-        (false, ClientSecret::Text(text)) if is_visible(text.expose(), LONGEST_SECRET) => Ok(()),
-        (false, ClientSecret::Text(_)) => Err(InvalidProvider::ClientSecret),
-        (true, ClientSecret::AppleKey { team_id, key_id, private_key }) => {
+    match secret {
+        ClientSecret::Text(text) if is_visible(text.expose(), LONGEST_SECRET) => Ok(()),
+        ClientSecret::Text(_) => Err(InvalidProvider::ClientSecret),
+        ClientSecret::AppleKey { team_id, key_id, private_key }
+            if entry.client_auth == ClientAuth::AppleKey =>
+        {
             let is_key = is_visible(team_id, LONGEST_CLIENT_ID)
                 && is_visible(key_id, LONGEST_CLIENT_ID)
                 && can_sign(private_key.expose());
             if is_key { Ok(()) } else { Err(InvalidProvider::AppleKey) }
         }
-        _ => Err(InvalidProvider::SecretKind),
+        ClientSecret::AppleKey { .. } => Err(InvalidProvider::SecretKind),
     }
 }
 

@@ -4,7 +4,6 @@ use url::Url;
 
 use super::Provider;
 use super::check::is_guid;
-use crate::discovery::Metadata;
 use crate::error::ProviderError;
 use crate::id_token::Issuer;
 use crate::outbound::Networks;
@@ -81,6 +80,11 @@ impl Provider {
             .map_err(|_| ProviderError::Misconfigured("an endpoint of the provider is no URL"))
     }
 
+    /// An endpoint of the entry with the configured tenant in the place of `{tenant}`.
+    pub(crate) fn tenant_endpoint(&self, url: &str) -> Result<Url, ProviderError> {
+        self.endpoint(&url.replace("{tenant}", self.tenant()))
+    }
+
     /// The address of the discovery document.
     pub(crate) fn document(&self) -> Result<Url, ProviderError> {
         match &self.place {
@@ -93,25 +97,31 @@ impl Provider {
 
     /// True where a discovery document of this provider may name this issuer.
     pub(crate) fn is_issuer_of_document(&self, named: &str) -> bool {
+        self.issuers_of_document().iter().any(|issuer| issuer == named)
+    }
+
+    /// The issuers that a discovery document of this provider may name.
+    pub(crate) fn issuers_of_document(&self) -> Vec<String> {
         if let Place::Discovered { issuer, .. } = &self.place {
-            return named.strip_suffix('/').unwrap_or(named) == issuer;
+            return vec![issuer.clone(), format!("{issuer}/")];
         }
         let tenant = match self.tenant() {
             "common" | "organizations" if self.has_tenants() => "{tenantid}",
             "consumers" if self.has_tenants() => CONSUMERS,
             tenant => tenant,
         };
-        named == self.moved(&self.issuer_for(tenant))
+        vec![self.moved(&self.issuer_for(tenant))]
     }
 
-    /// Who must have issued an `id_token`.
-    pub(crate) fn issuer_of_tokens<'a>(&'a self, metadata: &'a Metadata) -> Issuer<'a> {
-        if self.has_tenants() && metadata.issuer.contains("{tenantid}") {
+    /// Who must have issued an `id_token` where the discovery document names, or may name, these issuers.
+    pub(crate) fn issuer_of_tokens<'a>(&self, documented: &[&'a str]) -> Issuer<'a> {
+        let pattern = documented.iter().find(|issuer| self.has_tenants() && issuer.contains("{tenantid}"));
+        if let Some(pattern) = pattern {
             let tenants =
                 if self.tenant() == "organizations" { is_organization } else { is_guid as fn(&str) -> bool };
-            return Issuer::OfTenant { pattern: &metadata.issuer, tenants };
+            return Issuer::OfTenant { pattern, tenants };
         }
-        let mut names = vec![metadata.issuer.as_str()];
+        let mut names = documented.to_vec();
         if let Protocol::OpenId { aliases, .. } = self.entry.protocol {
             names.extend(aliases);
         }

@@ -52,7 +52,8 @@ fn apple_alone_takes_a_key() {
         key_id: "KEY".to_owned(),
         private_key: SecretText::new("no key".to_owned()),
     };
-    assert_eq!(refusal("apple", |_| ()), Some(InvalidProvider::SecretKind));
+    // A secret that the operator signed is taken too.
+    assert_eq!(refusal("apple", |_| ()), None);
     assert_eq!(refusal("apple", |c| c.secret = key()), Some(InvalidProvider::AppleKey));
     assert_eq!(refusal("google", |c| c.secret = key()), Some(InvalidProvider::SecretKind));
 }

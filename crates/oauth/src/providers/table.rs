@@ -21,7 +21,7 @@ const STANDARD: Facts = Facts {
 const OPENID_CONNECT: Entry = Entry {
     key: "",
     name: "",
-    protocol: Protocol::OpenId { issuer: "", aliases: &[], userinfo: Userinfo::WhereLacking },
+    protocol: openid("", None),
     client_id_field: "client_id",
     client_auth: ClientAuth::Post,
     pkce: Pkce::S256,
@@ -31,8 +31,8 @@ const OPENID_CONNECT: Entry = Entry {
     facts: STANDARD,
 };
 
-const fn openid(issuer: &'static str) -> Protocol {
-    Protocol::OpenId { issuer, aliases: &[], userinfo: Userinfo::WhereLacking }
+const fn openid(issuer: &'static str, authorize: Option<&'static str>) -> Protocol {
+    Protocol::OpenId { issuer, authorize, aliases: &[], userinfo: Userinfo::WhereLacking }
 }
 
 const fn scopes(usual: &'static [&'static str], separator: &'static str) -> Scopes {
@@ -61,6 +61,7 @@ pub const BUILT_IN: &[Entry] = &[
         name: "Apple",
         protocol: Protocol::OpenId {
             issuer: "https://appleid.apple.com",
+            authorize: Some("https://appleid.apple.com/auth/authorize"),
             aliases: &[],
             userinfo: Userinfo::Never,
         },
@@ -188,13 +189,19 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    Entry { key: "gitlab", name: "GitLab", protocol: openid("https://gitlab.com"), ..OPENID_CONNECT },
+    Entry {
+        key: "gitlab",
+        name: "GitLab",
+        protocol: openid("https://gitlab.com", Some("https://gitlab.com/oauth/authorize")),
+        ..OPENID_CONNECT
+    },
     // The documentation has both spellings of the issuer for `iss`.
     Entry {
         key: "google",
         name: "Google",
         protocol: Protocol::OpenId {
             issuer: "https://accounts.google.com",
+            authorize: Some("https://accounts.google.com/o/oauth2/v2/auth"),
             aliases: &["accounts.google.com"],
             userinfo: Userinfo::WhereLacking,
         },
@@ -242,6 +249,7 @@ pub const BUILT_IN: &[Entry] = &[
         name: "Microsoft",
         protocol: Protocol::OpenId {
             issuer: "https://login.microsoftonline.com/{tenant}/v2.0",
+            authorize: Some("https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize"),
             aliases: &[],
             userinfo: Userinfo::Never,
         },
@@ -280,7 +288,7 @@ pub const BUILT_IN: &[Entry] = &[
     Entry {
         key: "slack",
         name: "Slack",
-        protocol: openid("https://slack.com"),
+        protocol: openid("https://slack.com", Some("https://slack.com/openid/connect/authorize")),
         pkce: Pkce::Unsupported,
         facts: Facts { subject: &["/https:~1~1slack.com~1team_id", "/sub"], ..STANDARD },
         ..OPENID_CONNECT
@@ -335,7 +343,7 @@ pub const BUILT_IN: &[Entry] = &[
     Entry {
         key: "twitch",
         name: "Twitch",
-        protocol: openid("https://id.twitch.tv/oauth2"),
+        protocol: openid("https://id.twitch.tv/oauth2", Some("https://id.twitch.tv/oauth2/authorize")),
         pkce: Pkce::Unsupported,
         scopes: Scopes { usual: &["openid", "user:read:email"], ..OPENID },
         parameters: &[(

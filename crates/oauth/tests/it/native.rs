@@ -5,7 +5,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_oauth::{ClientSettings, IdToken, IdTokenFault, Provider, ProviderError, VerifiedIdToken};
 use serde_json::{Value, json};
 
-use crate::idp::{Idp, KEYS, Signer, TOKEN, USERINFO};
+use crate::idp::{DISCOVERY, Idp, KEYS, Signer, TOKEN, USERINFO};
 use crate::world::{NOW, SECOND, credentials};
 
 async fn verify(idp: &Idp, claims: &Value, nonce: Option<&str>) -> Result<VerifiedIdToken, ProviderError> {
@@ -121,22 +121,52 @@ async fn junk_tokens_do_not_delay_a_new_key() {
     let mut idp = Idp::start().await;
     verify(&idp, &app_claims(&idp), None).await.unwrap();
     let stranger = Signer::new(Algorithm::ES256, "nobody");
-    for (name, value) in
-        [("iss", json!("https://evil.example")), ("aud", json!("another-app")), ("exp", json!(SECOND - 1))]
-    {
+    for (name, value, fault) in [
+        ("iss", json!("https://evil.example"), IdTokenFault::Issuer),
+        ("aud", json!("another-app"), IdTokenFault::Audience),
+        ("exp", json!(SECOND - 1), IdTokenFault::Expired),
+    ] {
         let mut junk = app_claims(&idp);
         junk[name] = value;
         let token = stranger.sign(&junk);
         for _ in 0..10 {
             let token = IdToken { token: &token, nonce: None };
             let answer = idp.client.verify_id_token(&idp.provider, &token, NOW).await;
-            assert_eq!(answer.err(), Some(refused(IdTokenFault::UnknownKey)));
+            assert_eq!(answer.err(), Some(refused(fault)));
         }
     }
     assert_eq!(idp.stand_in.asked(KEYS).len(), 1);
     idp.signer = Signer::new(Algorithm::ES256, "key-2");
     idp.stand_in.on(KEYS, json!({ "keys": [idp.signer.public()] }));
     assert!(verify(&idp, &app_claims(&idp), None).await.is_ok());
+}
+
+/// Every one of them is wrong whatever the keys are.
+#[tokio::test]
+async fn a_token_that_cannot_be_good_is_refused_without_asking_the_provider() {
+    let idp = Idp::start().await;
+    for (name, value, fault) in [
+        ("iss", json!("https://evil.example"), IdTokenFault::Issuer),
+        ("aud", json!("another-app"), IdTokenFault::Audience),
+        ("exp", json!(SECOND - 1), IdTokenFault::Expired),
+        ("nonce", json!("raw"), IdTokenFault::Nonce),
+        ("sub", json!(null), IdTokenFault::Subject),
+    ] {
+        let mut claims = app_claims(&idp);
+        claims[name] = value;
+        assert_eq!(verify(&idp, &claims, None).await.err(), Some(refused(fault)), "{name}");
+    }
+    // `{"alg":"none"}` and `{"alg":"HS256"}`.
+    for (token, fault) in [
+        ("eyJhbGciOiJub25lIn0.e30.", IdTokenFault::Algorithm),
+        ("eyJhbGciOiJIUzI1NiJ9.e30.AAAA", IdTokenFault::Algorithm),
+        ("no token", IdTokenFault::Form),
+    ] {
+        let token = IdToken { token, nonce: None };
+        let verified = idp.client.verify_id_token(&idp.provider, &token, NOW).await;
+        assert_eq!(verified.err(), Some(refused(fault)));
+    }
+    assert!(idp.stand_in.asked(DISCOVERY).is_empty() && idp.stand_in.asked(KEYS).is_empty());
 }
 
 #[tokio::test]

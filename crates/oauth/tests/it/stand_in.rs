@@ -72,6 +72,11 @@ impl StandIn {
         self.script.lock().unwrap().answers.insert(path, (status, body));
     }
 
+    /// Everything that was asked, in its order.
+    pub(crate) fn all_asked(&self) -> Vec<Asked> {
+        self.script.lock().unwrap().asked.clone()
+    }
+
     /// All that was asked of `url`, in its order.
     pub(crate) fn asked(&self, url: &str) -> Vec<Asked> {
         let path = format!("/{}", url.trim_start_matches("https://"));

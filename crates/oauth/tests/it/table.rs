@@ -133,6 +133,7 @@ async fn every_provider_gets_people_with_all_that_binds_their_answer() {
         let (endpoint, query) = play.authorization().await;
 
         assert_eq!(endpoint, play.stand_in.at(authorize), "{key}");
+        assert!(play.stand_in.all_asked().is_empty(), "{key}: nobody waits for a provider at the start");
         let client_id = if *key == "tiktok" { "client_key" } else { "client_id" };
         for (name, value) in [
             ("response_type", "code"),

@@ -175,7 +175,7 @@ both_stores! {
 
     async fn every_built_in_provider_can_be_configured(app) {
         let keys = [
-            "bitbucket", "discord", "facebook", "figma", "github", "gitlab", "google", "instagram", "linkedin",
+            "apple", "bitbucket", "discord", "facebook", "figma", "github", "gitlab", "google", "instagram", "linkedin",
             "microsoft", "notion", "slack", "spotify", "tiktok", "twitch", "x", "zoom",
         ];
         for key in keys {
@@ -187,10 +187,14 @@ both_stores! {
         assert_eq!(public["oAuthProviders"], json!(keys));
     }
 
-    async fn apple_takes_a_key_in_place_of_a_secret(app) {
+    async fn key_in_place_of_a_secret_is_apples_alone(app) {
+        let mut body = google();
+        for (field, value) in [("teamId", "TEAM"), ("keyId", "KEY"), ("privateKey", "no key")] {
+            body[field] = json!(value);
+        }
+        is_refused(&app, "/api/auth/oauth/configs", body, "clientSecret").await;
         let mut body = google();
         body["provider"] = json!("apple");
-        is_refused(&app, "/api/auth/oauth/configs", body.clone(), "clientSecret").await;
         body["privateKey"] = json!("no key");
         body.as_object_mut().unwrap().remove("clientSecret");
         is_refused(&app, "/api/auth/oauth/configs", body, "privateKey").await;

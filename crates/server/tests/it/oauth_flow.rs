@@ -24,6 +24,25 @@ both_stores! {
         assert_eq!(of("scope"), "openid email profile");
     }
 
+    async fn start_of_a_built_in_provider_asks_nobody(app) {
+        for (key, endpoint) in [
+            ("apple", "https://appleid.apple.com/auth/authorize"),
+            ("gitlab", "https://gitlab.com/oauth/authorize"),
+            ("google", "https://accounts.google.com/o/oauth2/v2/auth"),
+            ("microsoft", "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"),
+            ("slack", "https://slack.com/openid/connect/authorize"),
+            ("twitch", "https://id.twitch.tv/oauth2/authorize"),
+        ] {
+            let credentials = json!({"provider": key, "clientId": "client", "clientSecret": "secret"});
+            app.admin().post("/api/auth/oauth/configs", credentials).send().await.expect(200);
+            let start = app.anon().get(&format!("/api/auth/oauth/{key}")).query("redirect_uri", APP);
+
+            let auth_url = auth_url_of(&start.query("code_challenge", CHALLENGE).send().await);
+
+            assert_eq!(auth_url.split('?').next(), Some(endpoint));
+        }
+    }
+
     async fn no_two_starts_are_alike(app) {
         let _acme = acme(&app).await;
 
@@ -140,7 +159,9 @@ both_stores! {
         let form = callback.query().unwrap().to_owned();
         callback.set_query(None);
 
-        let request = app.anon().request("POST", callback.as_str());
+        // As a browser says it of a page of the provider's that submits itself.
+        let browser = app.anon().with_header("origin", &acme.issuer()).with_header("sec-fetch-site", "cross-site");
+        let request = browser.request("POST", callback.as_str());
         let target = request.raw("application/x-www-form-urlencoded", form).send().await.redirected();
 
         exchange(&app.anon(), &code_of(&target), VERIFIER).send().await.expect(200);

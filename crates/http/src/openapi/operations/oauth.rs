@@ -199,7 +199,9 @@ fn built_in_configs() -> Vec<Operation> {
             .answers::<BuiltInConfigsBody>(StatusCode::OK, "The providers, by key.")
             .without_storage(),
         admin(HttpMethod::Post, all, "createOAuthConfig", "Configure a built-in provider")
-            .about("Apple takes `teamId`, `keyId` and `privateKey` in place of `clientSecret`.")
+            .about(
+                "Apple takes `teamId`, `keyId` and `privateKey`, or a ready client secret as `clientSecret`.",
+            )
             .body::<CreateBuiltInRequest>(json!({
                 "provider": "google",
                 "clientId": "1234.apps.googleusercontent.com",
