@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// People of the files; the last one is the table's.
     #[arg(long, value_delimiter = ',')]
     people: Vec<u64>,
+    /// Only the requests whose name has this text; no storm, no searches, no starts.
+    #[arg(long, conflicts_with = "report")]
+    only: Option<String>,
 }
 
 /// Runs everything and reports.
@@ -96,7 +99,11 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
         let world = places.world(people, if is_largest { options.bearers() } else { 5_000 })?;
         let bare = places.bare()?;
         findings.memory_with_sessions = Some((world.bearers.len(), world.service.memory()?.now));
-        let rows = rows::measure(&world, &bare, pace)?;
+        let rows = rows::measure(&world, &bare, pace, options.only.as_deref().unwrap_or_default())?;
+        if options.only.is_some() {
+            findings.growth.push(Growth { people, rows, searches: Vec::new() });
+            continue;
+        }
         if is_largest {
             eprintln!("  storm");
             findings.storm = Some(storm::measure(&world, pace)?);
@@ -106,8 +113,10 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
         let searches = searches::measure(&world, Pace { length: pace.length / 2, ..pace })?;
         findings.growth.push(Growth { people, rows, searches });
     }
-    eprintln!("  starts");
-    findings.starts = Some(starts::measure(places, largest)?);
+    if options.only.is_none() {
+        eprintln!("  starts");
+        findings.starts = Some(starts::measure(places, largest)?);
+    }
     findings.took = start.elapsed();
     Ok(findings)
 }
