@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::cli::{Command, ConfigCommand, Override, SettingsArgs};
-use crate::logging;
+use crate::logging::{self, LogThread};
 use crate::serve::{ServeError, serve};
 use crate::settings::{LogFormat, LogSettings, Settings, SettingsError, Sources};
 use crate::storage::Patience;
@@ -73,12 +73,12 @@ fn dispatch(
         Command::Document(document) => documents::print(&document),
         Command::Migrate(arguments) => {
             let settings = Settings::load(sources?)?;
-            start_quiet_log();
+            let _log = start_quiet_log()?;
             return runtime()?.block_on(migrate::run(&settings, &arguments));
         }
         Command::Copy(arguments) => {
             let settings = Settings::load(sources?)?;
-            start_quiet_log();
+            let _log = start_quiet_log()?;
             runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
         Command::Config(ConfigCommand::Check) => return Ok(config::check(sources)),
@@ -88,7 +88,7 @@ fn dispatch(
         }
         Command::Serve => {
             let settings = Settings::load(sources?)?;
-            logging::start(&settings.log);
+            let _log = logging::start(&settings.log)?;
             runtime()?.block_on(serve(settings))?;
         }
         Command::User(command) => {
@@ -111,8 +111,8 @@ fn dispatch(
 }
 
 /// The log of a command at a terminal: what is worth a warning.
-fn start_quiet_log() {
-    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() });
+fn start_quiet_log() -> std::io::Result<LogThread> {
+    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() })
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
@@ -125,7 +125,7 @@ fn with_service<T>(
     work: impl AsyncFnOnce(Assembly) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let settings = Settings::load(sources?)?;
-    start_quiet_log();
+    let _log = start_quiet_log()?;
     runtime()?.block_on(async {
         let assembly = assemble(&settings, Patience::None).await?;
         work(assembly).await

@@ -1,16 +1,20 @@
 //! Logs: to standard error, as text or JSON lines. What may stand in them is decided where they are written.
 
+mod lines;
+
 use std::io::IsTerminal;
 
 use latchkey_http::error::escape_control;
 use tracing_subscriber::EnvFilter;
 
+pub use self::lines::LogThread;
 use crate::settings::{LogFormat, LogSettings};
 
-/// Sets up the log of this process, panics included.
-pub fn start(settings: &LogSettings) {
+/// Sets up the log of this process, panics included. It is written until what this answers is dropped.
+pub fn start(settings: &LogSettings) -> std::io::Result<LogThread> {
+    let (lines, thread) = lines::start(std::io::stderr())?;
     let filter = EnvFilter::try_new(&settings.level).unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines);
     match settings.format {
         LogFormat::Json => builder.json().flatten_event(true).init(),
         LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
@@ -20,4 +24,5 @@ pub fn start(settings: &LogSettings) {
         let text = panic.payload_as_str().unwrap_or("no text");
         tracing::error!(place, "panic: {}", escape_control(text));
     }));
+    Ok(thread)
 }

@@ -1,0 +1,195 @@
+//! Lines on their way to standard error. Who logs puts a line down and goes on; a thread of its own writes what has
+//! gathered, many lines at once: a write for every request is a sixth of what a read costs. And who reads the log slowly,
+//! or not at all, holds up nobody: then lines are lost, and the log says how many.
+
+use std::io::Write;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tracing_subscriber::fmt::MakeWriter;
+
+/// How long lines are gathered: what a crash can lose at the most.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
+/// Bytes that wait at the most.
+const ROOM: usize = 4 * 1024 * 1024;
+/// How long the end waits for what is left to be written: who does not read the log must not keep the process alive.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Bytes of the buffer that are kept for the next lines.
+const KEPT: usize = 256 * 1024;
+
+/// Where lines are put down. One write is one line.
+#[derive(Clone)]
+pub(super) struct Lines(Arc<Shared>);
+
+/// The thread that writes. Dropping it writes what is left.
+#[must_use = "dropping it ends the log"]
+pub struct LogThread {
+    shared: Arc<Shared>,
+    /// Closed when the thread has ended.
+    ended: Receiver<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    text: Vec<u8>,
+    lost: u64,
+    /// The thread sleeps until it is told of a line.
+    is_asleep: bool,
+    is_closed: bool,
+}
+
+/// Starts the thread on what takes the lines.
+pub(super) fn start(out: impl Write + Send + 'static) -> std::io::Result<(Lines, LogThread)> {
+    let shared = Arc::<Shared>::default();
+    let theirs = Arc::clone(&shared);
+    let (alive, ended) = sync_channel(0);
+    std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+        theirs.write_all_to(out);
+        drop(alive);
+    })?;
+    Ok((Lines(Arc::clone(&shared)), LogThread { shared, ended }))
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, line: &[u8]) {
+        let mut waiting = self.lock();
+        if waiting.text.len() + line.len() > ROOM {
+            waiting.lost += 1;
+            return;
+        }
+        waiting.text.extend_from_slice(line);
+        if std::mem::take(&mut waiting.is_asleep) {
+            self.arrived.notify_one();
+        }
+    }
+
+    fn write_all_to(&self, mut out: impl Write) {
+        let mut text = Vec::new();
+        while let Some(lost) = self.take(&mut text) {
+            // Nobody is left to be told of a log that cannot be written.
+            let _ = out.write_all(&text).and_then(|()| out.flush());
+            text.clear();
+            text.shrink_to(KEPT);
+            if lost > 0 {
+                tracing::warn!(lost, "log lines were lost: they came faster than standard error was read");
+            }
+        }
+    }
+
+    /// Waits for lines, gathers for a moment, and swaps them for the empty `text`. Answers how many were lost; `None`
+    /// where the log has ended and nothing is left.
+    fn take(&self, text: &mut Vec<u8>) -> Option<u64> {
+        let mut waiting = self.lock();
+        while waiting.text.is_empty() && !waiting.is_closed {
+            waiting.is_asleep = true;
+            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        let gather = self.arrived.wait_timeout_while(waiting, GATHERED_FOR, |waiting| !waiting.is_closed);
+        let (mut waiting, _) = gather.unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut waiting.text, text);
+        let lost = std::mem::take(&mut waiting.lost);
+        (!text.is_empty() || lost > 0).then_some(lost)
+    }
+}
+
+impl Drop for LogThread {
+    fn drop(&mut self) {
+        self.shared.lock().is_closed = true;
+        self.shared.arrived.notify_one();
+        let _ = self.ended.recv_timeout(FAREWELL); // nobody is left to be told of lines that were not written
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = &'a Self;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        self
+    }
+}
+
+impl Write for &Lines {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        self.0.put(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+    use super::*;
+
+    /// Takes a write only when it is asked for.
+    struct Slow(SyncSender<Vec<u8>>);
+
+    impl Write for Slow {
+        fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+            let _ = self.0.send(text.to_vec());
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn slow() -> (Lines, LogThread, Receiver<Vec<u8>>) {
+        let (sender, receiver) = sync_channel(0);
+        let (lines, thread) = start(Slow(sender)).unwrap();
+        (lines, thread, receiver)
+    }
+
+    #[test]
+    fn lines_are_written_in_their_order() {
+        let (lines, thread, receiver) = slow();
+        let reader = std::thread::spawn(move || receiver.iter().flatten().collect::<Vec<u8>>());
+        let mut all = String::new();
+        for number in 0..10_000 {
+            let line = format!("line {number}\n");
+            (&lines).write_all(line.as_bytes()).unwrap();
+            all.push_str(&line);
+        }
+        drop(thread);
+        drop(lines);
+        assert_eq!(reader.join().unwrap(), all.as_bytes());
+    }
+
+    #[test]
+    fn a_line_alone_is_written_without_another() {
+        let (lines, _thread, receiver) = slow();
+        (&lines).write_all(b"alone\n").unwrap();
+        assert_eq!(receiver.recv().unwrap(), b"alone\n");
+        drop(receiver);
+    }
+
+    #[test]
+    fn a_log_that_nobody_reads_holds_up_nobody() {
+        let (lines, thread, receiver) = slow();
+        let line = [b'x'; 1024];
+        for _ in 0..3 * ROOM / line.len() {
+            (&lines).write_all(&line).unwrap();
+        }
+        let lost = lines.0.lock().lost;
+        assert!(lost >= (ROOM / line.len()) as u64, "{lost} were lost");
+        drop(receiver); // or the farewell would wait for it
+        drop(thread);
+    }
+}
