@@ -19,6 +19,7 @@ mod oauth_flows;
 mod oauth_providers;
 mod open;
 mod outbox;
+mod point_reads;
 mod profiles;
 mod proof;
 mod purge;
@@ -36,6 +37,7 @@ mod sign_up;
 mod signing_keys;
 mod statements;
 mod store;
+mod wal_index;
 mod writer;
 
 pub use bulk::{SourceError, SqliteSource};

@@ -1,10 +1,8 @@
 //! Connections that only read. Point reads run where they are asked for: they take microseconds, less than a hop to
 //! another thread would. What can take long has connections of its own, on threads of their own.
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use latchkey_store::{StoreError, StoreResult};
@@ -12,20 +10,26 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
+use crate::point_reads::PointReads;
+use crate::wal_index::WalIndex;
 
 /// Reads that may wait for a thread of the long ones; more wait in their callers.
 const QUEUE: usize = 256;
 
 /// Two sets of read-only connections.
 pub(crate) struct Readers {
-    short: Pool,
+    short: PointReads,
     long: Threads,
 }
 
 impl Readers {
-    /// Takes the connections for short and for long reads; at least one each.
-    pub(crate) fn start(short: Vec<Connection>, long: Vec<Connection>) -> std::io::Result<Self> {
-        Ok(Self { short: Pool::new(short), long: Threads::start(long)? })
+    /// Takes the connections for short and for long reads, at least one each, and the index of their file.
+    pub(crate) fn start(
+        short: Vec<Connection>,
+        long: Vec<Connection>,
+        index: Arc<WalIndex>,
+    ) -> std::io::Result<Self> {
+        Ok(Self { short: PointReads::start(short, index)?, long: Threads::start(long)? })
     }
 
     /// Runs an indexed read of a few rows on the calling thread.
@@ -91,43 +95,4 @@ fn serve(conn: &Connection, waiting: &Mutex<mpsc::Receiver<Task>>) {
         // A panicking read leaves nothing behind; its caller sees that no answer came.
         let _ = catch_unwind(AssertUnwindSafe(|| task(conn)));
     }
-}
-
-/// Connections behind locks. A thread tries its own one first, so that threads seldom meet.
-struct Pool {
-    connections: Vec<Mutex<Connection>>,
-}
-
-impl Pool {
-    fn new(connections: Vec<Connection>) -> Self {
-        Self { connections: connections.into_iter().map(Mutex::new).collect() }
-    }
-
-    fn run<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> Fallible<T> {
-        let count = self.connections.len();
-        let own = thread_number() % count;
-        for step in 0..count {
-            match self.connections[(own + step) % count].try_lock() {
-                Ok(conn) => return read(&conn),
-                Err(TryLockError::Poisoned(conn)) => return read(&conn.into_inner()),
-                Err(TryLockError::WouldBlock) => {}
-            }
-        }
-        read(&self.connections[own].lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// A number of the calling thread: threads count up from 0 as they first ask.
-fn thread_number() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static OWN: Cell<Option<usize>> = const { Cell::new(None) };
-    }
-    OWN.with(|own| {
-        own.get().unwrap_or_else(|| {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            own.set(Some(number));
-            number
-        })
-    })
 }

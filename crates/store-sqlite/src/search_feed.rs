@@ -17,7 +17,7 @@ use rusqlite::{Connection, Row, params};
 use crate::errors::Fallible;
 use crate::profiles::{profile_columns, read_row};
 use crate::rows::{Cells, Id};
-use crate::statements::{execute, find, list, number};
+use crate::statements::{execute, find, list, moment, number};
 use crate::store::SqliteStore;
 
 /// Changes that are read at once.
@@ -88,18 +88,18 @@ impl SearchFeed for SqliteStore {
 }
 
 fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
-    let moment = conn.unchecked_transaction()?;
-    if number(&moment, FIND_PURGED, [])? > after {
+    let _moment = moment(conn)?;
+    if number(conn, FIND_PURGED, [])? > after {
         return Ok(FeedRead::Lost);
     }
-    let rows = list(&moment, LIST_CHANGES, params![after, AT_ONCE], read_change)?;
+    let rows = list(conn, LIST_CHANGES, params![after, AT_ONCE], read_change)?;
     let end = rows.last().map_or(after, |(place, ..)| *place);
     let has_more = i64::try_from(rows.len()).is_ok_and(|count| count == AT_ONCE);
     let mut seen = HashSet::new();
     let mut changes = Vec::new();
     for (_, id, created_at) in rows {
         if seen.insert(id) {
-            let entry = find(&moment, FIND_ENTRY, params![id.blob()], read_entry)?;
+            let entry = find(conn, FIND_ENTRY, params![id.blob()], read_entry)?;
             changes.push(entry.map_or(SearchChange::Hidden { id, created_at }, SearchChange::Shown));
         }
     }

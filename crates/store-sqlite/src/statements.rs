@@ -1,6 +1,6 @@
 //! Running prepared statements. Reading what they yield is in [`crate::rows`].
 
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Connection, Params, Row, Transaction};
 
 use crate::errors::Fallible;
 
@@ -40,6 +40,11 @@ pub(crate) fn list<T>(
 /// A number that the statement always yields.
 pub(crate) fn number(conn: &Connection, sql: &str, params: impl Params) -> Fallible<i64> {
     Ok(conn.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
+}
+
+/// Lets several reads see one moment, until it is dropped. A snapshot that is kept open ([`crate::point_reads`]) is one.
+pub(crate) fn moment(conn: &Connection) -> Fallible<Option<Transaction<'_>>> {
+    Ok(conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose()?)
 }
 
 /// Does work inside a savepoint and takes all of it back.

@@ -1,6 +1,7 @@
 //! The store itself: one file, its writer and its readers. The operations stand in one file per part of the contract.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use rusqlite::Connection;
 use crate::errors::{Fallible, unavailable};
 use crate::readers::Readers;
 use crate::statements::{execute, number};
+use crate::wal_index::WalIndex;
 use crate::writer::Writer;
 use crate::{migrations, open};
 
@@ -46,6 +48,8 @@ pub struct SqliteStore {
     // Dropped in this order: the writer's last checkpoint wants no readers.
     readers: Readers,
     writer: Writer,
+    /// After all connections.
+    _index: Arc<WalIndex>,
 }
 
 impl SqliteStore {
@@ -59,15 +63,19 @@ impl SqliteStore {
     /// The same with other options.
     pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<Self> {
         open::create_file(path)?;
+        let mut index = WalIndex::of(path).map_err(unavailable)?;
         let conn = open::writer(path, options.busy_timeout)?;
         migrations::migrate(&conn)?;
+        index.open(&conn);
+        let index = Arc::new(index);
         let readers = |count: usize| -> Fallible<Vec<Connection>> {
             (0..count.max(1)).map(|_| open::reader(path, options.busy_timeout)).collect()
         };
         Ok(Self {
-            readers: Readers::start(readers(options.readers)?, readers(LONG_READERS)?)
+            readers: Readers::start(readers(options.readers)?, readers(LONG_READERS)?, Arc::clone(&index))
                 .map_err(unavailable)?,
             writer: Writer::start(conn, options.batch).map_err(unavailable)?,
+            _index: index,
         })
     }
 

@@ -1,0 +1,162 @@
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::open;
+use crate::statements::number;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Town {
+    folder: TempDir,
+    reads: PointReads,
+    writer: Connection,
+}
+
+fn town(readers: usize) -> Town {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    open::create_file(&path).unwrap();
+    let mut index = WalIndex::of(&path).unwrap();
+    let writer = open::writer(&path, PATIENCE).unwrap();
+    writer.execute_batch("CREATE TABLE things (id INTEGER PRIMARY KEY)").unwrap();
+    index.open(&writer);
+    let connections = (0..readers).map(|_| open::reader(&path, PATIENCE).unwrap()).collect();
+    Town { reads: PointReads::start(connections, Arc::new(index)).unwrap(), folder, writer }
+}
+
+fn file(folder: &TempDir) -> PathBuf {
+    folder.path().join("test.db")
+}
+
+impl Town {
+    fn count(&self) -> i64 {
+        self.reads.run(count).unwrap()
+    }
+
+    /// Reads until a connection keeps its snapshot.
+    fn read_until_kept(&self) {
+        (0..=QUIET_READS).for_each(|_| {
+            self.count();
+        });
+        assert!(self.is_keeping());
+    }
+
+    fn is_keeping(&self) -> bool {
+        self.reads.pool.readers.iter().any(|reader| reader.lock().unwrap().is_keeping)
+    }
+}
+
+fn count(conn: &Connection) -> Fallible<i64> {
+    number(conn, "SELECT count(*) FROM things", [])
+}
+
+fn add(conn: &Connection) {
+    conn.execute_batch("INSERT INTO things DEFAULT VALUES").unwrap();
+}
+
+/// Another process would do the same with a connection of its own.
+fn neighbour(path: &Path) -> Connection {
+    open::writer(path, PATIENCE).unwrap()
+}
+
+#[test]
+fn a_kept_snapshot_never_hides_a_commit() {
+    let town = town(1);
+    let neighbour = neighbour(&file(&town.folder));
+    for round in 0..6 {
+        town.read_until_kept();
+        add(if round % 2 == 0 { &town.writer } else { &neighbour });
+        assert_eq!(town.count(), round + 1);
+        assert!(!town.is_keeping());
+    }
+}
+
+#[test]
+fn commits_in_a_row_are_all_seen() {
+    let town = town(2);
+    town.read_until_kept();
+    for written in 1..500 {
+        add(&town.writer);
+        assert_eq!(town.count(), written);
+    }
+}
+
+#[test]
+fn readers_of_many_threads_see_what_was_committed_before_they_began() {
+    let town = town(3);
+    let written = std::sync::atomic::AtomicI64::new(0);
+    std::thread::scope(|scope| {
+        let (reads, written) = (&town.reads, &written);
+        for _ in 0..4 {
+            scope.spawn(move || {
+                while written.load(Ordering::SeqCst) < 300 {
+                    let before = written.load(Ordering::SeqCst);
+                    let seen = reads.run(count).unwrap();
+                    assert!(seen >= before, "{seen} of {before}");
+                }
+            });
+        }
+        scope.spawn(move || {
+            let neighbour = neighbour(&file(&town.folder));
+            for number in 1..=300 {
+                add(&neighbour);
+                written.store(number, Ordering::SeqCst);
+                // Pauses of different lengths, so that snapshots are kept in some of them.
+                (0..number % 7 * 40).for_each(|_| assert!(reads.run(count).unwrap() >= number));
+            }
+        });
+    });
+}
+
+#[test]
+fn a_snapshot_that_nobody_uses_is_let_go() {
+    let town = town(2);
+    add(&town.writer);
+    town.read_until_kept();
+    add(&town.writer);
+    // Waits, as long as the connection's patience, until nobody reads from the log.
+    let busy = town.writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    assert_eq!(busy.unwrap(), 0);
+    assert!(!town.is_keeping());
+}
+
+#[test]
+fn a_failed_read_keeps_nothing() {
+    let town = town(1);
+    town.read_until_kept();
+    assert!(town.reads.run(|conn| number(conn, "SELECT nothing FROM things", [])).is_err());
+    assert!(!town.is_keeping());
+    assert_eq!(town.count(), 0);
+}
+
+#[test]
+fn a_panicking_read_hides_no_later_commit() {
+    let town = town(1);
+    town.read_until_kept();
+    let panicking = || town.reads.run(|_| -> Fallible<()> { panic!("a read that panics") });
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
+    add(&town.writer);
+    assert_eq!(town.count(), 1);
+}
+
+#[test]
+fn without_an_index_nothing_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    open::create_file(&path).unwrap();
+    let index = WalIndex::of(&path).unwrap();
+    let writer = neighbour(&path);
+    writer.execute_batch("CREATE TABLE things (id INTEGER PRIMARY KEY)").unwrap();
+    let connections = vec![open::reader(&path, PATIENCE).unwrap()];
+    let town = Town { reads: PointReads::start(connections, Arc::new(index)).unwrap(), folder, writer };
+    (0..=QUIET_READS).for_each(|_| {
+        town.count();
+    });
+    assert!(!town.is_keeping());
+    add(&town.writer);
+    assert_eq!(town.count(), 1);
+}
