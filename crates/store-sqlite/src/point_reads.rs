@@ -4,7 +4,7 @@
 //! anywhere before a read began is seen by it, as without.
 //!
 //! A snapshot that stays open would keep the log from being written back. It is kept only after some reads in a row saw no
-//! commit, and let go by the first that does, or by a thread that looks for those which nobody uses.
+//! commit, and let go by the first that does, or by a thread after a moment, whether it is used or not.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +20,8 @@ use crate::wal_index::{Version, WalIndex};
 
 /// Reads without a commit between them, after which a connection keeps its snapshot.
 const QUIET_READS: u32 = 64;
-/// How often snapshots are looked for that nobody has used since the last look.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long a snapshot is kept at the most.
+const KEPT_FOR: Duration = Duration::from_millis(50);
 
 /// Connections for point reads, each behind a lock.
 pub(crate) struct PointReads {
@@ -52,7 +52,6 @@ struct Reader {
     quiet_reads: u32,
     /// The connection is in a transaction whose snapshot is of the version that was seen.
     is_keeping: bool,
-    is_used: bool,
 }
 
 impl PointReads {
@@ -62,7 +61,7 @@ impl PointReads {
         let pool = Arc::new(Pool { readers, index, keeping: Mutex::default(), changed: Condvar::new() });
         let theirs = Arc::clone(&pool);
         let builder = std::thread::Builder::new().name("sqlite-snapshots".to_owned());
-        let thread = builder.spawn(move || theirs.let_go_of_unused())?;
+        let thread = builder.spawn(move || theirs.let_go())?;
         Ok(Self { pool, thread: Some(thread) })
     }
 
@@ -98,31 +97,26 @@ impl Pool {
         let count = self.readers.len();
         let own = thread_number() % count;
         let free = (0..count).find_map(|step| try_lock(&self.readers[(own + step) % count]));
-        free.unwrap_or_else(|| self.readers[own].lock().unwrap_or_else(PoisonError::into_inner))
+        free.unwrap_or_else(|| lock(&self.readers[own]))
     }
 
     fn keeping(&self) -> MutexGuard<'_, Keeping> {
         self.keeping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread: sleeps until a snapshot is kept, and then looks from time to time until none is.
-    fn let_go_of_unused(&self) {
+    /// The thread: sleeps until a snapshot is kept, and lets go of all of them a moment later.
+    fn let_go(&self) {
         let mut keeping = self.keeping();
         while !keeping.is_closed {
-            if std::mem::take(&mut keeping.has_begun) || self.is_any_kept() {
-                let wait = self.changed.wait_timeout_while(keeping, LOOK_EVERY, |keeping| !keeping.is_closed);
+            if std::mem::take(&mut keeping.has_begun) {
+                let wait = self.changed.wait_timeout_while(keeping, KEPT_FOR, |keeping| !keeping.is_closed);
                 drop(wait.unwrap_or_else(PoisonError::into_inner).0);
-                self.readers.iter().for_each(let_go_if_unused);
+                self.readers.iter().for_each(let_go);
                 keeping = self.keeping();
             } else {
                 keeping = self.changed.wait(keeping).unwrap_or_else(PoisonError::into_inner);
             }
         }
-    }
-
-    /// Whether any snapshot is kept; one that is being read from counts.
-    fn is_any_kept(&self) -> bool {
-        self.readers.iter().any(|reader| try_lock(reader).is_none_or(|reader| reader.is_keeping))
     }
 }
 
@@ -135,25 +129,25 @@ fn try_lock(reader: &Mutex<Reader>) -> Option<MutexGuard<'_, Reader>> {
     }
 }
 
-fn let_go_if_unused(reader: &Mutex<Reader>) {
-    let Some(mut reader) = try_lock(reader) else { return };
-    if !std::mem::take(&mut reader.is_used)
-        && let Err(fault) = reader.let_go()
-    {
+fn let_go(reader: &Mutex<Reader>) {
+    if let Err(fault) = lock(reader).let_go() {
         let error = latchkey_store::StoreError::from(fault);
         tracing::error!(%error, "a read transaction could not be ended");
     }
 }
 
+fn lock(reader: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
+    reader.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Reader {
     const fn new(conn: Connection) -> Self {
-        Self { conn, seen: None, quiet_reads: 0, is_keeping: false, is_used: false }
+        Self { conn, seen: None, quiet_reads: 0, is_keeping: false }
     }
 
     /// Prepares for a read that begins now, with the file at that version. Answers whether it begins a snapshot that will
     /// be kept.
     fn sees(&mut self, version: Option<Version>) -> Fallible<bool> {
-        self.is_used = true;
         if version.is_none() || version != self.seen {
             self.let_go()?;
             (self.seen, self.quiet_reads) = (version, 0);

@@ -113,15 +113,35 @@ fn readers_of_many_threads_see_what_was_committed_before_they_began() {
 }
 
 #[test]
-fn a_snapshot_that_nobody_uses_is_let_go() {
+fn a_snapshot_is_let_go_when_nobody_reads() {
     let town = town(2);
     add(&town.writer);
     town.read_until_kept();
-    add(&town.writer);
-    // Waits, as long as the connection's patience, until nobody reads from the log.
-    let busy = town.writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-    assert_eq!(busy.unwrap(), 0);
+    assert!(truncates_the_log(&town.writer));
     assert!(!town.is_keeping());
+}
+
+#[test]
+fn a_snapshot_that_is_read_from_all_the_time_is_let_go_too() {
+    let town = town(1);
+    add(&town.writer);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (reads, is_over) = (&town.reads, &is_over);
+        scope.spawn(move || {
+            while !is_over.load(Ordering::SeqCst) {
+                assert_eq!(reads.run(count).unwrap(), 1);
+            }
+        });
+        let is_truncated = truncates_the_log(&neighbour(&file(&town.folder)));
+        is_over.store(true, Ordering::SeqCst);
+        assert!(is_truncated);
+    });
+}
+
+/// Waits for a moment in which nobody reads from the log, as long as the connection's patience.
+fn truncates_the_log(conn: &Connection) -> bool {
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).unwrap() == 0
 }
 
 #[test]
