@@ -26,13 +26,18 @@ pub(crate) struct Server {
     pub(crate) started_in: Duration,
 }
 
-/// Memory of a process in MiB.
+/// Memory of a process in MB, which are 1,000,000 bytes: the unit of the goals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
     /// Resident now.
     pub(crate) now: f64,
     /// Resident at most since the start or the last [`Server::forget_peak`].
     pub(crate) peak: f64,
+}
+
+/// MB of KiB, which the kernel calls kB.
+fn megabytes(kib: f64) -> f64 {
+    kib * 1024.0 / 1e6
 }
 
 /// A port that is free at this moment.
@@ -65,7 +70,7 @@ impl Server {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0)
         };
-        Ok(Memory { now: kib("VmRSS:") / 1024.0, peak: kib("VmHWM:") / 1024.0 })
+        Ok(Memory { now: megabytes(kib("VmRSS:")), peak: megabytes(kib("VmHWM:")) })
     }
 
     /// Processor time it has used, in seconds.
@@ -116,4 +121,14 @@ fn answers(address: SocketAddr, path: &str) -> bool {
         Ok(answer.starts_with(b"HTTP/1.1 200"))
     };
     ask().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_megabyte_is_a_million_bytes() {
+        assert!((megabytes(1_000_000.0 / 1024.0) - 1.0).abs() < 1e-9);
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Findings {
     pub(crate) storm: Option<Storm>,
     /// Starts.
     pub(crate) starts: Option<Starts>,
-    /// How many sessions were used, and MiB that the service held then.
+    /// How many sessions were used, and MB that the service held then.
     pub(crate) memory_with_sessions: Option<(usize, f64)>,
     /// How long it took.
     pub(crate) took: Duration,
@@ -79,7 +79,7 @@ pub(crate) fn markdown(findings: &Findings) -> String {
 
 fn requests(rows: &[Row]) -> String {
     let mut text =
-        "| Request | per second | p50 ms | p99 ms | processor µs | peak MiB | of the limit | goal | met |\n\
+        "| Request | per second | p50 ms | p99 ms | processor µs | peak MB | of the limit | goal | met |\n\
         |---|---:|---:|---:|---:|---:|---:|---|---|\n"
             .to_owned();
     for row in rows {
@@ -125,7 +125,7 @@ fn storm_table(storm: &Storm) -> String {
             ),
             vec![("≥ 85 %".to_owned(), flood >= 0.85)],
         ),
-        ("most memory of all that".to_owned(), format!("{:.0} MiB", storm.peak), Vec::new()),
+        ("most memory of all that".to_owned(), format!("{:.0} MB", storm.peak), Vec::new()),
     ];
     lined("Storm of sign-ins", &lines)
 }
@@ -150,27 +150,23 @@ fn starts_table(starts: &Starts, findings: &Findings) -> String {
         ),
         (
             "memory, idle and empty".to_owned(),
-            format!("{:.1} MiB", starts.idle),
-            at_most(starts.idle, 20.0, "MiB"),
+            format!("{:.1} MB", starts.idle),
+            at_most(starts.idle, 20.0, "MB"),
         ),
         (
             format!("memory, idle with {} people", thousands(starts.people)),
-            format!("{:.0} MiB", starts.idle_full),
-            Vec::new(),
+            format!("{:.0} MB, {:.0} MB more than empty", starts.idle_full, starts.search()),
+            starts.search_goal().map_or_else(Vec::new, |most| at_most(starts.search(), most, "MB more")),
         ),
     ];
     if let Some((count, held)) = findings.memory_with_sessions {
         lines.push((
             format!("memory after {} sessions were refreshed", thousands(count as u64)),
-            format!("{held:.0} MiB"),
+            format!("{held:.0} MB"),
             Vec::new(),
         ));
     }
-    lines.push((
-        "binary".to_owned(),
-        format!("{:.1} MiB", starts.binary),
-        at_most(starts.binary, 20.0, "MiB"),
-    ));
+    lines.push(("binary".to_owned(), format!("{:.1} MB", starts.binary), at_most(starts.binary, 20.0, "MB")));
     lined("Starts and sizes", &lines)
 }
 
@@ -278,6 +274,31 @@ mod tests {
             (thousands(7), thousands(1_000), thousands(1_234_567)),
             ("7".into(), "1,000".into(), "1,234,567".into())
         );
+    }
+
+    fn starts(people: u64, idle_full: f64) -> String {
+        let starts = Starts { empty: 9.0, full: 9.0, people, idle: 20.0, idle_full, binary: 20.1 };
+        starts_table(&starts, &Findings { engine: "SQLite", ..Findings::default() })
+    }
+
+    #[test]
+    fn what_the_search_holds_is_judged_at_a_million_people() {
+        let of_search = |people, idle_full| {
+            let table = starts(people, idle_full);
+            table.lines().find(|line| line.contains("idle with")).map(ToOwned::to_owned).unwrap()
+        };
+        assert!(
+            of_search(1_000_000, 420.0).ends_with("| 420 MB, 400 MB more than empty | ≤ 400 MB more | yes |")
+        );
+        assert!(of_search(1_000_000, 421.0).ends_with("| ≤ 400 MB more | **no** |"));
+        assert!(of_search(100_000, 900.0).ends_with("| – |  |"));
+    }
+
+    #[test]
+    fn sizes_are_judged_in_megabytes() {
+        let table = starts(10_000, 30.0);
+        assert!(table.contains("| memory, idle and empty | 20.0 MB | ≤ 20 MB | yes |"), "{table}");
+        assert!(table.contains("| binary | 20.1 MB | ≤ 20 MB | **no** |"), "{table}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ struct Round {
     p99: f64,
     /// Processor time of the server per answer, in microseconds.
     processor: f64,
-    /// Most memory that the server held, in MiB.
+    /// Most memory that the server held, in MB.
     peak: f64,
 }
 
@@ -79,7 +79,7 @@ impl Row {
         self.median(|round| round.processor)
     }
 
-    /// Most memory that the server held in any round, in MiB.
+    /// Most memory that the server held in any round, in MB.
     pub(crate) fn peak(&self) -> f64 {
         self.rounds.iter().map(|round| round.peak).fold(0.0, f64::max)
     }

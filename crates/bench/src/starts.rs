@@ -5,6 +5,8 @@ use crate::row::median;
 use crate::time::pause;
 use crate::world::Places;
 
+/// The people for whom the goal of the search's memory is set.
+const SEARCHED: u64 = 1_000_000;
 /// Starts of each kind.
 const STARTS: usize = 7;
 
@@ -17,12 +19,24 @@ pub(crate) struct Starts {
     pub(crate) full: f64,
     /// How many people that database has.
     pub(crate) people: u64,
-    /// MiB that a service holds that was started into an empty folder, after two seconds.
+    /// MB that a service holds that was started into an empty folder, after two seconds.
     pub(crate) idle: f64,
     /// The same over the seeded database, when it has read what it keeps in memory.
     pub(crate) idle_full: f64,
-    /// MiB of the binary.
+    /// MB of the binary.
     pub(crate) binary: f64,
+}
+
+impl Starts {
+    /// MB that the service holds over the seeded database and not over an empty one: the search, above all.
+    pub(crate) fn search(&self) -> f64 {
+        self.idle_full - self.idle
+    }
+
+    /// The most MB that the search may take, where a goal is set for so many people.
+    pub(crate) fn search_goal(&self) -> Option<f64> {
+        (self.people == SEARCHED).then_some(400.0)
+    }
 }
 
 /// Measures starts.
@@ -40,7 +54,7 @@ pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
     let idle_full = settled(&places.start(&data)?)?;
     let idle = settled(&places.start(&places.fresh_data(0)?)?)?;
     #[allow(clippy::cast_precision_loss, reason = "a file's size")]
-    let binary = std::fs::metadata(&places.latchkey)?.len() as f64 / (1024.0 * 1024.0);
+    let binary = std::fs::metadata(&places.latchkey)?.len() as f64 / 1e6;
     Ok(Starts { empty: median(empty), full: median(full), people, idle, idle_full, binary })
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Storm {
     pub(crate) flood: f64,
     /// Refusals per second in the flood, all of them 503.
     pub(crate) refusals: f64,
-    /// Most memory in MiB.
+    /// Most memory in MB.
     pub(crate) peak: f64,
 }
 
