@@ -26,12 +26,10 @@ pub(crate) struct Storm {
     pub(crate) alone: f64,
     /// Sign-ins per second with the reads beside them.
     pub(crate) beside: f64,
-    /// Reads answered per second, of [`READS`].
-    pub(crate) reads: f64,
-    /// Milliseconds from when a read was due.
-    pub(crate) read_p50: f64,
-    /// The same for 99 of 100.
-    pub(crate) read_p99: f64,
+    /// The reads with no storm beside them.
+    pub(crate) reads_alone: Reads,
+    /// The same reads beside the storm.
+    pub(crate) reads_beside: Reads,
     /// Sign-ins per second in the flood.
     pub(crate) flood: f64,
     /// Refusals per second in the flood, all of them 503.
@@ -40,19 +38,40 @@ pub(crate) struct Storm {
     pub(crate) peak: f64,
 }
 
+/// Reads at a fixed rate, medians of all rounds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reads {
+    /// Answered per second, of [`READS`].
+    pub(crate) per_second: f64,
+    /// Milliseconds from when a read was due.
+    pub(crate) p50: f64,
+    /// The same for 99 of 100.
+    pub(crate) p99: f64,
+}
+
+impl Reads {
+    fn of(rounds: &[Measured]) -> Self {
+        let median_of = |value: fn(&Measured) -> f64| median(rounds.iter().map(value).collect());
+        Self {
+            per_second: median_of(Measured::per_second),
+            p50: median_of(|seen| seen.ms(0.5)),
+            p99: median_of(|seen| seen.ms(0.99)),
+        }
+    }
+}
+
 /// Measures the storm in interleaved rounds.
 pub(crate) fn measure(world: &World, pace: Pace) -> Result<Storm> {
     let service = &world.service;
     service.forget_peak();
-    let (mut alone, mut beside, mut reads) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut p50, mut p99, mut flood, mut refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut alone, mut beside, mut flood, mut refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut reads_alone, mut reads_beside) = (Vec::new(), Vec::new());
     for _ in 0..pace.rounds {
+        reads_alone.push(read(world, pace)?);
         alone.push(sign_ins(service, world.people.count, STORM, pace)?.per_second());
-        let (signed_in, read) = both(world, pace)?;
+        let (signed_in, seen) = both(world, pace)?;
         beside.push(signed_in.per_second());
-        reads.push(read.per_second());
-        p50.push(read.ms(0.5));
-        p99.push(read.ms(0.99));
+        reads_beside.push(seen);
         let flooded = sign_ins(service, world.people.count, FLOOD, pace)?;
         flood.push(flooded.per_second());
         refusals.push(busy(&flooded)?);
@@ -60,9 +79,8 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Storm> {
     Ok(Storm {
         alone: median(alone),
         beside: median(beside),
-        reads: median(reads),
-        read_p50: median(p50),
-        read_p99: median(p99),
+        reads_alone: Reads::of(&reads_alone),
+        reads_beside: Reads::of(&reads_beside),
         flood: median(flood),
         refusals: median(refusals),
         peak: service.memory()?.peak,
@@ -70,16 +88,19 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Storm> {
 }
 
 fn both(world: &World, pace: Pace) -> Result<(Measured, Measured)> {
-    let service = &world.service;
+    std::thread::scope(|scope| {
+        let storm = scope.spawn(|| sign_ins(&world.service, world.people.count, STORM, pace));
+        let seen = read(world, pace);
+        let storm = storm.join().map_err(|_| BenchError::other("the driver of the storm panicked"))??;
+        Ok((storm, seen?))
+    })
+}
+
+/// The reads alone, an open loop.
+fn read(world: &World, pace: Pace) -> Result<Measured> {
     let readers = &world.bearers[..world.bearers.len().min(1_000)];
     let mut get = Get::by_bearers("/api/auth/sessions/current", readers, Pick::InTurn);
-    let load = Load { rate: Some(READS), connections: READERS, ..storm_load(service, READERS, pace) };
-    std::thread::scope(|scope| {
-        let storm = scope.spawn(|| sign_ins(service, world.people.count, STORM, pace));
-        let read = drive(&load, &mut get)?;
-        let storm = storm.join().map_err(|_| BenchError::other("the driver of the storm panicked"))??;
-        Ok((storm, read))
-    })
+    drive(&Load { rate: Some(READS), ..storm_load(&world.service, READERS, pace) }, &mut get)
 }
 
 fn sign_ins(service: &Server, people: u64, connections: usize, pace: Pace) -> Result<Measured> {
