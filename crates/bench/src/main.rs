@@ -2,7 +2,7 @@
 //!
 //! | Room | Holds |
 //! |---|---|
-//! | [`load`], [`scripts`], [`answer`] | the load driver and what it asks |
+//! | [`load`], [`scripts`], [`patches`], [`answer`] | the load driver and what it asks |
 //! | [`people`], [`words`] | who is in a seeded database |
 //! | [`process`], [`bare`], [`world`] | the servers under test, and the limit |
 //! | [`rows`], [`storm`], [`searches`], [`starts`], [`raw_hash`] | what is measured |
@@ -12,6 +12,7 @@ mod answer;
 mod bare;
 mod error;
 mod load;
+mod patches;
 mod people;
 mod plan;
 mod process;

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::error::{BenchError, Result};
 use crate::load::{Load, Measured, Script, drive};
+use crate::patches::Patch;
 use crate::process::Server;
 use crate::raw_hash;
 use crate::row::{Goal, Row};
-use crate::scripts::{Get, Patch, Pick, Refresh, SignIn, SignUp};
+use crate::scripts::{Get, Pick, Refresh, SignIn, SignUp};
 use crate::world::World;
 
 /// Accounts of the hot set.
@@ -88,62 +89,49 @@ pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> R
 }
 
 fn rows(world: &World) -> Vec<Asked> {
+    let goals = if world.is_remote() { &REMOTE } else { &EMBEDDED };
+    let kinds = [reads(world, goals), refreshes(world, goals), patches(world, goals), passwords(world)];
+    kinds.into_iter().flatten().collect()
+}
+
+fn reads(world: &World, goals: &Goals) -> Vec<Asked> {
     let readers = &world.bearers[..READERS.min(world.bearers.len())];
-    let hot = Arc::new(world.bearers[..HOT.min(world.bearers.len())].to_vec());
-    let rotated: Vec<u64> = world.people.with_session().take(16).collect();
     let public = readers.iter().map(|bearer| format!("/api/profiles/{}", bearer.user_id));
     let get = |path: &str| Box::new(Get::by_bearers(path, readers, Pick::InTurn));
-    let goals = if world.is_remote() { &REMOTE } else { &EMBEDDED };
+    let public = Box::new(Get::paths(public, Pick::InTurn));
     vec![
         Asked::new("GET /api/profiles/me", goals.me, 64, 370, get("/api/profiles/me")),
         Asked::new("GET /api/auth/sessions/current", &[], 64, 400, get("/api/auth/sessions/current")),
-        Asked::new(
-            "GET /api/profiles/{userId}",
-            goals.public,
-            64,
-            330,
-            Box::new(Get::paths(public, Pick::InTurn)),
-        ),
-        Asked::new(
-            "refresh, token in the body",
-            goals.refresh,
-            16,
-            1_100,
-            Box::new(Refresh::seeded(rotated.into_iter())),
-        ),
-        Asked::new(
-            "refresh, token in the cookie",
-            goals.refresh,
-            16,
-            1_100,
-            Box::new(Refresh::cookies(world.cookies.clone())),
-        ),
-        Asked::new(
-            "PATCH /api/profiles/me, 64 accounts",
-            goals.hot,
-            64,
-            400,
-            Box::new(Patch::new(hot, Pick::InTurn)),
-        ),
-        Asked::new(
-            "PATCH /api/profiles/me, at random over all",
-            goals.random,
-            64,
-            400,
-            Box::new(Patch::new(Arc::clone(&world.bearers), Pick::Random)),
-        ),
-        Asked {
-            limit: Limit::Hashes,
-            ..Asked::new(
-                "sign-in",
-                &[Goal::Ratio(0.85)],
-                16,
-                0,
-                Box::new(SignIn::new(world.people.count, u64::MAX)),
-            )
-        },
-        Asked { limit: Limit::None, ..Asked::new("sign-up", &[], 16, 0, Box::new(SignUp::new("row"))) },
+        Asked::new("GET /api/profiles/{userId}", goals.public, 64, 330, public),
     ]
+}
+
+fn refreshes(world: &World, goals: &Goals) -> Vec<Asked> {
+    let seeded = Box::new(Refresh::seeded(world.people.with_session().take(16)));
+    let cookies = Box::new(Refresh::cookies(world.cookies.clone()));
+    vec![
+        Asked::new("refresh, token in the body", goals.refresh, 16, 1_100, seeded),
+        Asked::new("refresh, token in the cookie", goals.refresh, 16, 1_100, cookies),
+    ]
+}
+
+fn patches(world: &World, goals: &Goals) -> Vec<Asked> {
+    let hot = Arc::new(world.bearers[..HOT.min(world.bearers.len())].to_vec());
+    let avatars = Box::new(Patch::avatars(Arc::clone(&hot), Pick::InTurn));
+    let found = Box::new(Patch::names_and_bios(hot));
+    let random = Box::new(Patch::avatars(Arc::clone(&world.bearers), Pick::Random));
+    vec![
+        Asked::new("PATCH /api/profiles/me, 64 accounts", goals.hot, 64, 400, avatars),
+        Asked::new("PATCH /api/profiles/me, 64 accounts, name and bio", &[], 64, 400, found),
+        Asked::new("PATCH /api/profiles/me, at random over all", goals.random, 64, 400, random),
+    ]
+}
+
+fn passwords(world: &World) -> Vec<Asked> {
+    let sign_in = Box::new(SignIn::new(world.people.count, u64::MAX));
+    let sign_in = Asked::new("sign-in", &[Goal::Ratio(0.85)], 16, 0, sign_in);
+    let sign_up = Asked::new("sign-up", &[], 16, 0, Box::new(SignUp::new("row")));
+    vec![Asked { limit: Limit::Hashes, ..sign_in }, Asked { limit: Limit::None, ..sign_up }]
 }
 
 impl Asked {

@@ -1,6 +1,4 @@
-//! What is asked of a server: one script for each kind of request.
-
-use std::sync::Arc;
+//! What is asked of a server: one script for each kind of request. Writes of profiles are in [`crate::patches`].
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -10,14 +8,14 @@ use crate::load::Script;
 use crate::people::{NEW_PASSWORD, PASSWORD, email, refresh_token};
 
 /// Starts a request.
-fn head(out: &mut Vec<u8>, method: &str, path: &str) {
+pub(crate) fn head(out: &mut Vec<u8>, method: &str, path: &str) {
     for part in [method, " ", path, " HTTP/1.1\r\nhost: bench\r\n"] {
         out.extend_from_slice(part.as_bytes());
     }
 }
 
 /// Ends it with a JSON body.
-fn body(out: &mut Vec<u8>, json: &str) {
+pub(crate) fn body(out: &mut Vec<u8>, json: &str) {
     let line = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n", json.len());
     out.extend_from_slice(line.as_bytes());
     out.extend_from_slice(json.as_bytes());
@@ -89,36 +87,6 @@ impl Script for Get {
 
     fn hear(&mut self, _connection: usize, answer: &Answer<'_>) {
         self.body_size = answer.body.len();
-    }
-}
-
-/// PATCH of one's own profile with a text that is new each time.
-pub(crate) struct Patch {
-    bearers: Arc<Vec<Bearer>>,
-    next: usize,
-    pick: Pick,
-    rng: StdRng,
-}
-
-impl Patch {
-    /// By these.
-    pub(crate) fn new(bearers: Arc<Vec<Bearer>>, pick: Pick) -> Self {
-        Self { bearers, next: 0, pick, rng: StdRng::seed_from_u64(3) }
-    }
-}
-
-impl Script for Patch {
-    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
-        let at = match self.pick {
-            Pick::InTurn => self.next % self.bearers.len(),
-            Pick::Random => self.rng.random_range(0..self.bearers.len()),
-        };
-        self.next += 1;
-        head(out, "PATCH", "/api/profiles/me");
-        out.extend_from_slice(b"authorization: Bearer ");
-        out.extend_from_slice(self.bearers[at].token.as_bytes());
-        out.extend_from_slice(b"\r\n");
-        body(out, &format!(r#"{{"avatar_url":"https://cdn.example.org/{}.png"}}"#, self.next));
     }
 }
 

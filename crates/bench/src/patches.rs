@@ -1,0 +1,108 @@
+//! Writes of one's own profile: of what no search looks at, and of what searches find.
+
+use std::sync::Arc;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::load::Script;
+use crate::scripts::{Bearer, Pick, body, head};
+use crate::words::Words;
+
+/// PATCH of one's own profile with a text that is new each time.
+pub(crate) struct Patch {
+    bearers: Arc<Vec<Bearer>>,
+    next: usize,
+    pick: Pick,
+    rng: StdRng,
+    /// The words of what searches find; `None` leaves it alone.
+    words: Option<Words>,
+}
+
+impl Patch {
+    /// Of the avatar alone, by these.
+    pub(crate) fn avatars(bearers: Arc<Vec<Bearer>>, pick: Pick) -> Self {
+        Self { bearers, next: 0, pick, rng: StdRng::seed_from_u64(3), words: None }
+    }
+
+    /// Of name and bio, by these in turn: as seeded people have them.
+    pub(crate) fn names_and_bios(bearers: Arc<Vec<Bearer>>) -> Self {
+        Self { words: Some(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
+    }
+
+    /// What is written next. Words are ASCII letters, so nothing has to be escaped.
+    fn change(&mut self) -> String {
+        match &self.words {
+            None => format!(r#"{{"avatar_url":"https://cdn.example.org/{}.png"}}"#, self.next),
+            Some(words) => {
+                let (name, bio) = words.of_person(&mut self.rng);
+                format!(r#"{{"name":"{name}","bio":"{bio}"}}"#)
+            }
+        }
+    }
+}
+
+impl Script for Patch {
+    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+        let at = match self.pick {
+            Pick::InTurn => self.next % self.bearers.len(),
+            Pick::Random => self.rng.random_range(0..self.bearers.len()),
+        };
+        self.next += 1;
+        let change = self.change();
+        patch(out, &self.bearers[at], &change);
+    }
+}
+
+/// Writes one PATCH of a bearer's own profile.
+fn patch(out: &mut Vec<u8>, bearer: &Bearer, json: &str) {
+    head(out, "PATCH", "/api/profiles/me");
+    out.extend_from_slice(b"authorization: Bearer ");
+    out.extend_from_slice(bearer.token.as_bytes());
+    out.extend_from_slice(b"\r\n");
+    body(out, json);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use latchkey_domain::profile::{Bio, Name};
+
+    fn bearers() -> Arc<Vec<Bearer>> {
+        let bearer = |n: u32| Bearer { token: format!("token{n}"), user_id: n.to_string() };
+        Arc::new((0..2).map(bearer).collect())
+    }
+
+    fn next(script: &mut Patch) -> (String, serde_json::Value) {
+        let mut out = Vec::new();
+        script.ask(0, &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let (head, json) = text.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn a_name_and_a_bio_are_new_each_time_and_valid() {
+        let mut script = Patch::names_and_bios(bearers());
+        let changes: Vec<_> = (0..100).map(|_| next(&mut script).1).collect();
+        for (at, change) in changes.iter().enumerate() {
+            assert!(Name::parse(change["name"].as_str().unwrap()).is_ok(), "{change}");
+            assert!(Bio::parse(change["bio"].as_str().unwrap()).is_ok(), "{change}");
+            assert!(!changes[..at].contains(change), "{change}");
+        }
+    }
+
+    #[test]
+    fn bearers_write_in_turn() {
+        let mut script = Patch::avatars(bearers(), Pick::InTurn);
+        let heads = [next(&mut script).0, next(&mut script).0, next(&mut script).0];
+        assert!(heads[0].contains("Bearer token0") && heads[1].contains("Bearer token1"), "{heads:?}");
+        assert!(heads[2].contains("Bearer token0"), "{heads:?}");
+    }
+
+    #[test]
+    fn an_avatar_is_all_that_a_write_of_avatars_changes() {
+        let (_, change) = next(&mut Patch::avatars(bearers(), Pick::InTurn));
+        assert_eq!(change.as_object().unwrap().keys().collect::<Vec<_>>(), ["avatar_url"]);
+    }
+}
