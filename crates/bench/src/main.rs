@@ -2,15 +2,17 @@
 //!
 //! | Room | Holds |
 //! |---|---|
-//! | [`load`], [`scripts`], [`patches`], [`answer`] | the load driver and what it asks |
+//! | [`load`], [`scripts`], [`patches`], [`fresh_words`], [`answer`] | the load driver and what it asks |
 //! | [`people`], [`words`] | who is in a seeded database |
 //! | [`process`], [`bare`], [`world`] | the servers under test, and the limit |
-//! | [`rows`], [`storm`], [`searches`], [`starts`], [`raw_hash`] | what is measured |
+//! | [`rows`], [`storm`], [`searches`], [`beside_writes`], [`starts`], [`raw_hash`] | what is measured |
 //! | [`plan`], [`row`], [`report`] | all of it in order, medians, and the report |
 
 mod answer;
 mod bare;
+mod beside_writes;
 mod error;
+mod fresh_words;
 mod load;
 mod patches;
 mod people;

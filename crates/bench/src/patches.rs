@@ -15,29 +15,44 @@ pub(crate) struct Patch {
     next: usize,
     pick: Pick,
     rng: StdRng,
-    /// The words of what searches find; `None` leaves it alone.
-    words: Option<Words>,
+    changed: Changed,
+}
+
+/// What a PATCH changes.
+enum Changed {
+    /// What no search looks at.
+    Avatar,
+    /// What searches find, to words as seeded people have them.
+    NameAndBio(Words),
+    /// The same without the name.
+    Bio(Words),
 }
 
 impl Patch {
     /// Of the avatar alone, by these.
     pub(crate) fn avatars(bearers: Arc<Vec<Bearer>>, pick: Pick) -> Self {
-        Self { bearers, next: 0, pick, rng: StdRng::seed_from_u64(3), words: None }
+        Self { bearers, next: 0, pick, rng: StdRng::seed_from_u64(3), changed: Changed::Avatar }
     }
 
     /// Of name and bio, by these in turn: as seeded people have them.
     pub(crate) fn names_and_bios(bearers: Arc<Vec<Bearer>>) -> Self {
-        Self { words: Some(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
+        Self { changed: Changed::NameAndBio(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
+    }
+
+    /// Of the bio alone, by these in turn.
+    pub(crate) fn bios(bearers: Arc<Vec<Bearer>>) -> Self {
+        Self { changed: Changed::Bio(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
     }
 
     /// What is written next. Words are ASCII letters, so nothing has to be escaped.
     fn change(&mut self) -> String {
-        match &self.words {
-            None => format!(r#"{{"avatar_url":"https://cdn.example.org/{}.png"}}"#, self.next),
-            Some(words) => {
+        match &self.changed {
+            Changed::Avatar => format!(r#"{{"avatar_url":"https://cdn.example.org/{}.png"}}"#, self.next),
+            Changed::NameAndBio(words) => {
                 let (name, bio) = words.of_person(&mut self.rng);
                 format!(r#"{{"name":"{name}","bio":"{bio}"}}"#)
             }
+            Changed::Bio(words) => format!(r#"{{"bio":"{}"}}"#, words.of_person(&mut self.rng).1),
         }
     }
 }
@@ -55,7 +70,7 @@ impl Script for Patch {
 }
 
 /// Writes one PATCH of a bearer's own profile.
-fn patch(out: &mut Vec<u8>, bearer: &Bearer, json: &str) {
+pub(crate) fn patch(out: &mut Vec<u8>, bearer: &Bearer, json: &str) {
     head(out, "PATCH", "/api/profiles/me");
     out.extend_from_slice(b"authorization: Bearer ");
     out.extend_from_slice(bearer.token.as_bytes());
@@ -101,8 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn an_avatar_is_all_that_a_write_of_avatars_changes() {
-        let (_, change) = next(&mut Patch::avatars(bearers(), Pick::InTurn));
-        assert_eq!(change.as_object().unwrap().keys().collect::<Vec<_>>(), ["avatar_url"]);
+    fn nothing_else_is_changed() {
+        let changed = |mut script: Patch| {
+            let (_, change) = next(&mut script);
+            change.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(changed(Patch::avatars(bearers(), Pick::InTurn)), ["avatar_url"]);
+        assert_eq!(changed(Patch::bios(bearers())), ["bio"]);
+        assert_eq!(changed(Patch::names_and_bios(bearers())), ["bio", "name"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::report::{self, Findings, Growth};
 use crate::rows::{self, Pace};
 use crate::time::now;
 use crate::world::{Places, cluster};
-use crate::{searches, starts, storm};
+use crate::{beside_writes, searches, starts, storm};
 
 /// What is run.
 #[derive(Debug, clap::Args)]
@@ -86,7 +86,7 @@ impl Options {
     }
 }
 
-/// All rows over all sizes with one engine; storm and starts with the largest.
+/// All rows over all sizes with one engine; storm, search beside writes and starts with the largest.
 fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findings> {
     let start = now();
     let pace = options.pace();
@@ -112,6 +112,10 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
         eprintln!("  search");
         let searches = searches::measure(&world, Pace { length: pace.length / 2, ..pace })?;
         findings.growth.push(Growth { people, rows, searches });
+        if is_largest {
+            eprintln!("  search beside writes");
+            findings.beside_writes = Some(beside_writes::measure(&world, pace)?);
+        }
     }
     if options.only.is_none() {
         eprintln!("  starts");

@@ -5,10 +5,15 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::beside_writes::BesideWrites;
 use crate::error::{BenchError, Result};
 use crate::row::Row;
 use crate::starts::Starts;
-use crate::storm::{Reads, Storm};
+use crate::storm::Storm;
+
+mod judged;
+
+use judged::{beside_writes_table, judged, starts_table, storm_table};
 
 /// The marks.
 const BEGIN: &str = "<!-- measured: written by `cargo xtask bench` -->";
@@ -23,6 +28,8 @@ pub(crate) struct Findings {
     pub(crate) growth: Vec<Growth>,
     /// The storm, over the largest.
     pub(crate) storm: Option<Storm>,
+    /// Search beside writes, over the largest.
+    pub(crate) beside_writes: Option<BesideWrites>,
     /// Starts.
     pub(crate) starts: Option<Starts>,
     /// How many sessions were used, and MB that the service held then.
@@ -70,6 +77,9 @@ pub(crate) fn markdown(findings: &Findings) -> String {
     if findings.growth.iter().any(|growth| !growth.searches.is_empty()) {
         text.push_str(&search_table(&findings.growth));
     }
+    if let Some(beside) = &findings.beside_writes {
+        text.push_str(&beside_writes_table(beside));
+    }
     if findings.growth.len() > 1 {
         text.push_str(&growth_table(&findings.growth));
     }
@@ -95,94 +105,6 @@ fn requests(rows: &[Row]) -> String {
             row.peak(),
             judged(&row.goals()),
         );
-    }
-    text.push('\n');
-    text
-}
-
-fn storm_table(storm: &Storm) -> String {
-    let kept = storm.beside / storm.alone;
-    let flood = storm.flood / storm.alone;
-    let reads =
-        |seen: &Reads| format!("{:.0}/s, p50 {:.2} ms, p99 {:.2} ms", seen.per_second, seen.p50, seen.p99);
-    let lines = [
-        ("sign-ins alone, 64 connections".to_owned(), format!("{:.0}/s", storm.alone), Vec::new()),
-        (
-            "sign-ins beside 2,000 session reads/s".to_owned(),
-            format!("{:.0}/s, {:.0} % of alone", storm.beside, kept * 100.0),
-            vec![("≥ 85 %".to_owned(), kept >= 0.85)],
-        ),
-        (
-            "session reads with no storm, from when they were due".to_owned(),
-            reads(&storm.reads_alone),
-            Vec::new(),
-        ),
-        (
-            "session reads beside the storm, from when they were due".to_owned(),
-            reads(&storm.reads_beside),
-            vec![("p99 ≤ 5 ms".to_owned(), storm.reads_beside.p99 <= 5.0)],
-        ),
-        (
-            "sign-ins in a flood of 256 connections".to_owned(),
-            format!(
-                "{:.0}/s, {:.0} % of alone; {:.0} answers 503/s",
-                storm.flood,
-                flood * 100.0,
-                storm.refusals
-            ),
-            vec![("≥ 85 %".to_owned(), flood >= 0.85)],
-        ),
-        ("most memory of all that".to_owned(), format!("{:.0} MB", storm.peak), Vec::new()),
-    ];
-    lined("Storm of sign-ins", &lines)
-}
-
-fn starts_table(starts: &Starts, findings: &Findings) -> String {
-    // How long another process takes to answer is not the service's to promise.
-    let is_embedded = findings.engine == "SQLite";
-    let at_most = |value: f64, most: f64, unit: &str| {
-        let goal = (format!("≤ {most} {unit}"), value <= most);
-        if is_embedded { vec![goal] } else { Vec::new() }
-    };
-    let mut lines = vec![
-        (
-            "start to first answer, empty".to_owned(),
-            format!("{:.1} ms", starts.empty),
-            at_most(starts.empty, 15.0, "ms"),
-        ),
-        (
-            format!("start to first answer, {} people", thousands(starts.people)),
-            format!("{:.1} ms", starts.full),
-            at_most(starts.full, 25.0, "ms"),
-        ),
-        (
-            "memory, idle and empty".to_owned(),
-            format!("{:.1} MB", starts.idle),
-            at_most(starts.idle, 20.0, "MB"),
-        ),
-        (
-            format!("memory, idle with {} people", thousands(starts.people)),
-            format!("{:.0} MB, {:.0} MB more than empty", starts.idle_full, starts.search()),
-            starts.search_goal().map_or_else(Vec::new, |most| at_most(starts.search(), most, "MB more")),
-        ),
-    ];
-    if let Some((count, held)) = findings.memory_with_sessions {
-        lines.push((
-            format!("memory after {} sessions were refreshed", thousands(count as u64)),
-            format!("{held:.0} MB"),
-            Vec::new(),
-        ));
-    }
-    lines.push(("binary".to_owned(), format!("{:.1} MB", starts.binary), at_most(starts.binary, 20.0, "MB")));
-    lined("Starts and sizes", &lines)
-}
-
-type Line = (String, String, Vec<(String, bool)>);
-
-fn lined(title: &str, lines: &[Line]) -> String {
-    let mut text = format!("| {title} | seen | goal | met |\n|---|---|---|---|\n");
-    for (name, seen, goals) in lines {
-        let _ = writeln!(text, "| {name} | {seen} | {} |", judged(goals));
     }
     text.push('\n');
     text
@@ -231,15 +153,6 @@ fn compared(
     text
 }
 
-fn judged(goals: &[(String, bool)]) -> String {
-    if goals.is_empty() {
-        return "– | ".to_owned();
-    }
-    let names: Vec<&str> = goals.iter().map(|(name, _)| name.as_str()).collect();
-    let verdicts: Vec<&str> = goals.iter().map(|(_, met)| if *met { "yes" } else { "**no**" }).collect();
-    format!("{} | {}", names.join(", "), verdicts.join(", "))
-}
-
 /// The machine, as far as it tells.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -281,41 +194,6 @@ mod tests {
             (thousands(7), thousands(1_000), thousands(1_234_567)),
             ("7".into(), "1,000".into(), "1,234,567".into())
         );
-    }
-
-    fn starts(people: u64, idle_full: f64) -> String {
-        let starts = Starts { empty: 9.0, full: 9.0, people, idle: 20.0, idle_full, binary: 20.1 };
-        starts_table(&starts, &Findings { engine: "SQLite", ..Findings::default() })
-    }
-
-    #[test]
-    fn what_the_search_holds_is_judged_at_a_million_people() {
-        let of_search = |people, idle_full| {
-            let table = starts(people, idle_full);
-            table.lines().find(|line| line.contains("idle with")).map(ToOwned::to_owned).unwrap()
-        };
-        assert!(
-            of_search(1_000_000, 420.0).ends_with("| 420 MB, 400 MB more than empty | ≤ 400 MB more | yes |")
-        );
-        assert!(of_search(1_000_000, 421.0).ends_with("| ≤ 400 MB more | **no** |"));
-        assert!(of_search(100_000, 900.0).ends_with("| – |  |"));
-    }
-
-    #[test]
-    fn only_the_reads_beside_the_storm_have_a_goal() {
-        let reads = |p99| Reads { per_second: 2_000.0, p50: 0.2, p99 };
-        let (reads_alone, reads_beside) = (reads(6.0), reads(5.5));
-        let (alone, beside, flood, refusals, peak) = (100.0, 90.0, 90.0, 0.0, 50.0);
-        let table = storm_table(&Storm { alone, beside, reads_alone, reads_beside, flood, refusals, peak });
-        assert!(table.contains("due | 2000/s, p50 0.20 ms, p99 6.00 ms | – |  |"), "{table}");
-        assert!(table.contains("due | 2000/s, p50 0.20 ms, p99 5.50 ms | p99 ≤ 5 ms | **no** |"), "{table}");
-    }
-
-    #[test]
-    fn sizes_are_judged_in_megabytes() {
-        let table = starts(10_000, 30.0);
-        assert!(table.contains("| memory, idle and empty | 20.0 MB | ≤ 20 MB | yes |"), "{table}");
-        assert!(table.contains("| binary | 20.1 MB | ≤ 20 MB | **no** |"), "{table}");
     }
 
     #[test]

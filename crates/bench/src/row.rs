@@ -103,6 +103,29 @@ impl Row {
     }
 }
 
+/// Medians of some rounds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Medians {
+    /// Good answers per second.
+    pub(crate) per_second: f64,
+    /// Half of them took at most so many milliseconds.
+    pub(crate) p50: f64,
+    /// 99 of 100 took at most so many milliseconds.
+    pub(crate) p99: f64,
+}
+
+impl Medians {
+    /// Of these rounds.
+    pub(crate) fn of(rounds: &[Measured]) -> Self {
+        let median_of = |value: fn(&Measured) -> f64| median(rounds.iter().map(value).collect());
+        Self {
+            per_second: median_of(Measured::per_second),
+            p50: median_of(|seen| seen.ms(0.5)),
+            p99: median_of(|seen| seen.ms(0.99)),
+        }
+    }
+}
+
 /// The middle of some values; not a number where there is none.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);

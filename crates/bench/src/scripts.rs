@@ -52,12 +52,12 @@ pub(crate) struct Get {
 impl Get {
     /// The same path by each bearer.
     pub(crate) fn by_bearers(path: &str, bearers: &[Bearer], pick: Pick) -> Self {
-        Self::new(bearers.iter().map(|bearer| request("GET", path, Some(bearer))).collect(), pick)
+        Self::new(bearers.iter().map(|bearer| request(path, Some(bearer))).collect(), pick)
     }
 
     /// Each path by nobody.
     pub(crate) fn paths(paths: impl Iterator<Item = String>, pick: Pick) -> Self {
-        Self::new(paths.map(|path| request("GET", &path, None)).collect(), pick)
+        Self::new(paths.map(|path| request(&path, None)).collect(), pick)
     }
 
     fn new(requests: Vec<Vec<u8>>, pick: Pick) -> Self {
@@ -65,14 +65,19 @@ impl Get {
     }
 }
 
-fn request(method: &str, path: &str, bearer: Option<&Bearer>) -> Vec<u8> {
+fn request(path: &str, bearer: Option<&Bearer>) -> Vec<u8> {
     let mut out = Vec::new();
-    head(&mut out, method, path);
+    get(&mut out, path, bearer);
+    out
+}
+
+/// Writes one GET.
+pub(crate) fn get(out: &mut Vec<u8>, path: &str, bearer: Option<&Bearer>) {
+    head(out, "GET", path);
     if let Some(bearer) = bearer {
         out.extend_from_slice(format!("authorization: Bearer {}\r\n", bearer.token).as_bytes());
     }
     out.extend_from_slice(b"\r\n");
-    out
 }
 
 impl Script for Get {

@@ -32,19 +32,20 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
     Ok(classes.into_iter().map(|(row, _)| row).collect())
 }
 
+/// Common words alone, in turn.
+pub(crate) fn common_words() -> Get {
+    let common = of_ranks(&Words::new(), 0, QUERIES);
+    Get::paths(paths(&common, 0).into_iter(), Pick::InTurn)
+}
+
 fn classes(people: u64) -> Vec<(&'static str, Vec<String>)> {
     let words = Words::new();
-    let of_ranks = |from: usize, to: usize| -> Vec<String> {
-        (0..QUERIES).map(|n| words.of_rank(from + n * (to - from) / QUERIES).to_owned()).collect()
-    };
-    let (rare, medium, common) =
-        (of_ranks(VOCABULARY / 2, VOCABULARY), of_ranks(500, 2_500), of_ranks(0, QUERIES));
-    let short = common.iter().map(|word| word.chars().take(2).collect()).collect();
-    let two = common.iter().zip(&medium).map(|(one, other)| format!("{one}%20{other}")).collect();
-    let paths = |queries: &Vec<String>, offset: u64| {
-        let path = |q: &String| format!("/api/profiles/search?q={q}&limit=20&offset={offset}");
-        queries.iter().map(path).collect::<Vec<_>>()
-    };
+    let rare = of_ranks(&words, VOCABULARY / 2, VOCABULARY);
+    let medium = of_ranks(&words, 500, 2_500);
+    let common = of_ranks(&words, 0, QUERIES);
+    let short: Vec<String> = common.iter().map(|word| word.chars().take(2).collect()).collect();
+    let two: Vec<String> =
+        common.iter().zip(&medium).map(|(one, other)| format!("{one}%20{other}")).collect();
     vec![
         ("search, rare word", paths(&rare, 0)),
         ("search, medium word", paths(&medium, 0)),
@@ -55,8 +56,18 @@ fn classes(people: u64) -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
+/// Words from one rank to another, evenly.
+fn of_ranks(words: &Words, from: usize, to: usize) -> Vec<String> {
+    (0..QUERIES).map(|n| words.of_rank(from + n * (to - from) / QUERIES).to_owned()).collect()
+}
+
+fn paths(queries: &[String], offset: u64) -> Vec<String> {
+    let path = |q: &String| format!("/api/profiles/search?q={q}&limit=20&offset={offset}");
+    queries.iter().map(path).collect()
+}
+
 /// Waits until what the service reads after its start is read: until it comes to rest.
-fn wait_until_warm(service: &Server) -> Result<()> {
+pub(crate) fn wait_until_warm(service: &Server) -> Result<()> {
     let mut used = service.processor_time()?;
     for _ in 0..120 {
         pause(Duration::from_millis(500));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::{BenchError, Result};
 use crate::load::{Load, Measured, drive};
 use crate::process::Server;
-use crate::row::median;
+use crate::row::{Medians, median};
 use crate::rows::Pace;
 use crate::scripts::{Get, Pick, SignIn};
 use crate::world::World;
@@ -26,38 +26,16 @@ pub(crate) struct Storm {
     pub(crate) alone: f64,
     /// Sign-ins per second with the reads beside them.
     pub(crate) beside: f64,
-    /// The reads with no storm beside them.
-    pub(crate) reads_alone: Reads,
+    /// The reads, from when they were due, with no storm beside them.
+    pub(crate) reads_alone: Medians,
     /// The same reads beside the storm.
-    pub(crate) reads_beside: Reads,
+    pub(crate) reads_beside: Medians,
     /// Sign-ins per second in the flood.
     pub(crate) flood: f64,
     /// Refusals per second in the flood, all of them 503.
     pub(crate) refusals: f64,
     /// Most memory in MB.
     pub(crate) peak: f64,
-}
-
-/// Reads at a fixed rate, medians of all rounds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reads {
-    /// Answered per second, of [`READS`].
-    pub(crate) per_second: f64,
-    /// Milliseconds from when a read was due.
-    pub(crate) p50: f64,
-    /// The same for 99 of 100.
-    pub(crate) p99: f64,
-}
-
-impl Reads {
-    fn of(rounds: &[Measured]) -> Self {
-        let median_of = |value: fn(&Measured) -> f64| median(rounds.iter().map(value).collect());
-        Self {
-            per_second: median_of(Measured::per_second),
-            p50: median_of(|seen| seen.ms(0.5)),
-            p99: median_of(|seen| seen.ms(0.99)),
-        }
-    }
 }
 
 /// Measures the storm in interleaved rounds.
@@ -79,8 +57,8 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Storm> {
     Ok(Storm {
         alone: median(alone),
         beside: median(beside),
-        reads_alone: Reads::of(&reads_alone),
-        reads_beside: Reads::of(&reads_beside),
+        reads_alone: Medians::of(&reads_alone),
+        reads_beside: Medians::of(&reads_beside),
         flood: median(flood),
         refusals: median(refusals),
         peak: service.memory()?.peak,

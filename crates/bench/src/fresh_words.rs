@@ -1,0 +1,188 @@
+//! Whether a written word is found at once: one client writes a word that nobody has used into a bio, and searches for
+//! it as soon as the write is answered. The first search has to find it.
+
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use memchr::memmem;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+
+use crate::answer::Answer;
+use crate::error::{BenchError, Result};
+use crate::load::{Script, count};
+use crate::patches::patch;
+use crate::scripts::{Bearer, get};
+use crate::time::now;
+use crate::words::Words;
+
+/// The longest wait that is told apart, in nanoseconds.
+const LONGEST: u64 = 120_000_000_000;
+
+/// Writes a word and searches for it, in turn, on one connection.
+pub(crate) struct FreshWords {
+    bearers: Vec<Bearer>,
+    words: Words,
+    rng: StdRng,
+    /// Words written so far.
+    number: usize,
+    /// When the write was answered whose word is to be searched for.
+    written: Option<Instant>,
+    found: Found,
+}
+
+/// What came of the first search for each word.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Words that were written and searched for.
+    pub(crate) searched: u64,
+    /// Of them, those that the first search found.
+    pub(crate) at_once: u64,
+    /// Nanoseconds from the write's answer to the search's.
+    waits: Histogram<u64>,
+}
+
+impl FreshWords {
+    /// By these bearers in turn, whose profiles nobody else writes.
+    pub(crate) fn new(bearers: Vec<Bearer>) -> Result<Self> {
+        let waits = Histogram::new_with_bounds(1_000, LONGEST, 3).map_err(BenchError::other)?;
+        let found = Found { searched: 0, at_once: 0, waits };
+        let rng = StdRng::seed_from_u64(4);
+        Ok(Self { bearers, words: Words::new(), rng, number: 0, written: None, found })
+    }
+
+    /// Forgets a word that the last drive left without a search: one that comes now is not at once.
+    pub(crate) fn begin_round(&mut self) {
+        self.written = None;
+    }
+
+    /// What came of it, if every word was found by its first search.
+    pub(crate) fn finish(self) -> Result<Found> {
+        let Found { searched, at_once, .. } = self.found;
+        if searched == 0 {
+            return Err(BenchError::Server("no written word was searched for".to_owned()));
+        }
+        if at_once < searched {
+            return Err(BenchError::Server(format!(
+                "{} of {searched} written words were not found by the first search after the write's answer",
+                searched - at_once
+            )));
+        }
+        Ok(self.found)
+    }
+
+    /// The word that was written last. The vocabulary has no digits, and none of these is a part of another.
+    fn word(&self) -> String {
+        format!("fresh{:012}", self.number)
+    }
+}
+
+impl Script for FreshWords {
+    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+        if self.written.is_some() {
+            return get(out, &format!("/api/profiles/search?q={}", self.word()), None);
+        }
+        self.number += 1;
+        let (_, bio) = self.words.of_person(&mut self.rng);
+        let bearer = &self.bearers[self.number % self.bearers.len()];
+        patch(out, bearer, &format!(r#"{{"bio":"{bio} {}"}}"#, self.word()));
+    }
+
+    fn hear(&mut self, _connection: usize, answer: &Answer<'_>) {
+        let is_good = answer.status < 400;
+        let Some(written) = self.written.take() else {
+            self.written = is_good.then(now);
+            return;
+        };
+        let is_found = is_good && memmem::find(answer.body, self.word().as_bytes()).is_some();
+        self.found.add(is_found, now().saturating_duration_since(written));
+    }
+}
+
+impl Found {
+    /// Milliseconds from a write's answer to that of the search that found its word.
+    pub(crate) fn ms(&self, quantile: f64) -> f64 {
+        count(self.waits.value_at_quantile(quantile)) / 1e6
+    }
+
+    /// The share that was found by the first search, in percent.
+    pub(crate) fn percent(&self) -> f64 {
+        count(self.at_once) * 100.0 / count(self.searched)
+    }
+
+    fn add(&mut self, is_found: bool, wait: Duration) {
+        self.searched += 1;
+        if is_found {
+            self.at_once += 1;
+            self.waits.saturating_record(u64::try_from(wait.as_nanos()).unwrap_or(LONGEST));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script() -> FreshWords {
+        let bearer = Bearer { token: "token".to_owned(), user_id: "id".to_owned() };
+        FreshWords::new(vec![bearer]).unwrap()
+    }
+
+    fn asked(script: &mut FreshWords) -> String {
+        let mut out = Vec::new();
+        script.ask(0, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn answered(script: &mut FreshWords, status: u16, body: &str) {
+        script.hear(0, &Answer { status, head: b"", body: body.as_bytes(), closes: false });
+    }
+
+    #[test]
+    fn each_word_is_written_and_then_searched_for() {
+        let mut script = script();
+        let write = asked(&mut script);
+        answered(&mut script, 200, "{}");
+        let search = asked(&mut script);
+        answered(&mut script, 200, r#"[{"bio":"fresh000000000001"}]"#);
+        let next = asked(&mut script);
+
+        assert!(write.starts_with("PATCH ") && write.ends_with("fresh000000000001\"}"), "{write}");
+        assert!(search.starts_with("GET /api/profiles/search?q=fresh000000000001 "), "{search}");
+        assert!(next.starts_with("PATCH ") && next.ends_with("fresh000000000002\"}"), "{next}");
+        let found = script.finish().unwrap();
+        assert_eq!((found.searched, found.at_once), (1, 1));
+        assert!((found.percent() - 100.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_word_that_the_first_search_misses_fails_the_benchmark() {
+        let mut script = script();
+        for body in [r#"[{"bio":"fresh000000000001"}]"#, "[]", r#"[{"bio":"fresh000000000002"}]"#] {
+            asked(&mut script);
+            answered(&mut script, 200, "{}");
+            asked(&mut script);
+            answered(&mut script, 200, body);
+        }
+        let sentence = script.finish().unwrap_err().to_string();
+        assert!(sentence.starts_with("2 of 3 written words were not found"), "{sentence}");
+    }
+
+    #[test]
+    fn a_refused_write_is_not_searched_for() {
+        let mut script = script();
+        asked(&mut script);
+        answered(&mut script, 503, "{}");
+        assert!(asked(&mut script).starts_with("PATCH "));
+        assert!(script.finish().is_err());
+    }
+
+    #[test]
+    fn a_search_that_comes_a_round_later_does_not_count() {
+        let mut script = script();
+        asked(&mut script);
+        answered(&mut script, 200, "{}");
+        script.begin_round();
+        assert!(asked(&mut script).starts_with("PATCH "));
+    }
+}
