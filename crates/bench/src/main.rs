@@ -6,7 +6,7 @@
 //! | [`people`], [`words`] | who is in a seeded database |
 //! | [`process`], [`bare`], [`world`] | the servers under test, and the limit |
 //! | [`rows`], [`storm`], [`searches`], [`beside_writes`], [`starts`], [`raw_hash`] | what is measured |
-//! | [`plan`], [`row`], [`report`] | all of it in order, medians, and the report |
+//! | [`plan`], [`row`], [`machine`], [`report`] | all of it in order, medians, and the report |
 
 mod answer;
 mod bare;
@@ -14,6 +14,7 @@ mod beside_writes;
 mod error;
 mod fresh_words;
 mod load;
+mod machine;
 mod patches;
 mod people;
 mod plan;

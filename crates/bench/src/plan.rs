@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::Result;
+use crate::machine::Machine;
 use crate::report::{self, Findings, Growth};
 use crate::rows::{self, Pace};
 use crate::time::now;
@@ -38,25 +39,27 @@ pub(crate) struct Options {
 
 /// Runs everything and reports.
 pub(crate) fn run(options: &Options) -> Result<()> {
+    let machine = Machine::begin();
     std::fs::create_dir_all(&options.folder)?;
     let latchkey = std::fs::canonicalize(&options.latchkey)?;
     let folder = std::fs::canonicalize(&options.folder)?;
     let mut places = Places { latchkey, folder, cluster: None };
     let mut all = vec![one_engine(&places, options, &options.embedded_sizes())?];
-    tell(options, &all)?;
+    tell(options, &machine, &all)?;
     if !options.sqlite_only {
         places.cluster = Some(cluster()?);
         all.push(one_engine(&places, options, &options.remote_sizes())?);
-        tell(options, &all)?;
+        tell(options, &machine, &all)?;
     }
     Ok(())
 }
 
 /// Prints what was found last, and writes all of it.
-fn tell(options: &Options, all: &[Findings]) -> Result<()> {
+fn tell(options: &Options, machine: &Machine, all: &[Findings]) -> Result<()> {
+    println!("{}\n", machine.line());
     println!("{}", all.last().map(report::markdown).unwrap_or_default());
     if let Some(file) = &options.report {
-        report::write(file, all)?;
+        report::write(file, machine, all)?;
         println!("written: {}", file.display());
     }
     Ok(())

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::beside_writes::BesideWrites;
 use crate::error::{BenchError, Result};
+use crate::machine::Machine;
 use crate::row::Row;
 use crate::starts::Starts;
 use crate::storm::Storm;
@@ -50,13 +51,13 @@ pub(crate) struct Growth {
 }
 
 /// Puts the findings into the file; makes it where there is none.
-pub(crate) fn write(file: &Path, all: &[Findings]) -> Result<()> {
+pub(crate) fn write(file: &Path, machine: &Machine, all: &[Findings]) -> Result<()> {
     let before =
         std::fs::read_to_string(file).unwrap_or_else(|_| format!("# Benchmarks\n\n{BEGIN}\n{END}\n"));
     let marks = before.split_once(BEGIN).and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
     let (head, tail) = marks.ok_or_else(|| BenchError::other("the report has lost its marks"))?;
     let measured: String = all.iter().map(markdown).collect();
-    std::fs::write(file, format!("{head}{BEGIN}\n\n{}{measured}{END}{tail}", machine()))?;
+    std::fs::write(file, format!("{head}{BEGIN}\n\n{}\n\n{measured}{END}{tail}", machine.line()))?;
     Ok(())
 }
 
@@ -153,20 +154,6 @@ fn compared(
     text
 }
 
-/// The machine, as far as it tells.
-fn machine() -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model =
-        info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("an unknown processor");
-    let model = model.trim_start_matches([' ', '\t', ':']);
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or_default().to_owned();
-    format!(
-        "{cores} cores ({model}), shared by server, load driver and database; load average at the end {load}.\n\n"
-    )
-}
-
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -200,7 +187,7 @@ mod tests {
     fn what_people_wrote_around_the_marks_is_kept() {
         let file = std::env::temp_dir().join(format!("latchkey-report-{}.md", std::process::id()));
         std::fs::write(&file, format!("# Title\n{BEGIN}\nold\n{END}\n## Notes\n")).unwrap();
-        write(&file, &[]).unwrap();
+        write(&file, &Machine::begin(), &[]).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
         assert!(text.starts_with("# Title\n") && text.ends_with("\n## Notes\n") && !text.contains("old"));

@@ -1,0 +1,75 @@
+//! The machine that was measured, as far as it tells: without it no number means much.
+
+/// The machine when the benchmark began.
+#[derive(Debug, Clone)]
+pub(crate) struct Machine {
+    cores: usize,
+    processor: String,
+    kernel: String,
+    load_at_start: String,
+}
+
+impl Machine {
+    /// This one, now.
+    pub(crate) fn begin() -> Self {
+        Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            processor: processor(&read("/proc/cpuinfo")),
+            kernel: first_word(&read("/proc/sys/kernel/osrelease")),
+            load_at_start: first_word(&read("/proc/loadavg")),
+        }
+    }
+
+    /// A line about it, with the load average of this moment as the one at the end.
+    pub(crate) fn line(&self) -> String {
+        self.line_with(&first_word(&read("/proc/loadavg")))
+    }
+
+    fn line_with(&self, load_at_end: &str) -> String {
+        let Self { cores, processor, kernel, load_at_start } = self;
+        format!(
+            "{cores} cores ({processor}), Linux {kernel}, shared by server, load driver and database; load average \
+             {load_at_start} at the start, {load_at_end} at the end."
+        )
+    }
+}
+
+/// What cannot be read is empty: a report without it is better than none.
+fn read(file: &str) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
+fn processor(cpuinfo: &str) -> String {
+    let name = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));
+    name.unwrap_or("an unknown processor").trim_start_matches([' ', '\t', ':']).to_owned()
+}
+
+/// The name of a kernel is one word, and the first load average is that of the last minute.
+fn first_word(text: &str) -> String {
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_tells_kernel_and_load_at_both_ends() {
+        let machine = Machine {
+            cores: 2,
+            processor: processor("processor\t: 0\nmodel name\t: AMD EPYC\n"),
+            kernel: "6.1.0-18-amd64".to_owned(),
+            load_at_start: first_word("0.38 0.83 1.23 1/120 99\n"),
+        };
+        assert_eq!(
+            machine.line_with("4.42"),
+            "2 cores (AMD EPYC), Linux 6.1.0-18-amd64, shared by server, load driver and database; load average 0.38 \
+             at the start, 4.42 at the end."
+        );
+    }
+
+    #[test]
+    fn what_the_machine_does_not_tell_is_said() {
+        assert_eq!((processor(""), first_word("")), ("an unknown processor".into(), "unknown".into()));
+    }
+}
