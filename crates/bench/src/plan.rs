@@ -1,15 +1,22 @@
 //! The whole benchmark: which databases, which rows, in which order.
+//!
+//! It ends by itself: every drive ends five seconds after its time at the latest, a start or a stop of a server after
+//! half a minute, and waiting for a service to come to rest after one. Only filling a database takes what it takes. So
+//! nothing carries a deadline; that all of it stays within [`MOST`] is checked when an engine is done.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{BenchError, Result};
 use crate::machine::Machine;
 use crate::report::{self, Findings, Growth};
 use crate::rows::{self, Pace};
 use crate::time::now;
 use crate::world::{Places, cluster};
 use crate::{beside_writes, searches, starts, storm};
+
+/// The most that all of it may take.
+const MOST: Duration = Duration::from_mins(40);
 
 /// What is run.
 #[derive(Debug, clap::Args)]
@@ -39,19 +46,34 @@ pub(crate) struct Options {
 
 /// Runs everything and reports.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let machine = Machine::begin();
+    let (machine, start) = (Machine::begin(), now());
     std::fs::create_dir_all(&options.folder)?;
     let latchkey = std::fs::canonicalize(&options.latchkey)?;
     let folder = std::fs::canonicalize(&options.folder)?;
     let mut places = Places { latchkey, folder, cluster: None };
     let mut all = vec![one_engine(&places, options, &options.embedded_sizes())?];
     tell(options, &machine, &all)?;
+    in_time(start.elapsed())?;
     if !options.sqlite_only {
         places.cluster = Some(cluster()?);
         all.push(one_engine(&places, options, &options.remote_sizes())?);
         tell(options, &machine, &all)?;
+        in_time(start.elapsed())?;
     }
     Ok(())
+}
+
+/// Nobody runs a benchmark that takes too long: one that grew so is at fault. What it found is told before.
+fn in_time(took: Duration) -> Result<()> {
+    if took <= MOST {
+        return Ok(());
+    }
+    let minutes = |length: Duration| length.as_secs().div_ceil(60);
+    Err(BenchError::Server(format!(
+        "the benchmark took {} minutes so far and may take {}: it measures too much, or the machine is too busy",
+        minutes(took),
+        minutes(MOST)
+    )))
 }
 
 /// Prints what was found last, and writes all of it.
@@ -131,4 +153,16 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
 /// Fills a file with people.
 pub(crate) fn seed(file: &Path, people: u64) -> Result<()> {
     crate::world::seed(file, people)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forty_minutes_are_the_most() {
+        assert!(in_time(Duration::from_mins(40)).is_ok());
+        let sentence = in_time(MOST + Duration::from_secs(1)).unwrap_err().to_string();
+        assert!(sentence.starts_with("the benchmark took 41 minutes so far and may take 40"), "{sentence}");
+    }
 }

@@ -113,6 +113,7 @@ impl Drop for Server {
 fn answers(address: SocketAddr, path: &str) -> bool {
     let ask = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?; // one that accepts and says nothing has not started either
         stream.write_all(
             format!("GET {path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n").as_bytes(),
         )?;
