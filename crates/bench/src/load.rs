@@ -66,6 +66,8 @@ pub(crate) struct Measured {
     pub(crate) statuses: BTreeMap<u16, u64>,
     /// The counted time.
     pub(crate) seconds: f64,
+    /// Bytes of the body of the last answer with a status below 400, counted or not.
+    pub(crate) last_body: Option<usize>,
 }
 
 impl Measured {
@@ -130,7 +132,12 @@ impl Driver {
             counted_from: start + load.warm_up,
             ends: start + load.warm_up + load.length,
             next_due: start,
-            measured: Measured { latency, statuses: BTreeMap::new(), seconds: load.length.as_secs_f64() },
+            measured: Measured {
+                latency,
+                statuses: BTreeMap::new(),
+                seconds: load.length.as_secs_f64(),
+                last_body: None,
+            },
             buffer: vec![0; READ],
         };
         for number in 0..load.connections {
@@ -261,6 +268,9 @@ impl Driver {
         let Parsed::Whole(answer, length) = Answer::parse(&connection.input)? else { return Ok(()) };
         let time = now();
         script.hear(number, &answer);
+        if answer.status < 400 {
+            self.measured.last_body = Some(answer.body.len());
+        }
         // The closed loop counts what is answered in its time, however long ago it was asked; the open one what is due.
         let counts_from = if self.load.rate.is_some() { connection.due } else { time };
         let is_counted = counts_from >= self.counted_from && time <= self.ends;
@@ -294,5 +304,61 @@ impl Driver {
         connection.input.clear();
         connection.written = 0;
         if connection.is_asking { self.write(number) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripts::{Get, Pick};
+    use std::net::TcpListener;
+
+    /// Asks as often as is wanted.
+    struct Times(usize, Get);
+
+    impl Script for Times {
+        fn ask(&mut self, connection: usize, out: &mut Vec<u8>) {
+            self.0 -= 1;
+            self.1.ask(connection, out);
+        }
+
+        fn is_done(&self) -> bool {
+            self.0 == 0
+        }
+    }
+
+    /// Gives these answers over one connection.
+    fn serve(listener: &TcpListener, answers: &[(u16, &str)]) {
+        let (mut stream, _) = listener.accept().unwrap();
+        for (status, body) in answers {
+            let mut input = Vec::new();
+            while !input.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                input.extend_from_slice(&byte);
+            }
+            let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n", body.len());
+            stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_last_body_is_that_of_a_good_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let load = Load {
+            address: listener.local_addr().unwrap(),
+            connections: 1,
+            rate: None,
+            warm_up: Duration::ZERO,
+            length: Duration::from_mins(1),
+        };
+        let mut script = Times(3, Get::paths(std::iter::once("/".to_owned()), Pick::InTurn));
+        let seen = std::thread::scope(|scope| {
+            scope.spawn(|| serve(&listener, &[(200, "a"), (200, "four"), (503, "refused")]));
+            drive(&load, &mut script).unwrap()
+        });
+
+        assert_eq!(seen.last_body, Some(4));
+        assert_eq!(seen.refused().collect::<Vec<_>>(), [(503, 1)]);
     }
 }

@@ -16,6 +16,8 @@ use crate::world::World;
 const HOT: usize = 64;
 /// Accounts that reads pick from.
 const READERS: usize = 1_000;
+/// How long a row is driven before its rounds, to learn how large its answers are. Each connection hears one at least.
+const PROBE: Duration = Duration::from_millis(50);
 
 /// What an engine is to reach.
 struct Goals {
@@ -56,7 +58,7 @@ struct Asked {
 /// What a row is compared with.
 #[derive(Clone, Copy)]
 enum Limit {
-    /// The bare route with as many bytes.
+    /// The bare route with as many bytes as the body of the service's last answer had.
     Bare(usize),
     /// Password hashes of all cores.
     Hashes,
@@ -68,6 +70,9 @@ enum Limit {
 pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> Result<Vec<Row>> {
     let mut asked = rows(world);
     asked.retain(|one| one.row.name.contains(only));
+    for one in &mut asked {
+        one.probe(&world.service)?;
+    }
     for round in 0..pace.rounds {
         for one in &mut asked {
             let pace = one.pace(pace);
@@ -76,7 +81,14 @@ pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> R
                 watched(&world.service, &load(&world.service, one.connections, pace), &mut *one.script);
             let (seen, processor, peak) = seen?;
             one.row.add(&seen, limit, processor, peak);
-            eprintln!("  round {}: {} {:.0}/s", round + 1, one.row.name, seen.per_second());
+            eprintln!(
+                "  round {}: {} {:.0}/s{}",
+                round + 1,
+                one.row.name,
+                seen.per_second(),
+                one.limit.told()
+            );
+            one.learn(&seen);
         }
     }
     let rows: Vec<Row> = asked.into_iter().map(|one| one.row).collect();
@@ -100,9 +112,9 @@ fn reads(world: &World, goals: &Goals) -> Vec<Asked> {
     let get = |path: &str| Box::new(Get::by_bearers(path, readers, Pick::InTurn));
     let public = Box::new(Get::paths(public, Pick::InTurn));
     vec![
-        Asked::new("GET /api/profiles/me", goals.me, 64, 370, get("/api/profiles/me")),
-        Asked::new("GET /api/auth/sessions/current", &[], 64, 400, get("/api/auth/sessions/current")),
-        Asked::new("GET /api/profiles/{userId}", goals.public, 64, 330, public),
+        Asked::new("GET /api/profiles/me", goals.me, 64, get("/api/profiles/me")),
+        Asked::new("GET /api/auth/sessions/current", &[], 64, get("/api/auth/sessions/current")),
+        Asked::new("GET /api/profiles/{userId}", goals.public, 64, public),
     ]
 }
 
@@ -110,8 +122,8 @@ fn refreshes(world: &World, goals: &Goals) -> Vec<Asked> {
     let seeded = Box::new(Refresh::seeded(world.people.with_session().take(16)));
     let cookies = Box::new(Refresh::cookies(world.cookies.clone()));
     vec![
-        Asked::new("refresh, token in the body", goals.refresh, 16, 1_100, seeded),
-        Asked::new("refresh, token in the cookie", goals.refresh, 16, 1_100, cookies),
+        Asked::new("refresh, token in the body", goals.refresh, 16, seeded),
+        Asked::new("refresh, token in the cookie", goals.refresh, 16, cookies),
     ]
 }
 
@@ -121,22 +133,47 @@ fn patches(world: &World, goals: &Goals) -> Vec<Asked> {
     let found = Box::new(Patch::names_and_bios(hot));
     let random = Box::new(Patch::avatars(Arc::clone(&world.bearers), Pick::Random));
     vec![
-        Asked::new("PATCH /api/profiles/me, 64 accounts", goals.hot, 64, 400, avatars),
-        Asked::new("PATCH /api/profiles/me, 64 accounts, name and bio", &[], 64, 400, found),
-        Asked::new("PATCH /api/profiles/me, at random over all", goals.random, 64, 400, random),
+        Asked::new("PATCH /api/profiles/me, 64 accounts", goals.hot, 64, avatars),
+        Asked::new("PATCH /api/profiles/me, 64 accounts, name and bio", &[], 64, found),
+        Asked::new("PATCH /api/profiles/me, at random over all", goals.random, 64, random),
     ]
 }
 
 fn passwords(world: &World) -> Vec<Asked> {
     let sign_in = Box::new(SignIn::new(world.people.count, u64::MAX));
-    let sign_in = Asked::new("sign-in", &[Goal::Ratio(0.85)], 16, 0, sign_in);
-    let sign_up = Asked::new("sign-up", &[], 16, 0, Box::new(SignUp::new("row")));
+    let sign_in = Asked::new("sign-in", &[Goal::Ratio(0.85)], 16, sign_in);
+    let sign_up = Asked::new("sign-up", &[], 16, Box::new(SignUp::new("row")));
     vec![Asked { limit: Limit::Hashes, ..sign_in }, Asked { limit: Limit::None, ..sign_up }]
 }
 
 impl Asked {
-    fn new(name: &str, goals: &[Goal], connections: usize, bytes: usize, script: Box<dyn Script>) -> Self {
-        Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(bytes) }
+    fn new(name: &str, goals: &[Goal], connections: usize, script: Box<dyn Script>) -> Self {
+        Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(0) }
+    }
+
+    /// Learns how large the answers are before the first limit is measured.
+    fn probe(&mut self, service: &Server) -> Result<()> {
+        if !matches!(self.limit, Limit::Bare(_)) {
+            return Ok(());
+        }
+        let pace = Pace { rounds: 1, length: PROBE };
+        let load = Load { warm_up: Duration::ZERO, ..load(service, self.connections, pace) };
+        let seen = drive(&load, &mut *self.script)?;
+        self.learn(&seen);
+        match seen.last_body {
+            Some(_) => Ok(()),
+            None => Err(BenchError::Server(format!(
+                "{}: no good answer tells how large it is, only {:?}",
+                self.row.name, seen.statuses
+            ))),
+        }
+    }
+
+    /// The next limit is measured with answers of the size that was seen last.
+    fn learn(&mut self, seen: &Measured) {
+        if let (Limit::Bare(bytes), Some(last)) = (&mut self.limit, seen.last_body) {
+            *bytes = last;
+        }
     }
 
     /// Hashing is slow: it gets two seconds at least.
@@ -144,6 +181,16 @@ impl Asked {
         match self.limit {
             Limit::Bare(_) => pace,
             Limit::Hashes | Limit::None => Pace { length: pace.length.max(Duration::from_secs(2)), ..pace },
+        }
+    }
+}
+
+impl Limit {
+    /// What of it belongs beside a rate.
+    fn told(self) -> String {
+        match self {
+            Self::Bare(bytes) => format!(", limit of {bytes} bytes"),
+            Self::Hashes | Self::None => String::new(),
         }
     }
 }
@@ -173,4 +220,35 @@ pub(crate) fn watched(server: &Server, load: &Load, script: &mut dyn Script) -> 
     let used = server.processor_time()? - before;
     let counted = seen.seconds / (seen.seconds + load.warm_up.as_secs_f64());
     Ok((seen, used * counted, server.memory()?.peak))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn seen(last_body: Option<usize>) -> Measured {
+        let latency = hdrhistogram::Histogram::new(3).unwrap();
+        Measured { latency, statuses: BTreeMap::new(), seconds: 1.0, last_body }
+    }
+
+    fn asked() -> Asked {
+        Asked::new("row", &[], 1, Box::new(SignUp::new("test")))
+    }
+
+    #[test]
+    fn the_limit_has_the_size_of_the_last_answer() {
+        let mut asked = asked();
+        asked.learn(&seen(Some(512)));
+        asked.learn(&seen(Some(498)));
+        asked.learn(&seen(None));
+        assert!(matches!(asked.limit, Limit::Bare(498)));
+    }
+
+    #[test]
+    fn hashes_have_no_size() {
+        let mut asked = Asked { limit: Limit::Hashes, ..asked() };
+        asked.learn(&seen(Some(512)));
+        assert!(matches!(asked.limit, Limit::Hashes));
+    }
 }

@@ -45,8 +45,6 @@ pub(crate) struct Get {
     next: usize,
     pick: Pick,
     rng: StdRng,
-    /// Bytes of the last body.
-    pub(crate) body_size: usize,
 }
 
 impl Get {
@@ -61,7 +59,7 @@ impl Get {
     }
 
     fn new(requests: Vec<Vec<u8>>, pick: Pick) -> Self {
-        Self { requests, next: 0, pick, rng: StdRng::seed_from_u64(2), body_size: 0 }
+        Self { requests, next: 0, pick, rng: StdRng::seed_from_u64(2) }
     }
 }
 
@@ -88,10 +86,6 @@ impl Script for Get {
         };
         self.next += 1;
         out.extend_from_slice(&self.requests[at]);
-    }
-
-    fn hear(&mut self, _connection: usize, answer: &Answer<'_>) {
-        self.body_size = answer.body.len();
     }
 }
 
