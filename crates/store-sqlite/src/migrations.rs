@@ -19,6 +19,7 @@ const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     10 "0010_health",
     11 "0011_oauth",
     12 "0012_search_feed",
+    13 "0013_search_pending",
 };
 
 const CREATE_TABLE: &str = "

@@ -54,7 +54,11 @@ impl Profiles for SqliteStore {
 
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
         let query = query.clone();
-        self.read_long(move |conn| search::search(conn, &query, page)).await
+        let found = self.read_long(move |conn| search::search(conn, &query, page)).await?;
+        if found.is_slow {
+            self.write_later(|conn| search::pending::take_up(conn, search::pending::AT_ONCE));
+        }
+        Ok(found.hits)
     }
 }
 

@@ -4,6 +4,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{CHANGE_PURGES, DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END, PURGED_AT_ONCE, StoreResult};
 use rusqlite::params;
 
+use crate::search::pending;
 use crate::search_feed;
 use crate::statements::execute;
 use crate::store::SqliteStore;
@@ -49,9 +50,13 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN
         (SELECT id FROM sessions WHERE sealed_until < ?1 ORDER BY sealed_until LIMIT ?2)";
 
+/// Rounds at a purge of bringing the index for searches up to date: for a hundred thousand profiles.
+const TAKE_UPS: usize = 400;
+
 impl SqliteStore {
     /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Changes that indexes
-    /// have read and sealed refresh tokens past their grace go as well, and are not counted.
+    /// have read and sealed refresh tokens past their grace go as well, and are not counted. The index for searches is
+    /// brought up to date.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let ended_before = now.minus(KEPT_AFTER_END);
         let steps = [
@@ -77,6 +82,12 @@ impl SqliteStore {
         while self.purge_rows(WIPE_SEALS, now).await? >= u64::from(PURGED_AT_ONCE) {}
         for _ in 0..CHANGE_PURGES {
             if self.write(move |conn| search_feed::purge(conn, now)).await? < u64::from(PURGED_AT_ONCE) {
+                break;
+            }
+        }
+        for _ in 0..TAKE_UPS {
+            if self.write(|conn| pending::take_up(conn, pending::AT_ONCE)).await? < pending::AT_ONCE as usize
+            {
                 break;
             }
         }

@@ -1,5 +1,8 @@
 //! Finding profiles by words. The trigram index names candidates; [`latchkey_domain::search::matches`] decides, on
-//! the folded columns, so that this engine cannot disagree with the contract.
+//! the folded columns, so that this engine cannot disagree with the contract. Profiles for which the index is behind
+//! ([`pending`]) are candidates of every search.
+
+pub(crate) mod pending;
 
 use std::cmp::Reverse;
 
@@ -8,7 +11,7 @@ use latchkey_domain::profile::Profile;
 use latchkey_domain::search::{SearchQuery, SearchText, Tier, matches};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::ProfileHits;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Params, params};
 
 use crate::errors::Fallible;
 use crate::profiles::{profile_columns, read_row};
@@ -23,7 +26,12 @@ const ASKED_PER_WORD: usize = 12;
 const LIST_CANDIDATES: &str = "
     SELECT p.search_id, p.id, p.created_at, p.folded_name, p.folded_username, p.folded_bio
     FROM profile_search JOIN profiles AS p ON p.search_id = profile_search.rowid
-    WHERE profile_search MATCH ?1";
+    WHERE profile_search MATCH ?1
+        AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS behind WHERE behind.search_id = p.search_id)";
+const LIST_PENDING: &str = "
+    SELECT p.search_id, p.id, p.created_at, p.folded_name, p.folded_username, p.folded_bio
+    FROM profile_search_pending AS behind JOIN profiles AS p ON p.search_id = behind.search_id
+    WHERE p.searchable = 1";
 const FIND_HIT: &str = concat!("SELECT ", profile_columns!(), " FROM profiles WHERE search_id = ?1");
 
 /// A match, ordered as the contract lists it: best tier, then newest, then greatest id.
@@ -35,10 +43,23 @@ struct Hit {
     search_id: i64,
 }
 
-/// A page of matches and their exact number, of one moment.
-pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fallible<ProfileHits> {
+/// What a search found.
+pub(crate) struct Found {
+    /// A page of matches and their exact number, of one moment.
+    pub(crate) hits: ProfileHits,
+    /// The index is behind for so many profiles that it should be brought up to date.
+    pub(crate) is_slow: bool,
+}
+
+/// Finds a page of matches.
+pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fallible<Found> {
     let moment = conn.unchecked_transaction()?;
-    let mut hits = list_hits(&moment, query)?;
+    let mut hits = Vec::new();
+    if !query.folded().contains('\0') {
+        // No stored text has one, and the index could not be asked.
+        list_hits(&moment, LIST_CANDIDATES, params![candidates(query)], query, &mut hits)?;
+    }
+    let looked_at = list_hits(&moment, LIST_PENDING, params![], query, &mut hits)?;
     let total = hits.len();
     let first = usize::try_from(page.offset()).unwrap_or(usize::MAX).min(total);
     let end = first.saturating_add(page.limit() as usize).min(total);
@@ -48,18 +69,24 @@ pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fall
     }
     hits.sort_unstable();
     let profiles = hits[first..].iter().map(|hit| find_hit(&moment, hit)).collect::<Fallible<_>>()?;
-    Ok(ProfileHits { total: total as u64, profiles })
+    let is_slow = looked_at > pending::AT_ONCE as usize;
+    Ok(Found { hits: ProfileHits { total: total as u64, profiles }, is_slow })
 }
 
-fn list_hits(conn: &Connection, query: &SearchQuery) -> Fallible<Vec<Hit>> {
-    if query.folded().contains('\0') {
-        return Ok(Vec::new()); // no stored text has one, and the index could not be asked
-    }
-    let mut statement = conn.prepare_cached(LIST_CANDIDATES)?;
-    let mut rows = statement.query(params![candidates(query)])?;
-    let mut hits = Vec::new();
+/// Adds the candidates that match; answers how many there were.
+fn list_hits(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    query: &SearchQuery,
+    hits: &mut Vec<Hit>,
+) -> Fallible<usize> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
     let mut text = SearchText::default();
+    let mut looked_at = 0;
     while let Some(row) = rows.next()? {
+        looked_at += 1;
         let mut cells = Cells::new(row, "profiles");
         let search_id = cells.int("search_id")?;
         let id = cells.array("id")?;
@@ -71,7 +98,7 @@ fn list_hits(conn: &Connection, query: &SearchQuery) -> Fallible<Vec<Hit>> {
             hits.push(Hit { tier, created_at: Reverse(created_at), id: Reverse(id), search_id });
         }
     }
-    Ok(hits)
+    Ok(looked_at)
 }
 
 fn refill(buffer: &mut String, text: &str) {

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 
 use crate::accounts::{self, Pending};
 use crate::errors::Fallible;
+use crate::search::pending;
 use crate::statements::execute;
 use crate::{migrations, open, profiles, sessions};
 
@@ -33,6 +34,7 @@ fn fill(conn: &Connection, people: impl Iterator<Item = (NewAccount, Profile)>) 
     execute(conn, "BEGIN", [])?;
     for (number, (account, profile)) in people.enumerate() {
         if number > 0 && number % BATCH == 0 {
+            pending::take_up(conn, u32::MAX)?;
             execute(conn, "COMMIT", [])?;
             execute(conn, "BEGIN", [])?;
         }
@@ -42,6 +44,7 @@ fn fill(conn: &Connection, people: impl Iterator<Item = (NewAccount, Profile)>) 
             sessions::open(conn, account.id, session)?;
         }
     }
+    pending::take_up(conn, u32::MAX)?;
     execute(conn, "COMMIT", [])?;
     conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())

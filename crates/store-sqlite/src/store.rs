@@ -104,6 +104,15 @@ impl SqliteStore {
         self.writer.run(work).await
     }
 
+    /// Runs a write that nobody waits for, if the writer has room for it.
+    pub(crate) fn write_later<T, F>(&self, work: F)
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        self.writer.run_later(work);
+    }
+
     /// Runs a read of a few indexed rows, here and now.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
         self.readers.run(read)

@@ -44,6 +44,19 @@ impl Writer {
         queue.send(Box::new(task)).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
+
+    /// Runs an operation that nobody waits for, if there is room in the queue.
+    pub(crate) fn run_later<T, F>(&self, work: F)
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        let (reply, _) = oneshot::channel();
+        let task = Task { work: Some(work), outcome: None, reply };
+        if let Some(queue) = &self.queue {
+            let _ = queue.try_send(Box::new(task)); // whoever needs it will ask again
+        }
+    }
 }
 
 impl Drop for Writer {

@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use latchkey_domain::page::Page;
+use latchkey_domain::search::SearchQuery;
 use latchkey_store::conformance::hidden::{self, Look};
 use latchkey_store::conformance::numbered::{account, at};
-use latchkey_store::{Accounts, FeedPosition, FeedRead, SearchFeed, Store};
+use latchkey_store::{Accounts, FeedPosition, FeedRead, Profiles, SearchFeed, Store};
 use latchkey_store_sqlite::SqliteStore;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -61,6 +63,27 @@ async fn changes_of_the_search_go_after_a_day_or_two_but_for_the_last() {
 async fn a_profile_that_was_taken_back_is_not_left_in_the_index() {
     let looked = looked().await;
     hidden::a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event(&looked).await;
+    let conn = Connection::open(&looked.path).unwrap();
+    conn.execute_batch("INSERT INTO profile_search (profile_search) VALUES ('integrity-check')").unwrap();
+}
+
+#[tokio::test]
+async fn a_search_and_a_purge_bring_a_late_index_up_to_date() {
+    let looked = looked().await;
+    for number in 0..600 {
+        looked.store.create_account(account(number)).await.unwrap();
+    }
+    let behind = async || looked.text("SELECT count(*) FROM profile_search_pending").await;
+    let query = SearchQuery::parse("nobody").unwrap();
+    let mut seen = vec![behind().await];
+    for _ in 0..3 {
+        looked.store.search_profiles(&query, Page::default()).await.unwrap();
+        looked.store.check().await.unwrap(); // what a search asks for is written before it
+        seen.push(behind().await);
+    }
+    assert_eq!(seen, ["600", "344", "88", "88"]);
+    looked.store.purge(at(0)).await.unwrap();
+    assert_eq!(behind().await, "0");
     let conn = Connection::open(&looked.path).unwrap();
     conn.execute_batch("INSERT INTO profile_search (profile_search) VALUES ('integrity-check')").unwrap();
 }

@@ -14,6 +14,7 @@ enum Step {
     Write { user: u8, name: String, username: Option<String>, bio: Option<String> },
     Delete { user: u8 },
     Hide { user: u8, is_searchable: bool },
+    TakeUp { at_most: u32 },
 }
 
 fn database() -> Connection {
@@ -73,6 +74,9 @@ fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Step) {
                 *flag = is_searchable;
             }
         }
+        Step::TakeUp { at_most } => {
+            pending::take_up(conn, at_most).unwrap();
+        }
     }
 }
 
@@ -99,7 +103,7 @@ fn expected(there: &[(Profile, bool)], query: &SearchQuery) -> Vec<ProfileId> {
 }
 
 fn found(conn: &Connection, query: &SearchQuery, page: Page) -> (u64, Vec<ProfileId>) {
-    let hits = search(conn, query, page).unwrap();
+    let hits = search(conn, query, page).unwrap().hits;
     (hits.total, hits.profiles.iter().map(|profile| profile.id).collect())
 }
 
@@ -126,6 +130,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(user, name, username, bio)| Step::Write { user, name, username, bio }),
         1 => user.clone().prop_map(|user| Step::Delete { user }),
         1 => (user, any::<bool>()).prop_map(|(user, is_searchable)| Step::Hide { user, is_searchable }),
+        2 => (1..6u32).prop_map(|at_most| Step::TakeUp { at_most }),
     ]
 }
 
@@ -144,14 +149,18 @@ proptest! {
             take_step(&conn, &mut there, step);
         }
         let parts = there.iter().flat_map(|(profile, _)| parts(profile.name.as_str())).collect::<Vec<_>>();
-        for query in texts.iter().chain(&parts).filter_map(|text| SearchQuery::parse(text).ok()) {
-            let expected = expected(&there, &query);
-            let all = found(&conn, &query, Page::new(100, 0));
-            prop_assert_eq!(&all, &(expected.len() as u64, expected.clone()), "{:?}", query.folded());
-            for offset in 0..=expected.len() {
-                let (total, page) = found(&conn, &query, Page::new(2, offset as u64));
-                let rest = expected.iter().copied().skip(offset).take(2).collect::<Vec<_>>();
-                prop_assert_eq!((total, page), (expected.len() as u64, rest));
+        // As the steps left it, and with an index that has caught up.
+        for at_most in [0, u32::MAX] {
+            pending::take_up(&conn, at_most).unwrap();
+            for query in texts.iter().chain(&parts).filter_map(|text| SearchQuery::parse(text).ok()) {
+                let expected = expected(&there, &query);
+                let all = found(&conn, &query, Page::new(100, 0));
+                prop_assert_eq!(&all, &(expected.len() as u64, expected.clone()), "{:?}", query.folded());
+                for offset in 0..=expected.len() {
+                    let (total, page) = found(&conn, &query, Page::new(2, offset as u64));
+                    let rest = expected.iter().copied().skip(offset).take(2).collect::<Vec<_>>();
+                    prop_assert_eq!((total, page), (expected.len() as u64, rest));
+                }
             }
         }
         conn.execute_batch("INSERT INTO profile_search (profile_search) VALUES ('integrity-check')").unwrap();

@@ -1,0 +1,36 @@
+-- Bringing the trigram index up to date costs more than all the rest of a change, and less by far for many changes at
+-- once. So a change only notes that the index is behind for a profile, and with which words it still has it; a search
+-- looks at these profiles one by one.
+
+CREATE TABLE profile_search_pending (
+    search_id INTEGER NOT NULL PRIMARY KEY,
+    indexed   TEXT -- null: the index has nothing of it
+) STRICT;
+
+DROP TRIGGER profiles_search_inserted;
+DROP TRIGGER profiles_search_deleted;
+DROP TRIGGER profiles_search_updated;
+
+CREATE TRIGGER profiles_search_inserted AFTER INSERT ON profiles WHEN new.searchable = 1 BEGIN
+    INSERT INTO profile_search_pending (search_id, indexed) VALUES (new.search_id, NULL) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER profiles_search_deleted AFTER DELETE ON profiles WHEN old.searchable = 1 BEGIN
+    INSERT INTO profile_search_pending (search_id, indexed)
+    VALUES (old.search_id,
+        '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio, ' ', '  '))
+    ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER profiles_search_updated
+AFTER UPDATE OF searchable, folded_name, folded_username, folded_bio ON profiles
+WHEN old.searchable <> new.searchable OR old.folded_name <> new.folded_name
+    OR old.folded_username <> new.folded_username OR old.folded_bio <> new.folded_bio
+BEGIN
+    INSERT INTO profile_search_pending (search_id, indexed)
+    VALUES (old.search_id,
+        CASE old.searchable WHEN 1 THEN
+            '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio, ' ', '  ')
+        END)
+    ON CONFLICT DO NOTHING;
+END;
