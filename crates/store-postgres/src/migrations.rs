@@ -28,6 +28,7 @@ const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     10 "0010_health",
     11 "0011_oauth",
     12 "0012_search_feed",
+    13 "0013_search_pending",
 };
 
 const ENCODING: &str = "SELECT current_setting('server_encoding')";

@@ -1,0 +1,2 @@
+-- Nothing: a GIN index gathers changes by itself, and takes them up many at a time (its option `fastupdate`). The step is
+-- here so that both engines count alike.
