@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use time::macros::format_description;
+
+/// The first and the last moment that RFC 3339 has a text for: its years have four digits.
+const FIRST_WRITTEN: i64 = -62_167_219_200_000;
+const LAST_WRITTEN: i64 = 253_402_300_799_999;
 
 /// Milliseconds since the Unix epoch, UTC. Shown as RFC 3339 with milliseconds and `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -49,15 +52,11 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())
     }
 
-    /// RFC 3339 in UTC with milliseconds, for example `2026-03-01T12:00:00.000Z`.
+    /// RFC 3339 in UTC with milliseconds, for example `2026-03-01T12:00:00.000Z`. Moments before the year 0 and after
+    /// the year 9999 are shown as the first and the last of those.
     #[must_use]
     pub fn to_rfc3339(self) -> String {
-        let format =
-            format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
-        OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
-            .ok()
-            .and_then(|moment| moment.format(&format).ok())
-            .unwrap_or_else(|| "9999-12-31T23:59:59.999Z".to_owned())
+        text_of(&self.written()).to_owned()
     }
 
     /// Reads RFC 3339 with any offset and any precision (cut to milliseconds).
@@ -66,6 +65,36 @@ impl Timestamp {
         let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         i64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
     }
+
+    /// The text of [`Self::to_rfc3339`], written digit by digit: most answers have two of them, and a format that is
+    /// interpreted costs many times as much.
+    fn written(self) -> [u8; 24] {
+        let shown = Self(self.0.clamp(FIRST_WRITTEN, LAST_WRITTEN));
+        let moment =
+            OffsetDateTime::from_unix_timestamp(shown.as_seconds()).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        write_digits(&mut text[0..4], moment.year().unsigned_abs());
+        write_digits(&mut text[5..7], u8::from(moment.month()).into());
+        write_digits(&mut text[8..10], moment.day().into());
+        write_digits(&mut text[11..13], moment.hour().into());
+        write_digits(&mut text[14..16], moment.minute().into());
+        write_digits(&mut text[17..19], moment.second().into());
+        write_digits(&mut text[20..23], u32::try_from(shown.0.rem_euclid(1000)).unwrap_or_default());
+        text
+    }
+}
+
+/// Fills the place with the last decimal digits of a number.
+fn write_digits(place: &mut [u8], mut number: u32) {
+    for digit in place.iter_mut().rev() {
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+    }
+}
+
+/// What [`Timestamp::written`] wrote, which is ASCII.
+fn text_of(written: &[u8; 24]) -> &str {
+    std::str::from_utf8(written).unwrap_or_default()
 }
 
 fn millis(duration: Duration) -> i64 {
@@ -74,13 +103,13 @@ fn millis(duration: Duration) -> i64 {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_rfc3339())
+        f.write_str(text_of(&self.written()))
     }
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.to_rfc3339())
+        serializer.serialize_str(text_of(&self.written()))
     }
 }
 
@@ -95,8 +124,18 @@ mod tests {
 
     #[test]
     fn text_reads_back() {
-        let moment = Timestamp::from_millis(1_772_366_400_120);
-        assert_eq!(Timestamp::from_rfc3339(&moment.to_rfc3339()), Some(moment));
+        for millis in
+            [1_772_366_400_120, 0, -1, 951_782_400_000, 1_709_251_199_999, FIRST_WRITTEN, LAST_WRITTEN]
+        {
+            let moment = Timestamp::from_millis(millis);
+            assert_eq!(Timestamp::from_rfc3339(&moment.to_rfc3339()), Some(moment), "{moment}");
+        }
+    }
+
+    #[test]
+    fn text_stops_at_the_ends_of_four_digit_years() {
+        assert_eq!(Timestamp::from_millis(i64::MIN).to_rfc3339(), "0000-01-01T00:00:00.000Z");
+        assert_eq!(Timestamp::from_millis(i64::MAX).to_rfc3339(), "9999-12-31T23:59:59.999Z");
     }
 
     #[test]
