@@ -1,9 +1,12 @@
 //! `/api/profiles/me`: one's own profile.
 
-use axum::extract::State;
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
 use http::header::{ETAG, HeaderValue, IF_MATCH};
+use http::request::Parts;
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, ProfilePatch, Username};
 use latchkey_domain::time::Timestamp;
@@ -82,23 +85,23 @@ impl From<&Profile> for ProfileRecordBody {
 }
 
 /// `GET /api/profiles/me`
-pub async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
-    let bearer = Credentials::of(&headers).bearer;
-    answer(&app.service.own_profile(bearer.as_ref().map(BearerToken::expose)).await?)
+pub async fn get(State(app): State<App>, credentials: Credentials) -> Result<Response> {
+    let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
+    answer(&app.service.own_profile(bearer).await?)
 }
 
 /// `PATCH /api/profiles/me`
 pub async fn patch(
     State(app): State<App>,
     user: NamedUser,
-    headers: HeaderMap,
+    IfMatch(if_version): IfMatch,
     body: Result<ProfileBody<UpdateProfileRequest>>,
 ) -> Result<Response> {
     let patch = match body.and_then(|ProfileBody(body)| change(body)) {
         Ok(patch) => patch,
         Err(refusal) => return Err(user.refusal(&app, refusal).await),
     };
-    let profile = app.service.update_profile(user.0, patch, if_match(&headers), Missing::Refuse).await?;
+    let profile = app.service.update_profile(user.0, patch, if_version, Missing::Refuse).await?;
     answer(&profile)
 }
 
@@ -128,6 +131,17 @@ fn answer(profile: &Profile) -> Result<Response> {
 
 fn entity_tag(version: i64) -> String {
     format!("\"v{version}\"")
+}
+
+/// What [`if_match`] reads, without a copy of all headers.
+pub struct IfMatch(Option<Vec<i64>>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Self(if_match(&parts.headers)))
+    }
 }
 
 /// The versions that `If-Match` accepts (RFC 9110 section 13.1.1): `None` without the header or for `*`. A weak or
