@@ -83,6 +83,12 @@ macro_rules! bounded_text {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+
+            /// Its text, moved out.
+            #[must_use]
+            pub fn into_string(self) -> String {
+                self.0
+            }
         }
 
         impl<'de> Deserialize<'de> for $name {
@@ -216,6 +222,12 @@ impl Metadata {
     #[must_use]
     pub const fn as_map(&self) -> &Map<String, Value> {
         &self.0
+    }
+
+    /// The object, moved out.
+    #[must_use]
+    pub fn into_map(self) -> Map<String, Value> {
+        self.0
     }
 }
 

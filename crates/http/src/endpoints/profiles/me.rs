@@ -68,16 +68,16 @@ pub struct UpdateProfileRequest {
     metadata: Patch<Metadata>,
 }
 
-impl From<&Profile> for ProfileRecordBody {
-    fn from(profile: &Profile) -> Self {
+impl From<Profile> for ProfileRecordBody {
+    fn from(profile: Profile) -> Self {
         Self {
             id: profile.id,
             auth_id: profile.user_id,
-            name: profile.name.as_str().to_owned(),
-            username: profile.username.as_ref().map(|username| username.as_str().to_owned()),
-            avatar_url: profile.avatar_url.as_ref().map(|url| url.as_str().to_owned()),
-            bio: profile.bio.as_ref().map(|bio| bio.as_str().to_owned()),
-            metadata: profile.metadata.as_map().clone(),
+            name: profile.name.into_string(),
+            username: profile.username.map(Username::into_string),
+            avatar_url: profile.avatar_url.map(AvatarUrl::into_string),
+            bio: profile.bio.map(Bio::into_string),
+            metadata: profile.metadata.into_map(),
             created_at: profile.created_at,
             updated_at: profile.updated_at,
         }
@@ -87,7 +87,7 @@ impl From<&Profile> for ProfileRecordBody {
 /// `GET /api/profiles/me`
 pub async fn get(State(app): State<App>, credentials: Credentials) -> Result<Response> {
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
-    answer(&app.service.own_profile(bearer).await?)
+    answer(app.service.own_profile(bearer).await?)
 }
 
 /// `PATCH /api/profiles/me`
@@ -101,8 +101,7 @@ pub async fn patch(
         Ok(patch) => patch,
         Err(refusal) => return Err(user.refusal(&app, refusal).await),
     };
-    let profile = app.service.update_profile(user.0, patch, if_version, Missing::Refuse).await?;
-    answer(&profile)
+    answer(app.service.update_profile(user.0, patch, if_version, Missing::Refuse).await?)
 }
 
 fn change(body: UpdateProfileRequest) -> Result<ProfilePatch> {
@@ -124,7 +123,7 @@ fn not_null<T>(field: &str, problem: &str, patch: Patch<T>) -> Result<Option<T>>
     }
 }
 
-fn answer(profile: &Profile) -> Result<Response> {
+fn answer(profile: Profile) -> Result<Response> {
     let tag = HeaderValue::try_from(entity_tag(profile.version)).map_err(ApiError::internal)?;
     Ok(([(ETAG, tag)], Json(ProfileRecordBody::from(profile))).into_response())
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use latchkey_domain::ids::{ProfileId, UserId};
-use latchkey_domain::profile::Profile;
+use latchkey_domain::profile::{AvatarUrl, Bio, Profile, Username};
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,10 +40,10 @@ impl From<Profile> for PublicProfileBody {
         Self {
             id: profile.id,
             auth_id: profile.user_id,
-            name: profile.name.as_str().to_owned(),
-            username: profile.username.map(|username| username.as_str().to_owned()),
-            avatar_url: profile.avatar_url.map(|url| url.as_str().to_owned()),
-            bio: profile.bio.map(|bio| bio.as_str().to_owned()),
+            name: profile.name.into_string(),
+            username: profile.username.map(Username::into_string),
+            avatar_url: profile.avatar_url.map(AvatarUrl::into_string),
+            bio: profile.bio.map(Bio::into_string),
             created_at: profile.created_at,
         }
     }
