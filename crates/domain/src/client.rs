@@ -41,15 +41,24 @@ impl ClientAddress {
         self.0
     }
 
-    /// What limits count by: the address for IPv4, its /64 network for IPv6.
+    /// What limits count by: the address for IPv4, the first of its /64 network for IPv6.
     #[must_use]
-    pub fn network(self) -> String {
+    pub fn network(self) -> IpAddr {
         match self.0 {
-            IpAddr::V4(v4) => v4.to_string(),
+            IpAddr::V4(_) => self.0,
             IpAddr::V6(v6) => {
                 let [a, b, c, d, ..] = v6.segments();
-                format!("{}/64", Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
             }
+        }
+    }
+
+    /// The same as text, which the keys of limits in a store are made of.
+    #[must_use]
+    pub fn network_text(self) -> String {
+        match self.network() {
+            IpAddr::V4(v4) => v4.to_string(),
+            IpAddr::V6(v6) => format!("{v6}/64"),
         }
     }
 }
@@ -76,7 +85,7 @@ mod tests {
 
     #[test]
     fn ipv6_counts_by_its_64() {
-        assert_eq!(address("2001:db8:1:2:3::4").network(), "2001:db8:1:2::/64");
+        assert_eq!(address("2001:db8:1:2:3::4").network_text(), "2001:db8:1:2::/64");
         assert_eq!(address("2001:db8:1:2::9").network(), address("2001:db8:1:2:ffff::1").network());
     }
 }

@@ -79,6 +79,23 @@ pub struct TakeTerms {
     pub most: Timestamp,
 }
 
+impl Rate {
+    /// Takes a token from a bucket whose state is `full_at`, the moment at which it will be full again (the
+    /// theoretical arrival time of the generic cell rate algorithm); an unknown bucket is full. Answers the new state,
+    /// or how long to wait.
+    pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Duration> {
+        let burst = self.burst.max(1);
+        let token = self.window / burst;
+        // No bucket is further from full than its window: what says so was written before the clock stepped back.
+        let full_at = full_at.unwrap_or(now).min(now.plus(self.window)).max(now);
+        let after = full_at.plus(token);
+        let fill = after.since(now);
+        // The token's length is rounded down, so a whole bucket is counted in the same measure.
+        let whole = token * burst;
+        if fill <= whole { Ok(after) } else { Err(fill.saturating_sub(whole)) }
+    }
+}
+
 impl Take {
     /// The rule in numbers.
     #[must_use]
@@ -92,21 +109,9 @@ impl Take {
         }
     }
 
-    /// Takes a token from a bucket whose state is `full_at`, the moment at which it will be full again (the
-    /// theoretical arrival time of the generic cell rate algorithm); an unknown bucket is full. Answers the new state.
+    /// Takes a token from its bucket, as [`Rate::take`] does.
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Limited> {
-        let burst = self.rate.burst.max(1);
-        let token = self.rate.window / burst;
-        // No bucket is further from full than its window: what says so was written before the clock stepped back.
-        let full_at = full_at.unwrap_or(now).min(now.plus(self.rate.window)).max(now);
-        let after = full_at.plus(token);
-        let fill = after.since(now);
-        // The token's length is rounded down, so a whole bucket is counted in the same measure.
-        let whole = token * burst;
-        if fill <= whole {
-            return Ok(after);
-        }
-        Err(Limited { limit: self.limit, retry_after: fill.saturating_sub(whole) })
+        self.rate.take(full_at, now).map_err(|retry_after| Limited { limit: self.limit, retry_after })
     }
 }
 

@@ -2,9 +2,10 @@
 //! What instances must share is counted in the store; the coarse limits of reads and refreshes are kept here.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
-use latchkey_domain::client::Client;
+use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
@@ -24,10 +25,20 @@ pub struct Limits {
     local: Mutex<Buckets>,
 }
 
-/// The buckets of this instance.
+/// The limits whose buckets are kept here, each per address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Coarse {
+    Refresh,
+    OAuth,
+    UnknownState,
+    PublicRead,
+}
+
+/// The buckets of this instance, by limit and network. They never leave the process, so no hash stands for the address
+/// as in a store: these are taken from at every read.
 #[derive(Default)]
 struct Buckets {
-    full_at: HashMap<LimitKey, Timestamp>,
+    full_at: HashMap<(Coarse, IpAddr), Timestamp>,
     left_by_sweep: usize,
 }
 
@@ -47,7 +58,7 @@ impl Limits {
     /// Guess limits of a password check, unless limits are off.
     #[must_use]
     pub fn sign_in_guard(&self, email: &EmailKey, client: &Client) -> Option<SignInGuard> {
-        let network = client.address.network();
+        let network = client.address.network_text();
         self.config.enabled.then(|| SignInGuard {
             pair: LimitKey::new("sign-in pair", &[email.as_str(), &network]),
             pair_policy: self.config.sign_in_pair,
@@ -113,37 +124,35 @@ impl Limits {
 
     /// Takes from this instance's bucket for refreshes.
     pub fn take_refresh(&self, client: &Client, now: Timestamp) -> Result<()> {
-        self.take_here(&self.by_address("refresh, per address", self.config.refresh_address, client), now)
+        self.take_here(Coarse::Refresh, client.address, now)
     }
 
     /// Takes from this instance's bucket for sign-ins through providers.
     pub fn take_oauth(&self, client: &Client, now: Timestamp) -> Result<()> {
-        let rate = self.config.oauth_address;
-        self.take_here(&self.by_address("sign-in through providers, per address", rate, client), now)
+        self.take_here(Coarse::OAuth, client.address, now)
     }
 
     /// Whether so many unknown states came back from a client that no more of its returns are looked at. Those of
     /// flows that were begun count nowhere: each took from the bucket of [`Self::take_oauth`] at its start.
     pub fn has_guessed_states(&self, client: &Client, now: Timestamp) -> bool {
+        if !self.config.enabled {
+            return false;
+        }
+        let limit = Coarse::UnknownState;
         let local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut takes = self.unknown_state(client).into_iter();
-        takes.any(|take| take.take(local.full_at.get(&take.key).copied(), now).is_err())
+        let full_at = local.full_at.get(&(limit, client.address.network())).copied();
+        self.coarse_rate(limit).take(full_at, now).is_err()
     }
 
     /// Counts an unknown state that came back from a client.
     pub fn note_unknown_state(&self, client: &Client, now: Timestamp) {
         // Whether it was the last one matters at the next.
-        let _ = self.take_here(&self.unknown_state(client), now);
-    }
-
-    fn unknown_state(&self, client: &Client) -> Vec<Take> {
-        self.by_address("unknown OAuth states, per address", self.config.oauth_address, client)
+        let _ = self.take_here(Coarse::UnknownState, client.address, now);
     }
 
     /// Takes from this instance's bucket for searches and public profiles.
     pub fn take_public_read(&self, client: &Client, now: Timestamp) -> Result<()> {
-        let rate = self.config.public_read_address;
-        self.take_here(&self.by_address("search and public profile, per address", rate, client), now)
+        self.take_here(Coarse::PublicRead, client.address, now)
     }
 
     /// Forgets buckets that are full again; answers how many.
@@ -156,22 +165,45 @@ impl Limits {
         if !self.config.enabled {
             return Vec::new();
         }
-        vec![Take { key: LimitKey::new(limit, &[&client.address.network()]), rate, limit }]
+        vec![Take { key: LimitKey::new(limit, &[&client.address.network_text()]), rate, limit }]
     }
 
-    fn take_here(&self, takes: &[Take], now: Timestamp) -> Result<()> {
-        if takes.is_empty() {
+    const fn coarse_rate(&self, limit: Coarse) -> Rate {
+        match limit {
+            Coarse::Refresh => self.config.refresh_address,
+            Coarse::OAuth | Coarse::UnknownState => self.config.oauth_address,
+            Coarse::PublicRead => self.config.public_read_address,
+        }
+    }
+
+    fn take_here(&self, limit: Coarse, address: ClientAddress, now: Timestamp) -> Result<()> {
+        if !self.config.enabled {
             return Ok(());
         }
         let mut local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
         if local.full_at.len() >= SWEEP_AT.max(2 * local.left_by_sweep) {
             local.sweep(now);
         }
-        for take in takes {
-            let after = take.take(local.full_at.get(&take.key).copied(), now)?;
-            local.full_at.insert(take.key, after);
-        }
+        let bucket = (limit, address.network());
+        let full_at = local.full_at.get(&bucket).copied();
+        let after = self
+            .coarse_rate(limit)
+            .take(full_at, now)
+            .map_err(|retry_after| Limited { limit: limit.name(), retry_after })?;
+        local.full_at.insert(bucket, after);
         Ok(())
+    }
+}
+
+impl Coarse {
+    /// Its name in a refusal.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Refresh => "refresh, per address",
+            Self::OAuth => "sign-in through providers, per address",
+            Self::UnknownState => "unknown OAuth states, per address",
+            Self::PublicRead => "search and public profile, per address",
+        }
     }
 }
 
