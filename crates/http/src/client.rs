@@ -90,10 +90,16 @@ impl ClientInfo {
         })
     }
 
+    /// Its address, for use cases that ask for no more of the client.
+    #[must_use]
+    pub fn address(&self) -> ClientAddress {
+        ClientAddress::new(self.address)
+    }
+
     /// The client as use cases know it.
     #[must_use]
     pub fn to_domain(&self) -> Client {
-        Client::new(ClientAddress::new(self.address), self.user_agent.as_deref())
+        Client::new(self.address(), self.user_agent.as_deref())
     }
 }
 

@@ -151,8 +151,8 @@ impl Limits {
     }
 
     /// Takes from this instance's bucket for searches and public profiles.
-    pub fn take_public_read(&self, client: &Client, now: Timestamp) -> Result<()> {
-        self.take_here(Coarse::PublicRead, client.address, now)
+    pub fn take_public_read(&self, address: ClientAddress, now: Timestamp) -> Result<()> {
+        self.take_here(Coarse::PublicRead, address, now)
     }
 
     /// Forgets buckets that are full again; answers how many.

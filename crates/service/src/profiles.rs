@@ -1,6 +1,6 @@
 //! Profiles: reading one's own and others', changing one's own.
 
-use latchkey_domain::client::Client;
+use latchkey_domain::client::ClientAddress;
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{LARGEST_OBJECT, Name, NewProfile, Profile, ProfilePatch};
 use latchkey_store::{UpdateProfile, UpdateProfileOutcome};
@@ -28,9 +28,9 @@ impl Service {
         own.profile.map(|profile| *profile).ok_or(Error::ProfileNotFound)
     }
 
-    /// Anybody's profile.
-    pub async fn public_profile(&self, user_id: UserId, client: &Client) -> Result<Profile> {
-        self.limits.take_public_read(client, self.clock.now())?;
+    /// Anybody's profile, for somebody at this address.
+    pub async fn public_profile(&self, user_id: UserId, address: ClientAddress) -> Result<Profile> {
+        self.limits.take_public_read(address, self.clock.now())?;
         self.store.find_profile(user_id).await?.ok_or(Error::UserNotFound)
     }
 

@@ -82,7 +82,7 @@ impl Service {
         page: Page,
         client: &Client,
     ) -> Result<ProfileHits> {
-        self.limits.take_public_read(client, self.clock.now())?;
+        self.limits.take_public_read(client.address, self.clock.now())?;
         if let Some(following) = self.search.following.load_full()
             && let Some(hits) = self.search_index(&following, query, page).await?
         {

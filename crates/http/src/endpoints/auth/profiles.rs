@@ -39,7 +39,7 @@ pub async fn get(
     let user_id = user_id
         .parse()
         .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
-    let profile = app.service.public_profile(user_id, &client.to_domain()).await?;
+    let profile = app.service.public_profile(user_id, client.address()).await?;
     Ok(Json(flat(&profile)))
 }
 

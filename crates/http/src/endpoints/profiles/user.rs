@@ -58,5 +58,5 @@ pub async fn get(
     let user_id = user_id
         .parse()
         .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
-    Ok(Json(app.service.public_profile(user_id, &client.to_domain()).await?.into()))
+    Ok(Json(app.service.public_profile(user_id, client.address()).await?.into()))
 }
