@@ -140,7 +140,13 @@ fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
 /// A user agent fit to be stored and shown.
 fn user_agent(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
-    let kept: String = text.chars().filter(|c| !c.is_control()).take(USER_AGENT_KEPT).collect();
+    // Nearly all are fit as they came. To go through them character by character is for the others.
+    let is_plain = text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'));
+    let kept = if is_plain && text.len() <= USER_AGENT_KEPT {
+        text
+    } else {
+        text.chars().filter(|c| !c.is_control()).take(USER_AGENT_KEPT).collect()
+    };
     let kept = kept.trim();
     (!kept.is_empty()).then(|| kept.to_owned())
 }
@@ -200,6 +206,7 @@ mod tests {
         assert_eq!(user_agent(&[b'a'; 9000]).unwrap().len(), 256);
         assert_eq!(user_agent(b"\xff\xfe").as_deref(), Some("\u{fffd}\u{fffd}"));
         assert_eq!(user_agent(b" \t "), None);
+        assert_eq!(user_agent(b" curl/8.5.0 ").as_deref(), Some("curl/8.5.0"));
     }
 
     #[test]
