@@ -29,7 +29,8 @@ use crate::error::{ApiError, Shaped};
 use crate::origin::KnownOrigins;
 use crate::settings::HttpSettings;
 
-/// Where request ids come from. A closure `Fn() -> Uuid` is one.
+/// Where request ids come from: the header `X-Request-Id` of an answer, and a field of its log lines. Always made here:
+/// an id that a client sends is not taken over. A closure `Fn() -> Uuid` is one.
 pub trait RequestIds: Send + Sync {
     /// The id of the next request.
     fn next_id(&self) -> Uuid;
@@ -40,11 +41,6 @@ impl<F: Fn() -> Uuid + Send + Sync> RequestIds for F {
         self()
     }
 }
-
-/// The id of a request: an extension of it, the header `X-Request-Id` of its answer, and a field of its log lines.
-/// Always made here: an id that a client sends is not taken over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestId(pub Uuid);
 
 /// The outermost layers.
 #[derive(Clone)]
@@ -96,7 +92,7 @@ where
 }
 
 /// The outermost step: every answer passes here, and leaves with its shape, its headers and its log line.
-async fn boundary<S>(edge: &Edge, inside: S, mut request: Request) -> Response
+async fn boundary<S>(edge: &Edge, inside: S, request: Request) -> Response
 where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
@@ -106,7 +102,6 @@ where
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
     let is_head = request.method() == Method::HEAD;
-    request.extensions_mut().insert(RequestId(request_id));
 
     let span = tracing::info_span!("request", %request_id, method, route);
     let response = answer(edge, inside, request).instrument(span).await;
