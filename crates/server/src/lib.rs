@@ -8,13 +8,14 @@
 //! | [`storage`] | the database: opened, waited for, migrated |
 //! | [`wiring`] | settings become a service |
 //! | [`commands`] | what each command does |
-//! | [`serve`], [`workers`], [`banner`], [`logging`] | the running service |
+//! | [`serve`], [`request_ids`], [`workers`], [`banner`], [`logging`] | the running service |
 
 pub mod banner;
 pub mod cli;
 pub mod commands;
 pub mod data_folder;
 pub mod logging;
+pub mod request_ids;
 pub mod serve;
 pub mod settings;
 pub mod storage;

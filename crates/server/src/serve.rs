@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::banner::banner;
+use crate::request_ids::DrawnIds;
 use crate::settings::Settings;
 use crate::storage::Patience;
 use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
@@ -170,9 +171,9 @@ fn waiting_router(settings: &Settings) -> axum::Router {
 
 fn layered_router(service: &Arc<Service>, settings: &Settings) -> axum::Router {
     let app = App::new(Arc::clone(service), http_settings(settings), settings.server.cors_origins.clone());
-    let ids = Arc::clone(service);
-    let next_id = move || uuid::Builder::from_random_bytes(ids.random_bytes()).into_uuid();
-    let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(next_id));
+    let source = Arc::clone(service);
+    let ids = DrawnIds::new(move || source.random_bytes());
+    let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(ids));
     edge.wrap(router(app))
 }
 
