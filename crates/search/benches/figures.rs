@@ -10,14 +10,16 @@
     unreachable_pub
 )]
 
+mod hostile;
 mod town;
 
 use std::time::{Duration, Instant};
 
 use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
-use latchkey_search::{Change, Index};
+use latchkey_search::{Change, Footprint, Index};
 
+use hostile::hostile;
 use town::{Numbers, classes, entry, loaded};
 
 const SAMPLES: usize = 400;
@@ -36,7 +38,9 @@ fn main() {
         megabytes("VmRSS"),
         megabytes("VmHWM")
     );
-    table(&index);
+    parts(&index.footprint(), profiles);
+    table(&index, classes());
+    table(&index, hostile(&index, profiles));
 
     let mut numbers = Numbers(1);
     let begun = Instant::now();
@@ -57,13 +61,37 @@ fn main() {
         worst.as_secs_f64() * 1_000.0,
         megabytes("VmRSS")
     );
-    table(&index);
+    parts(&index.footprint(), profiles);
+    table(&index, classes());
+    table(&index, hostile(&index, profiles));
 }
 
-fn table(index: &Index) {
+/// Memory by what it is taken for.
+fn parts(taken: &Footprint, profiles: u64) {
+    println!("| part | MB | bytes of a profile |");
+    println!("|---|---|---|");
+    for (part, bytes) in [
+        ("keys", taken.keys),
+        ("texts of words", taken.word_texts),
+        ("ranks of words", taken.word_ranks),
+        ("grams", taken.grams),
+        ("common texts, prepared", taken.common),
+        ("names and usernames", taken.heads),
+        ("common beginnings, prepared", taken.beginnings),
+        ("all", taken.total()),
+    ] {
+        println!(
+            "| {part} | {:.1} | {} |",
+            bytes as f64 / f64::from(1 << 20),
+            bytes as u64 / profiles.max(1)
+        );
+    }
+}
+
+fn table(index: &Index, classes: Vec<(&'static str, Vec<String>, u64)>) {
     println!("| class | hits | p50 ms | p99 ms | p99 ms of processor time | most |");
     println!("|---|---|---|---|---|---|");
-    for (class, queries, offset) in classes() {
+    for (class, queries, offset) in classes {
         let (mut waited, mut worked, mut hits) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..SAMPLES {
             let query = SearchQuery::parse(&queries[number % queries.len()]).unwrap();

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::footprint::bytes_of_list;
+
 /// Pieces that count from one base.
 const TOGETHER: usize = 1 << 12;
 
@@ -39,6 +41,10 @@ impl Ends {
     pub(crate) fn shrink(&mut self) {
         self.bases.shrink_to_fit();
         self.ends.shrink_to_fit();
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        bytes_of_list(&self.bases) + bytes_of_list(&self.ends)
     }
 
     fn end(&self, number: usize) -> usize {

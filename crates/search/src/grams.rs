@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use memchr::memmem::Finder;
 
+use crate::footprint::bytes_of_list;
 use crate::inverted::Inverted;
 use crate::unions::{Prepared, cost};
 
@@ -19,6 +20,9 @@ const NARROWING: usize = 4;
 /// So few candidates are looked at one by one.
 const FEW: usize = if cfg!(test) { 2 } else { 64 };
 
+/// Reading a list that is so many times as long as the candidates takes longer than looking at them one by one.
+const LONG: usize = if cfg!(test) { 2 } else { 16 };
+
 /// Three characters as one number.
 type Gram = u64;
 
@@ -30,6 +34,8 @@ pub(crate) struct Grams {
     ends: Vec<usize>,
     /// Lists of ascending word numbers: the difference to the one before, seven bits to a byte, the last one marked.
     lists: Vec<u8>,
+    /// What uniting the words of each list takes, in nanoseconds.
+    costs: Vec<u32>,
 }
 
 fn grams_of(word: &str) -> impl Iterator<Item = (usize, Gram)> {
@@ -56,29 +62,51 @@ impl Grams {
         (grams, prepared)
     }
 
+    /// About what uniting the words that hold this text of three characters or more takes at the most, in nanoseconds.
+    pub(crate) fn cost(&self, text: &str) -> u64 {
+        let costs =
+            grams_of(text).map(|(_, gram)| self.known.binary_search(&gram).map(|number| self.costs[number]));
+        u64::from(costs.map(Result::unwrap_or_default).min().unwrap_or_default())
+    }
+
     /// The words that hold this text of three characters or more, ascending.
     pub(crate) fn words_with(&self, text: &str, words: &Inverted) -> Vec<usize> {
-        let mut lists = Vec::new();
-        for (_, gram) in grams_of(text) {
-            let Ok(number) = self.known.binary_search(&gram) else { return Vec::new() };
-            lists.push(self.list(number));
+        let mut found = self.candidates(text);
+        if text.chars().nth(GRAM as usize).is_some() {
+            let finder = Finder::new(text);
+            found.retain(|&word| finder.find(words.texts.get(word).as_bytes()).is_some());
         }
+        found
+    }
+
+    /// Words among which all are that hold this text of three characters or more, ascending.
+    pub(crate) fn candidates(&self, text: &str) -> Vec<usize> {
+        let Some(mut lists) = self.lists_of(text) else { return Vec::new() };
         lists.sort_unstable_by_key(|list| (list.len(), list.as_ptr()));
         lists.dedup_by_key(|list| list.as_ptr());
         let Some((shortest, longer)) = lists.split_first() else { return Vec::new() };
 
         let mut found: Vec<usize> = Decoded::new(shortest).collect();
         for list in longer.iter().take(NARROWING) {
-            if found.len() <= FEW {
+            if found.len() <= FEW || list.len() / LONG > found.len() {
                 break;
             }
             narrow(&mut found, list);
         }
-        if !longer.is_empty() || text.chars().nth(GRAM as usize).is_some() {
-            let finder = Finder::new(text);
-            found.retain(|&word| finder.find(words.texts.get(word).as_bytes()).is_some());
-        }
         found
+    }
+
+    /// The list of each gram of a text; nothing where a gram is in no word.
+    fn lists_of(&self, text: &str) -> Option<Vec<&[u8]>> {
+        grams_of(text).map(|(_, gram)| Some(self.list(self.known.binary_search(&gram).ok()?))).collect()
+    }
+
+    /// What the lists take in memory.
+    pub(crate) fn footprint(&self) -> usize {
+        bytes_of_list(&self.known)
+            + bytes_of_list(&self.ends)
+            + bytes_of_list(&self.lists)
+            + bytes_of_list(&self.costs)
     }
 
     fn list(&self, number: usize) -> &[u8] {
@@ -225,7 +253,8 @@ impl Census {
                 *last = word;
             }
         }
-        (Grams { known, ends, lists }, weights)
+        let costs = weights.iter().map(|&weight| u32::try_from(weight).unwrap_or(u32::MAX)).collect();
+        (Grams { known, ends, lists, costs }, weights)
     }
 }
 

@@ -9,6 +9,7 @@ use latchkey_domain::page::Page;
 use latchkey_domain::search::{SearchQuery, matches};
 use roaring::RoaringBitmap;
 
+use crate::footprint::Footprint;
 use crate::key::{Change, Entry, Key};
 use crate::pages::{Run, page};
 use crate::part::{Found, Part};
@@ -134,6 +135,13 @@ impl Index {
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         self.view.load().fresh.len() + FRESH > TOO_MANY_FRESH
+    }
+
+    /// What all parts take in memory. Looks at every set, which takes milliseconds.
+    #[must_use]
+    pub fn footprint(&self) -> Footprint {
+        let view = self.view.load();
+        view.parts.iter().fold(Footprint::default(), |sum, one| sum.plus(one.part.footprint()))
     }
 
     fn change(&self, change: impl FnOnce(&mut View)) {

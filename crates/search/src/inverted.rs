@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use roaring::RoaringBitmap;
 
 use crate::ends::Ends;
+use crate::footprint::{bytes_of_list, bytes_of_set};
 use crate::strings::Strings;
 
 /// Ranks of one text up to which they are kept plainly, not as a set: most texts are had by very few profiles.
@@ -75,6 +76,13 @@ impl Inverted {
             return Ranks::Large(set);
         }
         Ranks::Plain(plain)
+    }
+
+    /// What the ranks take in memory, without the texts.
+    pub(crate) fn footprint_of_ranks(&self) -> usize {
+        let sets: usize = self.large.values().map(bytes_of_set).sum();
+        let slots = self.large.capacity() * (size_of::<usize>() + 1);
+        self.ends.bytes() + bytes_of_list(&self.plain) + slots + sets
     }
 
     pub(crate) fn shrink(&mut self) {

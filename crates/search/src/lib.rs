@@ -8,17 +8,21 @@
 //! |---|---|
 //! | `index` | what is searched now: large parts that never change, the newest changes, and how one becomes the other |
 //! | `part` | one unchanging part and what a query finds in it |
+//! | `left` | looking for a word in the few profiles that have the others |
 //! | `grams` | which words hold a text; sets made in advance where that would be long |
 //! | `inverted`, `strings`, `ends` | sorted texts, each with the ranks of the profiles that have it |
 //! | `draft` | making a part out of entries, or one out of several |
+//! | `footprint` | what all of it takes in memory |
 //! | `pages` | the page at an offset across several parts |
 
 mod draft;
 mod ends;
+mod footprint;
 mod grams;
 mod index;
 mod inverted;
 mod key;
+mod left;
 mod loader;
 mod pages;
 mod part;
@@ -29,6 +33,7 @@ mod unions;
 #[cfg(test)]
 mod tests;
 
+pub use footprint::Footprint;
 pub use index::{Hits, Index};
 pub use key::{Change, Entry, Key};
 pub use loader::Loader;

@@ -47,6 +47,11 @@ impl Strings {
         self.text.len()
     }
 
+    /// What it takes in memory.
+    pub(crate) fn footprint(&self) -> usize {
+        self.text.capacity() + self.ends.bytes()
+    }
+
     pub(crate) fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink();

@@ -78,17 +78,34 @@ enum Step {
     Show(Vec<(u8, SearchText)>),
     Hide(u8),
     Tidy,
-    /// A text, or part of the text of a profile that is there; limit and offset.
-    Search(Result<String, (u8, usize, usize)>, u32, u64),
+    Search(Query, u32, u64),
+}
+
+#[derive(Debug, Clone)]
+enum Query {
+    Text(String),
+    /// Parts of the text of one profile that is there, as words: which profile, and where each part is.
+    Parts(u8, Vec<(usize, usize)>),
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let part = (0..80_usize, 1..12_usize);
+    let short_part = (0..80_usize, 1..5_usize);
+    prop_oneof![
+        2 => text(2, 2).prop_map(Query::Text),
+        1 => text(30, 2).prop_map(Query::Text),
+        2 => (any::<u8>(), part).prop_map(|(which, part)| Query::Parts(which, vec![part])),
+        2 => (any::<u8>(), prop::collection::vec(short_part, 2..30))
+            .prop_map(|(which, parts)| Query::Parts(which, parts)),
+    ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let query = prop_oneof![text(2, 2).prop_map(Ok), (any::<u8>(), 0..30_usize, 1..12_usize).prop_map(Err),];
     prop_oneof![
         2 => prop::collection::vec((0..150_u8, searched()), 1..6).prop_map(Step::Show),
         1 => (0..150_u8).prop_map(Step::Hide),
         1 => Just(Step::Tidy),
-        5 => (query, 1..8_u32, 0..20_u64).prop_map(|(query, limit, offset)| Step::Search(query, limit, offset)),
+        5 => (query(), 1..8_u32, 0..20_u64).prop_map(|(query, limit, offset)| Step::Search(query, limit, offset)),
     ]
 }
 
@@ -110,13 +127,23 @@ fn check(index: &Index, model: &Model, query: &SearchQuery, limit: u32, offset: 
     assert_eq!(hits.ids, page, "{:?}", query.folded());
 }
 
-/// Part of what a profile says.
-fn cut(model: &Model, (which, start, length): (u8, usize, usize)) -> String {
-    let Some(text) = model.values().nth(usize::from(which) % model.len().max(1)) else {
-        return "a".to_owned();
+/// The query as sent, cut where it would be too long.
+fn spelled(model: &Model, query: Query) -> String {
+    let text = match query {
+        Query::Text(text) => text,
+        Query::Parts(which, parts) => {
+            let Some(text) = model.values().nth(usize::from(which) % model.len().max(1)) else {
+                return "a".to_owned();
+            };
+            let whole = format!("{} {} {}", text.name, text.username, text.bio);
+            let chars = whole.chars().count();
+            let words = parts
+                .into_iter()
+                .map(|(start, length)| whole.chars().skip(start % chars).take(length).collect::<String>());
+            words.collect::<Vec<_>>().join(" ")
+        }
     };
-    let whole = format!("{} {} {}", text.name, text.username, text.bio);
-    whole.chars().skip(start % whole.chars().count().max(1)).take(length).collect()
+    text.chars().take(SearchQuery::MAX_CHARS).collect()
 }
 
 fn walk(index: &Index, model: &mut Model, steps: Vec<Step>) {
@@ -136,8 +163,7 @@ fn walk(index: &Index, model: &mut Model, steps: Vec<Step>) {
             }
             Step::Tidy => drop(index.tidy()),
             Step::Search(text, limit, offset) => {
-                let text = text.unwrap_or_else(|part| cut(model, part));
-                if let Ok(query) = SearchQuery::parse(&text) {
+                if let Ok(query) = SearchQuery::parse(&spelled(model, text)) {
                     check(index, model, &query, limit, offset);
                 }
             }

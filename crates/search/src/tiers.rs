@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
+use crate::footprint::bytes_of_prepared;
 use crate::inverted::Inverted;
 use crate::unions::{Prepared, unite};
 
@@ -26,6 +27,11 @@ impl Tiers {
         let mut maker = Maker { heads: &heads, profiles, made: &mut beginnings };
         maker.split(&all, 0, 0);
         Self { heads, beginnings }
+    }
+
+    /// What the sets take in memory, without the names.
+    pub(crate) fn footprint_of_sets(&self) -> usize {
+        bytes_of_prepared(&self.beginnings)
     }
 
     /// The profiles of the tier [`latchkey_domain::search::Tier::Exact`].

@@ -14,7 +14,7 @@ pub(crate) type Prepared = HashMap<Box<str>, Arc<RoaringBitmap>>;
 const SPARSE: usize = if cfg!(test) { 4 } else { 256 };
 
 /// What finding one text among many costs, in nanoseconds, as measured in the order of magnitude.
-const COST_OF_TEXT: u64 = 60;
+pub(crate) const COST_OF_TEXT: u64 = 60;
 const COST_OF_RANK: u64 = 3;
 /// A set's container of 2¹⁶ profiles.
 const COST_OF_CONTAINER: u64 = 400;
@@ -36,6 +36,20 @@ pub(crate) fn unite(
     numbers: impl Iterator<Item = usize>,
     profiles: usize,
 ) -> RoaringBitmap {
+    let (plain, mut large, count) = split(inverted, numbers);
+    let few = gather(&plain, count, profiles);
+    if large.is_empty() {
+        return few;
+    }
+    large.push(&few);
+    large.union()
+}
+
+/// The plain ranks of these texts, the sets of those that have one, and how many ranks are plain.
+pub(crate) fn split(
+    inverted: &Inverted,
+    numbers: impl Iterator<Item = usize>,
+) -> (Vec<&[u32]>, Vec<&RoaringBitmap>, usize) {
     let mut plain = Vec::new();
     let mut large = Vec::new();
     let mut count = 0;
@@ -48,12 +62,7 @@ pub(crate) fn unite(
             Ranks::Large(set) => large.push(set),
         }
     }
-    let few = gather(&plain, count, profiles);
-    if large.is_empty() {
-        return few;
-    }
-    large.push(&few);
-    large.union()
+    (plain, large, count)
 }
 
 fn gather(plain: &[&[u32]], count: usize, profiles: usize) -> RoaringBitmap {

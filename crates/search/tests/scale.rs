@@ -54,9 +54,24 @@ fn check_all(index: &Index, model: &Model) {
     queries.extend(fixed.map(str::to_owned));
     queries.push(format!("{} {}", bio_word(1), bio_word(12)));
     queries.push(town::entry(77).text.name);
+    queries.extend((0..40).map(many_words));
     for query in &queries {
         check(index, model, query);
     }
+}
+
+/// As many pieces of one profile's words as a query may hold: it has them all, and others have some.
+fn many_words(number: u64) -> String {
+    let mut numbers = Numbers(number);
+    let text = town::entry(numbers.below(PROFILES)).text;
+    let pieces = text.bio.split(' ').chain(text.name.split(' ')).map(|word| {
+        let length = usize::try_from(1 + numbers.below(5)).unwrap().min(word.len());
+        let most = if length < 3 { 0 } else { word.len() - length };
+        let start = usize::try_from(numbers.below(most as u64 + 1)).unwrap();
+        &word[start..start + length]
+    });
+    let query = pieces.collect::<Vec<_>>().join(" ");
+    query.chars().take(SearchQuery::MAX_CHARS).collect()
 }
 
 #[test]

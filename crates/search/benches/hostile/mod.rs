@@ -1,0 +1,134 @@
+//! Queries made to hurt: the longest that are allowed, of words that many profiles have, that all of them match at
+//! least one profile, so that no set is empty before the last word was looked at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hint::black_box;
+use std::time::Duration;
+
+use latchkey_domain::page::Page;
+use latchkey_domain::search::SearchQuery;
+use latchkey_search::Index;
+
+use crate::processor_time;
+use crate::town::{Numbers, bio_word, entry};
+
+/// Profiles out of whose texts the queries are made.
+const VICTIMS: usize = 40;
+/// Characters of a query.
+const LONGEST: usize = SearchQuery::MAX_CHARS;
+/// An offset that no query reaches.
+const BEYOND: u64 = 1 << 40;
+
+/// Queries of each class, at this index.
+pub(crate) fn hostile(index: &Index, profiles: u64) -> Vec<(&'static str, Vec<String>, u64)> {
+    let victims = victims(profiles);
+    let of_all = |pieces: fn(&str) -> Vec<String>, dearest: &mut Dearest<'_>| -> Vec<String> {
+        victims.iter().map(|text| dearest.query(pieces(text))).collect()
+    };
+    let mut dearest = Dearest { index, known: BTreeMap::new() };
+    let three = of_all(|text| infixes(text, 3), &mut dearest);
+    let four = of_all(|text| infixes(text, 4), &mut dearest);
+    let five = of_all(|text| infixes(text, 5), &mut dearest);
+    let one = of_all(|text| beginnings(text, 1), &mut dearest);
+    let two = of_all(|text| beginnings(text, 2), &mut dearest);
+    let mixed = of_all(|text| [infixes(text, 3), beginnings(text, 2)].concat(), &mut dearest);
+    let some: Vec<String> =
+        three.iter().map(|query| query.split(' ').take(4).collect::<Vec<_>>().join(" ")).collect();
+    let infix = dearest.dearest(&[3, 4, 5], VICTIMS);
+    let common: Vec<String> = (0..20).map(bio_word).filter(|word| word.len() > 2).collect();
+    vec![
+        ("25 grams of three letters", three, 0),
+        ("4 grams of three letters", some, 0),
+        ("20 infixes of four letters", four, 0),
+        ("16 infixes of five letters", five, 0),
+        ("all first letters", one, 0),
+        ("33 beginnings of two letters", two, 0),
+        ("grams and beginnings", mixed, 0),
+        (
+            "50 words of one letter",
+            vec![repeated("a", 50), "a b c d e f g h i k l m n o p r s t v ".repeat(2)],
+            0,
+        ),
+        ("300 letters after folding", vec!["ﬃ".repeat(LONGEST), "㌀".repeat(LONGEST)], 0),
+        ("50 words of three after folding", vec![squared()], 0),
+        ("dearest single infixes", infix, 0),
+        ("offset beyond the end", common, BEYOND),
+    ]
+}
+
+/// Texts of profiles that say much.
+fn victims(profiles: u64) -> Vec<String> {
+    let mut numbers = Numbers(7);
+    let texts = std::iter::from_fn(|| Some(entry(numbers.below(profiles)).text));
+    let texts = texts.filter(|text| text.bio.split(' ').count() > 22);
+    texts.map(|text| format!("{} {} {}", text.name, text.username, text.bio)).take(VICTIMS).collect()
+}
+
+fn infixes(text: &str, length: usize) -> Vec<String> {
+    let words = text.split(' ').filter(|word| word.len() >= length);
+    words.flat_map(|word| (0..=word.len() - length).map(|at| word[at..at + length].to_owned())).collect()
+}
+
+fn beginnings(text: &str, length: usize) -> Vec<String> {
+    text.split(' ').filter(|word| word.len() >= length).map(|word| word[..length].to_owned()).collect()
+}
+
+fn repeated(word: &str, times: usize) -> String {
+    vec![word; times].join(" ")
+}
+
+/// Fifty characters that fold to words of three and more.
+fn squared() -> String {
+    let signs = ('㎀'..='㏟').filter(|sign| {
+        SearchQuery::parse(&sign.to_string())
+            .is_ok_and(|query| query.folded().chars().count() > 2 && !query.folded().contains(' '))
+    });
+    signs.take(50).map(|sign| sign.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// What each piece costs alone.
+struct Dearest<'a> {
+    index: &'a Index,
+    known: BTreeMap<String, Duration>,
+}
+
+impl Dearest<'_> {
+    /// The dearest of these pieces, as many as a query may hold.
+    fn query(&mut self, pieces: Vec<String>) -> String {
+        let pieces: BTreeSet<String> = pieces.into_iter().collect();
+        let mut by_cost: Vec<_> = pieces.into_iter().map(|piece| (self.cost(&piece), piece)).collect();
+        by_cost.sort_by(|a, b| b.cmp(a));
+        let mut query = Vec::new();
+        let mut room = LONGEST;
+        for (_, piece) in by_cost {
+            if piece.len() <= room {
+                room = room.saturating_sub(piece.len() + 1);
+                query.push(piece);
+            }
+        }
+        query.join(" ")
+    }
+
+    /// The dearest of all pieces of these lengths that were looked at.
+    fn dearest(&self, lengths: &[usize], count: usize) -> Vec<String> {
+        let mut by_cost: Vec<_> =
+            self.known.iter().filter(|(piece, _)| lengths.contains(&piece.len())).collect();
+        by_cost.sort_by(|a, b| b.1.cmp(a.1));
+        by_cost.into_iter().take(count).map(|(piece, _)| piece.clone()).collect()
+    }
+
+    fn cost(&mut self, piece: &str) -> Duration {
+        if let Some(&cost) = self.known.get(piece) {
+            return cost;
+        }
+        let query = SearchQuery::parse(piece).unwrap();
+        let times = (0..3).map(|_| {
+            let begun = processor_time();
+            black_box(self.index.search(&query, Page::default()));
+            processor_time().saturating_sub(begun)
+        });
+        let cost = times.min().unwrap_or_default();
+        self.known.insert(piece.to_owned(), cost);
+        cost
+    }
+}
