@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, HashMap};
 use latchkey_domain::search::SearchText;
 use roaring::RoaringBitmap;
 
-use crate::inverted::Inverted;
+use crate::inverted::{Inverted, Walk};
 use crate::key::{Entry, Key};
 
 /// No rank: the profile is left out.
@@ -34,18 +34,8 @@ pub(crate) struct Source<'a> {
 
 impl Draft {
     /// Of entries in any order, each profile once.
-    pub(crate) fn of<'a>(mut entries: Vec<&'a Entry>) -> Self {
-        entries.sort_unstable_by_key(|entry| entry.key);
-        let mut words = Collected::<'a>::default();
-        let mut heads = Collected::<'a>::default();
-        for (rank, entry) in (0..).zip(&entries) {
-            for word in words_of(&entry.text) {
-                words.add(word, rank);
-            }
-            for head in heads_of(&entry.text) {
-                heads.add(head, rank);
-            }
-        }
+    pub(crate) fn of(mut entries: Vec<&Entry>) -> Self {
+        let (words, heads) = collect(&mut entries);
         Self {
             keys: entries.iter().map(|entry| entry.key).collect(),
             words: words.sorted(),
@@ -57,21 +47,30 @@ impl Draft {
     pub(crate) fn merged(sources: &[Source<'_>]) -> Self {
         let keys: Vec<_> = sources.iter().map(|source| (source.keys, source.hidden)).collect();
         let (keys, places) = merge_keys(&keys);
-        let words: Vec<_> = sources.iter().map(|source| source.words).collect();
-        let heads: Vec<_> = sources.iter().map(|source| source.heads).collect();
-        Self { keys, words: merge(&words, &places), heads: merge(&heads, &places) }
+        let merge = |parts: Vec<&Inverted>| {
+            let bytes = parts.iter().map(|part| part.texts.bytes()).sum();
+            let ranks = parts.iter().map(|part| part.plain_ranks()).sum();
+            let walks = parts.into_iter().map(Inverted::walk).collect();
+            merge(walks, &places, Inverted::with_capacity(bytes, ranks))
+        };
+        let words = merge(sources.iter().map(|source| source.words).collect());
+        Self { words, heads: merge(sources.iter().map(|source| source.heads).collect()), keys }
     }
+}
 
-    /// The same of drafts, each of which is given up as soon as it can be.
-    pub(crate) fn joined(drafts: Vec<Self>) -> Self {
-        let nobody = RoaringBitmap::new();
-        let keys: Vec<_> = drafts.iter().map(|draft| (draft.keys.as_slice(), &nobody)).collect();
-        let (keys, places) = merge_keys(&keys);
-        let (words, heads): (Vec<_>, Vec<_>) =
-            drafts.into_iter().map(|draft| (draft.words, draft.heads)).unzip();
-        let join = |parts: Vec<Inverted>| merge(&parts.iter().collect::<Vec<_>>(), &places);
-        Self { keys, heads: join(heads), words: join(words) }
+/// Sorts the entries, which are in any order, each profile once; answers their words, and their names and usernames.
+pub(crate) fn collect<'a>(entries: &mut [&'a Entry]) -> (Collected<'a>, Collected<'a>) {
+    entries.sort_unstable_by_key(|entry| entry.key);
+    let (mut words, mut heads) = (Collected::default(), Collected::default());
+    for (rank, entry) in (0..).zip(&*entries) {
+        for word in words_of(&entry.text) {
+            words.add(word, rank);
+        }
+        for head in heads_of(&entry.text) {
+            heads.add(head, rank);
+        }
     }
+    (words, heads)
 }
 
 fn words_of(text: &SearchText) -> impl Iterator<Item = &str> {
@@ -85,7 +84,7 @@ fn heads_of(text: &SearchText) -> impl Iterator<Item = &str> {
 
 /// Texts as they come in, with the ranks in ascending order.
 #[derive(Default)]
-struct Collected<'a> {
+pub(crate) struct Collected<'a> {
     numbers: HashMap<&'a str, usize>,
     counts: Vec<(usize, u32)>,
     pairs: Vec<(u32, u32)>,
@@ -108,6 +107,15 @@ impl<'a> Collected<'a> {
     }
 
     fn sorted(self) -> Inverted {
+        let bytes = self.numbers.keys().map(|text| text.len()).sum();
+        let mut inverted = Inverted::with_capacity(bytes, self.pairs.len());
+        self.for_each_sorted(|text, ranks| inverted.push(text, ranks));
+        inverted.shrink();
+        inverted
+    }
+
+    /// Shows the texts in their order.
+    pub(crate) fn for_each_sorted(self, mut see: impl FnMut(&str, &[u32])) {
         let mut starts = Vec::with_capacity(self.counts.len());
         let mut total = 0;
         for (count, _) in &self.counts {
@@ -123,18 +131,14 @@ impl<'a> Collected<'a> {
         }
         let mut texts: Vec<_> = self.numbers.into_iter().collect();
         texts.sort_unstable();
-        let bytes = texts.iter().map(|(text, _)| text.len()).sum();
-        let mut inverted = Inverted::with_capacity(bytes, total);
         for (text, number) in texts {
-            inverted.push(text, &ranks[starts[number]..next[number]]);
+            see(text, &ranks[starts[number]..next[number]]);
         }
-        inverted.shrink();
-        inverted
     }
 }
 
 /// The keys of all in one order, and for each source the new rank of each of its ranks.
-fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec<Vec<u32>>) {
+pub(crate) fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec<Vec<u32>>) {
     let mut all = Vec::with_capacity(sources.iter().map(|(keys, _)| keys.len()).sum());
     let mut places = Vec::with_capacity(sources.len());
     for (number, (keys, hidden)) in sources.iter().enumerate() {
@@ -152,36 +156,35 @@ fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec<Vec<u32>>)
 }
 
 /// The next text of a source.
-type Head<'a> = Reverse<(&'a str, usize, usize)>;
+type Head<'a> = Reverse<(&'a str, usize)>;
 
-fn merge(sources: &[&Inverted], places: &[Vec<u32>]) -> Inverted {
-    let bytes = sources.iter().map(|source| source.texts.bytes()).sum();
-    let ranks = sources.iter().map(|source| source.plain_ranks()).sum();
-    let mut merged = Inverted::with_capacity(bytes, ranks);
-    let mut next: BinaryHeap<Head<'_>> = BinaryHeap::new();
-    for (source, inverted) in sources.iter().enumerate() {
-        if inverted.texts.len() > 0 {
-            next.push(Reverse((inverted.texts.get(0), source, 0)));
-        }
-    }
+/// The texts of all sources with the new ranks, in what is made for them.
+pub(crate) fn merge<'a>(
+    mut sources: Vec<impl Walk<'a>>,
+    places: &[Vec<u32>],
+    mut merged: Inverted,
+) -> Inverted {
+    let heads = sources.iter().enumerate();
+    let mut next: BinaryHeap<Head<'_>> =
+        heads.filter_map(|(number, source)| Some(Reverse((source.text()?, number)))).collect();
     let mut ranks = Vec::new();
-    while let Some(Reverse((text, ..))) = next.peek().copied() {
+    while let Some(Reverse((text, _))) = next.peek().copied() {
         ranks.clear();
         while let Some(mut top) = next.peek_mut() {
-            let Reverse((other, source, number)) = *top;
+            let Reverse((other, number)) = *top;
             if other != text {
                 break;
             }
-            let place = &places[source];
-            sources[source].ranks(number).for_each(|rank| {
+            let (source, place) = (&mut sources[number], &places[number]);
+            source.for_each_rank(|rank| {
                 if place[rank as usize] != NONE {
                     ranks.push(place[rank as usize]);
                 }
             });
-            if number + 1 < sources[source].texts.len() {
-                *top = Reverse((sources[source].texts.get(number + 1), source, number + 1));
-            } else {
-                PeekMut::pop(top);
+            source.advance();
+            match source.text() {
+                Some(following) => *top = Reverse((following, number)),
+                None => drop(PeekMut::pop(top)),
             }
         }
         if !ranks.is_empty() {

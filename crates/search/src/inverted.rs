@@ -28,6 +28,36 @@ pub(crate) enum Ranks<'a> {
     Large(&'a RoaringBitmap),
 }
 
+/// Going through texts in their order.
+pub(crate) trait Walk<'a> {
+    /// The text where it stands; nothing at the end.
+    fn text(&self) -> Option<&'a str>;
+    /// The ranks of this text, ascending.
+    fn for_each_rank(&self, see: impl FnMut(u32));
+    /// Goes to the next text.
+    fn advance(&mut self);
+}
+
+/// A text and those after it.
+pub(crate) struct Onward<'a> {
+    inverted: &'a Inverted,
+    number: usize,
+}
+
+impl<'a> Walk<'a> for Onward<'a> {
+    fn text(&self) -> Option<&'a str> {
+        (self.number < self.inverted.texts.len()).then(|| self.inverted.texts.get(self.number))
+    }
+
+    fn for_each_rank(&self, see: impl FnMut(u32)) {
+        self.inverted.ranks(self.number).for_each(see);
+    }
+
+    fn advance(&mut self) {
+        self.number += 1;
+    }
+}
+
 impl Ranks<'_> {
     pub(crate) fn len(self) -> usize {
         match self {
@@ -66,6 +96,11 @@ impl Inverted {
         }
         self.texts.push(text);
         self.ends.push(self.plain.len());
+    }
+
+    /// Onward the first text on.
+    pub(crate) const fn walk(&self) -> Onward<'_> {
+        Onward { inverted: self, number: 0 }
     }
 
     pub(crate) fn ranks(&self, number: usize) -> Ranks<'_> {

@@ -12,6 +12,7 @@
 //! | `grams` | which words hold a text; sets made in advance where that would be long |
 //! | `inverted`, `strings`, `ends` | sorted texts, each with the ranks of the profiles that have it |
 //! | `draft` | making a part out of entries, or one out of several |
+//! | `runs` | many entries on their way to a draft, in little memory |
 //! | `footprint` | what all of it takes in memory |
 //! | `pages` | the page at an offset across several parts |
 
@@ -26,6 +27,7 @@ mod left;
 mod loader;
 mod pages;
 mod part;
+mod runs;
 mod strings;
 mod tiers;
 mod unions;

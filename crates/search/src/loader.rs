@@ -1,18 +1,18 @@
 //! Filling a new index with many profiles, in little memory.
 
-use crate::draft::Draft;
 use crate::index::Index;
 use crate::key::Entry;
 use crate::part::Part;
+use crate::runs::{MOST, Runs};
 
 /// Profiles that are taken together.
-const AT_ONCE: usize = if cfg!(test) { 16 } else { 65_536 };
+const AT_ONCE: usize = if cfg!(test) { 16 } else { MOST };
 
 /// Takes profiles in any order and makes an index of them. Both take processor time, most of it at the end.
 #[derive(Default)]
 pub struct Loader {
     entries: Vec<Entry>,
-    drafts: Vec<Draft>,
+    runs: Runs,
 }
 
 impl Loader {
@@ -35,16 +35,12 @@ impl Loader {
     pub fn finish(mut self) -> Index {
         self.condense();
         drop(self.entries);
-        let draft = match self.drafts.len() {
-            0 | 1 => self.drafts.pop().unwrap_or_default(),
-            _ => Draft::joined(self.drafts),
-        };
-        Index::of(Part::of(draft))
+        Index::of(Part::of(self.runs.joined()))
     }
 
     fn condense(&mut self) {
         if !self.entries.is_empty() {
-            self.drafts.push(Draft::of(self.entries.iter().collect()));
+            self.runs.push(self.entries.iter().collect());
             self.entries.clear();
         }
     }
