@@ -23,6 +23,9 @@ mod aside;
 mod loading;
 mod losses;
 
+#[cfg(test)]
+mod tests;
+
 use aside::Kept;
 use losses::Losses;
 
@@ -83,71 +86,87 @@ impl Service {
         client: &Client,
     ) -> Result<ProfileHits> {
         self.limits.take_public_read(client.address, self.clock.now())?;
-        if let Some(following) = self.search.following.load_full()
-            && let Some(hits) = self.search_index(&following, query, page).await?
-        {
-            return Ok(hits);
-        }
-        Ok(self.store.search_profiles(query, page).await?)
+        self.search.find(&*self.store, query, page).await
     }
 
     /// One step of keeping the index: makes it where there is none, takes over what changed, and keeps it quick.
     /// Does nothing where the storage engine searches.
     pub async fn follow_search(&self) -> Result<()> {
-        if self.config.search_engine == SearchEngine::Database {
-            return Ok(());
+        match self.config.search_engine {
+            SearchEngine::Memory => self.search.follow(&*self.store).await,
+            SearchEngine::Database => Ok(()),
         }
-        let Some(following) = self.search.following.load_full() else {
-            return if self.search.losses.is_time() { self.load_search().await } else { Ok(()) };
-        };
-        match following.catch_up(&*self.store, Reader::Worker).await? {
-            Caught::Up => {
-                self.search.losses.went_well();
-                following.kept.tidy();
-            }
-            Caught::Behind => {}
-            Caught::Lost => self.search.forget(&following),
-        }
-        Ok(())
     }
 
     /// Whether searches are answered from memory.
     #[must_use]
     pub fn is_search_loaded(&self) -> bool {
-        self.search.following.load().is_some()
+        self.search.is_loaded()
+    }
+}
+
+impl ProfileSearch {
+    fn is_loaded(&self) -> bool {
+        self.following.load().is_some()
     }
 
-    async fn load_search(&self) -> Result<()> {
-        let position = self.store.search_position().await?;
+    /// By the index, or by the storage engine where there is none or it cannot tell.
+    async fn find(&self, store: &dyn Store, query: &SearchQuery, page: Page) -> Result<ProfileHits> {
+        if let Some(following) = self.following.load_full()
+            && let Some(hits) = self.find_in(&following, store, query, page).await?
+        {
+            return Ok(hits);
+        }
+        Ok(store.search_profiles(query, page).await?)
+    }
+
+    async fn follow(&self, store: &dyn Store) -> Result<()> {
+        let Some(following) = self.following.load_full() else {
+            return if self.losses.is_time() { self.load(store).await } else { Ok(()) };
+        };
+        match following.catch_up(store, Reader::Worker).await? {
+            Caught::Up => {
+                self.losses.went_well();
+                following.kept.tidy();
+            }
+            Caught::Behind => {}
+            Caught::Lost => self.forget(&following),
+        }
+        Ok(())
+    }
+
+    async fn load(&self, store: &dyn Store) -> Result<()> {
+        let position = store.search_position().await?;
         let following = Arc::new(Following {
-            kept: Kept::new(loading::load(&*self.store).await?),
+            kept: Kept::new(loading::load(store).await?),
             position: Arc::new(Mutex::new(position)),
             begun: AtomicU64::new(0),
             ended: AtomicU64::new(0),
             is_behind: AtomicBool::new(false),
         });
-        match following.catch_up(&*self.store, Reader::Worker).await? {
-            Caught::Up => self.search.following.store(Some(following)),
+        match following.catch_up(store, Reader::Worker).await? {
+            Caught::Up => self.following.store(Some(following)),
             Caught::Behind => {}
-            Caught::Lost => self.search.losses.another("changes were purged while it was made"),
+            Caught::Lost => self.losses.another("changes were purged while it was made"),
         }
         Ok(())
     }
 
     /// `None` where the index cannot tell.
-    async fn search_index(
+    async fn find_in(
         &self,
         following: &Arc<Following>,
+        store: &dyn Store,
         query: &SearchQuery,
         page: Page,
     ) -> Result<Option<ProfileHits>> {
         let mut missing: Option<Vec<ProfileId>> = None;
         for _ in 0..ATTEMPTS {
-            match following.catch_up(&*self.store, Reader::Search).await {
+            match following.catch_up(store, Reader::Search).await {
                 Ok(Caught::Up) => {}
                 Ok(Caught::Behind) => return Ok(None),
                 Ok(Caught::Lost) => {
-                    self.search.forget(following);
+                    self.forget(following);
                     return Ok(None);
                 }
                 Err(error) => {
@@ -158,7 +177,7 @@ impl Service {
             let hits = following.kept.index().search(query, page);
             let profiles = match hits.ids.as_slice() {
                 [] => Vec::new(),
-                ids => self.store.list_found_profiles(ids).await?,
+                ids => store.list_found_profiles(ids).await?,
             };
             if profiles.len() == hits.ids.len() {
                 return Ok(Some(ProfileHits { total: hits.total, profiles }));
@@ -169,13 +188,11 @@ impl Service {
         }
         // Every reading after the first should have told that it is gone: the database was changed behind the feed.
         if missing.is_some_and(|missing| !missing.is_empty()) {
-            self.search.forget(following);
+            self.forget(following);
         }
         Ok(None)
     }
-}
 
-impl ProfileSearch {
     /// Searches are the storage engine's again, until a new index is there.
     fn forget(&self, lost: &Arc<Following>) {
         let before = self.following.rcu(|now| now.clone().filter(|now| !Arc::ptr_eq(now, lost)));

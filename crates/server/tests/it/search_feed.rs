@@ -68,5 +68,12 @@ both_stores! {
 
         assert_eq!((found(&app, "countess").await, found(&app, "ada").await), (0, 1));
         assert!(!app.service().is_search_loaded());
+
+        run(&app, "UPDATE search_feed_state SET purged = 0");
+        app.service().follow_search().await.unwrap();
+        assert!(app.service().is_search_loaded());
+        ada.patch(ME, json!({"name": "Lovelace"})).send().await.expect(200);
+        assert_eq!((found(&app, "ada").await, found(&app, "lovelace").await), (0, 1));
+        assert!(app.service().is_search_loaded());
     }
 }

@@ -92,6 +92,17 @@ impl Kept {
         position
     }
 
+    /// What a thread does that panics at it.
+    #[cfg(test)]
+    pub(super) fn panic_beside(&self) {
+        let watch = Watch(Arc::clone(&self.is_broken));
+        let broken = std::thread::spawn(move || {
+            let _watch = watch;
+            panic!("the test's own");
+        });
+        assert!(broken.join().is_err());
+    }
+
     fn spawn(&self, name: &str, job: impl FnOnce() + Send + 'static) {
         let watch = Watch(Arc::clone(&self.is_broken));
         // Where there is no thread, the next step of the worker tries again.

@@ -1,0 +1,119 @@
+//! An index that is lost: the storage engine answers, a new index is made, and it answers again.
+#![allow(clippy::unwrap_used)]
+
+use latchkey_store::Accounts;
+use latchkey_store::conformance::numbered::account;
+use latchkey_store_sqlite::SqliteStore;
+use tempfile::TempDir;
+
+use super::*;
+
+/// Searches over a store of accounts by number; the folder is the store's.
+struct Town {
+    search: ProfileSearch,
+    store: SqliteStore,
+    _folder: TempDir,
+}
+
+impl Town {
+    /// Of these accounts, with an index.
+    async fn of(numbers: std::ops::Range<u64>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("test.db")).unwrap();
+        let town = Self { search: ProfileSearch::default(), store, _folder: folder };
+        town.add(numbers).await;
+        town.step().await;
+        assert!(town.search.is_loaded());
+        town
+    }
+
+    async fn add(&self, numbers: std::ops::Range<u64>) {
+        for number in numbers {
+            self.store.create_account(account(number)).await.unwrap();
+        }
+    }
+
+    /// A step of the worker.
+    async fn step(&self) {
+        self.search.follow(&self.store).await.unwrap();
+    }
+
+    fn break_index(&self) {
+        self.search.following.load().as_ref().unwrap().kept.panic_beside();
+    }
+
+    /// How many the index finds, without the storage engine; nothing where it cannot tell.
+    async fn found_in_index(&self) -> Option<u64> {
+        let following = self.search.following.load_full()?;
+        let query = SearchQuery::parse("user").unwrap();
+        let hits = self.search.find_in(&following, &self.store, &query, Page::default()).await.unwrap();
+        hits.map(|hits| hits.total)
+    }
+
+    /// How many a search finds.
+    async fn found(&self) -> u64 {
+        let query = SearchQuery::parse("user").unwrap();
+        self.search.find(&self.store, &query, Page::default()).await.unwrap().total
+    }
+
+    async fn steps_until_loaded(&self) -> u32 {
+        let mut steps = 0;
+        while !self.search.is_loaded() {
+            self.step().await;
+            steps += 1;
+        }
+        steps
+    }
+}
+
+#[tokio::test]
+async fn search_after_a_panic_is_answered_by_the_engine_and_then_by_a_new_index() {
+    let town = Town::of(0..3).await;
+    assert_eq!(town.found_in_index().await, Some(3));
+
+    town.break_index();
+    town.add(3..4).await;
+    assert_eq!(town.found().await, 4);
+    assert!(!town.search.is_loaded());
+
+    assert_eq!(town.steps_until_loaded().await, 1);
+    assert_eq!(town.found_in_index().await, Some(4));
+    town.add(4..5).await;
+    assert_eq!(town.found_in_index().await, Some(5));
+}
+
+#[tokio::test]
+async fn broken_index_is_given_up_by_the_worker_where_nobody_searches() {
+    let town = Town::of(0..3).await;
+    town.break_index();
+
+    town.step().await;
+    assert!(!town.search.is_loaded());
+    town.step().await;
+    assert_eq!(town.found_in_index().await, Some(3));
+}
+
+#[tokio::test]
+async fn index_that_breaks_again_is_made_anew_after_a_pause_in_which_the_engine_answers() {
+    let town = Town::of(0..3).await;
+    for (pause, number) in [(0, 3), (8, 4), (16, 5)] {
+        town.break_index();
+        town.add(number..number + 1).await;
+        assert_eq!(town.found().await, number + 1);
+        assert_eq!(town.found_in_index().await, None);
+
+        assert_eq!(town.steps_until_loaded().await, pause + 1);
+        assert_eq!(town.found_in_index().await, Some(number + 1));
+    }
+}
+
+#[tokio::test]
+async fn two_searches_that_see_the_same_loss_count_it_once() {
+    let town = Town::of(0..3).await;
+    let lost = town.search.following.load_full().unwrap();
+    town.break_index();
+
+    town.search.forget(&lost);
+    town.search.forget(&lost);
+    assert_eq!(town.steps_until_loaded().await, 1);
+}
