@@ -25,7 +25,8 @@ use town::{Numbers, classes, entry, loaded};
 const SAMPLES: usize = 400;
 
 fn main() {
-    let profiles = std::env::args().find_map(|one| one.parse().ok()).unwrap_or(100_000);
+    // Other benches take options with numbers, which may come along.
+    let profiles = std::env::args().nth(1).and_then(|one| one.parse().ok()).unwrap_or(100_000);
     println!("{profiles} profiles; {:.0} MB before", megabytes("VmRSS"));
     let begun = Instant::now();
     let loader = loaded(profiles);

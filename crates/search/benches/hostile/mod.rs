@@ -14,6 +14,8 @@ use crate::town::{Numbers, bio_word, entry};
 
 /// Profiles out of whose texts the queries are made.
 const VICTIMS: usize = 40;
+/// Profiles out of which those that say most are taken.
+const DRAWN: usize = 400;
 /// Characters of a query.
 const LONGEST: usize = SearchQuery::MAX_CHARS;
 /// An offset that no query reaches.
@@ -56,12 +58,13 @@ pub(crate) fn hostile(index: &Index, profiles: u64) -> Vec<(&'static str, Vec<St
     ]
 }
 
-/// Texts of profiles that say much.
+/// Texts of profiles that say much, as far as there are any.
 fn victims(profiles: u64) -> Vec<String> {
     let mut numbers = Numbers(7);
-    let texts = std::iter::from_fn(|| Some(entry(numbers.below(profiles)).text));
-    let texts = texts.filter(|text| text.bio.split(' ').count() > 22);
-    texts.map(|text| format!("{} {} {}", text.name, text.username, text.bio)).take(VICTIMS).collect()
+    let mut texts: Vec<_> = (0..DRAWN).map(|_| entry(numbers.below(profiles.max(1))).text).collect();
+    texts.sort_by_key(|text| std::cmp::Reverse(text.bio.len()));
+    let texts = texts.into_iter().take(VICTIMS);
+    texts.map(|text| format!("{} {} {}", text.name, text.username, text.bio)).collect()
 }
 
 fn infixes(text: &str, length: usize) -> Vec<String> {
