@@ -15,11 +15,17 @@ CREATE TRIGGER profiles_search_inserted AFTER INSERT ON profiles WHEN new.search
     INSERT INTO profile_search_pending (search_id, indexed) VALUES (new.search_id, NULL) ON CONFLICT DO NOTHING;
 END;
 
-CREATE TRIGGER profiles_search_deleted AFTER DELETE ON profiles WHEN old.searchable = 1 BEGIN
-    INSERT INTO profile_search_pending (search_id, indexed)
-    VALUES (old.search_id,
-        '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio, ' ', '  '))
-    ON CONFLICT DO NOTHING;
+-- Of a profile that is gone, nothing is left to wait for.
+CREATE TRIGGER profiles_search_deleted AFTER DELETE ON profiles BEGIN
+    INSERT INTO profile_search (profile_search, rowid, words)
+    SELECT 'delete', old.search_id,
+        '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio, ' ', '  ')
+    WHERE old.searchable = 1
+        AND NOT EXISTS (SELECT 1 FROM profile_search_pending WHERE search_id = old.search_id);
+    INSERT INTO profile_search (profile_search, rowid, words)
+    SELECT 'delete', search_id, indexed FROM profile_search_pending
+    WHERE search_id = old.search_id AND indexed IS NOT NULL;
+    DELETE FROM profile_search_pending WHERE search_id = old.search_id;
 END;
 
 CREATE TRIGGER profiles_search_updated

@@ -56,7 +56,7 @@ impl Profiles for SqliteStore {
         let query = query.clone();
         let found = self.read_long(move |conn| search::search(conn, &query, page)).await?;
         if found.is_slow {
-            self.write_later(|conn| search::pending::take_up(conn, search::pending::AT_ONCE));
+            self.catch_up();
         }
         Ok(found.hits)
     }
@@ -163,10 +163,9 @@ fn save_change(conn: &Connection, before: &Profile, after: &Profile) -> Fallible
 
 /// Leaves nothing of the public text.
 pub(crate) fn clear_public_text(conn: &Connection, user_id: UserId, now: Timestamp) -> Fallible<()> {
-    match find_by_user(conn, user_id)? {
-        Some(profile) => save(conn, &profile.without_public_text(now)),
-        None => Ok(()),
-    }
+    let Some(profile) = find_by_user(conn, user_id)? else { return Ok(()) };
+    save(conn, &profile.without_public_text(now))?;
+    search::pending::take_up_of(conn, user_id)
 }
 
 /// Lets search find the user's profile, or not, by what the user's row says now.

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
-use crate::point_reads::PointReads;
+use crate::point_reads::{KeptSnapshots, PointReads};
 use crate::wal_index::WalIndex;
 
 /// Reads that may wait for a thread of the long ones; more wait in their callers.
@@ -30,6 +30,11 @@ impl Readers {
         index: Arc<WalIndex>,
     ) -> std::io::Result<Self> {
         Ok(Self { short: PointReads::start(short, index)?, long: Threads::start(long)? })
+    }
+
+    /// The snapshots that the writer is to end.
+    pub(crate) fn kept(&self) -> KeptSnapshots {
+        self.short.kept()
     }
 
     /// Runs an indexed read of a few rows on the calling thread.
@@ -69,12 +74,14 @@ impl Threads {
     fn start(connections: Vec<Connection>) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(waiting));
-        let start = |conn: Connection| {
+        // Where one cannot be started, those before it are ended with this.
+        let mut all = Self { queue: Some(queue), threads: Vec::new() };
+        for conn in connections {
             let waiting = Arc::clone(&waiting);
-            Builder::new().name("sqlite-reader".to_owned()).spawn(move || serve(&conn, &waiting))
-        };
-        let threads = connections.into_iter().map(start).collect::<std::io::Result<_>>()?;
-        Ok(Self { queue: Some(queue), threads })
+            let name = "sqlite-reader".to_owned();
+            all.threads.push(Builder::new().name(name).spawn(move || serve(&conn, &waiting))?);
+        }
+        Ok(all)
     }
 }
 

@@ -26,11 +26,12 @@ const ASKED_PER_WORD: usize = 12;
 const LIST_CANDIDATES: &str = "
     SELECT p.search_id, p.id, p.created_at, p.folded_name, p.folded_username, p.folded_bio
     FROM profile_search JOIN profiles AS p ON p.search_id = profile_search.rowid
-    WHERE profile_search MATCH ?1
+    WHERE profile_search MATCH ?1 AND p.searchable = 1
         AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS behind WHERE behind.search_id = p.search_id)";
+/// `CROSS` keeps the order: those behind are few, and their profiles are looked up.
 const LIST_PENDING: &str = "
     SELECT p.search_id, p.id, p.created_at, p.folded_name, p.folded_username, p.folded_bio
-    FROM profile_search_pending AS behind JOIN profiles AS p ON p.search_id = behind.search_id
+    FROM profile_search_pending AS behind CROSS JOIN profiles AS p ON p.search_id = behind.search_id
     WHERE p.searchable = 1";
 const FIND_HIT: &str = concat!("SELECT ", profile_columns!(), " FROM profiles WHERE search_id = ?1");
 

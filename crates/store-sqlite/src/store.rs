@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -12,9 +13,10 @@ use rusqlite::Connection;
 
 use crate::errors::{Fallible, unavailable};
 use crate::readers::Readers;
+use crate::search::pending;
 use crate::statements::{execute, number};
 use crate::wal_index::WalIndex;
-use crate::writer::Writer;
+use crate::writer::{Log, Writer};
 use crate::{migrations, open};
 
 /// Connections for reads that can take long.
@@ -48,6 +50,8 @@ pub struct SqliteStore {
     // Dropped in this order: the writer's last checkpoint wants no readers.
     readers: Readers,
     writer: Writer,
+    /// The writer was asked to bring the index for searches up to date, and has not yet.
+    is_catching_up: Arc<AtomicBool>,
     /// After all connections.
     _index: Arc<WalIndex>,
 }
@@ -63,20 +67,18 @@ impl SqliteStore {
     /// The same with other options.
     pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<Self> {
         open::create_file(path)?;
-        let mut index = WalIndex::of(path).map_err(unavailable)?;
+        let index = Arc::new(WalIndex::of(path).map_err(unavailable)?);
         let conn = open::writer(path, options.busy_timeout)?;
         migrations::migrate(&conn)?;
         index.open(&conn);
-        let index = Arc::new(index);
         let readers = |count: usize| -> Fallible<Vec<Connection>> {
             (0..count.max(1)).map(|_| open::reader(path, options.busy_timeout)).collect()
         };
-        Ok(Self {
-            readers: Readers::start(readers(options.readers)?, readers(LONG_READERS)?, Arc::clone(&index))
-                .map_err(unavailable)?,
-            writer: Writer::start(conn, options.batch).map_err(unavailable)?,
-            _index: index,
-        })
+        let (for_points, for_lists) = (readers(options.readers)?, readers(LONG_READERS)?);
+        let readers = Readers::start(for_points, for_lists, Arc::clone(&index)).map_err(unavailable)?;
+        let log = Log { index: Arc::clone(&index), kept: readers.kept() };
+        let writer = Writer::start(conn, options.batch, log).map_err(unavailable)?;
+        Ok(Self { readers, writer, is_catching_up: Arc::default(), _index: index })
     }
 
     /// The names of the migrations that a file lacks, oldest first; changes nothing, and makes no file. Refuses what
@@ -104,13 +106,19 @@ impl SqliteStore {
         self.writer.run(work).await
     }
 
-    /// Runs a write that nobody waits for, if the writer has room for it.
-    pub(crate) fn write_later<T, F>(&self, work: F)
-    where
-        T: Send + 'static,
-        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
-    {
-        self.writer.run_later(work);
+    /// Asks the writer to bring the index for searches up to date for some more profiles, unless it has been asked.
+    pub(crate) fn catch_up(&self) {
+        if self.is_catching_up.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let is_catching_up = Arc::clone(&self.is_catching_up);
+        let is_asked = self.writer.run_later(move |conn| {
+            is_catching_up.store(false, Ordering::Relaxed);
+            pending::take_up(conn, pending::AT_ONCE)
+        });
+        if !is_asked {
+            self.is_catching_up.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Runs a read of a few indexed rows, here and now.

@@ -4,10 +4,11 @@
 //! call and no lock.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::Connection;
 
@@ -28,8 +29,15 @@ pub(crate) struct Version([u8; HEAD]);
 #[derive(Debug)]
 pub(crate) struct WalIndex {
     key: FileKey,
-    file: Option<Arc<File>>,
+    file: OnceLock<Arc<File>>,
+    trust: AtomicU8,
 }
+
+/// Nothing is said of versions before a commit of our own has changed it, and never again after one that did not: then
+/// the file is another one than SQLite's, or does not show what is written to its mapping.
+const UNPROVEN: u8 = 0;
+const PROVEN: u8 = 1;
+const WRONG: u8 = 2;
 
 /// A file, by device and number.
 type FileKey = (u64, u64);
@@ -49,35 +57,62 @@ fn shared() -> MutexGuard<'static, BTreeMap<FileKey, Shared>> {
 impl WalIndex {
     /// Of a database file that is there. To be asked before any connection to it is opened.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
-        let key = key_of(database)?;
+        let key = key_of(&std::fs::metadata(database)?);
         shared().entry(key).or_default().stores += 1;
-        Ok(Self { key, file: None })
+        Ok(Self { key, file: OnceLock::new(), trust: AtomicU8::new(UNPROVEN) })
     }
 
     /// Finds the index of a connection that has read. Without one there are no versions, and nothing else is amiss.
-    pub(crate) fn open(&mut self, conn: &Connection) {
+    pub(crate) fn open(&self, conn: &Connection) {
         let Some(path) = conn.path().filter(|path| !path.is_empty()) else { return };
         let path = PathBuf::from(format!("{path}-shm"));
         let mut all = shared();
         let shared = all.entry(self.key).or_default();
         if shared.file.is_none() {
-            shared.file = File::open(path).ok().map(Arc::new);
+            shared.file = File::open(&path).ok().map(Arc::new);
         }
-        self.file.clone_from(&shared.file);
+        // Between the end of one store and the start of another, SQLite may have made a new one.
+        let is_same = |file: &Arc<File>| {
+            let (ours, theirs) = (file.metadata().ok(), std::fs::metadata(&path).ok());
+            ours.zip(theirs).is_some_and(|(ours, theirs)| key_of(&ours) == key_of(&theirs))
+        };
+        if let Some(file) = shared.file.as_ref().filter(|file| is_same(file)) {
+            let _ = self.file.set(Arc::clone(file)); // it is opened once
+        }
     }
 
-    /// The state of the file now; `None` where that cannot be told.
+    /// The state of the file now; `None` where that cannot be told, or not yet.
     pub(crate) fn version(&self) -> Option<Version> {
+        if self.trust.load(Ordering::Relaxed) == PROVEN { self.read() } else { None }
+    }
+
+    /// What the file says, whether it can be trusted or not.
+    pub(crate) fn read(&self) -> Option<Version> {
         let mut head = [0; HEAD];
-        read_at_start(self.file.as_ref()?, &mut head).ok()?;
+        read_at_start(self.file.get()?, &mut head).ok()?;
         (head.starts_with(&FORMAT) && head[IS_FILLED] == 1).then_some(Version(head))
+    }
+
+    /// Learns from a commit of our own that changed something, and before which the file said `before`.
+    pub(crate) fn learn(&self, before: Option<Version>) {
+        if self.file.get().is_none() || self.trust.load(Ordering::Relaxed) == WRONG {
+            return;
+        }
+        if before.is_some() && self.read() == before {
+            self.trust.store(WRONG, Ordering::Relaxed);
+            tracing::warn!(
+                "the index of the write-ahead log does not show what is committed: reads do without it"
+            );
+        } else if before.is_some() {
+            self.trust.store(PROVEN, Ordering::Relaxed);
+        }
     }
 }
 
 impl Drop for WalIndex {
     fn drop(&mut self) {
         let mut all = shared();
-        self.file = None;
+        self.file.take();
         if let Some(shared) = all.get_mut(&self.key) {
             shared.stores -= 1;
             if shared.stores == 0 {
@@ -88,10 +123,9 @@ impl Drop for WalIndex {
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn key_of(file: &Path) -> io::Result<FileKey> {
+fn key_of(file: &Metadata) -> FileKey {
     use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(file)?;
-    Ok((metadata.dev(), metadata.ino()))
+    (file.dev(), file.ino())
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -101,8 +135,8 @@ fn read_at_start(file: &File, head: &mut [u8]) -> io::Result<()> {
 
 /// Elsewhere a file and its mapping may differ for a while, or locks work in other ways: nothing is told.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn key_of(_: &Path) -> io::Result<FileKey> {
-    Ok((0, 0))
+fn key_of(_: &Metadata) -> FileKey {
+    (0, 0)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
@@ -122,16 +156,58 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
         open::create_file(&path).unwrap();
-        let mut index = WalIndex::of(&path).unwrap();
+        let index = WalIndex::of(&path).unwrap();
         let conn = open::writer(&path, Duration::from_secs(1)).unwrap();
         conn.execute_batch("CREATE TABLE a (x)").unwrap();
         index.open(&conn);
         (folder, index, conn)
     }
 
+    fn proven() -> (tempfile::TempDir, WalIndex, Connection) {
+        let (folder, index, conn) = database();
+        let before = index.read();
+        conn.execute_batch("INSERT INTO a VALUES (1)").unwrap();
+        index.learn(before);
+        (folder, index, conn)
+    }
+
+    #[test]
+    fn nothing_is_said_before_a_commit_has_shown() {
+        let (_folder, index, conn) = database();
+        assert_eq!(index.version(), None);
+        let before = index.read();
+        conn.execute_batch("INSERT INTO a VALUES (1)").unwrap();
+        index.learn(before);
+        assert!(index.version().is_some());
+    }
+
+    #[test]
+    fn a_commit_that_does_not_show_ends_the_trust_for_good() {
+        let (_folder, index, conn) = proven();
+        index.learn(index.read());
+        assert_eq!(index.version(), None);
+        let before = index.read();
+        conn.execute_batch("INSERT INTO a VALUES (1)").unwrap();
+        index.learn(before);
+        assert_eq!(index.version(), None);
+    }
+
+    #[test]
+    fn the_index_of_a_store_that_is_gone_is_not_taken_for_that_of_the_next() {
+        let (folder, first, conn) = proven();
+        let path = folder.path().join("test.db");
+        let second = WalIndex::of(&path).unwrap();
+        drop(conn); // the last connection takes the index file with it
+        let conn = open::writer(&path, Duration::from_secs(1)).unwrap();
+        conn.query_row("SELECT count(*) FROM a", [], |_| Ok(())).unwrap();
+        second.open(&conn);
+        assert_eq!(second.read(), None);
+        drop(first);
+    }
+
     #[test]
     fn every_commit_makes_another_version() {
-        let (folder, index, conn) = database();
+        let (folder, index, conn) = proven();
         let other = open::writer(&folder.path().join("test.db"), Duration::from_secs(1)).unwrap();
         let mut seen = vec![index.version().unwrap()];
         for round in 0..50 {
@@ -148,7 +224,7 @@ mod tests {
 
     #[test]
     fn reads_and_what_is_rolled_back_leave_the_version() {
-        let (_folder, index, conn) = database();
+        let (_folder, index, conn) = proven();
         let before = index.version().unwrap();
         conn.query_row("SELECT count(*) FROM a", [], |_| Ok(())).unwrap();
         conn.execute_batch("BEGIN IMMEDIATE; INSERT INTO a VALUES (1); ROLLBACK").unwrap();
@@ -159,10 +235,11 @@ mod tests {
     fn the_locks_of_another_store_survive_the_end_of_one() {
         let (folder, index, conn) = database();
         let path = folder.path().join("test.db");
-        let mut second = WalIndex::of(&path).unwrap();
+        let second = WalIndex::of(&path).unwrap();
         second.open(&conn);
+        let key = index.key;
         drop(index);
-        assert!(second.version().is_some());
-        assert_eq!(shared().get(&key_of(&path).unwrap()).unwrap().stores, 1);
+        assert!(second.read().is_some());
+        assert_eq!(shared().get(&key).unwrap().stores, 1);
     }
 }

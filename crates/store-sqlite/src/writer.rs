@@ -3,17 +3,29 @@
 //! the commit that holds it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use latchkey_store::{StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
+use crate::point_reads::KeptSnapshots;
 use crate::statements::execute;
+use crate::wal_index::WalIndex;
 
 /// Operations that may wait in front of the writer; more wait in their callers.
 const QUEUE: usize = 1_024;
+
+/// What a commit has to do with the write-ahead log.
+pub(crate) struct Log {
+    /// Shows commits.
+    pub(crate) index: Arc<WalIndex>,
+    /// Are in the way of the checkpoint after a commit.
+    pub(crate) kept: KeptSnapshots,
+}
 
 /// A handle to the writer thread. Dropping it lets the queue drain and the thread end.
 pub(crate) struct Writer {
@@ -23,11 +35,12 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the thread on its connection; at most `batch` operations share a commit.
-    pub(crate) fn start(conn: Connection, batch: usize) -> std::io::Result<Self> {
+    pub(crate) fn start(conn: Connection, batch: usize, log: Log) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
-        let thread = std::thread::Builder::new()
-            .name("sqlite-writer".to_owned())
-            .spawn(move || serve(&conn, waiting, batch.max(1)))?;
+        let thread = std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
+            serve(&conn, waiting, batch.max(1), &log);
+            drop(conn); // before the index of its log
+        })?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
@@ -45,17 +58,15 @@ impl Writer {
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Runs an operation that nobody waits for, if there is room in the queue.
-    pub(crate) fn run_later<T, F>(&self, work: F)
+    /// Runs an operation that nobody waits for, if there is room in the queue; answers whether there is.
+    pub(crate) fn run_later<T, F>(&self, work: F) -> bool
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
         let (reply, _) = oneshot::channel();
         let task = Task { work: Some(work), outcome: None, reply };
-        if let Some(queue) = &self.queue {
-            let _ = queue.try_send(Box::new(task)); // whoever needs it will ask again
-        }
+        self.queue.as_ref().is_some_and(|queue| queue.try_send(Box::new(task)).is_ok())
     }
 }
 
@@ -107,14 +118,16 @@ where
             (None, None) => Err(unavailable(EngineFault::Stopped)),
         };
         // A caller that has gone needs no answer.
-        let _ = self.reply.send(outcome);
+        if let Err(Err(error)) = self.reply.send(outcome) {
+            tracing::warn!(%error, "a write failed, and nobody waits for its answer");
+        }
     }
 }
 
-fn serve(conn: &Connection, mut waiting: mpsc::Receiver<Box<dyn Job>>, batch: usize) {
+fn serve(conn: &Connection, mut waiting: mpsc::Receiver<Box<dyn Job>>, batch: usize, log: &Log) {
     while let Some(first) = waiting.blocking_recv() {
         let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
-        let outcome = run_batch(conn, first, &mut waiting, batch, &mut jobs);
+        let outcome = run_batch(conn, first, &mut waiting, batch, &mut jobs, log);
         let lost = outcome.err();
         if let Some(why) = &lost {
             tracing::error!(error = %why, operations = jobs.len(), "a group of writes was rolled back");
@@ -135,6 +148,7 @@ fn run_batch(
     waiting: &mut mpsc::Receiver<Box<dyn Job>>,
     batch: usize,
     jobs: &mut Vec<Box<dyn Job>>,
+    log: &Log,
 ) -> Result<(), String> {
     if let Err(error) = run(conn, "BEGIN IMMEDIATE") {
         // Whoever waits already would run into the same: one wait for the lock is enough for all of them.
@@ -147,6 +161,7 @@ fn run_batch(
         return Err(error);
     }
 
+    let (before, changes) = (log.index.read(), conn.total_changes());
     let mut next = Some(first);
     while let Some(mut job) = next.take() {
         let outcome = run_one(conn, job.as_mut());
@@ -157,7 +172,13 @@ fn run_batch(
         }
     }
 
-    run(conn, "COMMIT")
+    let committing = log.kept.let_go();
+    run(conn, "COMMIT")?;
+    drop(committing);
+    if conn.total_changes() != changes {
+        log.index.learn(before);
+    }
+    Ok(())
 }
 
 /// Runs one job in its savepoint. `Err` means that the whole transaction is lost.
@@ -191,6 +212,8 @@ fn roll_back(conn: &Connection) {
 /// Leaves a tidy file behind. Nothing depends on it: what was answered is in the log already. (There is no
 /// `PRAGMA optimize`: statistics of a small database would mislead the planner once it has grown.)
 fn finish(conn: &Connection) {
+    // Our own readers are gone. Those of another process are not waited for: they would wait for us.
+    let _ = conn.busy_timeout(Duration::ZERO);
     let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 

@@ -20,10 +20,13 @@ fn town(readers: usize) -> Town {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder);
     open::create_file(&path).unwrap();
-    let mut index = WalIndex::of(&path).unwrap();
+    let index = WalIndex::of(&path).unwrap();
     let writer = open::writer(&path, PATIENCE).unwrap();
-    writer.execute_batch("CREATE TABLE things (id INTEGER PRIMARY KEY)").unwrap();
+    writer.execute_batch("CREATE TABLE nothings (id INTEGER PRIMARY KEY)").unwrap();
     index.open(&writer);
+    let before = index.read();
+    writer.execute_batch("CREATE TABLE things (id INTEGER PRIMARY KEY)").unwrap();
+    index.learn(before);
     let connections = (0..readers).map(|_| open::reader(&path, PATIENCE).unwrap()).collect();
     Town { reads: PointReads::start(connections, Arc::new(index)).unwrap(), folder, writer }
 }
@@ -151,6 +154,36 @@ fn a_failed_read_keeps_nothing() {
     assert!(town.reads.run(|conn| number(conn, "SELECT nothing FROM things", [])).is_err());
     assert!(!town.is_keeping());
     assert_eq!(town.count(), 0);
+}
+
+#[test]
+fn a_read_that_ends_its_transaction_does_not_break_the_connection() {
+    let town = town(1);
+    town.read_until_kept();
+    // As SQLite does when the disk or the memory fails.
+    let failing = |conn: &Connection| -> Fallible<()> {
+        conn.execute_batch("ROLLBACK").unwrap();
+        Err(latchkey_store::StoreError::Conflict(latchkey_store::UniqueKey::Username).into())
+    };
+    let error = latchkey_store::StoreError::from(town.reads.run(failing).unwrap_err());
+    assert!(matches!(error, latchkey_store::StoreError::Conflict(_)), "the read's own error");
+    add(&town.writer);
+    assert_eq!(town.count(), 1);
+    town.read_until_kept();
+}
+
+#[test]
+fn a_commit_of_the_writer_ends_what_is_kept_and_none_begins_meanwhile() {
+    let town = town(2);
+    town.read_until_kept();
+    let committing = town.reads.kept().let_go();
+    assert!(!town.is_keeping());
+    (0..2 * QUIET_READS).for_each(|_| {
+        town.count();
+    });
+    assert!(!town.is_keeping());
+    drop(committing);
+    town.read_until_kept();
 }
 
 #[test]

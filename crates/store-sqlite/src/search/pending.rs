@@ -1,9 +1,11 @@
 //! Profiles for which the trigram index is behind. A search looks at each of them, so what it finds is right at any time;
 //! how many there are is only a matter of how long it takes.
 
+use latchkey_domain::ids::UserId;
 use rusqlite::{Connection, params};
 
 use crate::errors::Fallible;
+use crate::rows::Id;
 use crate::statements::{execute, find};
 
 /// Profiles that are taken up in one go: some milliseconds.
@@ -11,21 +13,63 @@ pub(crate) const AT_ONCE: u32 = 256;
 
 const FIND_LAST: &str = "
     SELECT max(search_id) FROM (SELECT search_id FROM profile_search_pending ORDER BY search_id LIMIT ?1)";
+const FIND_ONE: &str = "SELECT search_id FROM profiles WHERE user_id = ?1";
 const FORGET_OLD_WORDS: &str = "
     INSERT INTO profile_search (profile_search, rowid, words)
-    SELECT 'delete', search_id, indexed FROM profile_search_pending WHERE search_id <= ?1 AND indexed IS NOT NULL";
+    SELECT 'delete', search_id, indexed FROM profile_search_pending 
+    WHERE search_id BETWEEN ?1 AND ?2 AND indexed IS NOT NULL";
+/// `CROSS` keeps the order: those behind are few, and their profiles are looked up.
 const TAKE_NEW_WORDS: &str = "
     INSERT INTO profile_search (rowid, words)
     SELECT p.search_id, '  ' || replace(p.folded_name || ' ' || p.folded_username || ' ' || p.folded_bio, ' ', '  ')
-    FROM profile_search_pending AS behind JOIN profiles AS p ON p.search_id = behind.search_id
-    WHERE behind.search_id <= ?1 AND p.searchable = 1";
-const SETTLE: &str = "DELETE FROM profile_search_pending WHERE search_id <= ?1";
+    FROM profile_search_pending AS behind CROSS JOIN profiles AS p ON p.search_id = behind.search_id
+    WHERE behind.search_id BETWEEN ?1 AND ?2 AND p.searchable = 1";
+const SETTLE: &str = "DELETE FROM profile_search_pending WHERE search_id BETWEEN ?1 AND ?2";
 
 /// Brings the index up to date for at most so many profiles; answers for how many.
 pub(crate) fn take_up(conn: &Connection, at_most: u32) -> Fallible<usize> {
     let last = find(conn, FIND_LAST, params![at_most], |row| Ok(row.get::<_, Option<i64>>(0)?))?.flatten();
-    let Some(last) = last else { return Ok(0) };
-    execute(conn, FORGET_OLD_WORDS, params![last])?;
-    execute(conn, TAKE_NEW_WORDS, params![last])?;
-    execute(conn, SETTLE, params![last])
+    last.map_or(Ok(0), |last| take_up_range(conn, i64::MIN, last))
+}
+
+/// Brings the index up to date for a user's profile, so that nothing of its old text is left to be forgotten later.
+pub(crate) fn take_up_of(conn: &Connection, user_id: UserId) -> Fallible<()> {
+    let own = find(conn, FIND_ONE, params![user_id.blob()], |row| Ok(row.get::<_, i64>(0)?))?;
+    own.map_or(Ok(0), |own| take_up_range(conn, own, own)).map(|_| ())
+}
+
+fn take_up_range(conn: &Connection, first: i64, last: i64) -> Fallible<usize> {
+    execute(conn, FORGET_OLD_WORDS, params![first, last])?;
+    execute(conn, TAKE_NEW_WORDS, params![first, last])?;
+    execute(conn, SETTLE, params![first, last])
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{migrations, open};
+
+    #[test]
+    fn few_profiles_that_are_behind_are_looked_up_and_not_looked_for() {
+        let conn = open::nothing().unwrap();
+        migrations::migrate(&conn).unwrap();
+        for sql in [TAKE_NEW_WORDS, super::super::LIST_PENDING] {
+            let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            if statement.parameter_count() > 0 {
+                statement.raw_bind_parameter(1, 1).unwrap();
+                statement.raw_bind_parameter(2, 2).unwrap();
+            }
+            let mut rows = statement.raw_query();
+            let mut plan = Vec::new();
+            while let Some(row) = rows.next().unwrap() {
+                plan.push(row.get::<_, String>(3).unwrap());
+            }
+            assert!(
+                plan[0].contains("behind")
+                    && plan[1].contains("SEARCH p USING INTEGER PRIMARY KEY (rowid=?)"),
+                "{plan:?}"
+            );
+        }
+    }
 }
