@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::time::Timespec;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 
 use crate::answer::{Answer, Parsed};
 use crate::error::{BenchError, Result};
@@ -21,8 +23,10 @@ use crate::time::now;
 
 /// Bytes that one read takes at most.
 const READ: usize = 64 * 1024;
-/// What is waited for at most when nothing is due, so that the end is seen.
-const TICK: Duration = Duration::from_millis(20);
+/// What is waited for at most when nothing happens, so that the end is seen.
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+/// The event that a request of the open loop is due; the others bear the number of their connection.
+const DUE: u64 = u64::MAX;
 /// How long answers are waited for that are on their way at the end.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// The longest latency that is told apart, in nanoseconds.
@@ -163,7 +167,23 @@ impl Driver {
         Ok(stream)
     }
 
+    /// Lets the driver be woken whenever a request is due, until the answer is dropped: the time limit of `epoll` is rounded
+    /// up to milliseconds, which would be taken for the server's.
+    fn set_timer(&mut self, rate: f64) -> Result<OwnedFd> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
+        let interest = EventFlags::IN | EventFlags::ET;
+        epoll::add(&self.epoll, &timer, EventData::new_u64(DUE), interest)?;
+        let every = Duration::from_secs_f64(1.0 / rate);
+        let tv_sec = i64::try_from(every.as_secs()).map_err(BenchError::other)?;
+        let period = Timespec { tv_sec, tv_nsec: i64::from(every.subsec_nanos()) };
+        let schedule = Itimerspec { it_interval: period, it_value: period };
+        timerfd_settime(&timer, TimerfdTimerFlags::empty(), &schedule)?;
+        self.next_due = now() + every;
+        Ok(timer)
+    }
+
     fn run(mut self, script: &mut dyn Script) -> Result<Measured> {
+        let _timer = self.load.rate.map(|rate| self.set_timer(rate)).transpose()?;
         let mut events = Vec::with_capacity(self.load.connections.max(1));
         loop {
             let time = now();
@@ -178,12 +198,11 @@ impl Driver {
                 self.ask_what_is_due(time, script)?;
             }
             events.clear();
-            let wait = self.wait(now(), script.is_done());
-            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&wait)) {
+            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&TICK)) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            for event in &events {
+            for event in events.iter().filter(|event| event.data.u64() != DUE) {
                 let number = usize::try_from(event.data.u64()).map_err(BenchError::other)?;
                 self.serve(number, script)?;
             }
@@ -209,15 +228,6 @@ impl Driver {
             self.ask(number, due, script)?;
         }
         Ok(())
-    }
-
-    fn wait(&self, time: Instant, is_done: bool) -> Timespec {
-        let until_due = match self.load.rate {
-            Some(_) if !self.idle.is_empty() && !is_done => self.next_due.saturating_duration_since(time),
-            _ => TICK,
-        };
-        let wait = until_due.min(TICK);
-        Timespec { tv_sec: 0, tv_nsec: i64::from(wait.subsec_nanos()) }
     }
 
     fn ask(&mut self, number: usize, due: Instant, script: &mut dyn Script) -> Result<()> {

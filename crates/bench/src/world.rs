@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
+use latchkey_store_sqlite::SqliteStore;
 
 use crate::error::{BenchError, Result};
 use crate::load::{Load, drive};
@@ -63,10 +64,12 @@ impl World {
 }
 
 impl Places {
-    /// A seeded file of so many people: made once, kept until the benchmark's folder is removed.
+    /// A seeded file of so many people: made once, kept until the benchmark's folder is removed, and brought up to date.
     pub(crate) fn seeded(&self, people: u64) -> Result<PathBuf> {
         let file = self.folder.join(format!("seed-{people}.db"));
-        if !file.exists() {
+        if file.exists() {
+            SqliteStore::open(&file).map_err(BenchError::other)?.close();
+        } else {
             let unfinished = self.folder.join("seed-unfinished.db");
             let _ = std::fs::remove_file(&unfinished);
             seed(&unfinished, people)?;
