@@ -183,7 +183,7 @@ impl Driver {
     }
 
     fn run(mut self, script: &mut dyn Script) -> Result<Measured> {
-        let _timer = self.load.rate.map(|rate| self.set_timer(rate)).transpose()?;
+        let timer = self.load.rate.map(|rate| self.set_timer(rate)).transpose()?;
         let mut events = Vec::with_capacity(self.load.connections.max(1));
         loop {
             let time = now();
@@ -202,7 +202,11 @@ impl Driver {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            for event in events.iter().filter(|event| event.data.u64() != DUE) {
+            for event in &events {
+                if let (DUE, Some(timer)) = (event.data.u64(), &timer) {
+                    rustix::io::read(timer, &mut [0; 8])?; // it goes on when its count is read
+                    continue;
+                }
                 let number = usize::try_from(event.data.u64()).map_err(BenchError::other)?;
                 self.serve(number, script)?;
             }
