@@ -16,7 +16,7 @@ use crate::readers::Readers;
 use crate::search::pending;
 use crate::statements::{execute, number};
 use crate::wal_index::WalIndex;
-use crate::writer::{Log, Writer};
+use crate::writer::Writer;
 use crate::{migrations, open};
 
 /// Connections for reads that can take long.
@@ -71,13 +71,13 @@ impl SqliteStore {
         let conn = open::writer(path, options.busy_timeout)?;
         migrations::migrate(&conn)?;
         index.open(&conn);
+        prove(&index, &conn);
         let readers = |count: usize| -> Fallible<Vec<Connection>> {
             (0..count.max(1)).map(|_| open::reader(path, options.busy_timeout)).collect()
         };
         let (for_points, for_lists) = (readers(options.readers)?, readers(LONG_READERS)?);
         let readers = Readers::start(for_points, for_lists, Arc::clone(&index)).map_err(unavailable)?;
-        let log = Log { index: Arc::clone(&index), kept: readers.kept() };
-        let writer = Writer::start(conn, options.batch, log).map_err(unavailable)?;
+        let writer = Writer::start(conn, options.batch, readers.kept()).map_err(unavailable)?;
         Ok(Self { readers, writer, is_catching_up: Arc::default(), _index: index })
     }
 
@@ -133,6 +133,14 @@ impl SqliteStore {
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
         self.readers.run_long(read).await
+    }
+}
+
+/// Shows the index a commit that changes something. Where none is possible now, reads do without the index.
+fn prove(index: &WalIndex, conn: &Connection) {
+    let before = index.read();
+    if execute(conn, BEAT, []).is_ok() {
+        index.learn(before);
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::Connection;
@@ -30,14 +30,10 @@ pub(crate) struct Version([u8; HEAD]);
 pub(crate) struct WalIndex {
     key: FileKey,
     file: OnceLock<Arc<File>>,
-    trust: AtomicU8,
+    /// A commit of our own has changed the file. Until then nothing is said of versions: it may be another file than
+    /// SQLite's, or one that does not show what is written to its mapping.
+    is_proven: AtomicBool,
 }
-
-/// Nothing is said of versions before a commit of our own has changed it, and never again after one that did not: then
-/// the file is another one than SQLite's, or does not show what is written to its mapping.
-const UNPROVEN: u8 = 0;
-const PROVEN: u8 = 1;
-const WRONG: u8 = 2;
 
 /// A file, by device and number.
 type FileKey = (u64, u64);
@@ -59,7 +55,7 @@ impl WalIndex {
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
         let key = key_of(&std::fs::metadata(database)?);
         shared().entry(key).or_default().stores += 1;
-        Ok(Self { key, file: OnceLock::new(), trust: AtomicU8::new(UNPROVEN) })
+        Ok(Self { key, file: OnceLock::new(), is_proven: AtomicBool::new(false) })
     }
 
     /// Finds the index of a connection that has read. Without one there are no versions, and nothing else is amiss.
@@ -83,28 +79,21 @@ impl WalIndex {
 
     /// The state of the file now; `None` where that cannot be told, or not yet.
     pub(crate) fn version(&self) -> Option<Version> {
-        if self.trust.load(Ordering::Relaxed) == PROVEN { self.read() } else { None }
+        if self.is_proven.load(Ordering::Relaxed) { self.read() } else { None }
     }
 
-    /// What the file says, whether it can be trusted or not.
+    /// What the file says, proven or not.
     pub(crate) fn read(&self) -> Option<Version> {
         let mut head = [0; HEAD];
         read_at_start(self.file.get()?, &mut head).ok()?;
         (head.starts_with(&FORMAT) && head[IS_FILLED] == 1).then_some(Version(head))
     }
 
-    /// Learns from a commit of our own that changed something, and before which the file said `before`.
+    /// Learns from a commit of our own that has certainly changed something, and before which the file said `before`.
+    /// (How many rows changed does not tell: what is replaced with the same is not written.)
     pub(crate) fn learn(&self, before: Option<Version>) {
-        if self.file.get().is_none() || self.trust.load(Ordering::Relaxed) == WRONG {
-            return;
-        }
-        if before.is_some() && self.read() == before {
-            self.trust.store(WRONG, Ordering::Relaxed);
-            tracing::warn!(
-                "the index of the write-ahead log does not show what is committed: reads do without it"
-            );
-        } else if before.is_some() {
-            self.trust.store(PROVEN, Ordering::Relaxed);
+        if before.is_some() && self.read() != before {
+            self.is_proven.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -182,13 +171,12 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_does_not_show_ends_the_trust_for_good() {
-        let (_folder, index, conn) = proven();
+    fn a_commit_that_does_not_show_proves_nothing() {
+        let (_folder, index, conn) = database();
         index.learn(index.read());
         assert_eq!(index.version(), None);
-        let before = index.read();
         conn.execute_batch("INSERT INTO a VALUES (1)").unwrap();
-        index.learn(before);
+        index.learn(None);
         assert_eq!(index.version(), None);
     }
 

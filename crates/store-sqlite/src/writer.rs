@@ -3,7 +3,6 @@
 //! the commit that holds it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -14,18 +13,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::point_reads::KeptSnapshots;
 use crate::statements::execute;
-use crate::wal_index::WalIndex;
 
 /// Operations that may wait in front of the writer; more wait in their callers.
 const QUEUE: usize = 1_024;
-
-/// What a commit has to do with the write-ahead log.
-pub(crate) struct Log {
-    /// Shows commits.
-    pub(crate) index: Arc<WalIndex>,
-    /// Are in the way of the checkpoint after a commit.
-    pub(crate) kept: KeptSnapshots,
-}
 
 /// A handle to the writer thread. Dropping it lets the queue drain and the thread end.
 pub(crate) struct Writer {
@@ -35,12 +25,11 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the thread on its connection; at most `batch` operations share a commit.
-    pub(crate) fn start(conn: Connection, batch: usize, log: Log) -> std::io::Result<Self> {
+    pub(crate) fn start(conn: Connection, batch: usize, kept: KeptSnapshots) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
-        let thread = std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
-            serve(&conn, waiting, batch.max(1), &log);
-            drop(conn); // before the index of its log
-        })?;
+        let thread = std::thread::Builder::new()
+            .name("sqlite-writer".to_owned())
+            .spawn(move || serve(&conn, waiting, batch.max(1), &kept))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
@@ -124,10 +113,10 @@ where
     }
 }
 
-fn serve(conn: &Connection, mut waiting: mpsc::Receiver<Box<dyn Job>>, batch: usize, log: &Log) {
+fn serve(conn: &Connection, mut waiting: mpsc::Receiver<Box<dyn Job>>, batch: usize, kept: &KeptSnapshots) {
     while let Some(first) = waiting.blocking_recv() {
         let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
-        let outcome = run_batch(conn, first, &mut waiting, batch, &mut jobs, log);
+        let outcome = run_batch(conn, first, &mut waiting, batch, &mut jobs, kept);
         let lost = outcome.err();
         if let Some(why) = &lost {
             tracing::error!(error = %why, operations = jobs.len(), "a group of writes was rolled back");
@@ -148,7 +137,7 @@ fn run_batch(
     waiting: &mut mpsc::Receiver<Box<dyn Job>>,
     batch: usize,
     jobs: &mut Vec<Box<dyn Job>>,
-    log: &Log,
+    kept: &KeptSnapshots,
 ) -> Result<(), String> {
     if let Err(error) = run(conn, "BEGIN IMMEDIATE") {
         // Whoever waits already would run into the same: one wait for the lock is enough for all of them.
@@ -161,7 +150,6 @@ fn run_batch(
         return Err(error);
     }
 
-    let (before, changes) = (log.index.read(), conn.total_changes());
     let mut next = Some(first);
     while let Some(mut job) = next.take() {
         let outcome = run_one(conn, job.as_mut());
@@ -172,13 +160,9 @@ fn run_batch(
         }
     }
 
-    let committing = log.kept.let_go();
-    run(conn, "COMMIT")?;
-    drop(committing);
-    if conn.total_changes() != changes {
-        log.index.learn(before);
-    }
-    Ok(())
+    // The checkpoint that a commit may begin wants the log for itself.
+    let _committing = kept.let_go();
+    run(conn, "COMMIT")
 }
 
 /// Runs one job in its savepoint. `Err` means that the whole transaction is lost.
