@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::stored_time::is_from_ahead;
 use crate::time::Timestamp;
 
 /// How long attempts count, from the first one on.
@@ -21,10 +22,8 @@ impl CodeWindow {
     /// Attempts that still count at `now`.
     #[must_use]
     pub fn attempts_at(self, now: Timestamp) -> u32 {
-        // A window that ends later than one that begins now was written before the clock stepped back; one that began
-        // a little later is no more than a request that overtook this one.
-        let is_of_another_time = self.since > now.plus(CODE_WINDOW);
-        if now < self.ends_at() && !is_of_another_time { self.attempts } else { 0 }
+        let counts = now < self.ends_at() && !is_from_ahead(self.ends_at(), CODE_WINDOW, now);
+        if counts { self.attempts } else { 0 }
     }
 
     /// The window after one more attempt.
@@ -46,6 +45,7 @@ impl CodeWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stored_time::CLOCK_SKEW;
 
     #[test]
     fn the_window_is_fixed_from_its_first_attempt() {
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_window_from_before_a_step_back_of_the_clock_counts_no_more() {
         let spent = CodeWindow { attempts: 10, since: Timestamp::from_millis(9_000_000_000) };
-        assert_eq!(spent.attempts_at(spent.since.minus(CODE_WINDOW)), 10);
-        assert_eq!(spent.attempts_at(spent.since.minus(CODE_WINDOW * 2)), 0);
+        assert_eq!(spent.attempts_at(spent.since.minus(CLOCK_SKEW)), 10);
+        assert_eq!(spent.attempts_at(spent.since.minus(CODE_WINDOW)), 0);
     }
 }

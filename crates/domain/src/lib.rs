@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod client;
+pub mod clock_watch;
 pub mod code_window;
 pub mod codes;
 pub mod common_passwords;
@@ -12,6 +13,7 @@ pub mod guess_guard;
 pub mod identity;
 pub mod ids;
 pub mod limits;
+pub mod mail_schedule;
 pub mod mailbox_proof;
 pub mod page;
 pub mod password;
@@ -20,6 +22,7 @@ pub mod redirect;
 pub mod refresh;
 pub mod search;
 pub mod session;
+pub mod stored_time;
 pub mod time;
 pub mod tokens;
 pub mod user;

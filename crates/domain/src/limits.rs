@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::stored_time::{believed, is_from_ahead, latest_believed};
 use crate::time::Timestamp;
 
 /// A token bucket: `burst` at once, refilled evenly over `window`.
@@ -66,13 +67,15 @@ pub struct Limited {
     pub retry_after: Duration,
 }
 
-/// The rule of [`Take::take`] in numbers, for an engine that lets its database count: the new state is the old one, or
-/// `now`, brought between `now` and `latest`, and `token_ms` more; the token is there where that is at most
-/// `most`.
+/// The rule of [`Take::take`] in numbers, for an engine that lets its database count: the new state is the old one (or
+/// `now`, where there is none or it is beyond `believed`), brought between `now` and `latest`, and `token_ms` more; the
+/// token is there where that is at most `most`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakeTerms {
-    /// The latest state that is believed.
+    /// The latest state that a bucket can have.
     pub latest: Timestamp,
+    /// A later state was written by a clock that ran ahead, and counts as full.
+    pub believed: Timestamp,
     /// What a token adds, in milliseconds.
     pub token_ms: i64,
     /// The latest state that a token may lead to.
@@ -86,8 +89,10 @@ impl Rate {
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Duration> {
         let burst = self.burst.max(1);
         let token = self.window / burst;
-        // No bucket is further from full than its window: what says so was written before the clock stepped back.
-        let full_at = full_at.unwrap_or(now).min(now.plus(self.window)).max(now);
+        // No bucket is further from full than its window. One that seems to be was written a moment later by another
+        // instance, or before the clock stepped back.
+        let full_at = believed(full_at.unwrap_or(now), self.window, now);
+        let full_at = full_at.min(now.plus(self.window)).max(now);
         let after = full_at.plus(token);
         let fill = after.since(now);
         // The token's length is rounded down, so a whole bucket is counted in the same measure.
@@ -104,6 +109,7 @@ impl Take {
         let token = self.rate.window / burst;
         TakeTerms {
             latest: now.plus(self.rate.window),
+            believed: latest_believed(self.rate.window, now),
             token_ms: Timestamp::default().plus(token).as_millis(),
             most: now.plus(token * burst),
         }
@@ -114,10 +120,6 @@ impl Take {
         self.rate.take(full_at, now).map_err(|retry_after| Limited { limit: self.limit, retry_after })
     }
 }
-
-/// A state that is so much ahead of the clock was written before the clock stepped back. (A little ahead is no more than
-/// a request that began earlier and came later.)
-const STEPPED_BACK: Duration = Duration::from_mins(1);
 
 /// When failures begin to cost time, and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,13 +170,14 @@ impl Failures {
     }
 
     fn is_ahead_of(&self, now: Timestamp) -> bool {
-        self.since > now.plus(STEPPED_BACK)
+        is_from_ahead(self.since, Duration::ZERO, now)
     }
 
     /// How many failures the window at `now` has.
     #[must_use]
     pub fn count_in(&self, window: Duration, now: Timestamp) -> u32 {
-        if now.since(self.since) <= window { self.count } else { 0 }
+        let counts = now.since(self.since) <= window && !self.is_ahead_of(now);
+        if counts { self.count } else { 0 }
     }
 }
 
@@ -211,12 +214,19 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_steps_back_empties_a_bucket_and_no_more() {
+    fn a_bucket_of_a_clock_that_ran_ahead_is_full() {
         let rate = Rate { burst: 3, window: Duration::from_secs(30) };
         let take = Take { key: LimitKey::new("x", &[]), rate, limit: "x" };
         let state = take.take(None, at(100_000)).unwrap();
-        assert_eq!(take.take(Some(state), at(1000)).unwrap_err().retry_after, Duration::from_secs(10));
-        assert!(take.take(Some(at(1030)), at(1010)).is_ok());
+        assert_eq!(take.take(Some(state), at(1000)), take.take(None, at(1000)));
+    }
+
+    #[test]
+    fn an_empty_bucket_of_an_instance_a_little_ahead_stays_empty() {
+        let rate = Rate { burst: 1, window: Duration::from_mins(1) };
+        let take = Take { key: LimitKey::new("x", &[]), rate, limit: "x" };
+        let state = take.take(None, at(1060)).unwrap();
+        assert_eq!(take.take(Some(state), at(1000)).unwrap_err().retry_after, Duration::from_mins(1));
     }
 
     #[test]

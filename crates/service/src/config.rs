@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use latchkey_domain::codes::CodeBudget;
 use latchkey_domain::limits::{FailurePolicy, Rate};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_mail::Mailbox;
 use url::Url;
@@ -163,14 +164,18 @@ pub struct MailRetries {
     pub lease: Duration,
 }
 
+impl MailRetries {
+    /// The waits of a mail.
+    #[must_use]
+    pub const fn schedule(&self) -> MailSchedule {
+        MailSchedule { first: self.first, longest: self.longest, lease: self.lease }
+    }
+}
+
 impl Default for MailRetries {
     fn default() -> Self {
-        Self {
-            first: Duration::from_secs(5),
-            longest: Duration::from_hours(1),
-            attempts: 30,
-            lease: Duration::from_mins(1),
-        }
+        let MailSchedule { first, longest, lease } = MailSchedule::default();
+        Self { first, longest, attempts: 30, lease }
     }
 }
 

@@ -42,7 +42,8 @@ impl Service {
                 id: LeaseId::new(now, self.id_bytes(now)),
                 until: now.plus(self.config.mail_retries.lease),
             };
-            let claimed = self.store.claim_mails(lease, CLAIM, now).await?;
+            let schedule = self.config.mail_retries.schedule();
+            let claimed = self.store.claim_mails(lease, &schedule, CLAIM, now).await?;
             if claimed.is_empty() {
                 return Ok(delivered);
             }
@@ -172,16 +173,10 @@ impl Service {
                 MailFate::Dead { error }
             }
             Err(SendError::Transient(error)) => {
-                MailFate::RetryAt { at: now.plus(self.backoff(attempts)), error }
+                let schedule = self.config.mail_retries.schedule();
+                MailFate::RetryAt { at: now.plus(schedule.backoff(attempts, self.entropy.fraction())), error }
             }
         }
-    }
-
-    /// Doubles with each attempt up to the longest wait, a fifth more or less by chance.
-    fn backoff(&self, attempts: u32) -> Duration {
-        let retries = self.config.mail_retries;
-        let wait = retries.first.saturating_mul(1 << attempts.min(16)).min(retries.longest);
-        wait.mul_f64(0.8 + 0.4 * self.entropy.fraction())
     }
 }
 

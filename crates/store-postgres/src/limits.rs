@@ -26,8 +26,9 @@ macro_rules! take_where {
                 SELECT key, full_at FROM limit_buckets WHERE key = ANY($2) ORDER BY key FOR NO KEY UPDATE),
             taken AS (
                 SELECT w.key, l.key IS NULL AS is_new, l.full_at AS before, w.most,
-                    greatest(least(coalesce(l.full_at, $1), w.latest), $1) + w.token AS after
-                FROM unnest($2, $3, $4, $5) AS w (key, latest, token, most) LEFT JOIN locked AS l ON l.key = w.key),
+                    greatest(least(CASE WHEN l.full_at <= w.believed THEN l.full_at ELSE $1 END, w.latest), $1)
+                        + w.token AS after
+                FROM unnest($2, $3, $4, $5, $6) AS w (key, latest, believed, token, most) LEFT JOIN locked AS l ON l.key = w.key),
             verdict AS (SELECT bool_and(after <= most) AND ",
             $condition,
             " AS fits FROM taken),
@@ -44,7 +45,7 @@ macro_rules! take_where {
 const TAKE: &str = take_where!("TRUE");
 const TAKE_FOR_SESSION: &str = take_where!(concat!(
     "EXISTS (SELECT 1 FROM sessions AS s JOIN users AS u ON u.id = s.user_id
-        WHERE s.id = $6 AND u.email_key = $7 AND u.banned_at IS NULL AND ",
+        WHERE s.id = $7 AND u.email_key = $8 AND u.banned_at IS NULL AND ",
     living!("$1"),
     ")"
 ));
@@ -135,6 +136,7 @@ fn take_values(takes: &[Take], now: Timestamp) -> Vec<Value> {
         now,
         Value::Blobs(takes.iter().map(|take| Some(take.key.as_bytes().to_vec())).collect()),
         Value::Ints(terms().map(|terms| Some(terms.latest.as_millis())).collect()),
+        Value::Ints(terms().map(|terms| Some(terms.believed.as_millis())).collect()),
         Value::Ints(terms().map(|terms| Some(terms.token_ms)).collect()),
         Value::Ints(terms().map(|terms| Some(terms.most.as_millis())).collect()),
     ]

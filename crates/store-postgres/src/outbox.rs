@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
@@ -20,11 +21,15 @@ const CREATE_MAIL: &str = "
     INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
         ended_at, last_error)
     VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)";
-/// Mails that somebody else is claiming at this moment are passed over.
+/// Mails that somebody else is claiming at this moment are passed over. The numbers are those of
+/// [`latchkey_domain::mail_schedule::DueTerms`].
 const CLAIM_MAILS: &str = "
     WITH due AS MATERIALIZED (
         SELECT m.id FROM outbox AS m
-        WHERE m.state = 'queued' AND m.next_attempt_at <= $1
+        WHERE m.state = 'queued' AND (m.next_attempt_at <= $1 OR m.next_attempt_at > $5 AND m.next_attempt_at > CASE
+                WHEN m.lease_id IS NOT NULL THEN $6
+                WHEN m.attempts = 0 THEN $5
+                ELSE $5 + least($7 << least(m.attempts - 1, 16)::int, $8) END)
             AND EXISTS (SELECT 1 FROM users AS u WHERE u.id = m.user_id)
         ORDER BY m.created_at, m.id LIMIT $2 FOR NO KEY UPDATE OF m SKIP LOCKED
     ), leased AS (
@@ -96,8 +101,17 @@ pub(crate) fn write(
 
 #[async_trait]
 impl Outbox for PostgresStore {
-    async fn claim_mails(&self, lease: Lease, limit: u32, now: Timestamp) -> StoreResult<Vec<ClaimedMail>> {
-        let claimed = self.tell(CLAIM_MAILS, values![now, limit, lease.id, lease.until]).await?;
+    async fn claim_mails(
+        &self,
+        lease: Lease,
+        schedule: &MailSchedule,
+        limit: u32,
+        now: Timestamp,
+    ) -> StoreResult<Vec<ClaimedMail>> {
+        let due = schedule.due_terms(now);
+        let values =
+            values![due.now, limit, lease.id, lease.until, due.new, due.leased, due.first_ms, due.longest_ms];
+        let claimed = self.tell(CLAIM_MAILS, values).await?;
         Ok(claimed.list(read_claimed)?)
     }
 

@@ -10,6 +10,7 @@ use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::ids::{KeyId, LeaseId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::page::Page;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
@@ -342,7 +343,7 @@ async fn identities(measured: &mut Measured) {
 async fn the_rest(measured: &mut Measured) {
     let m = measured;
     let lease = Lease { id: LeaseId::new(at(0), [9; 10]), until: at(60) };
-    let mails = op!(m.claim_mails(lease, 10, at(5)));
+    let mails = op!(m.claim_mails(lease, &MailSchedule::default(), 10, at(5)));
     op!(m.settle_mail(mails[0].id, lease.id, MailFate::Sent, at(6)));
     op!(m.next_mail_due());
     op!(m.list_mails(None, 10));

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
@@ -19,11 +20,15 @@ const CREATE_MAIL: &str = "
     INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
         ended_at, last_error)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?7, NULL, NULL, NULL)";
-// The plus keeps the order of age, in which the index stands, from being sorted anew.
+// The plus keeps the order of age, in which the index stands, from being sorted anew. The numbers are those of
+// `latchkey_domain::mail_schedule::DueTerms`.
 const LIST_DUE: &str = "
     SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts, m.user_id, u.contested, p.name
     FROM outbox AS m JOIN users AS u ON u.id = m.user_id LEFT JOIN profiles AS p ON p.user_id = m.user_id
-    WHERE m.state = 'queued' AND +m.next_attempt_at <= ?1
+    WHERE m.state = 'queued' AND (+m.next_attempt_at <= ?1 OR +m.next_attempt_at > ?3 AND +m.next_attempt_at > CASE
+        WHEN m.lease_id IS NOT NULL THEN ?4
+        WHEN m.attempts = 0 THEN ?3
+        ELSE ?3 + min(?5 << min(m.attempts - 1, 16), ?6) END)
     ORDER BY m.created_at, m.id LIMIT ?2";
 const LEASE_MAIL: &str = "
     UPDATE outbox SET lease_id = ?2, next_attempt_at = ?3, attempts = attempts + 1 WHERE id = ?1";
@@ -90,9 +95,18 @@ pub(crate) fn write(
 
 #[async_trait]
 impl Outbox for SqliteStore {
-    async fn claim_mails(&self, lease: Lease, limit: u32, now: Timestamp) -> StoreResult<Vec<ClaimedMail>> {
+    async fn claim_mails(
+        &self,
+        lease: Lease,
+        schedule: &MailSchedule,
+        limit: u32,
+        now: Timestamp,
+    ) -> StoreResult<Vec<ClaimedMail>> {
+        let due = schedule.due_terms(now);
         self.write(move |conn| {
-            let mails = list(conn, LIST_DUE, params![now.as_millis(), limit], read_claimed)?;
+            let (now, new, leased) = (due.now.as_millis(), due.new.as_millis(), due.leased.as_millis());
+            let params = params![now, limit, new, leased, due.first_ms, due.longest_ms];
+            let mails = list(conn, LIST_DUE, params, read_claimed)?;
             for mail in &mails {
                 let params = params![mail.id.blob(), lease.id.blob(), lease.until.as_millis()];
                 execute(conn, LEASE_MAIL, params)?;

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
 
@@ -160,9 +161,15 @@ pub struct ListedMail {
 /// The outbox.
 #[async_trait]
 pub trait Outbox {
-    /// Claims mails that are due and under no living lease, oldest first. A crash leaves them to the next claim after
-    /// the lease.
-    async fn claim_mails(&self, lease: Lease, limit: u32, now: Timestamp) -> StoreResult<Vec<ClaimedMail>>;
+    /// Claims mails that are due by the schedule ([`MailSchedule::is_due`]), oldest first. A crash leaves them to the next
+    /// claim after the lease.
+    async fn claim_mails(
+        &self,
+        lease: Lease,
+        schedule: &MailSchedule,
+        limit: u32,
+        now: Timestamp,
+    ) -> StoreResult<Vec<ClaimedMail>>;
 
     /// Settles a claimed mail; `false` where the lease is no longer the mail's.
     async fn settle_mail(

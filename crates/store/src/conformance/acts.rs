@@ -5,6 +5,7 @@ use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -263,7 +264,7 @@ impl World {
 impl World {
     /// Claims every mail that is due, for a minute.
     pub(super) async fn mails(&self, now: Timestamp) -> Vec<ClaimedMail> {
-        self.claim_mails(self.lease(now), 1000, now).await.unwrap()
+        self.claim_mails(self.lease(now), &MailSchedule::default(), 1000, now).await.unwrap()
     }
 
     /// A hold of one minute.

@@ -14,6 +14,7 @@ use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
+use latchkey_domain::mail_schedule::MailSchedule;
 
 use super::numbered::{account, at, client, email, event, key, mail, session, token, user_id};
 use crate::{
@@ -110,7 +111,7 @@ pub async fn a_sent_mail_loses_its_sealed_part(look: &impl Look) {
     begin(look).await;
     request(look, key(1), 1, code()).await;
     let lease = Lease { id: LeaseId::new(at(0), [9; 10]), until: at(60) };
-    let claimed = look.store().claim_mails(lease, 10, at(0)).await.unwrap();
+    let claimed = look.store().claim_mails(lease, &MailSchedule::default(), 10, at(0)).await.unwrap();
     assert!(look.store().settle_mail(claimed[0].id, lease.id, MailFate::Sent, at(1)).await.unwrap());
     let wiped = "SELECT count(*) FROM outbox WHERE state = 'sent' AND payload IS NULL";
     assert_eq!(number(look, wiped).await, 1);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::{LeaseId, MailId};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::Name;
 
 use super::fixtures::{MINUTE, World, at, email, key, mac};
@@ -21,7 +22,7 @@ async fn write_mails(world: &World, count: i64) {
 
 async fn claim(world: &World, limit: u32, seconds: i64) -> (LeaseId, Vec<ClaimedMail>) {
     let lease = world.lease(at(seconds));
-    (lease.id, world.claim_mails(lease, limit, at(seconds)).await.unwrap())
+    (lease.id, world.claim_mails(lease, &MailSchedule::default(), limit, at(seconds)).await.unwrap())
 }
 
 async fn settle(world: &World, id: MailId, lease: LeaseId, fate: MailFate, seconds: i64) -> bool {
@@ -138,18 +139,47 @@ pub(super) async fn a_mail_waits_for_its_retry(world: World) {
     write_mails(&world, 1).await;
     let (lease, mails) = claim(&world, 10, 10).await;
 
-    assert!(settle(&world, mails[0].id, lease, retry(5 * MINUTE), 11).await);
+    assert!(settle(&world, mails[0].id, lease, retry(MINUTE), 11).await);
 
     let listed = only_mail(&world).await;
-    assert_eq!(
-        (listed.state, listed.attempts, listed.next_attempt_at),
-        (MailState::Queued, 1, at(5 * MINUTE))
-    );
+    assert_eq!((listed.state, listed.attempts, listed.next_attempt_at), (MailState::Queued, 1, at(MINUTE)));
     assert_eq!(listed.last_error.as_deref(), Some("451 try later"));
-    assert_eq!(world.next_mail_due().await.unwrap(), Some(at(5 * MINUTE)));
-    assert!(claim(&world, 10, 5 * MINUTE - 1).await.1.is_empty());
-    let (_, again) = claim(&world, 10, 5 * MINUTE).await;
+    assert_eq!(world.next_mail_due().await.unwrap(), Some(at(MINUTE)));
+    assert!(claim(&world, 10, MINUTE - 1).await.1.is_empty());
+    let (_, again) = claim(&world, 10, MINUTE).await;
     assert_eq!((again[0].id, again[0].attempts, &again[0].sealed), (mails[0].id, 1, &mails[0].sealed));
+}
+
+pub(super) async fn a_new_mail_of_a_clock_that_ran_ahead_is_due_at_once(world: World) {
+    write_mails(&world, 1).await;
+    assert!(claim(&world, 10, 0).await.1.is_empty(), "another instance may be a little ahead");
+
+    let (_, mails) = claim(&world, 10, -60 * MINUTE).await;
+
+    assert_eq!(mails.len(), 1);
+}
+
+pub(super) async fn a_lease_of_a_clock_that_ran_ahead_is_over(world: World) {
+    write_mails(&world, 1).await;
+    claim(&world, 10, 10).await;
+    assert!(claim(&world, 10, 5).await.1.is_empty(), "another instance may be a little ahead");
+
+    let (_, mails) = claim(&world, 10, -60 * MINUTE).await;
+
+    assert_eq!(mails.len(), 1);
+}
+
+pub(super) async fn a_retry_of_a_clock_that_ran_ahead_is_due_at_once(world: World) {
+    write_mails(&world, 1).await;
+    for (try_at, wait) in [(10, 5), (15, 10), (25, 20)] {
+        let (lease, mails) = claim(&world, 10, try_at).await;
+        assert!(settle(&world, mails[0].id, lease, retry(try_at + wait), try_at).await);
+    }
+    assert!(claim(&world, 10, 44).await.1.is_empty(), "its backoff is not over");
+
+    let (_, mails) = claim(&world, 10, -2 * MINUTE).await;
+
+    assert_eq!(mails.len(), 1);
 }
 
 pub(super) async fn a_dead_mail_is_kept_and_not_claimed(world: World) {
@@ -187,7 +217,7 @@ pub(super) async fn the_next_due_mail_is_the_earliest_queued_or_leased(world: Wo
     assert_eq!(world.next_mail_due().await.unwrap(), Some(at(1)));
 
     let lease = Lease { id: world.lease_id(at(10)), until: at(10).plus(Duration::from_mins(1)) };
-    let mails = world.claim_mails(lease, 10, at(10)).await.unwrap();
+    let mails = world.claim_mails(lease, &MailSchedule::default(), 10, at(10)).await.unwrap();
     assert_eq!(world.next_mail_due().await.unwrap(), Some(at(70)));
 
     settle(&world, mails[0].id, lease.id, retry(20), 11).await;

@@ -3,6 +3,7 @@
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::limits::{LimitKey, Take};
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::time::Timestamp;
 use serde_json::json;
 
@@ -92,7 +93,7 @@ pub(super) async fn sent_mails_are_kept_for_seven_days_and_dead_ones_longer(worl
         world.send_code(&key("ada"), ResetPassword, mac(1), at(seconds)).await;
     }
     let lease = world.lease(at(9));
-    let mails = world.claim_mails(lease, 2, at(9)).await.unwrap();
+    let mails = world.claim_mails(lease, &MailSchedule::default(), 2, at(9)).await.unwrap();
     assert!(world.settle_mail(mails[0].id, lease.id, MailFate::Sent, at(9)).await.unwrap());
     let dead = MailFate::Dead { error: "550".to_owned() };
     assert!(world.settle_mail(mails[1].id, lease.id, dead, at(9)).await.unwrap());

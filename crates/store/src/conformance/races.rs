@@ -19,6 +19,7 @@ use crate::{
     UpdateProfileOutcome, UserPosition,
 };
 
+use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::ProfilePatch;
 
 /// Lets racers start at one moment; their answers in the order of their numbers.
@@ -285,12 +286,10 @@ pub(super) async fn no_mail_is_claimed_twice(world: World) {
         world.send_code(&key("ada"), Purpose::ResetPassword, mac(1), at(0)).await;
     }
 
-    let answers =
-        race(
-            &world,
-            |world, _| async move { world.claim_mails(world.lease(at(1)), 4, at(1)).await.unwrap() },
-        )
-        .await;
+    let answers = race(&world, |world, _| async move {
+        world.claim_mails(world.lease(at(1)), &MailSchedule::default(), 4, at(1)).await.unwrap()
+    })
+    .await;
 
     let mut ids: Vec<_> = answers.into_iter().flatten().map(|mail| mail.id).collect();
     assert_eq!(ids.len(), 60);
