@@ -1,10 +1,11 @@
 //! The service itself: what it is made of, how it starts, and the small acts that many verbs share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex};
 
 use arc_swap::ArcSwap;
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
+use latchkey_domain::clock_watch::ClockWatch;
 use latchkey_domain::ids::{EventId, SessionId};
 use latchkey_domain::session::{AuthMethod, NewSession, Session};
 use latchkey_domain::time::Timestamp;
@@ -85,6 +86,7 @@ pub struct Service {
     pub(crate) settings: ArcSwap<SettingsInForce>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock_watch: StdMutex<ClockWatch>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) keys: Keys,
     pub(crate) signing: ArcSwap<KeySet>,
@@ -127,6 +129,7 @@ impl Service {
         let keys = parts.secret.derive()?;
         let passwords = Passwords::start(parts.config.hashing, Arc::clone(&parts.entropy))?;
         let now = parts.clock.now();
+        let clock_watch = ClockWatch::new(now, parts.clock.steady());
         let candidate = new_signing_key(parts.config.algorithm, &keys, &*parts.entropy, now)?;
         parts.store.ensure_signing_key(candidate).await?;
         let signing = KeySet::open(&parts.store.list_signing_keys(now).await?, &keys)?;
@@ -141,6 +144,7 @@ impl Service {
             base_settings: parts.base_settings,
             settings: ArcSwap::from_pointee(settings),
             store: parts.store,
+            clock_watch: StdMutex::new(clock_watch),
             clock: parts.clock,
             entropy: parts.entropy,
             keys,

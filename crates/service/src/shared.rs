@@ -56,11 +56,12 @@ impl Service {
         Ok(is_rotated)
     }
 
-    /// Rotates the signing key where it has signed for longer than the configuration says.
+    /// Rotates the signing key where it has signed for longer than the configuration says, and the clock is trusted.
     pub async fn rotate_signing_key_if_due(&self) -> Result<bool> {
         let Some(lifetime) = self.config.lifetimes.signing_key else { return Ok(false) };
         let made = self.signing.load().signing()?.created_at();
-        if self.clock.now().since(made) < lifetime {
+        let Some(now) = self.trusted_now() else { return Ok(false) };
+        if now.since(made) < lifetime {
             return Ok(false);
         }
         self.rotate_signing_key(Actor::System, None).await

@@ -1,7 +1,7 @@
-//! The clock of tests: it stands still until a test moves it. And durations as tests say them.
+//! The clocks of tests: they stand still until a test moves them. And durations as tests say them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
@@ -12,19 +12,32 @@ pub const START: Timestamp = Timestamp::from_millis(1_772_445_600_000);
 
 /// A clock that a test moves by hand. Clones are the same clock.
 #[derive(Debug, Clone)]
-pub struct ManualClock(Arc<AtomicI64>);
+pub struct ManualClock {
+    wall: Arc<AtomicI64>,
+    steady: Arc<AtomicU64>,
+}
 
 impl ManualClock {
     /// A clock that stands at `time`.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
-        Self(Arc::new(AtomicI64::new(time.as_millis())))
+        Self { wall: Arc::new(AtomicI64::new(time.as_millis())), steady: Arc::default() }
     }
 
-    /// Moves the clock on.
+    /// Time passes.
     pub fn advance(&self, by: Duration) {
-        let millis = i64::try_from(by.as_millis()).expect("a duration of this millennium");
-        self.0.fetch_add(millis, Ordering::SeqCst);
+        self.leap(by);
+        self.steady.fetch_add(u64::try_from(millis(by)).unwrap(), Ordering::SeqCst);
+    }
+
+    /// The time of day is set forward, and no time passes.
+    pub fn leap(&self, by: Duration) {
+        self.wall.fetch_add(millis(by), Ordering::SeqCst);
+    }
+
+    /// The time of day is set back, and no time passes.
+    pub fn step_back(&self, by: Duration) {
+        self.wall.fetch_sub(millis(by), Ordering::SeqCst);
     }
 }
 
@@ -37,8 +50,16 @@ impl Default for ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+        Timestamp::from_millis(self.wall.load(Ordering::SeqCst))
     }
+
+    fn steady(&self) -> Duration {
+        Duration::from_millis(self.steady.load(Ordering::SeqCst))
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).expect("a duration of this millennium")
 }
 
 /// So many seconds.

@@ -16,6 +16,7 @@ mod audit;
 mod audit_admin;
 mod audit_trail;
 mod change_password;
+mod clocks;
 mod codes;
 mod contested;
 mod cors;
