@@ -5,7 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lettre::Address;
-use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, CertificateStore, TlsParameters};
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::ClientId;
@@ -16,6 +15,7 @@ use crate::send_error::SendError;
 use self::failure::{Cause, Failure, Stage};
 use self::settings::{InvalidSmtpSettings, SmtpSettings, TlsMode};
 
+mod connecting;
 pub(crate) mod failure;
 pub mod settings;
 
@@ -78,36 +78,6 @@ impl SmtpTransport {
         }
         let connection = self.connect().await?;
         Ok(self.deliver(connection, &letter).await?)
-    }
-
-    async fn connect(&self) -> Result<AsyncSmtpConnection, Failure> {
-        let SmtpSettings { host, port, timeout, tls: mode, .. } = &self.settings;
-        let wrapping = self.tls.clone().filter(|_| *mode == TlsMode::Tls);
-        let opening = AsyncSmtpConnection::connect_tokio1(
-            (host.as_str(), *port),
-            Some(*timeout),
-            &self.hello,
-            wrapping,
-            None,
-        );
-        let mut connection = self.answer(Stage::Connect, opening).await?;
-
-        match self.prepare(&mut connection).await {
-            Ok(()) => Ok(connection),
-            Err(failure) => Err(part(connection, failure).await),
-        }
-    }
-
-    /// STARTTLS and login, as the settings demand.
-    async fn prepare(&self, connection: &mut AsyncSmtpConnection) -> Result<(), Failure> {
-        if let (TlsMode::Starttls, Some(tls)) = (self.settings.tls, &self.tls) {
-            self.answer(Stage::StartTls, connection.starttls(tls.clone(), &self.hello)).await?;
-        }
-        if let (Some(username), Some(password)) = (&self.settings.username, &self.settings.password) {
-            let credentials = Credentials::new(username.clone(), password.expose().to_owned());
-            self.answer(Stage::Login, connection.auth(DEFAULT_MECHANISMS, &credentials)).await?;
-        }
-        Ok(())
     }
 
     /// One mail over an open connection, which is kept only if all went well.

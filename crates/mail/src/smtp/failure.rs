@@ -2,12 +2,14 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io::{self, ErrorKind};
 
 use crate::send_error::SendError;
 
 /// How far the conversation had come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
+    Resolve,
     Connect,
     StartTls,
     Login,
@@ -20,6 +22,7 @@ pub(crate) enum Stage {
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Resolve => "the look-up of its name",
             Self::Connect => "the connection",
             Self::StartTls => "STARTTLS",
             Self::Login => "AUTH",
@@ -41,6 +44,8 @@ pub(crate) enum Cause {
     TimedOut,
     /// No connection, no TLS, a broken connection or an answer that is not SMTP.
     Broken(String),
+    /// The network has no way to the address.
+    Unreachable(String),
 }
 
 /// A conversation that failed.
@@ -65,6 +70,7 @@ impl Failure {
             None if error.is_timeout() => Cause::TimedOut,
             // The library quotes an answer that it cannot read, and a recipient may stand in it.
             None if error.is_response() => Cause::Broken("its answer is no SMTP".to_owned()),
+            None if is_unreachable(error) => Cause::Unreachable(innermost(error)),
             None => Cause::Broken(innermost(error)),
         };
         Self { stage, cause }
@@ -74,9 +80,25 @@ impl Failure {
     pub(crate) fn is_stale_connection(&self) -> bool {
         let is_gone = match &self.cause {
             Cause::Refused { code, .. } => *code == CLOSING,
-            Cause::TimedOut | Cause::Broken(_) => true,
+            Cause::TimedOut | Cause::Broken(_) | Cause::Unreachable(_) => true,
         };
         is_gone && self.stage == Stage::Sender
+    }
+
+    /// True where the server refused the user name or the password.
+    pub(crate) fn is_refused_login(&self) -> bool {
+        self.stage == Stage::Login && matches!(self.cause, Cause::Refused { .. })
+    }
+
+    /// How much a failure tells, among those of several addresses.
+    pub(crate) fn weight(&self) -> u8 {
+        match self.cause {
+            Cause::Refused { .. } if self.is_refused_login() => 4,
+            Cause::Refused { .. } => 3,
+            Cause::Broken(_) => 2,
+            Cause::TimedOut => 1,
+            Cause::Unreachable(_) => 0,
+        }
     }
 
     fn is_permanent(&self) -> bool {
@@ -98,7 +120,9 @@ impl fmt::Display for Failure {
                 write!(f, "the mail server answered {code} at {stage}")
             }
             Cause::TimedOut => write!(f, "the mail server did not answer in time at {stage}"),
-            Cause::Broken(reason) => write!(f, "the mail server could not be talked to at {stage}: {reason}"),
+            Cause::Broken(reason) | Cause::Unreachable(reason) => {
+                write!(f, "the mail server could not be talked to at {stage}: {reason}")
+            }
         }
     }
 }
@@ -108,6 +132,21 @@ impl From<Failure> for SendError {
         let text = failure.to_string();
         if failure.is_permanent() { Self::Permanent(text) } else { Self::Transient(text) }
     }
+}
+
+fn is_unreachable(error: &lettre::transport::smtp::Error) -> bool {
+    let mut source = error.source();
+    while let Some(reason) = source {
+        let kind = reason.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(
+            kind,
+            Some(ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable | ErrorKind::AddrNotAvailable)
+        ) {
+            return true;
+        }
+        source = reason.source();
+    }
+    false
 }
 
 /// The innermost reason of an error that is no reply: the system's or the TLS library's words.
