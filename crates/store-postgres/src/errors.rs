@@ -59,7 +59,7 @@ impl From<PoolError> for Fault {
 /// What the server says of a statement that failed, without its DETAIL: rows stand there, addresses and hashes with
 /// them, and errors go into the log.
 #[derive(Debug, thiserror::Error)]
-#[error("{message} (SQLSTATE {}{})", code.code(), at(table.as_deref(), constraint.as_deref()))]
+#[error("{message} (SQLSTATE {}{}){}", code.code(), at(table.as_deref(), constraint.as_deref()), advice(code))]
 pub(crate) struct ServerFault {
     pub(crate) code: SqlState,
     pub(crate) message: String,
@@ -75,7 +75,7 @@ impl ServerFault {
         };
         Self {
             code: said.code().clone(),
-            message: said.message().to_owned(),
+            message: message_of(said),
             table: said.table().map(str::to_owned),
             constraint: said.constraint().map(str::to_owned),
         }
@@ -85,6 +85,29 @@ impl ServerFault {
     pub(crate) fn code_of(error: &StoreError) -> Option<&SqlState> {
         let (StoreError::Unavailable(source) | StoreError::Driver(source)) = error else { return None };
         source.downcast_ref::<Self>().map(|fault| &fault.code)
+    }
+}
+
+/// The server's words; those about a value that it refuses quote the value.
+fn message_of(said: &DbError) -> String {
+    let is_about_data = said.code().code().starts_with("22");
+    if is_about_data { "a value was refused".to_owned() } else { said.message().to_owned() }
+}
+
+/// What the operator can do.
+fn advice(code: &SqlState) -> &'static str {
+    match code.code() {
+        "42501" => "; grant the user its rights: docs/operations.md, PostgreSQL, Roles and rights",
+        "42P01" | "42703" | "42883" | "3F000" => {
+            "; run `latchkey migrate`, and see that the user's search_path leads to the service's schema"
+        }
+        "53100" => "; free space on the server's disk",
+        "53300" => "; lower storage.postgres.pool_size or raise the server's max_connections",
+        "57014" => "; storage.postgres.statement_timeout ended it: look for locks and load at the server",
+        "25006" => "; the server only reads: name the primary in storage.url",
+        "XX001" | "XX002" => "; data of the server is damaged: restore a backup",
+        "58030" | "58P01" => "; check the server's disk",
+        _ => "",
     }
 }
 
@@ -154,13 +177,18 @@ fn unique_key(said: &DbError) -> Option<UniqueKey> {
     }
 }
 
-/// Whether the fault lies in the surroundings: other transactions, load, limits, a server that stops or only reads.
+/// Whether the fault lies in the surroundings: other transactions, load, limits, rights, a server that stops or only
+/// reads.
 fn is_passing(code: &SqlState) -> bool {
-    // 08 connection, 40 rollback, 53 resources, 57 intervention (stop, cancel, timeout), 58 disk.
+    // 08 connection, 40 rollback, 53 resources, 57 intervention (stop, cancel, timeout), 58 disk. What is damaged on
+    // the disk is of class XX.
     let is_of_class = ["08", "40", "53", "57", "58"].iter().any(|class| code.code().starts_with(class));
     let is_other = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
         SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        SqlState::DATA_CORRUPTED,
+        SqlState::INDEX_CORRUPTED,
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
         SqlState::IN_FAILED_SQL_TRANSACTION,
         SqlState::UNIQUE_VIOLATION,

@@ -22,8 +22,18 @@ pub enum LastingFault {
     #[error("{0}: make it with CREATE DATABASE, or mend the name")]
     NoDatabase(String),
     /// The user may not do what the service needs.
-    #[error("the user lacks a right ({0}): make it the owner of the database")]
+    #[error(
+        "the user lacks a right ({0}): make it the owner of the database, or run `latchkey migrate` as the owner and \
+         grant the user of the service CONNECT on the database, USAGE on the schema, and SELECT, INSERT, UPDATE, DELETE \
+         on all its tables"
+    )]
     NoRight(String),
+    /// The server has no TLS, and the address demands it.
+    #[error(
+        "the server has no TLS and sslmode demands it: switch ssl on at the server, or write sslmode=disable on a \
+         network that you trust"
+    )]
+    NoTls,
     /// The server's certificate is not trusted, or not of this host.
     #[error("the server's certificate is refused ({0}): mend the host's name or the certificate authorities")]
     Certificate(String),
@@ -64,9 +74,16 @@ impl LastingFault {
 
 fn of_driver(error: &tokio_postgres::Error) -> Option<LastingFault> {
     let Some(said) = error.as_db_error() else {
-        let is_password = error.to_string().contains("password missing")
-            || error.source().is_some_and(|source| source.to_string().contains("password missing"));
-        return is_password.then_some(LastingFault::NoPassword);
+        // The driver has no other way to tell them.
+        let says = |words: &str| {
+            error.to_string().contains(words)
+                || error.source().is_some_and(|source| source.to_string().contains(words))
+        };
+        return match () {
+            () if says("password missing") => Some(LastingFault::NoPassword),
+            () if says("server does not support TLS") => Some(LastingFault::NoTls),
+            () => None,
+        };
     };
     of_server(said.code(), said.message())
 }

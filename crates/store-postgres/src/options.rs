@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::net::IpAddr;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -29,8 +30,9 @@ pub enum Prepared {
 #[derive(Clone)]
 pub struct PostgresOptions {
     /// `postgres://user:password@host:5432/database?…`. Several hosts are separated by commas; a Unix socket is
-    /// `postgres:///database?host=/run/postgresql`. `sslmode` is `disable` (also when left out), or `require`,
-    /// `verify-ca` and `verify-full`, which all verify the chain and the host's name. `sslrootcert` is a file like
+    /// `postgres:///database?host=/run/postgresql`. `sslmode` is `disable`, or `require`, `verify-ca` and `verify-full`,
+    /// which all verify the chain and the host's name; it may be left out for Unix sockets and loopback addresses alone,
+    /// which then have no TLS. `sslrootcert` is a file like
     /// [`PostgresOptions::ca_file`]. `target_session_attrs` is `read-write` unless it says otherwise. Other
     /// parameters are those of the driver.
     pub url: String,
@@ -95,6 +97,12 @@ pub enum OptionsError {
     /// The `sslmode` would leave it to the server whether anything is protected, or is unknown.
     #[error("sslmode={0} is not possible: use verify-full, or disable for a connection without TLS")]
     SslMode(String),
+    /// Passwords and rows would cross a network, and nothing says whether they are to be protected.
+    #[error(
+        "the database's address names another machine ({0}) and no sslmode: write ?sslmode=verify-full behind the \
+         database's name (or sslmode=disable, without TLS, on a network that you trust)"
+    )]
+    NoSslMode(String),
     /// The driver does not understand it.
     #[error("the database's address cannot be used")]
     Address(#[source] tokio_postgres::Error),
@@ -156,6 +164,11 @@ impl Address {
             return Err(OptionsError::Ports { hosts, ports });
         }
         config.ssl_mode(ssl_mode(own.ssl_mode.as_deref())?);
+        if own.ssl_mode.is_none()
+            && let Some(host) = first_elsewhere(&config)
+        {
+            return Err(OptionsError::NoSslMode(host));
+        }
         if !own.names_session {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
@@ -179,12 +192,28 @@ impl Address {
 
     /// Whether passwords and rows would cross a network in the clear.
     pub(crate) fn is_exposed(&self) -> bool {
-        let is_elsewhere = |host: &Host| match host {
-            Host::Tcp(name) => !["localhost", "127.0.0.1", "::1"].contains(&name.as_str()),
-            Host::Unix(_) => false,
-        };
-        self.config.get_ssl_mode() == SslMode::Disable && self.config.get_hosts().iter().any(is_elsewhere)
+        self.config.get_ssl_mode() == SslMode::Disable && first_elsewhere(&self.config).is_some()
     }
+}
+
+/// The first host on another machine. Where addresses are given beside the names (`hostaddr`), they are connected to.
+fn first_elsewhere(config: &Config) -> Option<String> {
+    if !config.get_hostaddrs().is_empty() {
+        let elsewhere = config.get_hostaddrs().iter().find(|address| !address.to_canonical().is_loopback());
+        return elsewhere.map(ToString::to_string);
+    }
+    config.get_hosts().iter().find_map(|host| match host {
+        Host::Tcp(name) => Some(name).filter(|name| !is_loopback(name)).cloned(),
+        Host::Unix(_) => None,
+    })
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or_else(
+        |_| host.eq_ignore_ascii_case("localhost"),
+        |address| address.to_canonical().is_loopback(),
+    )
 }
 
 /// Parameters that the driver does not know, or knows in another sense.
@@ -260,11 +289,11 @@ mod tests {
 
     #[test]
     fn several_hosts_are_tried_for_one_that_writes() {
-        let config = address("postgres://u:p@a:1,b:2/db").unwrap().config;
+        let config = address("postgres://u:p@a:1,b:2/db?sslmode=disable").unwrap().config;
         assert_eq!(config.get_hosts().len(), 2);
         assert_eq!(config.get_ports(), [1, 2]);
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
-        let any = address("postgres://u@a/db?target_session_attrs=any").unwrap().config;
+        let any = address("postgres://u@a/db?target_session_attrs=any&sslmode=disable").unwrap().config;
         assert_eq!(any.get_target_session_attrs(), TargetSessionAttrs::Any);
     }
 
@@ -291,11 +320,37 @@ mod tests {
             assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
             assert!(!address.is_exposed());
         }
-        assert!(address("postgres://u@db.example/db").unwrap().is_exposed());
+        assert!(address("postgres://u@db.example/db?sslmode=disable").unwrap().is_exposed());
         assert!(!address("postgres://u@localhost/db?sslmode=disable").unwrap().is_exposed());
         for mode in ["prefer", "allow", "no"] {
             let refused = address(&format!("postgres://u@db.example/db?sslmode={mode}")).unwrap_err();
             assert!(matches!(refused, OptionsError::SslMode(_)));
+        }
+    }
+
+    #[test]
+    fn another_machine_without_an_sslmode_is_refused() {
+        for (url, host) in [
+            ("postgres://u:p@db.example/db", "db.example"),
+            ("postgres://u@localhost,db2.example/db", "db2.example"),
+            ("postgres://u@10.0.0.5/db?application_name=sslmode", "10.0.0.5"),
+            ("postgres://u@localhost/db?hostaddr=10.0.0.5", "10.0.0.5"),
+            ("postgres://u@[2001:db8::1]/db", "2001:db8::1"),
+            ("postgres://u@localhost.example/db", "localhost.example"),
+            ("postgres:///db?host=/run/postgresql,db.example&user=u", "db.example"),
+        ] {
+            let refused = address(url).unwrap_err();
+            assert!(matches!(&refused, OptionsError::NoSslMode(found) if found == host), "{url}: {refused}");
+        }
+        for url in [
+            "postgres://u@localhost/db",
+            "postgres://u@LOCALHOST/db",
+            "postgres://u@127.0.0.1,127.0.0.2/db",
+            "postgres://u@[::1]/db",
+            "postgres://u@db.example/db?hostaddr=127.0.0.1",
+            "postgres:///db?host=/run/postgresql&user=u",
+        ] {
+            assert!(address(url).is_ok(), "{url}");
         }
     }
 

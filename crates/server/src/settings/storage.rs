@@ -15,6 +15,8 @@ use super::secret::Secret;
 pub struct StorageSettings {
     /// Which engine, and where its data is.
     pub url: StorageUrl,
+    /// Whether a SQLite file that is missing is made.
+    pub create: bool,
     /// How PostgreSQL is spoken to.
     pub postgres: PostgresSettings,
 }
@@ -103,6 +105,7 @@ impl StorageSettings {
         let url = reader.parse("storage.url", StorageUrl::parse);
         Self {
             url: url.unwrap_or_else(|| StorageUrl::Sqlite(PathBuf::new())),
+            create: reader.flag("storage.create"),
             postgres: PostgresSettings::read(reader),
         }
     }
@@ -143,7 +146,7 @@ fn parse_postgres(text: &str) -> Result<StorageUrl, String> {
 
 fn parse_sqlite(text: &str) -> Result<StorageUrl, &'static str> {
     let wanted = "wanted sqlite: and the path of a file, such as sqlite:./latchkey-data/latchkey.db, or \
-                  postgres://user@host/database";
+                  postgres://user@host/database?sslmode=verify-full";
     let path = text.strip_prefix("sqlite:").ok_or(wanted)?;
     if path.starts_with("//") {
         return Err("write the path right after the colon: sqlite:relative/path or sqlite:/absolute/path");
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn an_address_of_a_server_is_taken_with_its_parameters() {
         for text in [
-            "postgres://u:p@db.example/accounts",
+            "postgres://u:p@db.example/accounts?sslmode=disable",
             "postgresql://u@a:5432,b:5433/accounts?target_session_attrs=read-write&sslmode=verify-full",
             "postgres:///accounts?host=/run/postgresql&user=latchkey",
         ] {
@@ -187,6 +190,7 @@ mod tests {
             "mysql://host/db",
             "postgres:host/db",
             "postgres://u@host",
+            "postgres://u@host/db",
             "postgres://u:p@ss@host/db",
             "postgres://u@host/db?sslmode=prefer",
             "postgres://u@host/db?nonsense=1",
@@ -204,8 +208,8 @@ mod tests {
 
     #[test]
     fn a_password_is_shown_nowhere() {
-        let url = StorageUrl::parse("postgres://ada:hunter2@db.example/accounts").unwrap();
-        assert_eq!(url.shown(), "postgres://ada:***@db.example/accounts");
+        let url = StorageUrl::parse("postgres://ada:hunter2@localhost/accounts").unwrap();
+        assert_eq!(url.shown(), "postgres://ada:***@localhost/accounts");
         assert!(!format!("{url:?}").contains("hunter2"));
     }
 }

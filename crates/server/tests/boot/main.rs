@@ -23,6 +23,7 @@ mod postgres;
 mod refusals;
 mod settings;
 mod signals;
+mod rights;
 mod start;
 mod terminal;
 mod waiting;

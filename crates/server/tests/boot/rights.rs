@@ -1,0 +1,145 @@
+//! Rights in PostgreSQL, and TLS towards it: the grants of docs/operations.md are enough, and what is missing is told.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use latchkey_testkit::postgres::{TestCluster, TestDatabase};
+use latchkey_testkit::{PASSWORD, Session, json};
+
+use crate::binary::Binary;
+
+/// A database that its owner migrated, and a role of the service that owns nothing.
+struct Apart {
+    database: TestDatabase,
+    owner: Binary,
+    service: Binary,
+    role: String,
+}
+
+impl Apart {
+    async fn new() -> Self {
+        let database = TestCluster::shared().bare_database();
+        let (owner, role) = (format!("owner_{}", database.name()), format!("service_{}", database.name()));
+        // As docs/operations.md has it, section "Roles and rights".
+        database.run(&format!(
+            "CREATE ROLE {owner} LOGIN; CREATE ROLE {role} LOGIN;
+            ALTER DATABASE {name} OWNER TO {owner};
+            REVOKE ALL ON DATABASE {name} FROM PUBLIC;
+            REVOKE ALL ON SCHEMA public FROM PUBLIC;
+            GRANT ALL ON SCHEMA public TO {owner};
+            GRANT CONNECT ON DATABASE {name} TO {role};
+            GRANT USAGE ON SCHEMA public TO {role};
+            ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public
+                GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role};",
+            name = database.name(),
+        ));
+        let as_user = |user: &str| {
+            let url = database.url().replace("user=postgres", &format!("user={user}"));
+            Binary::new().set(&format!("storage.url={url}"))
+        };
+        let (owner, service) = (as_user(&owner), as_user(&role));
+        owner.run(&["migrate"]).await.good();
+        Self { database, owner, service, role }
+    }
+}
+
+#[tokio::test]
+async fn documented_grants_are_enough_for_the_service() {
+    let apart = Apart::new().await;
+    let running = apart.service.serve().await;
+
+    let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
+    let ada = running.anon().with_bearer(&session.access_token);
+    ada.patch("/api/profiles/me", json!({"bio": "Countess"})).send().await.expect(200);
+    running.anon().search("countess").send().await.expect(200);
+    running.anon().refresh(&session).send().await.expect(200);
+    running.anon().get("/health/ready").send().await.expect(200);
+    apart.service.run(&["keys", "rotate"]).await.good();
+    apart.service.run(&["migrate", "--check"]).await.good();
+    let said = running.stop().await;
+
+    assert!(!said.err.contains("permission denied"), "{}", said.err);
+    apart.owner.run(&["migrate"]).await.good();
+}
+
+#[tokio::test]
+async fn missing_grant_ends_the_start_and_is_told() {
+    let apart = Apart::new().await;
+    apart.database.run(&format!("REVOKE UPDATE ON health FROM {}", apart.role));
+
+    let said = apart.service.run(&[]).await;
+
+    said.refused(&["storage.url", "permission denied for table health", "SELECT, INSERT, UPDATE, DELETE"]);
+    assert_eq!(said.out, "");
+}
+
+#[tokio::test]
+async fn statement_that_is_refused_later_is_told_with_its_cause_and_its_mend() {
+    let apart = Apart::new().await;
+    let running = apart.service.serve().await;
+    let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
+    apart.database.run(&format!("REVOKE UPDATE ON profiles FROM {}", apart.role));
+
+    let ada = running.anon().with_bearer(&session.access_token);
+    let answer = ada.patch("/api/profiles/me", json!({"bio": "Countess of Lovelace"})).send().await;
+
+    answer.refused(503, "STORAGE_UNAVAILABLE");
+    assert!(!answer.text().contains("profiles"), "{answer:?}");
+    let said = running.stop().await;
+    for words in ["permission denied for table profiles", "SQLSTATE 42501", "docs/operations.md"] {
+        assert!(said.err.contains(words), "{words} is missing in {}", said.err);
+    }
+    for secret in ["Lovelace", "ada@example.org"] {
+        assert!(!said.err.contains(secret), "{}", said.err);
+    }
+}
+
+#[tokio::test]
+async fn damaged_data_of_the_server_is_unavailable_and_told() {
+    let database = TestCluster::shared().bare_database();
+    let running = Binary::new().on(&database).serve().await;
+    let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
+    // What a server says of a page that it cannot read.
+    database.run(
+        "CREATE FUNCTION broken() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'could not read block 0' USING ERRCODE = 'XX001'; END $$;
+        ALTER TABLE profiles RENAME TO unread;
+        CREATE VIEW profiles AS SELECT * FROM unread WHERE broken()",
+    );
+
+    let ada = running.anon().with_bearer(&session.access_token);
+    let answer = ada.get("/api/profiles/me").send().await;
+
+    answer.refused(503, "STORAGE_UNAVAILABLE");
+    let said = running.stop().await;
+    assert!(said.err.contains("SQLSTATE XX001") && said.err.contains("restore a backup"), "{}", said.err);
+}
+
+#[tokio::test]
+async fn server_without_tls_ends_the_start_at_once() {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let cluster = TestCluster::start(&["listen_addresses=127.0.0.1", &format!("port={port}")]);
+    let cluster = cluster.unwrap_or_else(|error| panic!("{error}"));
+    let database = cluster.bare_database();
+
+    for mode in ["require", "verify-ca", "verify-full"] {
+        let url = format!("postgres://postgres@127.0.0.1:{port}/{}?sslmode={mode}", database.name());
+        let said = Binary::new().set(&format!("storage.url={url}")).run(&[]).await;
+        said.refused(&["storage.url", "the server has no TLS", "sslmode=disable"]);
+        assert_eq!(said.out, "");
+    }
+}
+
+#[tokio::test]
+async fn another_machine_without_an_sslmode_is_refused() {
+    let binary = Binary::new().set("storage.url=postgres://ada:hunter2hunter2@db.example/accounts");
+    let words = ["storage.url", "(db.example) and no sslmode", "?sslmode=verify-full", "sslmode=disable"];
+
+    for command in [&[][..], &["user", "list"]] {
+        let said = binary.run(command).await;
+        said.refused(&words);
+        assert!(!said.err.contains("hunter2"), "{}", said.err);
+    }
+    let checked = binary.run(&["config", "check"]).await;
+    assert_eq!(checked.code, Some(1));
+    assert!(words.iter().all(|word| checked.out.contains(word)), "{}", checked.out);
+}
