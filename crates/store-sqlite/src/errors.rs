@@ -33,10 +33,21 @@ impl From<rusqlite::Error> for Fault {
 pub(crate) enum EngineFault {
     #[error("the threads of the store have stopped")]
     Stopped,
-    #[error("the transaction was rolled back: {0}")]
-    RolledBack(String),
+    #[error("nothing of the transaction is kept: {0}")]
+    NotKept(String),
+    #[error("the storage is closed: its files are not in their place")]
+    NotInPlace,
     #[error("an operation panicked")]
     Panicked,
+}
+
+/// What SQLite says, with its code and what to do: the log and a refused start show it.
+#[derive(Debug, thiserror::Error)]
+#[error("{said} (SQLite code {code}): {mend}")]
+struct SurroundingFault {
+    said: String,
+    code: i32,
+    mend: &'static str,
 }
 
 /// The storage does not work now.
@@ -56,7 +67,9 @@ fn classify(error: rusqlite::Error) -> StoreError {
     if let Some(key) = message.as_deref().and_then(|text| unique_key(code.extended_code, text)) {
         return StoreError::Conflict(key);
     }
-    if is_passing(code.code) { unavailable(error) } else { driver(error) }
+    let Some(mend) = mend_of(code.code) else { return driver(error) };
+    let code = code.extended_code;
+    unavailable(SurroundingFault { said: error.to_string(), code, mend })
 }
 
 fn unique_key(extended_code: i32, message: &str) -> Option<UniqueKey> {
@@ -71,22 +84,50 @@ fn unique_key(extended_code: i32, message: &str) -> Option<UniqueKey> {
     }
 }
 
-/// Whether the fault lies in the surroundings: locks, the disk, memory.
-const fn is_passing(code: rusqlite::ErrorCode) -> bool {
+/// What to do about a fault of the surroundings: locks, the disk, the file, memory. `None` for faults of a statement.
+const fn mend_of(code: rusqlite::ErrorCode) -> Option<&'static str> {
     use rusqlite::ErrorCode::{
-        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, FileLockingProtocolFailed, OutOfMemory,
-        PermissionDenied, ReadOnly, SystemIoFailure,
+        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, FileLockingProtocolFailed,
+        NotADatabase, OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure,
     };
-    matches!(
-        code,
-        DatabaseBusy
-            | DatabaseLocked
-            | DiskFull
-            | SystemIoFailure
-            | ReadOnly
-            | CannotOpen
-            | PermissionDenied
-            | OutOfMemory
-            | FileLockingProtocolFailed
-    )
+    match code {
+        DatabaseBusy | DatabaseLocked | FileLockingProtocolFailed => {
+            Some("another process holds the database; let it finish, or end it")
+        }
+        CannotOpen | PermissionDenied | ReadOnly => Some(
+            "the service must be able to write the file, its -wal and -shm, and their folder; check owner, mode and \
+             mount",
+        ),
+        DiskFull => Some("free space on the disk"),
+        SystemIoFailure => Some("check the disk, its free space and quota, and the log of the system"),
+        DatabaseCorrupt => Some("the file is damaged; stop the service and restore a backup"),
+        NotADatabase => Some("mend storage.url, or stop the service and restore a backup"),
+        OutOfMemory => Some("give the machine more memory"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(extended_code: i32) -> StoreError {
+        classify(rusqlite::Error::SqliteFailure(ffi::Error::new(extended_code), None))
+    }
+
+    #[test]
+    fn a_disk_that_cannot_be_read_is_unavailable_and_says_what_to_do() {
+        for code in
+            [ffi::SQLITE_IOERR_READ, ffi::SQLITE_IOERR_SHORT_READ, ffi::SQLITE_CORRUPT, ffi::SQLITE_FULL]
+        {
+            let StoreError::Unavailable(fault) = sorted(code) else { panic!("{code}") };
+            let text = fault.to_string();
+            assert!(text.contains(&format!("(SQLite code {code}): ")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_statement_is_no_fault_of_the_disk() {
+        assert!(matches!(sorted(ffi::SQLITE_ERROR), StoreError::Driver(_)));
+    }
 }

@@ -10,6 +10,7 @@ mod challenges;
 mod change_password;
 mod code_attempts;
 mod errors;
+mod file_watch;
 mod guards;
 mod identities;
 mod limits;
@@ -42,6 +43,7 @@ mod writer;
 
 pub use bulk::{SourceError, SqliteSource};
 pub use latchkey_store::migrations::MigrationError;
+pub use open::NoDatabase;
 #[cfg(feature = "seed")]
 pub use seed::seed;
-pub use store::{SqliteOptions, SqliteStore};
+pub use store::{MissingFile, SqliteOptions, SqliteStore};

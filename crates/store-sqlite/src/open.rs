@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use latchkey_store::StoreResult;
@@ -39,6 +39,20 @@ pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
     }
 }
 
+/// There is no database, and none may be made.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no database at {}", .0.display())]
+pub struct NoDatabase(PathBuf);
+
+/// Refuses where there is no file, or an empty one, which SQLite would take for a new database.
+pub(crate) fn refuse_missing(path: &Path) -> StoreResult<()> {
+    match path.metadata() {
+        Ok(found) if found.len() > 0 => Ok(()),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(unavailable(error)),
+        Ok(_) | Err(_) => Err(driver(NoDatabase(path.to_owned()))),
+    }
+}
+
 /// The connection that writes.
 pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
@@ -47,6 +61,12 @@ pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
     Ok(conn)
+}
+
+/// Whether closing the last connection leaves the log in its place, instead of checkpointing and deleting it.
+pub(crate) fn keep_log(conn: &Connection, keeps: bool) -> Fallible<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps)?;
+    Ok(())
 }
 
 /// A connection that reads.

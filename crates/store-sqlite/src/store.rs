@@ -12,6 +12,7 @@ use latchkey_store::{Store, StoreResult};
 use rusqlite::Connection;
 
 use crate::errors::{Fallible, unavailable};
+use crate::file_watch::{FileWatch, Patrol};
 use crate::readers::Readers;
 use crate::search::pending;
 use crate::statements::{execute, number};
@@ -32,15 +33,31 @@ pub struct SqliteOptions {
     pub readers: usize,
     /// Most operations that share a commit. At least 1.
     pub batch: usize,
+    /// Whether a file that is missing is made.
+    pub missing: MissingFile,
     /// How long to wait for another process that is writing, before an operation is
     /// [`latchkey_store::StoreError::Unavailable`].
     pub busy_timeout: Duration,
 }
 
+/// What to do where there is no database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingFile {
+    /// Make it.
+    Create,
+    /// Refuse to open.
+    Refuse,
+}
+
 impl Default for SqliteOptions {
     fn default() -> Self {
         let threads = available_parallelism().map_or(2, usize::from);
-        Self { readers: threads + 1, batch: 256, busy_timeout: Duration::from_secs(5) }
+        Self {
+            readers: threads + 1,
+            batch: 256,
+            missing: MissingFile::Create,
+            busy_timeout: Duration::from_secs(5),
+        }
     }
 }
 
@@ -50,6 +67,8 @@ pub struct SqliteStore {
     // Dropped in this order: the writer's last checkpoint wants no readers.
     readers: Readers,
     writer: Writer,
+    files: Arc<FileWatch>,
+    _patrol: Patrol,
     /// The writer was asked to bring the index for searches up to date, and has not yet.
     is_catching_up: Arc<AtomicBool>,
     /// After all connections.
@@ -64,21 +83,34 @@ impl SqliteStore {
         Self::open_with(path, SqliteOptions::default())
     }
 
-    /// The same with other options.
+    /// The same with other options. Where nothing may be made, a missing or empty file is
+    /// [`latchkey_store::StoreError::Driver`] of a [`crate::NoDatabase`].
     pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<Self> {
-        open::create_file(path)?;
+        match options.missing {
+            MissingFile::Create => open::create_file(path)?,
+            MissingFile::Refuse => open::refuse_missing(path)?,
+        }
         let index = Arc::new(WalIndex::of(path).map_err(unavailable)?);
         let conn = open::writer(path, options.busy_timeout)?;
         migrations::migrate(&conn)?;
         index.open(&conn);
         prove(&index, &conn);
+        let files = Arc::new(FileWatch::of(path, &conn).map_err(unavailable)?);
+        open::keep_log(&conn, true)?;
         let readers = |count: usize| -> Fallible<Vec<Connection>> {
             (0..count.max(1)).map(|_| open::reader(path, options.busy_timeout)).collect()
         };
         let (for_points, for_lists) = (readers(options.readers)?, readers(LONG_READERS)?);
         let readers = Readers::start(for_points, for_lists, Arc::clone(&index)).map_err(unavailable)?;
-        let writer = Writer::start(conn, options.batch, readers.kept()).map_err(unavailable)?;
-        Ok(Self { readers, writer, is_catching_up: Arc::default(), _index: index })
+        let writer =
+            Writer::start(conn, options.batch, readers.kept(), Arc::clone(&files)).map_err(unavailable)?;
+        let patrol = Patrol::start(Arc::clone(&files)).map_err(unavailable)?;
+        Ok(Self { readers, writer, files, _patrol: patrol, is_catching_up: Arc::default(), _index: index })
+    }
+
+    /// Refuses where there is no file, or an empty one, as opening with [`MissingFile::Refuse`] does.
+    pub fn refuse_missing(path: &Path) -> StoreResult<()> {
+        open::refuse_missing(path)
     }
 
     /// The names of the migrations that a file lacks, oldest first; changes nothing, and makes no file. Refuses what
@@ -103,6 +135,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
+        self.files.ensure()?;
         self.writer.run(work).await
     }
 
@@ -123,6 +156,7 @@ impl SqliteStore {
 
     /// Runs a read of a few indexed rows, here and now.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
+        self.files.ensure()?;
         self.readers.run(read)
     }
 
@@ -132,6 +166,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
+        self.files.ensure()?;
         self.readers.run_long(read).await
     }
 }

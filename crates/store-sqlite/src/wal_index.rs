@@ -36,7 +36,7 @@ pub(crate) struct WalIndex {
 }
 
 /// A file, by device and number.
-type FileKey = (u64, u64);
+pub(crate) type FileKey = (u64, u64);
 
 #[derive(Default)]
 struct Shared {
@@ -112,7 +112,7 @@ impl Drop for WalIndex {
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn key_of(file: &Metadata) -> FileKey {
+pub(crate) fn key_of(file: &Metadata) -> FileKey {
     use std::os::unix::fs::MetadataExt;
     (file.dev(), file.ino())
 }
@@ -124,7 +124,7 @@ fn read_at_start(file: &File, head: &mut [u8]) -> io::Result<()> {
 
 /// Elsewhere a file and its mapping may differ for a while, or locks work in other ways: nothing is told.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn key_of(_: &Metadata) -> FileKey {
+pub(crate) fn key_of(_: &Metadata) -> FileKey {
     (0, 0)
 }
 

@@ -3,6 +3,7 @@
 //! the commit that holds it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
+use crate::file_watch::FileWatch;
+use crate::open;
 use crate::point_reads::KeptSnapshots;
 use crate::statements::execute;
 
@@ -25,11 +28,16 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the thread on its connection; at most `batch` operations share a commit.
-    pub(crate) fn start(conn: Connection, batch: usize, kept: KeptSnapshots) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        conn: Connection,
+        batch: usize,
+        kept: KeptSnapshots,
+        files: Arc<FileWatch>,
+    ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
-            .spawn(move || serve(&conn, waiting, batch.max(1), &kept))?;
+            .spawn(move || serve(&conn, waiting, batch.max(1), &kept, &files))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
@@ -102,7 +110,7 @@ where
     fn answer(self: Box<Self>, lost: Option<&str>) {
         let outcome = match (self.outcome, lost) {
             (Some(Err(own)), _) => Err(own),
-            (_, Some(why)) => Err(unavailable(EngineFault::RolledBack(why.to_owned()))),
+            (_, Some(why)) => Err(unavailable(EngineFault::NotKept(why.to_owned()))),
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(unavailable(EngineFault::Stopped)),
         };
@@ -113,20 +121,34 @@ where
     }
 }
 
-fn serve(conn: &Connection, mut waiting: mpsc::Receiver<Box<dyn Job>>, batch: usize, kept: &KeptSnapshots) {
+fn serve(
+    conn: &Connection,
+    mut waiting: mpsc::Receiver<Box<dyn Job>>,
+    batch: usize,
+    kept: &KeptSnapshots,
+    files: &FileWatch,
+) {
     while let Some(first) = waiting.blocking_recv() {
-        let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
-        let outcome = run_batch(conn, first, &mut waiting, batch, &mut jobs, kept);
-        let lost = outcome.err();
-        if let Some(why) = &lost {
-            tracing::error!(error = %why, operations = jobs.len(), "a group of writes was rolled back");
-            roll_back(conn);
+        if files.is_lost() {
+            first.answer(Some(&EngineFault::NotInPlace.to_string())); // it was queued before that was noticed
+            continue;
         }
+        let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
+        let lost = match run_batch(conn, first, &mut waiting, batch, &mut jobs, kept) {
+            Ok(()) if files.look() => None,
+            // Committed into a file that nobody will find again.
+            Ok(()) => Some(EngineFault::NotInPlace.to_string()),
+            Err(why) => {
+                tracing::error!(error = %why, operations = jobs.len(), "a group of writes was rolled back");
+                roll_back(conn);
+                Some(why)
+            }
+        };
         for job in jobs {
             job.answer(lost.as_deref());
         }
     }
-    finish(conn);
+    finish(conn, files);
 }
 
 /// Runs jobs until the batch is full or nobody waits, and commits. On `Err`, which says why, nothing of `jobs` was
@@ -195,7 +217,11 @@ fn roll_back(conn: &Connection) {
 
 /// Leaves a tidy file behind. Nothing depends on it: what was answered is in the log already. (There is no
 /// `PRAGMA optimize`: statistics of a small database would mislead the planner once it has grown.)
-fn finish(conn: &Connection) {
+fn finish(conn: &Connection, files: &FileWatch) {
+    // The last connection deletes the log, by its path: that of another database, if ours was replaced.
+    if !files.look() || open::keep_log(conn, false).is_err() {
+        return;
+    }
     // Our own readers are gone. Those of another process are not waited for: they would wait for us.
     let _ = conn.busy_timeout(Duration::ZERO);
     let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -13,6 +13,8 @@ mod crash;
 mod crowd;
 mod dev_mail;
 mod faults;
+mod files;
+mod files_lost;
 mod instances;
 mod logs;
 mod migrate;
