@@ -1,12 +1,14 @@
 //! The database of the settings: opened, waited for, migrated, checked. Which engine it is, is known here alone.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use latchkey_http::error::chain_of;
 use latchkey_store::{Store, StoreError};
 use latchkey_store_postgres::{LastingFault, PostgresOptions, PostgresStore};
-use latchkey_store_sqlite::SqliteStore;
+use latchkey_store_sqlite::{MissingFile, NoDatabase, SqliteOptions, SqliteStore};
 // A duration for the log: no decision hangs on it.
 use tokio::time::Instant;
 
@@ -16,6 +18,9 @@ use crate::wiring::WiringError;
 
 /// The pause between two tries to reach the database.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Mend of a missing file that may not be made.
+const NO_FILE: &str = "there is no database in this file. If there should be one, find it first (is its disk mounted? \
+                       is storage.url right?). To make a new one run `latchkey migrate`, or set storage.create = true";
 /// How often it is said that the database is waited for.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -46,15 +51,16 @@ pub enum Patience {
     None,
 }
 
-/// Opens the database and brings its schema up to date.
+/// Opens the database and brings its schema up to date; makes a SQLite file that is missing, whatever the settings say.
 pub async fn open(settings: &Settings) -> Result<OpenStore, WiringError> {
-    try_open(settings, &mut None).await.map_err(|fault| refuse(settings, fault))
+    let opened = try_open(settings, MissingFile::Create, &mut None).await;
+    opened.map_err(|fault| refuse(settings, fault))
 }
 
 /// The names of the migrations that are missing, oldest first; changes nothing.
 pub async fn check_migrations(settings: &Settings) -> Result<Vec<&'static str>, WiringError> {
     let checked = match &settings.storage.url {
-        StorageUrl::Sqlite(path) => SqliteStore::check_migrations(path).map_err(of_sqlite),
+        StorageUrl::Sqlite(path) => SqliteStore::check_migrations(path).map_err(|error| of_sqlite(&error)),
         StorageUrl::Postgres(_) => match postgres(settings) {
             Ok((store, _)) => store.check_migrations().await.map_err(|error| of_postgres(&error)),
             Err(fault) => Err(fault),
@@ -70,7 +76,7 @@ pub(crate) async fn open_patiently(
 ) -> Result<OpenStore, WiringError> {
     let (mut waiting, mut made) = (Waiting::default(), None);
     loop {
-        match try_open(settings, &mut made).await {
+        match try_open(settings, missing_file(settings), &mut made).await {
             Err(StorageFault::Passing(reason)) if patience == Patience::Endless => {
                 waiting.pause(settings, &reason).await;
             }
@@ -103,13 +109,15 @@ impl Waiting {
     }
 }
 
-/// One try. The engine that was made for one is that of the next: its pool and what it warns of are made once.
+/// One try, which ends in a write: what cannot be written is not ready. The engine that was made for one try is that of
+/// the next: its pool and what it warns of are made once.
 async fn try_open(
     settings: &Settings,
+    missing: MissingFile,
     made: &mut Option<(Arc<PostgresStore>, PostgresOptions)>,
 ) -> Result<OpenStore, StorageFault> {
     if let StorageUrl::Sqlite(path) = &settings.storage.url {
-        return open_sqlite(path);
+        return open_sqlite(path, missing).await;
     }
     let (store, options) = match made.take() {
         Some(made) => made,
@@ -118,16 +126,42 @@ async fn try_open(
     let migrated = store.migrate().await.map_err(|error| of_postgres(&error));
     *made = Some((Arc::clone(&store), options.clone()));
     migrated?;
+    store.check().await.map_err(|error| of_postgres(&error))?;
     let announcing = settings.storage.postgres.listen.then(|| (Arc::clone(&store), options));
     Ok(OpenStore { store, announcing })
 }
 
-fn open_sqlite(path: &Path) -> Result<OpenStore, StorageFault> {
-    if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
+async fn open_sqlite(path: &Path, missing: MissingFile) -> Result<OpenStore, StorageFault> {
+    if let Some(parent) = path.parent().filter(|_| missing == MissingFile::Create)
+        && parent != Path::new("")
+    {
         create_private(parent).map_err(|error| StorageFault::Lasting(error.to_string()))?;
     }
-    let store = SqliteStore::open(path).map_err(of_sqlite)?;
+    let options = SqliteOptions { missing, ..SqliteOptions::default() };
+    let store = SqliteStore::open_with(path, options).map_err(|error| of_sqlite(&error))?;
+    store.check().await.map_err(|error| of_sqlite(&error))?;
     Ok(OpenStore { store: Arc::new(store), announcing: None })
+}
+
+const fn missing_file(settings: &Settings) -> MissingFile {
+    if settings.storage.create { MissingFile::Create } else { MissingFile::Refuse }
+}
+
+/// Refuses a SQLite file that is missing and may not be made, before anything else is made.
+pub(crate) fn refuse_missing(settings: &Settings) -> Result<(), WiringError> {
+    let StorageUrl::Sqlite(path) = &settings.storage.url else { return Ok(()) };
+    if missing_file(settings) == MissingFile::Create {
+        return Ok(());
+    }
+    SqliteStore::refuse_missing(path).map_err(|error| refuse(settings, of_sqlite(&error)))
+}
+
+/// A fault of the database at the start, after it was opened.
+pub(crate) fn fault_of(settings: &Settings, error: &StoreError) -> StorageFault {
+    match settings.storage.url {
+        StorageUrl::Sqlite(_) => of_sqlite(error),
+        StorageUrl::Postgres(_) => of_postgres(error),
+    }
 }
 
 fn postgres(settings: &Settings) -> Result<(PostgresStore, PostgresOptions), StorageFault> {
@@ -146,13 +180,22 @@ fn of_postgres(error: &StoreError) -> StorageFault {
     }
 }
 
-/// A file is there or it is not: nobody waits for it.
-#[expect(clippy::needless_pass_by_value, reason = "reads as a conversion")]
-fn of_sqlite(error: StoreError) -> StorageFault {
-    StorageFault::Lasting(latchkey_http::error::chain_of(&error))
+/// A file is there or it is not: waiting does not mend it.
+fn of_sqlite(error: &StoreError) -> StorageFault {
+    let source = std::error::Error::source(error);
+    let is_missing = source.is_some_and(<dyn std::error::Error>::is::<NoDatabase>);
+    StorageFault::Lasting(if is_missing { NO_FILE.to_owned() } else { chain_of(error) })
 }
 
-fn refuse(settings: &Settings, fault: StorageFault) -> WiringError {
+pub(crate) fn refuse(settings: &Settings, fault: StorageFault) -> WiringError {
     let (StorageFault::Passing(reason) | StorageFault::Lasting(reason)) = fault;
-    WiringError::Storage { database: settings.storage.url.shown(), reason }
+    let database = match &settings.storage.url {
+        // The whole path: a relative one depends on where the service was started.
+        StorageUrl::Sqlite(path) => {
+            let whole = std::path::absolute(path).map_or(Cow::Borrowed(path.as_path()), Cow::Owned);
+            whole.display().to_string()
+        }
+        url @ StorageUrl::Postgres(_) => url.shown(),
+    };
+    WiringError::Storage { database, reason }
 }

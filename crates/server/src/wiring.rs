@@ -21,13 +21,13 @@ use latchkey_service::search::SearchEngine;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
-use latchkey_store::{Store, StoreError};
+use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
 use crate::settings::{
     JwtAlgorithm, MailSettings, MailTransport, ProofMethod, SearchBy, Secret, Settings, SmtpTls,
 };
-use crate::storage::{self, OpenStore, Patience, Waiting};
+use crate::storage::{self, OpenStore, Patience, StorageFault, Waiting};
 
 /// A part cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +79,7 @@ pub struct Assembly {
 
 /// Makes the service of these settings. Who has endless patience waits here until the database comes.
 pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembly, WiringError> {
+    storage::refuse_missing(settings)?;
     let entropy = SystemEntropy;
     let folder = DataFolder::open(&settings.data.dir)?;
     let secret = match &settings.server.secret {
@@ -96,9 +97,12 @@ pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembl
     let service = loop {
         let parts = parts(settings, &storage.store, &secret, kept_admin_key.as_ref())?;
         match Service::start(parts).await {
-            Err(StartError::Store(error @ StoreError::Unavailable(_))) if patience == Patience::Endless => {
-                waiting.pause(settings, &latchkey_http::error::chain_of(&error)).await;
-            }
+            Err(StartError::Store(error)) => match storage::fault_of(settings, &error) {
+                StorageFault::Passing(reason) if patience == Patience::Endless => {
+                    waiting.pause(settings, &reason).await;
+                }
+                fault => return Err(storage::refuse(settings, fault)),
+            },
             started => break started?,
         }
     };

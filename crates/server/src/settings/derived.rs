@@ -24,6 +24,7 @@ pub(super) fn fill(entries: &mut Entries) {
     }
     let data = text(entries, "data.dir").trim_end_matches('/').to_owned();
     put(entries, "storage.url", Value::Text(format!("sqlite:{data}/latchkey.db")));
+    put(entries, "storage.create", Value::Boolean(is_development));
 
     let transport = if is_development { "file" } else { "" };
     put(entries, "mail.transport", Value::Text(transport.to_owned()));

@@ -107,6 +107,7 @@ pub(super) const KEYS: &[Key] = &[
     number("server.max_body_kib", 1, 16_384),
     number("server.max_profile_body_kib", 1, 16_384),
     key("storage.url", Address),
+    key("storage.create", Boolean),
     number("storage.postgres.pool_size", 0, 10_000),
     key("storage.postgres.statement_timeout", Duration),
     key("storage.postgres.acquire_timeout", Duration),

@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Clone)]
 pub struct Binary {
     folder: Arc<TempDir>,
+    /// What the binary is started by, in place of the test itself.
+    launcher: Vec<String>,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
 }
@@ -63,7 +65,12 @@ impl Binary {
     /// In a new folder, without any setting.
     pub fn bare() -> Self {
         let folder = TempDir::with_prefix("latchkey-boot-").expect("a temporary folder");
-        Self { folder: Arc::new(folder), arguments: Vec::new(), environment: Vec::new() }
+        Self {
+            folder: Arc::new(folder),
+            launcher: Vec::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
     }
 
     /// In a new folder, on a free port, with cheap hashes and without limits.
@@ -84,6 +91,21 @@ impl Binary {
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
         self
+    }
+
+    /// Started by another program, which is told the binary and its arguments.
+    pub fn under(mut self, launcher: &[&str]) -> Self {
+        self.launcher = launcher.iter().map(|&word| word.to_owned()).collect();
+        self
+    }
+
+    /// Bound by owners and modes of files, also where the test itself runs as root.
+    pub fn unprivileged(self) -> Self {
+        if rustix::process::geteuid().is_root() {
+            self.under(&["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"])
+        } else {
+            self
+        }
     }
 
     /// With an environment variable.
@@ -156,7 +178,15 @@ impl Binary {
 
     /// A process with its outputs piped, and with nothing of this process's environment.
     pub fn command(&self, command: &[&str]) -> Command {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_latchkey"));
+        let binary = env!("CARGO_BIN_EXE_latchkey");
+        let mut process = match self.launcher.split_first() {
+            None => Command::new(binary),
+            Some((launcher, words)) => {
+                let mut process = Command::new(launcher);
+                process.args(words).arg(binary);
+                process
+            }
+        };
         process
             .args(&self.arguments)
             .args(command)

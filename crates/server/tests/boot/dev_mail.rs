@@ -115,6 +115,7 @@ async fn production_has_no_inbox_and_no_page_of_the_interface() {
         .set("server.secret=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
         .set("admin.api_key=60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752")
         .set("mail.transport=file")
+        .set("storage.create=true")
         .set("passwords.memory_kib=19456")
         .set("passwords.iterations=2")
         .serve()
