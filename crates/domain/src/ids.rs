@@ -1,14 +1,16 @@
 //! Identifiers: one newtype per kind of thing, over a UUID version 7 (RFC 9562), never convertible into each other.
+//! An id has one spelling: 36 characters with hyphens, hex digits in either case.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
+use uuid::fmt::Hyphenated;
 use uuid::{Builder, Uuid};
 
 use crate::time::Timestamp;
 
-/// The text is no UUID.
+/// The text is no UUID of 36 characters with hyphens. Braces, `urn:uuid:` and bare hex digits are no ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a UUID")]
 pub struct InvalidId;
@@ -45,7 +47,7 @@ macro_rules! id {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
-                Uuid::try_parse(text).map(Self).map_err(|_| InvalidId)
+                text.parse::<Hyphenated>().map(|id| Self(id.into_uuid())).map_err(|_| InvalidId)
             }
         }
 
@@ -97,3 +99,35 @@ id!(
     /// A signing key: `kid` of access tokens.
     KeyId
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
+
+    #[test]
+    fn an_id_has_one_spelling_in_either_case() {
+        let id = ID.parse::<UserId>();
+        assert!(id.is_ok_and(|id| id.to_string() == ID));
+        assert_eq!(ID.to_uppercase().parse::<UserId>(), id);
+    }
+
+    #[test]
+    fn other_spellings_of_a_uuid_are_no_ids() {
+        let bare = ID.replace('-', "");
+        for text in [
+            format!("{{{ID}}}"),
+            format!("urn:uuid:{ID}"),
+            format!("{{{bare}}}"),
+            bare.clone(),
+            format!("{ID} "),
+            ID.replace("-7e5f-", "7-e5f-"),
+            ID.replace('0', "０"),
+            format!("{bare}----"),
+            String::new(),
+        ] {
+            assert_eq!(text.parse::<UserId>(), Err(InvalidId), "{text:?}");
+        }
+    }
+}
