@@ -72,6 +72,15 @@ impl Page {
         Ok(Self::new(limit, offset))
     }
 
+    /// Reads `limit` and `offset` like [`Page::parse`], and refuses a limit above [`Page::MAX_LIMIT`].
+    pub fn parse_within(limit: Option<&str>, offset: Option<&str>) -> Result<Self, PageError> {
+        let page = Self::parse(limit, offset)?;
+        match limit.and_then(digits) {
+            Some(number) if number > u64::from(Self::MAX_LIMIT) => Err(PageError::Limit),
+            _ => Ok(page),
+        }
+    }
+
     /// The number of items to return, 1…100.
     #[must_use]
     pub const fn limit(self) -> u32 {
@@ -130,6 +139,15 @@ mod tests {
     fn limit_above_hundred_is_taken_as_hundred() {
         for limit in ["101", "4294967296", "18446744073709551616", &"9".repeat(500)] {
             assert_eq!(parsed(limit, "0"), (100, 0), "{limit}");
+        }
+    }
+
+    #[test]
+    fn limit_above_hundred_can_be_refused() {
+        assert_eq!(Page::parse_within(Some("100"), None).map(Page::limit), Ok(100));
+        assert_eq!(Page::parse_within(None, Some("7")).map(Page::offset), Ok(7));
+        for limit in ["101", "0101", "18446744073709551616", &"9".repeat(500), "0", "x"] {
+            assert_eq!(Page::parse_within(Some(limit), None), Err(PageError::Limit), "{limit}");
         }
     }
 

@@ -11,6 +11,7 @@ use latchkey_service::authenticate::Caller;
 use tower::layer::layer_fn;
 use tower::{Layer, Service};
 
+use crate::admin_input::AdminQuery;
 use crate::app::App;
 use crate::bearer::{ApiKeyHeader, BearerToken, Credentials};
 use crate::client::ClientInfo;
@@ -54,10 +55,28 @@ impl NamedUser {
 }
 
 /// The holder of an admin key, and from where: `X-API-Key`, else the bearer. 401 `ADMIN_UNAUTHORIZED` without one, 403
-/// `FORBIDDEN` for a user's token.
+/// `FORBIDDEN` for a user's token. The call takes no query parameters: one that is sent is refused.
 pub struct Admin(pub ClientInfo);
 
 impl FromRequestParts<App> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let AdminWith { client, query } = AdminWith::from_request_parts(parts, app).await?;
+        query.knowing(&[])?;
+        Ok(Self(client))
+    }
+}
+
+/// The same for a call that takes query parameters.
+pub struct AdminWith {
+    /// From where.
+    pub client: ClientInfo,
+    /// The parameters, once the call has said which it knows.
+    pub query: AdminQuery,
+}
+
+impl FromRequestParts<App> for AdminWith {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
@@ -69,7 +88,7 @@ impl FromRequestParts<App> for Admin {
             ApiKeyHeader::Missing => credentials.bearer.as_ref().map(BearerToken::expose),
         };
         app.service.authorize_admin(key, &client.to_domain()).await?;
-        Ok(Self(client))
+        Ok(Self { client, query: AdminQuery(parts.uri.query().unwrap_or_default().to_owned()) })
     }
 }
 

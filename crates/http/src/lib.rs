@@ -5,6 +5,7 @@
 //! | [`settings`] | what the layer is told from outside |
 //! | [`error`] | the error catalogue and the one shape of every refusal |
 //! | [`strict_json`], [`body`], [`query`], [`path`] | what requests carry, parsed at the door |
+//! | [`admin_input`] | parameters and bodies of admin calls, where nothing unknown is ignored |
 //! | [`client`], [`bearer`], [`cookies`] | who asks |
 //! | [`origin`], [`cors`] | from which web pages |
 //! | [`answer`], [`pages`] | what goes back: JSON and small HTML pages |
@@ -12,6 +13,7 @@
 //! | [`openapi`] | the document of all of it |
 //! | [`serve`], [`waiting`] | listeners, connections, graceful stop; what is answered without a database |
 
+pub mod admin_input;
 pub mod answer;
 pub mod bearer;
 pub mod body;

@@ -63,9 +63,21 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     }
 }
 
+/// The names of the parameters of a query string, in their order; `None` for one that does not decode.
+pub(crate) fn names_of(text: &str) -> impl Iterator<Item = Option<String>> {
+    text.split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| decode(pair.split('=').next().unwrap_or_default()))
+}
+
 /// The page that `limit` and `offset` ask for; 400 `VALIDATION_ERROR` names the wrong one.
 pub fn page_of(limit: Option<&str>, offset: Option<&str>) -> Result<Page> {
     Page::parse(limit, offset).map_err(|error| ApiError::validation(error.field(), &error.to_string()))
+}
+
+/// The same for the lists of an admin: a limit above the most is refused.
+pub fn page_within(limit: Option<&str>, offset: Option<&str>) -> Result<Page> {
+    Page::parse_within(limit, offset).map_err(|error| ApiError::validation(error.field(), &error.to_string()))
 }
 
 /// `+` is a space, `%XX` a byte; `None` for a broken escape or bytes that are not UTF-8.

@@ -125,6 +125,12 @@ impl Operation {
         self
     }
 
+    /// It takes no body, and refuses one with keys.
+    pub(super) fn no_body(mut self) -> Self {
+        self.errors.extend(OF_A_BODY);
+        self
+    }
+
     /// A body that is a form of texts. Its refusals are the operation's: people see them.
     pub(super) fn form(mut self, description: &str) -> Self {
         let schema = super::shapes::form_of_texts();

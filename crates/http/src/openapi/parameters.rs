@@ -43,6 +43,12 @@ pub(super) fn limit() -> Parameter {
     built(query("limit", "Most items to return, in plain digits; above 100 it is taken as 100."), schema)
 }
 
+/// `limit` of an admin's list.
+pub(super) fn admin_limit() -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(100));
+    built(query("limit", "Most items to return, in plain digits."), schema.default(Some(json!(20))))
+}
+
 /// `offset` of a list.
 pub(super) fn offset() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(json!(0)));

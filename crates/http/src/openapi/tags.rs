@@ -44,7 +44,11 @@ impl Tag {
             }
             Self::Identities => "Sign-in through providers, and one's own identities there.",
             Self::Profiles => "One's own profile, those of others, and the search over them.",
-            Self::Admin => "Users, settings, identity providers and the audit trail, with an admin key.",
+            Self::Admin => {
+                "Users, settings, identity providers and the audit trail, with an admin key. A key or parameter that a \
+                 call does not know is refused by name; a PUT or PATCH takes all that the GET shows, and ignores what is \
+                 read-only there."
+            }
             Self::Service => "Public settings, keys, health, and this document.",
         }
     }

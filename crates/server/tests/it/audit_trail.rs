@@ -116,13 +116,13 @@ both_stores! {
 
     async fn limit_and_before_are_judged(app) {
         for query in
-            ["limit=0", "limit=-1", "limit=x", "limit=", "limit=1&limit=1", "before=", "before=x", "before=1"]
+            ["limit=0", "limit=101", "limit=-1", "limit=x", "limit=", "limit=1&limit=1", "before=", "before=x", "before=1"]
         {
             app.admin().get(&format!("{AUDIT}?{query}")).send().await.refused(400, "VALIDATION_ERROR");
         }
         happen(&app, 101).await;
 
-        let most = page(&app, "1000", None).await;
+        let most = page(&app, "100", None).await;
 
         assert_eq!(most["pagination"]["limit"], 100);
         assert_eq!(most["data"].as_array().unwrap().len(), 100);

@@ -7,6 +7,7 @@
 #[path = "../oidc/certified.rs"]
 mod certified;
 
+mod admin_input;
 mod admin_settings;
 mod admin_user_changes;
 mod admin_user_list;

@@ -10,10 +10,10 @@ use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
-use crate::caller::Admin;
+use crate::caller::AdminWith;
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
-use crate::query::{Query, page_of};
+use crate::query::page_within;
 
 /// A page of events, newest first.
 #[derive(Serialize, ToSchema)]
@@ -82,8 +82,9 @@ impl From<AuditEvent> for EventBody {
 }
 
 /// `GET /api/auth/audit?limit=&before=`
-pub async fn list(State(app): State<App>, _: Admin, query: Query) -> Result<Json<AuditBody>> {
-    let limit = page_of(query.optional("limit")?.as_deref(), None)?.limit();
+pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<AuditBody>> {
+    let query = admin.query.knowing(&["limit", "before"])?;
+    let limit = page_within(query.optional("limit")?.as_deref(), None)?.limit();
     let before = query.optional("before")?.map(|id| id.parse::<EventId>()).transpose();
     let before = before.map_err(|_| ApiError::validation("before", "must be the id of an event"))?;
     let page = app.service.list_events(before, limit).await?;

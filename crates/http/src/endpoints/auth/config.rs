@@ -7,9 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::public_config::PublicConfigBody;
+use crate::admin_input::{AdminBody, AdminRequest};
 use crate::answer::Json;
 use crate::app::App;
-use crate::body::{JsonBody, Patch};
+use crate::body::Patch;
 use crate::caller::Admin;
 use crate::error::Result;
 use crate::openapi::fields;
@@ -57,6 +58,10 @@ pub struct ChangeConfigRequest {
     require_special_char: Option<bool>,
 }
 
+impl AdminRequest for ChangeConfigRequest {
+    const IGNORED: &'static [&'static str] = &["oAuthProviders", "customOAuthProviders"];
+}
+
 /// `code` or `link`.
 pub struct Method(EmailMethod);
 
@@ -89,7 +94,7 @@ pub async fn get(State(app): State<App>, _: Admin) -> Json<ConfigBody> {
 pub async fn put(
     State(app): State<App>,
     Admin(client): Admin,
-    JsonBody(body): JsonBody<ChangeConfigRequest>,
+    AdminBody(body): AdminBody<ChangeConfigRequest>,
 ) -> Result<Json<ConfigBody>> {
     let patch = SettingsPatch {
         require_email_verification: body.require_email_verification,

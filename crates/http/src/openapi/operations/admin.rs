@@ -14,7 +14,7 @@ use crate::error::codes::{
 };
 use crate::openapi::access::Access;
 use crate::openapi::operation::Operation;
-use crate::openapi::parameters::{before, cursor, limit, offset, user_id, user_search};
+use crate::openapi::parameters::{admin_limit, before, cursor, offset, user_id, user_search};
 use crate::openapi::tags::Tag;
 
 fn operation(method: HttpMethod, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
@@ -25,13 +25,13 @@ pub(super) fn users() -> Vec<Operation> {
     vec![
         operation(HttpMethod::Get, "/api/auth/users", "listUsers", "List users")
             .about("Newest first. Pages by `offset`, or by `cursor`; both together are refused.")
-            .parameter(limit())
+            .parameter(admin_limit())
             .parameter(offset())
             .parameter(cursor())
             .parameter(user_search())
             .answers::<UsersBody>(StatusCode::OK, "A page of users."),
         operation(HttpMethod::Delete, "/api/auth/users", "deleteUsers", "Delete users")
-            .about("Unknown ids are skipped; the sessions die with the user.")
+            .about("Unknown ids are skipped, and so is a text that is no id; the sessions die with the user.")
             .body::<DeleteUsersRequest>(json!({ "userIds": ["0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"] }))
             .answers::<DeletedBody>(StatusCode::OK, "How many users went."),
         operation(HttpMethod::Get, "/api/auth/users/{id}", "getUser", "Read a user")
@@ -46,10 +46,12 @@ pub(super) fn users() -> Vec<Operation> {
             .errors(&[&USER_NOT_FOUND, &EMAIL_EXISTS]),
         operation(HttpMethod::Delete, "/api/auth/users/{id}/sessions", "endUserSessions", "End a user's sessions")
             .parameter(user_id())
+            .no_body()
             .answers::<EndedBody>(StatusCode::OK, "How many sessions were ended.")
             .errors(&[&USER_NOT_FOUND]),
         operation(HttpMethod::Delete, "/api/auth/users/{id}/profile", "deleteUserProfile", "Delete a user's profile")
             .parameter(user_id())
+            .no_body()
             .answers::<MessageBody>(StatusCode::OK, "The profile is gone; the user stays.")
             .errors(&[&USER_NOT_FOUND, &PROFILE_NOT_FOUND]),
     ]
@@ -66,7 +68,7 @@ pub(super) fn settings_and_audit() -> Vec<Operation> {
             .errors(&[&SETTING_PINNED, &EMAIL_PROVIDER_NOT_CONFIGURED]),
         operation(HttpMethod::Get, "/api/auth/audit", "listAuditEvents", "Read the audit trail")
             .about("Who did what, when, from where; newest first.")
-            .parameter(limit())
+            .parameter(admin_limit())
             .parameter(before())
             .answers::<AuditBody>(StatusCode::OK, "A page of events."),
     ]

@@ -222,6 +222,7 @@ fn built_in_configs() -> Vec<Operation> {
         admin(HttpMethod::Delete, one, "deleteOAuthConfig", "Remove a built-in provider's configuration")
             .about("Identities stay linked and open nothing until the provider is back.")
             .parameter(of::provider())
+            .no_body()
             .answers::<MessageBody>(StatusCode::OK, "It is removed.")
             .errors(&[&NOT_FOUND, &SETTING_PINNED]),
     ]
@@ -263,6 +264,7 @@ fn custom_configs() -> Vec<Operation> {
         admin(HttpMethod::Delete, one, "deleteCustomOAuthConfig", "Remove a custom provider")
             .about("Identities stay linked and open nothing until the provider is back.")
             .parameter(of::provider_key())
+            .no_body()
             .answers::<MessageBody>(StatusCode::OK, "It is removed.")
             .errors(&[&NOT_FOUND, &SETTING_PINNED]),
     ]

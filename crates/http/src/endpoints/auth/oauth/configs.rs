@@ -13,9 +13,9 @@ use latchkey_service::oauth::providers::{KnownProvider, ProviderInput};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::admin_input::{AdminBody, NoKeys};
 use crate::answer::Json;
 use crate::app::App;
-use crate::body::JsonBody;
 use crate::caller::Admin;
 use crate::client::ClientInfo;
 use crate::endpoints::auth::users::MessageBody;
@@ -113,7 +113,7 @@ pub async fn list_built_in(State(app): State<App>, _: Admin) -> Json<BuiltInConf
 pub async fn create_built_in(
     State(app): State<App>,
     Admin(client): Admin,
-    JsonBody(body): JsonBody<CreateBuiltInRequest>,
+    AdminBody(body): AdminBody<CreateBuiltInRequest>,
 ) -> Result<Json<BuiltInConfigBody>> {
     let (provider, input) = body.into_parts();
     let known = create(&app, ProviderKind::BuiltIn, &provider, &input, &client).await?;
@@ -135,7 +135,7 @@ pub async fn put_built_in(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(provider): PathText,
-    JsonBody(body): JsonBody<ChangeBuiltInRequest>,
+    AdminBody(body): AdminBody<ChangeBuiltInRequest>,
 ) -> Result<Json<BuiltInConfigBody>> {
     let known = update(&app, ProviderKind::BuiltIn, &provider, &body.into_input(), &client).await?;
     Ok(Json(built_in_body(&app, known)))
@@ -146,6 +146,7 @@ pub async fn delete_built_in(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(provider): PathText,
+    _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
     delete(&app, ProviderKind::BuiltIn, &provider, &client).await
 }
@@ -161,7 +162,7 @@ pub async fn list_custom(State(app): State<App>, _: Admin) -> Json<CustomConfigs
 pub async fn create_custom(
     State(app): State<App>,
     Admin(client): Admin,
-    JsonBody(body): JsonBody<CreateCustomRequest>,
+    AdminBody(body): AdminBody<CreateCustomRequest>,
 ) -> Result<Json<CustomConfigBody>> {
     let (key, input) = body.into_parts();
     let known = create(&app, ProviderKind::Custom, &key, &input, &client).await?;
@@ -183,7 +184,7 @@ pub async fn put_custom(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(key): PathText,
-    JsonBody(body): JsonBody<ChangeCustomRequest>,
+    AdminBody(body): AdminBody<ChangeCustomRequest>,
 ) -> Result<Json<CustomConfigBody>> {
     let known = update(&app, ProviderKind::Custom, &key, &body.into_input(), &client).await?;
     Ok(Json(custom_body(&app, known)))
@@ -194,6 +195,7 @@ pub async fn delete_custom(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(key): PathText,
+    _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
     delete(&app, ProviderKind::Custom, &key, &client).await
 }

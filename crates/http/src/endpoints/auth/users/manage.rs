@@ -16,15 +16,16 @@ use latchkey_service::admin::{NewUser, UserChange, UserPage, UserPosition, UserQ
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::admin_input::{AdminBody, AdminRequest, NoKeys};
 use crate::answer::Json;
 use crate::app::App;
-use crate::body::{JsonBody, Patch};
-use crate::caller::Admin;
+use crate::body::Patch;
+use crate::caller::{Admin, AdminWith};
 use crate::endpoints::auth::UserBody;
 use crate::error::{ApiError, Result, codes};
 use crate::openapi::fields;
 use crate::path::PathText;
-use crate::query::{Query, page_of};
+use crate::query::page_within;
 
 /// A user as an admin sees it.
 #[derive(Serialize, ToSchema)]
@@ -78,6 +79,11 @@ pub struct CreateUserRequest {
     metadata: Option<AppMetadata>,
 }
 
+impl AdminRequest for CreateUserRequest {
+    /// What a sign-up takes besides: no mail goes out, so there is nothing to redirect.
+    const IGNORED: &'static [&'static str] = &["redirectTo", "options"];
+}
+
 /// The answer to it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CreatedUser)]
@@ -104,13 +110,19 @@ pub struct ChangeUserRequest {
     metadata: Patch<AppMetadata>,
 }
 
-/// The body of a deletion.
+impl AdminRequest for ChangeUserRequest {
+    const IGNORED: &'static [&'static str] = &["id", "providers", "createdAt", "updatedAt", "profile"];
+}
+
+/// The body of a deletion. A text that is no id belongs to nobody, like an unknown id.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteUsersRequest {
     #[schema(schema_with = fields::user_ids)]
-    user_ids: Vec<UserId>,
+    user_ids: Vec<String>,
 }
+
+impl AdminRequest for DeleteUsersRequest {}
 
 /// The answer to a deletion.
 #[derive(Serialize, ToSchema)]
@@ -156,9 +168,10 @@ impl From<User> for AdminUserBody {
 }
 
 /// `GET /api/auth/users`
-pub async fn list(State(app): State<App>, _: Admin, query: Query) -> Result<Json<UsersBody>> {
+pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<UsersBody>> {
+    let query = admin.query.knowing(&["limit", "offset", "cursor", "search"])?;
     let (limit, offset) = (query.optional("limit")?, query.optional("offset")?);
-    let page = page_of(limit.as_deref(), offset.as_deref())?;
+    let page = page_within(limit.as_deref(), offset.as_deref())?;
     let position = match query.optional("cursor")? {
         Some(_) if offset.is_some() => {
             return Err(ApiError::validation("cursor", "cannot be used together with `offset`"));
@@ -178,7 +191,7 @@ pub async fn one(State(app): State<App>, _: Admin, PathText(id): PathText) -> Re
 
 /// `POST /api/auth/users` with an admin credential.
 pub async fn create(app: &App, admin: Admin, request: Request) -> Result<Response> {
-    let JsonBody(body) = JsonBody::<CreateUserRequest>::from_request(request, app).await?;
+    let AdminBody(body) = AdminBody::<CreateUserRequest>::from_request(request, app).await?;
     let new = NewUser {
         email: body.email,
         password: Some(body.password),
@@ -196,7 +209,7 @@ pub async fn change(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(id): PathText,
-    JsonBody(body): JsonBody<ChangeUserRequest>,
+    AdminBody(body): AdminBody<ChangeUserRequest>,
 ) -> Result<Json<AdminUserBody>> {
     let change = UserChange {
         email: not_null("email", body.email)?,
@@ -213,10 +226,11 @@ pub async fn change(
 pub async fn delete(
     State(app): State<App>,
     Admin(client): Admin,
-    JsonBody(body): JsonBody<DeleteUsersRequest>,
+    AdminBody(body): AdminBody<DeleteUsersRequest>,
 ) -> Result<Json<DeletedBody>> {
     let client = client.to_domain();
-    let deleted_count = app.service.delete_users(&body.user_ids, Actor::Admin, Some(&client)).await?;
+    let ids: Vec<_> = body.user_ids.iter().filter_map(|id| id.parse().ok()).collect();
+    let deleted_count = app.service.delete_users(&ids, Actor::Admin, Some(&client)).await?;
     Ok(Json(DeletedBody { message: "The users were deleted.", deleted_count }))
 }
 
@@ -225,6 +239,7 @@ pub async fn end_sessions(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(id): PathText,
+    _: AdminBody<NoKeys>,
 ) -> Result<Json<EndedBody>> {
     let ended_count = app.service.end_all_sessions(user_id(&id)?, Some(&client.to_domain())).await?;
     Ok(Json(EndedBody { message: "The sessions were ended.", ended_count }))
@@ -235,6 +250,7 @@ pub async fn delete_profile(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(id): PathText,
+    _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
     app.service.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody::new("The profile was deleted.")))

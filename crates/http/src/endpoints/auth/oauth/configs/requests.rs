@@ -5,6 +5,7 @@ use latchkey_service::oauth::providers::ProviderInput;
 use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
+use crate::admin_input::AdminRequest;
 use crate::body::Patch;
 use crate::openapi::fields;
 
@@ -114,6 +115,20 @@ pub struct ChangeCustomRequest {
     native_client_ids: Option<Vec<String>>,
     #[schema(schema_with = fields::new_enabled)]
     enabled: Option<bool>,
+}
+
+impl AdminRequest for CreateBuiltInRequest {}
+
+impl AdminRequest for ChangeBuiltInRequest {
+    const IGNORED: &'static [&'static str] =
+        &["provider", "name", "hasClientSecret", "pinned", "redirectUri", "createdAt", "updatedAt"];
+}
+
+impl AdminRequest for CreateCustomRequest {}
+
+impl AdminRequest for ChangeCustomRequest {
+    const IGNORED: &'static [&'static str] =
+        &["key", "hasClientSecret", "pinned", "redirectUri", "createdAt", "updatedAt"];
 }
 
 impl CreateBuiltInRequest {
