@@ -174,6 +174,18 @@ impl BaseSettings {
     /// the pinned ones, is left out and logged: a service that starts is worth more than one bad row. It takes no
     /// other with it: a sign-up that an admin closed stays closed.
     pub fn in_force(&self, stored: &StoredSettings) -> Result<SettingsInForce> {
+        let (_, (values, redirects, default_redirect)) = self.check_stored(self.readable(stored))?;
+        Ok(SettingsInForce { values, redirects, default_redirect, version: stored.version })
+    }
+
+    /// The stored values that are in force, by their keys: neither pinned nor left out.
+    pub fn stored_in_force(&self, stored: &StoredSettings) -> Result<Vec<(&'static str, Value)>> {
+        let (patch, _) = self.check_stored(self.readable(stored))?;
+        Ok(patch.named().into_iter().map(|(setting, value)| (setting.key(), value)).collect())
+    }
+
+    /// The stored values that are not pinned and can be read.
+    fn readable(&self, stored: &StoredSettings) -> SettingsPatch {
         let mut patch = SettingsPatch::default();
         for (key, value) in &stored.values {
             match SettingKey::from_key(key) {
@@ -182,15 +194,14 @@ impl BaseSettings {
                 _ => tracing::warn!(setting = %key, "a stored setting cannot be read and is left out"),
             }
         }
-        let (values, redirects, default_redirect) = self.check_stored(patch)?;
-        Ok(SettingsInForce { values, redirects, default_redirect, version: stored.version })
+        patch
     }
 
     /// Leaves out the stored values that do not fit, one after the other; the configured ones must fit.
-    fn check_stored(&self, mut patch: SettingsPatch) -> Result<Checked> {
+    fn check_stored(&self, mut patch: SettingsPatch) -> Result<(SettingsPatch, Checked)> {
         loop {
             let error = match self.check(patch.over(&self.values)) {
-                Ok(checked) => return Ok(checked),
+                Ok(checked) => return Ok((patch, checked)),
                 Err(error) => error,
             };
             let is_named = |setting: &SettingKey| patch.named().iter().any(|(named, _)| named == setting);

@@ -82,6 +82,12 @@ impl PostgresOptions {
         self.statement_timeout.saturating_add(WAY)
     }
 
+    /// Whether connections to the server are encrypted.
+    #[must_use]
+    pub fn uses_tls(&self) -> bool {
+        Address::parse(self).is_ok_and(|address| address.config.get_ssl_mode() != SslMode::Disable)
+    }
+
     /// Whether the address can be used. Nothing is contacted, and no file is read.
     pub fn check(&self) -> Result<(), OptionsError> {
         Address::parse(self).map(|_| ())

@@ -24,6 +24,20 @@ const SHARED_VERSION: &str = "SELECT version FROM shared_version WHERE id = 1";
 const LOCK_VERSION: &str = "SELECT version FROM shared_version WHERE id = 1 FOR UPDATE";
 const GROW_VERSION: &str = "UPDATE shared_version SET version = version + 1 WHERE id = 1";
 
+/// The migration that makes the table.
+const MADE_BY: &str = "0007_settings";
+
+impl PostgresStore {
+    /// The settings that the database holds, whether or not its schema is up to date; changes nothing. `None` where it
+    /// holds none yet.
+    pub async fn stored_settings(&self) -> StoreResult<Option<StoredSettings>> {
+        if self.check_migrations().await?.contains(&MADE_BY) {
+            return Ok(None);
+        }
+        self.load_settings().await.map(Some)
+    }
+}
+
 #[async_trait]
 impl Settings for PostgresStore {
     async fn load_settings(&self) -> StoreResult<StoredSettings> {

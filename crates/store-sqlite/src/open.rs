@@ -76,6 +76,24 @@ pub(crate) fn reader(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     Ok(conn)
 }
 
+/// A connection that reads a file which no other process has open. It takes no locks and leaves no files beside it,
+/// as another reader of a file with write-ahead logging does.
+pub(crate) fn reader_of_closed(path: &Path) -> Fallible<Connection> {
+    let path = path.canonicalize().map_err(unavailable)?;
+    let encoded: String = path.as_os_str().as_encoded_bytes().iter().copied().map(encoded).collect();
+    let uri = format!("file:{encoded}?immutable=1");
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect(Path::new(&uri), access, Duration::ZERO)
+}
+
+/// A byte of a path in a URI.
+fn encoded(byte: u8) -> String {
+    match byte {
+        b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    }
+}
+
 /// An empty database that is nowhere.
 pub(crate) fn nothing() -> Fallible<Connection> {
     Ok(Connection::open_in_memory()?)

@@ -1,5 +1,7 @@
 //! Settings, and the version that tells other processes of a change.
 
+use std::path::Path;
+
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::time::Timestamp;
@@ -7,10 +9,11 @@ use latchkey_store::{SettingChange, Settings, StoreResult, StoredSettings};
 use rusqlite::{Connection, params};
 
 use crate::audit;
-use crate::errors::Fallible;
+use crate::errors::{Fallible, unavailable};
 use crate::rows::Cells;
 use crate::statements::{execute, number};
-use crate::store::SqliteStore;
+use crate::store::{SqliteOptions, SqliteStore};
+use crate::{migrations, open};
 
 const LIST_SETTINGS: &str = "
     SELECT s.key, s.value, v.version
@@ -22,6 +25,31 @@ const SAVE_SETTING: &str = "
 const DELETE_SETTING: &str = "DELETE FROM settings WHERE key = ?1";
 const SHARED_VERSION: &str = "SELECT version FROM shared_version WHERE id = 1";
 const GROW_VERSION: &str = "UPDATE shared_version SET version = version + 1 WHERE id = 1";
+
+/// The migration that makes the table.
+const MADE_BY: &str = "0007_settings";
+
+impl SqliteStore {
+    /// The settings that a file holds, without opening it for work: nothing is made, migrated or written, and a service
+    /// may have it open. `None` where there is no file, or none with settings yet.
+    pub fn stored_settings(path: &Path) -> StoreResult<Option<StoredSettings>> {
+        if !path.try_exists().map_err(unavailable)? {
+            return Ok(None);
+        }
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let is_open = Path::new(&log).try_exists().map_err(unavailable)?;
+        let conn = if is_open {
+            open::reader(path, SqliteOptions::default().busy_timeout)?
+        } else {
+            open::reader_of_closed(path)?
+        };
+        if migrations::check(&conn)?.contains(&MADE_BY) {
+            return Ok(None);
+        }
+        Ok(Some(load(&conn)?))
+    }
+}
 
 #[async_trait]
 impl Settings for SqliteStore {
