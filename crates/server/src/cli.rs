@@ -8,6 +8,7 @@ mod users;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use latchkey_domain::ids::MailId;
 
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
 pub use providers::{AddProvider, OAuthCommand};
@@ -49,7 +50,7 @@ pub struct SettingsArgs {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the service (what happens without a command).
+    /// Run the service (what happens without a command). SIGTERM, SIGINT and SIGHUP finish what is in flight and end it.
     Serve,
     /// Show or check the settings.
     #[command(subcommand)]
@@ -102,7 +103,8 @@ pub enum DocumentCommand {
 /// `latchkey config …`
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print the settings in force as TOML, each with its source, secrets as ***.
+    /// Print the settings in force as TOML, each with its source, secrets as ***. What an admin changed at run time is
+    /// read from the database and marked `admin`; nothing is created or migrated.
     Print {
         /// Print the documented defaults instead.
         #[arg(long)]
@@ -115,7 +117,8 @@ pub enum ConfigCommand {
 /// `latchkey user …`
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Create an account. The password is the first line of standard input.
+    /// Create an account. The password is the first line of standard input; at a terminal it is asked for twice and not
+    /// shown.
     Create {
         /// The email address.
         email: String,
@@ -151,10 +154,13 @@ pub enum UserCommand {
         /// Email address or id.
         user: UserRef,
     },
-    /// Delete an account and everything of it. Cannot be undone.
+    /// Delete an account and everything of it. Cannot be undone. At a terminal it shows the account and asks first.
     Delete {
         /// Email address or id.
         user: UserRef,
+        /// Delete without asking. Needed where standard input is no terminal.
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -198,7 +204,7 @@ pub enum MailCommand {
 #[group(required = true, multiple = false)]
 pub struct RetryArgs {
     /// The id of one mail, as `mail list` shows it.
-    pub id: Option<uuid::Uuid>,
+    pub id: Option<MailId>,
     /// All that were given up.
     #[arg(long)]
     pub all: bool,

@@ -16,7 +16,9 @@ use std::process::ExitCode;
 use crate::cli::{Command, ConfigCommand, Override, SettingsArgs};
 use crate::logging::{self, LogThread};
 use crate::serve::{ServeError, serve};
-use crate::settings::{LogFormat, LogSettings, Settings, SettingsError, Sources};
+use crate::settings::{LogFormat, LogSettings, Scope, Settings, SettingsError, Sources, log_format};
+use crate::signals::{Ending, Endings};
+use crate::start_error;
 use crate::storage::Patience;
 use crate::wiring::{Assembly, WiringError, assemble};
 
@@ -44,6 +46,9 @@ pub enum CommandError {
     /// Anything that the command itself refuses.
     #[error("{0}")]
     Refused(String),
+    /// A signal ended the command.
+    #[error("ended by {0}")]
+    Ended(Ending),
 }
 
 /// Runs a command; its exit code is the process's.
@@ -52,10 +57,23 @@ pub fn run(
     command: Command,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> ExitCode {
+    let environment: Vec<_> = environment.into_iter().collect();
+    // A service is read by what reads its log, a command by a person.
+    let format = match command {
+        Command::Serve => {
+            let overrides = arguments.overrides.iter().map(Override::text);
+            log_format(arguments.config.as_deref(), &environment, overrides)
+        }
+        _ => LogFormat::Text,
+    };
     match dispatch(arguments, command, environment) {
         Ok(code) => code,
+        Err(CommandError::Ended(ending)) => {
+            eprintln!();
+            ExitCode::from(ending.exit_code())
+        }
         Err(error) => {
-            eprintln!("latchkey: {error}");
+            start_error::tell(&error, format);
             ExitCode::FAILURE
         }
     }
@@ -64,7 +82,7 @@ pub fn run(
 fn dispatch(
     arguments: SettingsArgs,
     command: Command,
-    environment: impl IntoIterator<Item = (OsString, OsString)>,
+    environment: Vec<(OsString, OsString)>,
 ) -> Result<ExitCode, CommandError> {
     let overrides = arguments.overrides.into_iter().map(Override::into_text).collect();
     let sources = Sources::gather(arguments.config.as_deref(), environment, overrides);
@@ -72,19 +90,21 @@ fn dispatch(
         Command::Version => println!("latchkey {}", env!("CARGO_PKG_VERSION")),
         Command::Document(document) => documents::print(&document),
         Command::Migrate(arguments) => {
-            let settings = Settings::load(sources?)?;
+            let settings = Settings::load_for(sources?, Scope::Database)?;
             let _log = start_quiet_log()?;
             return runtime()?.block_on(migrate::run(&settings, &arguments));
         }
         Command::Copy(arguments) => {
-            let settings = Settings::load(sources?)?;
+            let settings = Settings::load_for(sources?, Scope::Database)?;
             let _log = start_quiet_log()?;
             runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
         Command::Config(ConfigCommand::Check) => return Ok(config::check(sources)),
         Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),
         Command::Config(ConfigCommand::Print { defaults: false }) => {
-            config::print(&Settings::load(sources?)?);
+            let settings = Settings::load(sources?)?;
+            let _log = start_quiet_log()?;
+            runtime()?.block_on(config::print(settings));
         }
         Command::Serve => {
             let settings = Settings::load(sources?)?;
@@ -92,19 +112,21 @@ fn dispatch(
             runtime()?.block_on(serve(settings))?;
         }
         Command::User(command) => {
-            with_service(sources, async |assembly| user::run(&assembly, command).await)?;
+            with_service(sources, Scope::Database, async |assembly| user::run(&assembly, command).await)?;
         }
         Command::OAuth(command) => {
-            with_service(sources, async |assembly| oauth::run(&assembly, command).await)?;
+            with_service(sources, Scope::Providers, async |assembly| oauth::run(&assembly, command).await)?;
         }
         Command::Keys(command) => {
-            with_service(sources, async |assembly| keys::run(&assembly, command).await)?;
+            with_service(sources, Scope::Database, async |assembly| keys::run(&assembly, command).await)?;
         }
         Command::Mail(command) => {
-            with_service(sources, async |assembly| mail::run(&assembly, command).await)?;
+            with_service(sources, Scope::Database, async |assembly| mail::run(&assembly, command).await)?;
         }
         Command::Redirects(command) => {
-            return with_service(sources, async |assembly| Ok(redirects::run(&assembly, command)));
+            return with_service(sources, Scope::Database, async |assembly| {
+                Ok(redirects::run(&assembly, command))
+            });
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -122,12 +144,20 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 /// A command beside a running service, or without one: it works on the same database.
 fn with_service<T>(
     sources: Result<Sources, SettingsError>,
+    scope: Scope,
     work: impl AsyncFnOnce(Assembly) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
-    let settings = Settings::load(sources?)?;
+    let settings = Settings::load_for(sources?, scope)?;
     let _log = start_quiet_log()?;
     runtime()?.block_on(async {
-        let assembly = assemble(&settings, Patience::None).await?;
-        work(assembly).await
+        let mut endings = Endings::receive()?;
+        let working = async {
+            let assembly = assemble(&settings, Patience::None).await?;
+            work(assembly).await
+        };
+        tokio::select! {
+            done = working => done,
+            ending = endings.next() => Err(CommandError::Ended(ending)),
+        }
     })
 }

@@ -8,7 +8,9 @@
 //! | [`storage`] | the database: opened, waited for, migrated |
 //! | [`wiring`] | settings become a service |
 //! | [`commands`] | what each command does |
-//! | [`serve`], [`request_ids`], [`workers`], [`banner`], [`logging`] | the running service |
+//! | [`terminal`] | standard input, and questions to the person at a terminal |
+//! | [`serve`], [`signals`], [`request_ids`], [`workers`], [`banner`], [`logging`] | the running service |
+//! | [`start_error`] | a start that failed |
 
 pub mod banner;
 pub mod cli;
@@ -18,6 +20,9 @@ pub mod logging;
 pub mod request_ids;
 pub mod serve;
 pub mod settings;
+pub mod signals;
+pub mod start_error;
 pub mod storage;
+pub mod terminal;
 pub mod wiring;
 pub mod workers;

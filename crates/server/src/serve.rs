@@ -14,14 +14,14 @@ use latchkey_http::waiting::{Door, waiting};
 use latchkey_service::Service;
 use latchkey_service::entropy::{Entropy, SystemEntropy};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::banner::banner;
 use crate::request_ids::DrawnIds;
-use crate::settings::Settings;
+use crate::settings::{MailTransport, Settings, SmtpTls, StorageUrl};
+use crate::signals::Endings;
 use crate::storage::Patience;
 use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
@@ -51,7 +51,7 @@ pub enum ServeError {
     Signals(io::Error),
 }
 
-/// Runs the service until SIGTERM or Ctrl-C, then finishes what is in flight and closes. Where the database is not
+/// Runs the service until SIGTERM, SIGHUP or Ctrl-C, then finishes what is in flight and closes. Where the database is not
 /// there, it listens, says so to everybody, and goes on when it comes.
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let stop_signal = stop_signal().map_err(ServeError::Signals)?;
@@ -137,11 +137,7 @@ impl Running {
         let Assembly { service, storage, kept_admin_key } = assembly;
         // A reader that has gone away is no reason not to serve.
         let _ = writeln!(io::stdout(), "{}", banner(settings, &service, addresses, kept_admin_key.as_ref()));
-        tracing::info!(
-            mode = if settings.server.is_development() { "development" } else { "production" },
-            mails = %settings.mail.dir.display(),
-            "started"
-        );
+        log_started(settings, addresses);
         let (stop, stopped) = watch::channel(false);
         let workers = workers::start(&service, storage.announcing, &stopped);
         Self { workers, stop }
@@ -156,6 +152,42 @@ impl Running {
         }
         tracing::info!("stopped");
     }
+}
+
+/// Names what is in use, for whoever reads the log alone.
+fn log_started(settings: &Settings, addresses: &[SocketAddr]) {
+    let mail = &settings.mail;
+    let (transport, mails) = match mail.transport {
+        MailTransport::None => ("none", None),
+        MailTransport::File => ("file", Some(mail.dir.display().to_string())),
+        MailTransport::Smtp => ("smtp", Some(format!("{}:{}", mail.smtp.host, mail.smtp.port))),
+    };
+    let smtp_tls = match mail.smtp.tls {
+        SmtpTls::Starttls => "starttls",
+        SmtpTls::Tls => "tls",
+        SmtpTls::None => "none",
+    };
+    let (storage, storage_tls) = match &settings.storage.url {
+        StorageUrl::Sqlite(_) => ("sqlite", None),
+        StorageUrl::Postgres(url) => {
+            ("postgresql", Some(settings.storage.postgres.options(url.reveal()).uses_tls()))
+        }
+    };
+    let listening: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        mode = settings.server.mode.as_str(),
+        listening = listening.join(", "),
+        protocol = "plain HTTP",
+        public_url = %settings.server.public_url,
+        storage,
+        storage_tls,
+        database = settings.storage.url.shown(),
+        mail_transport = transport,
+        mail_tls = (mail.transport == MailTransport::Smtp).then_some(smtp_tls),
+        mails,
+        "started"
+    );
 }
 
 /// What stands around the refusals while there is no service: the same as around its answers.
@@ -197,15 +229,11 @@ async fn listen(settings: &Settings) -> Result<Vec<TcpListener>, ServeError> {
     Ok(listeners)
 }
 
-/// Ready at SIGTERM or Ctrl-C. Received from here on, so that none is lost during the start.
+/// Ready at the first signal that ends the service. Received from here on, so that none is lost during the start.
 fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut endings = Endings::receive()?;
     Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        tracing::info!("stopping: requests in flight are finished");
+        let signal = endings.next().await;
+        tracing::info!(%signal, "stopping: requests in flight are finished");
     })
 }

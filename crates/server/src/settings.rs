@@ -16,6 +16,7 @@ mod keys;
 mod layers;
 mod limits;
 mod log;
+mod log_format;
 mod mail;
 mod oauth;
 mod origin;
@@ -24,6 +25,7 @@ mod print;
 mod problem;
 mod profiles;
 mod reader;
+mod scope;
 mod search;
 mod secret;
 mod server;
@@ -42,14 +44,16 @@ pub use admin::AdminSettings;
 pub use auth::{AuthSettings, CodeSettings, JwtAlgorithm, LinkSettings, ProofMethod, TokenSettings};
 pub use check::{CheckReport, check};
 pub use data::DataSettings;
-pub use keys::EDITABLE;
+pub use keys::{EDITABLE, is_key_or_section};
 pub use limits::LimitSettings;
 pub use log::{LogFormat, LogSettings};
+pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings, SmtpTls};
 pub use oauth::{OAuthSettings, ProviderSettings};
 pub use passwords::PasswordSettings;
 pub use problem::{Problem, SettingsError};
 pub use profiles::ProfileSettings;
+pub use scope::Scope;
 pub use search::{SearchBy, SearchSettings};
 pub use secret::Secret;
 pub use server::{Mode, ServerSettings};
@@ -90,6 +94,8 @@ pub struct Settings {
     pub admin: AdminSettings,
     /// Logging.
     pub log: LogSettings,
+    /// What was read and judged; the rest may be anything.
+    pub scope: Scope,
     shown: BTreeMap<&'static str, Shown>,
 }
 
@@ -100,8 +106,16 @@ impl Settings {
     /// Every unknown key, wrong type, bad value and broken rule at once, each with its key, its
     /// source and what to do.
     pub fn load(sources: Sources) -> Result<Self, SettingsError> {
+        Self::load_for(sources, Scope::Service)
+    }
+
+    /// The same for a command that uses a part of them: what is wrong with the rest is not told.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn load_for(sources: Sources, scope: Scope) -> Result<Self, SettingsError> {
         let mut problems = Problems::default();
-        let mut entries = layers::merge(sources, &mut problems);
+        let mut entries = layers::merge(sources, scope, &mut problems);
         derived::fill(&mut entries);
         let shown = print::shown(&entries);
 
@@ -144,8 +158,10 @@ impl Settings {
             search,
             admin,
             log,
+            scope,
             shown,
         });
+        problems.leave_out(|key| scope.leaves_out(key));
         problems.into_result(settings)
     }
 
@@ -165,6 +181,11 @@ impl Settings {
     #[must_use]
     pub fn to_toml(&self) -> String {
         print::to_toml(&self.shown)
+    }
+
+    /// Shows these values of the database as in force, in place of those that were configured.
+    pub fn show_of_admin(&mut self, values: impl IntoIterator<Item = (&'static str, serde_json::Value)>) {
+        self.shown.extend(values.into_iter().map(|(key, value)| (key, Shown::of_admin(&value))));
     }
 
     /// What is allowed and yet probably not meant, as sentences for the log and `config check`.

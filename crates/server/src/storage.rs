@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_http::error::chain_of;
-use latchkey_store::{Store, StoreError};
+use latchkey_store::{Store, StoreError, StoredSettings};
 use latchkey_store_postgres::{LastingFault, PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::{MissingFile, NoDatabase, SqliteOptions, SqliteStore};
 // A duration for the log: no decision hangs on it.
@@ -67,6 +67,21 @@ pub async fn check_migrations(settings: &Settings) -> Result<Vec<&'static str>, 
         },
     };
     checked.map_err(|fault| refuse(settings, fault))
+}
+
+/// The settings that an admin changed, as the database holds them; it is neither created nor migrated. `None` where
+/// there is no database yet. The error is a sentence without a password.
+pub async fn stored_settings(settings: &Settings) -> Result<Option<StoredSettings>, String> {
+    let stored = match &settings.storage.url {
+        StorageUrl::Sqlite(path) => SqliteStore::stored_settings(path).map_err(|error| of_sqlite(&error)),
+        StorageUrl::Postgres(_) => match postgres(settings) {
+            Ok((store, _)) => store.stored_settings().await.map_err(|error| of_postgres(&error)),
+            Err(fault) => Err(fault),
+        },
+    };
+    stored.map_err(|fault| match fault {
+        StorageFault::Passing(reason) | StorageFault::Lasting(reason) => reason,
+    })
 }
 
 /// Opens the database; where it does not answer, waits for it and says so now and then.

@@ -25,7 +25,7 @@ use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
 use crate::settings::{
-    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, SearchBy, Secret, Settings, SmtpTls,
+    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Scope, SearchBy, Secret, Settings, SmtpTls,
 };
 use crate::storage::{self, OpenStore, Patience, StorageFault, Waiting};
 
@@ -87,8 +87,8 @@ pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembl
         None => folder.server_secret(&entropy)?.secret,
     };
     let kept_admin_key = match &settings.admin.api_key {
-        Some(_) => None,
-        None => Some(folder.admin_key(&entropy)?),
+        None if settings.scope == Scope::Service => Some(folder.admin_key(&entropy)?),
+        _ => None,
     };
     // What cannot be made of the settings is told before anybody waits for a database.
     transport(settings)?;
@@ -115,15 +115,14 @@ fn parts(
     secret: &Secret,
     kept_admin_key: Option<&Kept>,
 ) -> Result<ServiceParts, WiringError> {
-    let transport = transport(settings)?;
     Ok(ServiceParts {
-        base_settings: base_settings(settings, transport.is_some()),
-        config: service_config(settings, kept_admin_key, transport.is_some())?,
+        base_settings: base_settings(settings),
+        config: service_config(settings, kept_admin_key)?,
         store: Arc::clone(store),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),
         secret: ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)?,
-        mailer: Mailer { templates: templates(settings)?, transport },
+        mailer: Mailer { templates: templates(settings)?, transport: transport(settings)? },
         oauth: oauth::parts(settings)?,
     })
 }
@@ -156,6 +155,9 @@ pub fn serve_settings(settings: &Settings) -> ServeSettings {
 
 fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
     let mail = &settings.mail;
+    if settings.scope != Scope::Service {
+        return Ok(None);
+    }
     match mail.transport {
         MailTransport::None => Ok(None),
         MailTransport::File => {
@@ -189,8 +191,8 @@ fn smtp_settings(mail: &MailSettings) -> SmtpSettings {
 
 fn templates(settings: &Settings) -> Result<Templates, WiringError> {
     let templates = match &settings.mail.templates_dir {
-        Some(folder) => Templates::load(folder),
-        None => Templates::embedded(),
+        Some(folder) if settings.scope == Scope::Service => Templates::load(folder),
+        _ => Templates::embedded(),
     };
     templates.map_err(|error| WiringError::Mail {
         key: "mail.templates_dir",
@@ -198,7 +200,14 @@ fn templates(settings: &Settings) -> Result<Templates, WiringError> {
     })
 }
 
-fn base_settings(settings: &Settings, has_mail_transport: bool) -> BaseSettings {
+/// Whether mails can go out. A command that has not read the settings of mails leaves that to the service.
+fn has_mail_transport(settings: &Settings) -> bool {
+    settings.scope != Scope::Service || settings.mail.transport != MailTransport::None
+}
+
+/// What is configured of the settings that an admin can change.
+#[must_use]
+pub fn base_settings(settings: &Settings) -> BaseSettings {
     let auth = &settings.auth;
     let method = |method| match method {
         ProofMethod::Code => EmailMethod::Code,
@@ -222,15 +231,11 @@ fn base_settings(settings: &Settings, has_mail_transport: bool) -> BaseSettings 
         values,
         pinned: settings.pinned_keys().filter_map(SettingKey::from_key).collect(),
         development,
-        has_mail_transport,
+        has_mail_transport: has_mail_transport(settings),
     }
 }
 
-fn service_config(
-    settings: &Settings,
-    kept_admin_key: Option<&Kept>,
-    has_mail_transport: bool,
-) -> Result<ServiceConfig, WiringError> {
+fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<ServiceConfig, WiringError> {
     let Settings { server, auth, passwords, admin, .. } = settings;
     let origin = server.public_url.as_str().trim_end_matches('/');
     let admin_keys =
@@ -258,7 +263,7 @@ fn service_config(
             SearchBy::Memory => SearchEngine::Memory,
             SearchBy::Database => SearchEngine::Database,
         },
-        has_mail_transport,
+        has_mail_transport: has_mail_transport(settings),
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),
         redirect_param_prefix: auth.redirect_param_prefix.clone(),
@@ -285,11 +290,11 @@ fn mail_retries(transport: MailTransport) -> MailRetries {
 fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {
     let refuse = |reason: String| WiringError::Mail { key: "mail.from", reason };
     let text = match &settings.mail.from {
-        Some(sender) => match &sender.name {
+        Some(sender) if settings.scope == Scope::Service => match &sender.name {
             Some(name) => format!("{name} <{}>", sender.address),
             None => sender.address.clone(),
         },
-        None => "latchkey@localhost".to_owned(),
+        _ => "latchkey@localhost".to_owned(),
     };
     Mailbox::parse(&text).map_err(|error| refuse(error.to_string()))
 }

@@ -15,6 +15,12 @@ pub struct OverrideForm;
 impl Override {
     /// The text as typed.
     #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The same, taken over.
+    #[must_use]
     pub fn into_text(self) -> String {
         self.0
     }

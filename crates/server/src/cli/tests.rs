@@ -57,7 +57,8 @@ fn users_are_named_by_email_or_id() {
         panic!("another command");
     };
     assert_eq!(user, UserRef::Id(id.parse().unwrap()));
-    let Command::User(UserCommand::Delete { user }) = command("latchkey user delete a@b.example") else {
+    let Command::User(UserCommand::Delete { user, yes: false }) = command("latchkey user delete a@b.example")
+    else {
         panic!("another command");
     };
     assert_eq!(user, UserRef::Email("a@b.example".to_owned()));

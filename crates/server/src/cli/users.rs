@@ -2,20 +2,20 @@
 
 use std::str::FromStr;
 
-use uuid::Uuid;
+use latchkey_domain::ids::UserId;
 
 /// An account by its email address or its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserRef {
     /// A user id.
-    Id(Uuid),
+    Id(UserId),
     /// An email address, not yet parsed.
     Email(String),
 }
 
 /// The text is neither an email address nor an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("give an email address or a user id")]
+#[error("give an email address or a user id (36 characters, as `latchkey user list` shows it)")]
 pub struct UserRefForm;
 
 impl FromStr for UserRef {
@@ -25,6 +25,6 @@ impl FromStr for UserRef {
         if text.contains('@') {
             return Ok(Self::Email(text.to_owned()));
         }
-        Uuid::parse_str(text).map(Self::Id).map_err(|_| UserRefForm)
+        text.parse().map(Self::Id).map_err(|_| UserRefForm)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use latchkey_domain::ids::MailId;
 use latchkey_store::MailState;
 
 use super::CommandError;
@@ -36,9 +35,8 @@ async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), Command
 }
 
 async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError> {
-    let id = which.id.map(MailId::from_uuid);
-    let count = assembly.service.retry_mails(id).await?;
-    if count == 0 && id.is_some() {
+    let count = assembly.service.retry_mails(which.id).await?;
+    if count == 0 && which.id.is_some() {
         return Err(CommandError::Refused("there is no such mail among those that were given up".to_owned()));
     }
     println!("{count} put back into the queue");

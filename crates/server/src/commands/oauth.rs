@@ -1,20 +1,15 @@
 //! `latchkey oauth …`
 
-use std::io::{IsTerminal, Read};
-
 use latchkey_domain::audit::Actor;
 use latchkey_domain::identity::ProviderKind;
 use latchkey_service::Error;
 use latchkey_service::oauth::SecretText;
 use latchkey_service::oauth::providers::ProviderInput;
-use zeroize::Zeroizing;
 
 use super::CommandError;
 use crate::cli::{AddProvider, OAuthCommand};
+use crate::terminal;
 use crate::wiring::Assembly;
-
-/// More than any secret or key has.
-const MOST_BYTES: u64 = 64 * 1024;
 
 pub(super) async fn run(assembly: &Assembly, command: OAuthCommand) -> Result<(), CommandError> {
     match command {
@@ -30,7 +25,7 @@ pub(super) async fn run(assembly: &Assembly, command: OAuthCommand) -> Result<()
 async fn add(assembly: &Assembly, provider: AddProvider) -> Result<(), CommandError> {
     let service = &assembly.service;
     let is_apple_key = provider.team_id.is_some();
-    let secret = Some(read_secret(is_apple_key)?);
+    let secret = Some(read_secret(is_apple_key).await?);
     let (client_secret, private_key) = if is_apple_key { (None, secret) } else { (secret, None) };
     let input = ProviderInput {
         name: provider.name,
@@ -89,18 +84,15 @@ async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
     }
 }
 
-/// The secret of standard input: the first line, or, for a key in PEM, all of it.
-fn read_secret(is_key: bool) -> Result<SecretText, CommandError> {
-    let stdin = std::io::stdin();
-    if stdin.is_terminal() {
-        eprintln!("Secret (shown as you type; better pipe it in):");
-    }
-    let mut text = Zeroizing::new(String::new());
-    if is_key {
-        stdin.lock().take(MOST_BYTES).read_to_string(&mut text)?;
+/// The secret of standard input: the first line, which a terminal does not show, or, for a key in PEM, all of it.
+async fn read_secret(is_key: bool) -> Result<SecretText, CommandError> {
+    let text = if is_key {
+        terminal::read_all().await?
+    } else if terminal::is_there() {
+        terminal::ask_hidden("Secret: ").await?
     } else {
-        std::io::BufRead::read_line(&mut stdin.lock().take(MOST_BYTES), &mut text)?;
-    }
+        terminal::read_line().await?
+    };
     let secret = text.trim();
     if secret.is_empty() {
         let place = if is_key { "on" } else { "on the first line of" };

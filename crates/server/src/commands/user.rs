@@ -1,10 +1,9 @@
 //! `latchkey user …`
 
-use std::io::{BufRead, IsTerminal};
+use std::io::Write;
 
 use latchkey_domain::audit::Actor;
 use latchkey_domain::email::Email;
-use latchkey_domain::ids::UserId;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::user::{AppMetadata, User};
@@ -12,6 +11,7 @@ use latchkey_service::admin::{NewUser, UserChange, UserPosition, UserQuery};
 
 use super::CommandError;
 use crate::cli::{UserCommand, UserRef};
+use crate::terminal;
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(), CommandError> {
@@ -19,7 +19,7 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         UserCommand::Create { email, name, verified, no_profile } => {
             let new = NewUser {
                 email: parse_email(&email)?,
-                password: Some(read_password()?),
+                password: Some(read_password().await?),
                 name: Some(Name::parse(&name).map_err(|error| refused(format!("the name {error}")))?),
                 auto_confirm: verified,
                 create_profile: !no_profile,
@@ -31,11 +31,7 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         UserCommand::List { search, limit, offset } => list(assembly, search, limit, offset).await?,
         UserCommand::Ban { user } => set_banned(assembly, &user, true).await?,
         UserCommand::Unban { user } => set_banned(assembly, &user, false).await?,
-        UserCommand::Delete { user } => {
-            let user = find(assembly, &user).await?;
-            assembly.service.delete_users(&[user.id], Actor::System, None).await?;
-            println!("deleted {}", user.id);
-        }
+        UserCommand::Delete { user, yes } => delete(assembly, &user, yes).await?,
     }
     Ok(())
 }
@@ -66,9 +62,53 @@ async fn set_banned(assembly: &Assembly, user: &UserRef, banned: bool) -> Result
     Ok(())
 }
 
+async fn delete(assembly: &Assembly, user: &UserRef, is_sure: bool) -> Result<(), CommandError> {
+    if !is_sure && !terminal::is_there() {
+        let text = "`user delete` asks before it deletes, and standard input is no terminal; nothing was deleted. Add \
+                    --yes to delete without a question";
+        return Err(refused(text.to_owned()));
+    }
+    let user = find(assembly, user).await?;
+    if !is_sure {
+        describe(assembly, &user).await?;
+        if !terminal::ask_yes("Delete this account? It cannot be undone. [y/N] ").await? {
+            return Err(refused("nothing was deleted".to_owned()));
+        }
+    }
+    if assembly.service.delete_users(&[user.id], Actor::System, None).await? == 0 {
+        return Err(refused("the account was deleted by another process meanwhile".to_owned()));
+    }
+    println!("deleted {}", user.id);
+    Ok(())
+}
+
+/// Shows the account, and what goes with it, on standard error.
+async fn describe(assembly: &Assembly, user: &User) -> Result<(), CommandError> {
+    let sessions = assembly.storage.store.list_sessions(user.id, assembly.service.now()).await?.len();
+    let profile = match &user.profile {
+        Some(profile) => format!("the profile {:?}", profile.name.as_str()),
+        None => "no profile".to_owned(),
+    };
+    let ways = match user.providers().as_slice() {
+        [] => "none".to_owned(),
+        providers => providers.join(", "),
+    };
+    let mut err = std::io::stderr();
+    writeln!(err, "  Email    {}", user.email.as_typed())?;
+    writeln!(err, "  Id       {}", user.id)?;
+    writeln!(err, "  Created  {}", user.created_at)?;
+    writeln!(err, "  Sign-in  {ways}")?;
+    writeln!(
+        err,
+        "  Deleted  the account with its metadata, {profile}, its sessions ({sessions}), codes and links"
+    )?;
+    writeln!(err, "  Kept     the audit trail")?;
+    Ok(())
+}
+
 async fn find(assembly: &Assembly, user: &UserRef) -> Result<User, CommandError> {
     Ok(match user {
-        UserRef::Id(id) => assembly.service.find_user(UserId::from_uuid(*id)).await?,
+        UserRef::Id(id) => assembly.service.find_user(*id).await?,
         UserRef::Email(email) => assembly.service.find_user_by_email(&parse_email(email)?).await?,
     })
 }
@@ -77,20 +117,27 @@ fn parse_email(text: &str) -> Result<Email, CommandError> {
     Email::parse(text).map_err(|error| refused(format!("the email address {error}")))
 }
 
-/// The first line of standard input, without its line end.
-fn read_password() -> Result<Password, CommandError> {
-    let stdin = std::io::stdin();
-    if stdin.is_terminal() {
-        eprintln!("Password (shown as you type; better pipe it in):");
+/// The password: asked for twice at a terminal, else the first line of standard input, without its line end.
+async fn read_password() -> Result<Password, CommandError> {
+    if terminal::is_there() {
+        return ask_password().await;
     }
-    let mut line = String::new();
-    stdin.lock().read_line(&mut line)?;
-    let password =
-        line.strip_suffix('\n').map_or(line.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
+    let password = terminal::read_line().await?;
     if password.is_empty() {
         return Err(refused("give the password on the first line of standard input".to_owned()));
     }
-    Ok(Password::new(password.to_owned()))
+    Ok(Password::new(password.to_string()))
+}
+
+async fn ask_password() -> Result<Password, CommandError> {
+    let password = terminal::ask_hidden("Password: ").await?;
+    if password.is_empty() {
+        return Err(refused("the password is empty; nothing was created".to_owned()));
+    }
+    if *terminal::ask_hidden("The same again: ").await? != *password {
+        return Err(refused("the two passwords differ; nothing was created".to_owned()));
+    }
+    Ok(Password::new(password.to_string()))
 }
 
 fn refused(text: String) -> CommandError {

@@ -229,6 +229,12 @@ fn provider_field(name: &str) -> Option<Key> {
     PROVIDER_KEYS.iter().copied().find(|key| key.name == field)
 }
 
+/// Whether this is the name of a setting, or of a section of them.
+#[must_use]
+pub fn is_key_or_section(name: &str) -> bool {
+    kind_of(name).is_some() || is_section(name)
+}
+
 /// Whether this is a section: `mail`, `mail.smtp`, `oauth.providers.google`.
 pub(super) fn is_section(name: &str) -> bool {
     if let Some(provider) = format!("{name}.").strip_prefix(PROVIDERS) {

@@ -9,17 +9,18 @@ use super::derived;
 use super::entry::{self, Entries, Entry, Found, Value};
 use super::keys::{self, Key, Kind};
 use super::problem::Problems;
+use super::scope::Scope;
 use super::source::{ReadFile, Source, Sources};
 
 /// What the names of our environment variables begin with. Two underscores, because container
 /// systems set variables such as `LATCHKEY_PORT` for a service of that name.
-const PREFIX: &str = "LATCHKEY__";
+pub(super) const PREFIX: &str = "LATCHKEY__";
 
 /// Ends the name of a variable that names a file with the value.
 const FILE_SUFFIX: &str = "_FILE";
 
-pub(super) fn merge(sources: Sources, problems: &mut Problems) -> Entries {
-    let mut layers = Layers { entries: Entries::new(), problems };
+pub(super) fn merge(sources: Sources, scope: Scope, problems: &mut Problems) -> Entries {
+    let mut layers = Layers { entries: Entries::new(), scope, problems };
     layers.add_toml(super::DEFAULT_TOML, &Source::Default);
     if let Some((path, text)) = sources.file {
         layers.add_toml(&text, &Source::File(path));
@@ -33,6 +34,7 @@ pub(super) fn merge(sources: Sources, problems: &mut Problems) -> Entries {
 
 struct Layers<'a> {
     entries: Entries,
+    scope: Scope,
     problems: &'a mut Problems,
 }
 
@@ -93,6 +95,9 @@ impl Layers<'_> {
         let (key, source, value) = if let Some(key) = key_of_variable(name) {
             (key, Source::Environment(name.to_owned()), value)
         } else if let Some(key) = key_of_file_variable(name) {
+            if self.scope.leaves_out(key.name) {
+                return;
+            }
             let Some(text) = self.read_secret(name, &value, read_file) else {
                 return;
             };
@@ -171,7 +176,7 @@ fn line_of(text: &str, offset: usize) -> usize {
 }
 
 /// `LATCHKEY__MAIL__SMTP__HOST` to `mail.smtp.host`.
-fn dotted(variable: &str) -> String {
+pub(super) fn dotted(variable: &str) -> String {
     variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".")
 }
 

@@ -23,12 +23,22 @@ pub enum LogFormat {
     Json,
 }
 
+impl LogFormat {
+    /// Reads the value of the setting.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "json" => Some(Self::Json),
+            "text" => Some(Self::Text),
+            _ => None,
+        }
+    }
+}
+
 impl LogSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let is_json = reader.text("log.format") == "json";
         let level = reader.parse("log.level", parse_level);
         Self {
-            format: if is_json { LogFormat::Json } else { LogFormat::Text },
+            format: LogFormat::parse(reader.text("log.format")).unwrap_or(LogFormat::Text),
             level: level.unwrap_or_else(|| "info".to_owned()),
         }
     }

@@ -16,6 +16,23 @@ pub(super) struct Shown {
     pub(super) source: Source,
 }
 
+impl Shown {
+    /// A value that an admin stored.
+    pub(super) fn of_admin(value: &serde_json::Value) -> Self {
+        let text = match value {
+            serde_json::Value::Null => "\"\"".to_owned(),
+            // A JSON value of these kinds is the same in TOML, but for the escapes of a text.
+            serde_json::Value::String(text) => toml::Value::from(text.as_str()).to_string(),
+            serde_json::Value::Array(items) => {
+                let texts: Vec<_> = items.iter().filter_map(serde_json::Value::as_str).collect();
+                toml::Value::from(texts).to_string()
+            }
+            other => other.to_string(),
+        };
+        Self { text: Some(text), source: Source::Admin }
+    }
+}
+
 /// Notes how every value is shown, before the secrets move out.
 pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
     entries

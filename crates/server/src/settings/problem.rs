@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::layers;
 use super::source::Source;
 
 /// One thing that is wrong: where, and a sentence that says what to do.
@@ -21,6 +22,25 @@ impl Problem {
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
+    }
+
+    /// The key that it is about, without its source; the place itself where that is a file.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let place = self.place.split(" (").next().unwrap_or_default();
+        if place.starts_with(layers::PREFIX) { layers::dotted(place) } else { place.to_owned() }
+    }
+
+    /// What to do: the end of the sentence.
+    #[must_use]
+    pub fn mend(&self) -> String {
+        if let Some((_, mend)) = self.sentence.rsplit_once("; ") {
+            return mend.to_owned();
+        }
+        match self.sentence.rsplit_once(", wanted ") {
+            Some((_, wanted)) => format!("set it to {wanted}"),
+            None => format!("correct {}; `latchkey config check` says when it is good", self.place),
+        }
     }
 }
 
@@ -87,6 +107,11 @@ impl Problems {
         if !keys.iter().any(|key| self.bad.contains(key)) {
             self.list.push(Problem::new(first, sentence.into()));
         }
+    }
+
+    /// Forgets the problems of keys that are left out.
+    pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
+        self.list.retain(|problem| !is_left_out(&problem.key()));
     }
 
     /// `good` is absent only where a problem said why.

@@ -25,13 +25,15 @@ pub enum Source {
     SecretFile(String),
     /// `--set`.
     CommandLine,
+    /// The database: an admin changed it at run time.
+    Admin,
 }
 
 impl Source {
     /// Whether an operator wrote it down.
     #[must_use]
     pub fn pins(&self) -> bool {
-        !matches!(self, Self::Default | Self::Derived)
+        !matches!(self, Self::Default | Self::Derived | Self::Admin)
     }
 }
 
@@ -44,6 +46,7 @@ impl fmt::Display for Source {
             Self::Environment(name) => write!(f, "environment {name}"),
             Self::SecretFile(name) => write!(f, "file named by {name}"),
             Self::CommandLine => f.write_str("--set"),
+            Self::Admin => f.write_str("admin"),
         }
     }
 }
@@ -110,6 +113,11 @@ impl Sources {
         self.read_file = read_file;
         self
     }
+}
+
+/// The file of a start, as [`Sources::gather`] finds it.
+pub(super) fn read_config(config: Option<&Path>) -> Result<Option<(PathBuf, String)>, SettingsError> {
+    find_file(config, Sources::none().read_file)
 }
 
 fn find_file(config: Option<&Path>, read_file: ReadFile) -> Result<Option<(PathBuf, String)>, SettingsError> {

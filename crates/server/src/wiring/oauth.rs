@@ -4,9 +4,16 @@ use latchkey_oauth::{Networks, OutboundSettings, Proxy};
 use latchkey_service::oauth::providers::OAuthParts;
 
 use super::WiringError;
-use crate::settings::Settings;
+use crate::settings::{Scope, Settings};
 
 pub(super) fn parts(settings: &Settings) -> Result<OAuthParts, WiringError> {
+    if settings.scope == Scope::Database {
+        return Ok(OAuthParts {
+            outbound: OutboundSettings::default(),
+            configured: Vec::new(),
+            stand_in: None,
+        });
+    }
     let oauth = &settings.oauth;
     let proxy = oauth.proxy.as_ref().map(|proxy| {
         Proxy::parse(proxy.reveal()).ok_or_else(|| refused("oauth.proxy", "is no address of a proxy"))

@@ -226,7 +226,8 @@ impl Starting {
     }
 }
 
-fn terminate(child: &Child, signal: Signal) {
+/// Sends a signal to a process that runs.
+pub fn terminate(child: &Child, signal: Signal) {
     let id = child.id().expect("a process that runs");
     let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
     kill_process(id, signal).unwrap();

@@ -102,7 +102,7 @@ async fn deletion_acts_on_the_very_next_request() {
     let running = binary.serve().await;
     let (ada, session) = signed_up(&running, "ada@example.org").await;
 
-    binary.run(&["user", "delete", &session.user_id]).await.good();
+    binary.run(&["user", "delete", &session.user_id, "--yes"]).await.good();
 
     ada.get("/api/profiles/me").send().await.refused(401, "AUTH_UNAUTHORIZED");
     let public = running.anon().get(&format!("/api/profiles/{}", session.user_id)).send().await;
@@ -110,11 +110,40 @@ async fn deletion_acts_on_the_very_next_request() {
 }
 
 #[tokio::test]
+async fn deletion_without_a_terminal_is_refused_unless_it_is_sure() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+
+    for input in ["", "y\n", "yes\n"] {
+        let said = binary.run_with_input(&["user", "delete", "ada@example.org"], input).await;
+        said.refused(&["no terminal", "--yes"]);
+    }
+
+    assert!(binary.run(&["user", "list"]).await.good().contains("ada@example.org"));
+    binary.run(&["user", "delete", "--yes", "ada@example.org"]).await.good();
+    assert!(binary.run(&["user", "list"]).await.good().ends_with("0 of 0\n"));
+}
+
+#[tokio::test]
+async fn id_of_an_account_has_one_spelling() {
+    let binary = Binary::new();
+    let made = binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await;
+    let id = made.good().trim().to_owned();
+
+    for other in [id.replace('-', ""), format!("{{{id}}}"), format!("urn:uuid:{id}")] {
+        let user = binary.run(&["user", "ban", &other]).await;
+        let mail = binary.run(&["mail", "retry", &other]).await;
+        assert_eq!((user.code, mail.code), (Some(2), Some(2)), "{user:#?} {mail:#?}");
+    }
+    binary.run(&["user", "ban", &id.to_uppercase()]).await.good();
+}
+
+#[tokio::test]
 async fn user_that_does_not_exist_is_told() {
     let binary = Binary::new();
 
     let by_email = binary.run(&["user", "ban", "nobody@example.org"]).await;
-    let by_id = binary.run(&["user", "delete", "00000000-0000-7000-8000-000000000000"]).await;
+    let by_id = binary.run(&["user", "delete", "00000000-0000-7000-8000-000000000000", "--yes"]).await;
 
     assert_eq!((by_email.code, by_id.code), (Some(1), Some(1)), "{by_email:#?} {by_id:#?}");
     assert!(by_email.err.contains("user") && by_id.err.contains("user"), "{by_email:#?} {by_id:#?}");

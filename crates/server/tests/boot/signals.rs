@@ -1,11 +1,15 @@
 //! The way down: what is in flight is finished, nothing new begins, and the exit code is good.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use latchkey_testkit::PASSWORD;
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
-use crate::binary::{Binary, Running};
+use crate::binary::{Binary, Running, eventually, terminate};
 
 /// A sign-up whose body is half sent: the connection, and the rest of the body.
 async fn half_a_sign_up(running: &Running) -> (TcpStream, String) {
@@ -29,7 +33,7 @@ async fn read_all(mut stream: TcpStream) -> String {
     answer
 }
 
-async fn finishes_what_is_in_flight(signal: Signal) {
+async fn finishes_what_is_in_flight(signal: Signal, name: &str) {
     let binary = Binary::new().set("server.public_url=http://localhost:8700");
     let running = binary.serve().await;
     let (mut stream, rest) = half_a_sign_up(&running).await;
@@ -43,18 +47,54 @@ async fn finishes_what_is_in_flight(signal: Signal) {
     let said = running.ended().await;
     assert_eq!(said.code, Some(0), "{said:#?}");
     assert!(said.err.contains("stopping") && said.err.contains("stopped"), "{said:#?}");
+    assert!(said.err.contains(&format!("signal={name}")), "{said:#?}");
     let again = binary.serve().await;
     again.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
 }
 
 #[tokio::test]
 async fn sigterm_finishes_what_is_in_flight() {
-    finishes_what_is_in_flight(Signal::TERM).await;
+    finishes_what_is_in_flight(Signal::TERM, "SIGTERM").await;
 }
 
 #[tokio::test]
 async fn ctrl_c_finishes_what_is_in_flight() {
-    finishes_what_is_in_flight(Signal::INT).await;
+    finishes_what_is_in_flight(Signal::INT, "SIGINT").await;
+}
+
+#[tokio::test]
+async fn sighup_finishes_what_is_in_flight() {
+    finishes_what_is_in_flight(Signal::HUP, "SIGHUP").await;
+}
+
+#[tokio::test]
+async fn service_that_was_started_to_ignore_sighup_ignores_it() {
+    let binary = Binary::new().under(&["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]);
+    let running = binary.serve().await;
+
+    running.signal(Signal::HUP);
+    running.anon().get("/health/ready").send().await.expect(200);
+
+    let said = running.stop().await;
+    assert!(said.err.contains("signal=SIGTERM") && !said.err.contains("SIGHUP"), "{said:#?}");
+}
+
+#[tokio::test]
+async fn command_that_waits_for_its_input_is_ended_by_a_signal() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let binary = Binary::new();
+        let mut child =
+            binary.command(&["user", "create", "ada@example.org"]).stdin(Stdio::piped()).spawn().unwrap();
+        eventually("the database is made", async || {
+            binary.path("latchkey-data/latchkey.db").exists().then_some(())
+        })
+        .await;
+
+        terminate(&child, signal);
+
+        let ended = timeout(Duration::from_mins(1), child.wait()).await.unwrap().unwrap();
+        assert_eq!(ended.code(), Some(code), "{signal:?}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use latchkey_testkit::{Client, PASSWORD, Session};
+use latchkey_testkit::postgres::TestCluster;
+use latchkey_testkit::{Client, PASSWORD, Session, Value};
 use rustix::process::Signal;
 
 use crate::binary::{Binary, names_in};
@@ -112,4 +113,53 @@ async fn restart_with_the_same_address_keeps_access_tokens() {
 
     let token = signed_up["accessToken"].as_str().unwrap();
     running.anon().with_bearer(token).get("/api/auth/sessions/current").send().await.expect(200);
+}
+
+/// The line of the log that says that the service has started.
+async fn started(binary: Binary) -> Value {
+    let said = binary.set("log.format=json").serve().await.stop().await;
+    let lines = said.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut started = lines.filter(|line| line["message"] == "started");
+    started.next().unwrap_or_else(|| panic!("{said:#?}"))
+}
+
+#[tokio::test]
+async fn log_names_what_is_in_use() {
+    let smtp = Binary::new()
+        .set("mail.transport=smtp")
+        .set("mail.from=no-reply@example.com")
+        .set("mail.smtp.host=localhost")
+        .set("mail.smtp.port=2525")
+        .set("mail.smtp.tls=none");
+
+    let plain = started(unconfigured()).await;
+    let smtp = started(smtp).await;
+
+    let listening = plain["listening"].as_str().unwrap();
+    assert!(listening.starts_with("127.0.0.1:") && listening.contains("[::1]:"), "{plain}");
+    for (line, name, value) in [
+        (&plain, "storage", "sqlite"),
+        (&plain, "database", "./latchkey-data/latchkey.db"),
+        (&plain, "protocol", "plain HTTP"),
+        (&plain, "mail_transport", "file"),
+        (&plain, "mails", "./latchkey-data/mails"),
+        (&smtp, "mail_transport", "smtp"),
+        (&smtp, "mails", "localhost:2525"),
+        (&smtp, "mail_tls", "none"),
+    ] {
+        assert_eq!(line[name], value, "{name} in {line}");
+    }
+    assert!(plain["public_url"].as_str().unwrap().starts_with("http://localhost:"), "{plain}");
+    assert!(plain.get("mail_tls").is_none() && plain.get("storage_tls").is_none(), "{plain}");
+}
+
+#[tokio::test]
+async fn log_names_the_database_without_its_password() {
+    let database = TestCluster::shared().database();
+    let url = format!("{}&password=hunter2hunter2", database.url());
+
+    let line = started(Binary::new().variable("LATCHKEY__STORAGE__URL", &url)).await;
+
+    assert_eq!((&line["storage"], &line["storage_tls"]), (&"postgresql".into(), &false.into()));
+    assert!(line["database"].as_str().unwrap().ends_with("password=***"), "{line}");
 }

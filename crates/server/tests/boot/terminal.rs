@@ -1,13 +1,20 @@
-//! What is shown to a person at a terminal and to nobody else.
+//! What is shown to a person at a terminal and to nobody else, and what a person is asked there.
 
 use std::fs::File;
-use std::process::Stdio;
+use std::os::fd::AsFd;
+use std::process::{ExitStatus, Stdio};
 
+use latchkey_testkit::PASSWORD;
+use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use rustix::termios::{LocalModes, tcgetattr};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Child;
 use tokio::time::{Duration, timeout};
 
-use crate::binary::Binary;
+use crate::binary::{Binary, terminate};
+
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A terminal: what a person sees, and where the binary writes.
 fn terminal() -> (File, File) {
@@ -17,6 +24,58 @@ fn terminal() -> (File, File) {
     let name = ptsname(&person, Vec::new()).unwrap().into_string().unwrap();
     let program = File::options().read(true).write(true).open(name).unwrap();
     (File::from(person), program)
+}
+
+/// A command at a terminal of its own, and the person there. It is killed when it is dropped.
+struct Sitting {
+    person: tokio::fs::File,
+    /// Kept, so that the terminal outlives the command.
+    terminal: File,
+    child: Child,
+    seen: String,
+}
+
+impl Sitting {
+    /// Starts a command as a shell does: the terminal is the one that it belongs to, so that Ctrl-C reaches it.
+    fn start(binary: &Binary, command: &[&str]) -> Self {
+        let (person, terminal) = terminal();
+        let mut child = binary.clone().under(&["/usr/bin/setsid", "--ctty"]).command(command);
+        let end = || Stdio::from(terminal.try_clone().unwrap());
+        let child = child.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+        Self { person: tokio::fs::File::from_std(person), terminal, child, seen: String::new() }
+    }
+
+    /// Waits until the person sees this, from where the last wait ended on.
+    async fn sees(&mut self, text: &str) {
+        let mut buffer = [0; 1024];
+        let reading = async {
+            while !self.seen.contains(text) {
+                let length = self.person.read(&mut buffer).await.unwrap();
+                self.seen.push_str(&String::from_utf8_lossy(&buffer[..length]));
+            }
+        };
+        let is_seen = timeout(PATIENCE, reading).await.is_ok();
+        assert!(is_seen, "in vain: {text:?} in {:?}", self.seen);
+    }
+
+    async fn types(&mut self, keys: &str) {
+        self.person.write_all(keys.as_bytes()).await.unwrap();
+        self.person.flush().await.unwrap();
+    }
+
+    /// Whether the terminal shows what is typed.
+    fn shows_typing(&self) -> bool {
+        tcgetattr(self.terminal.as_fd()).unwrap().local_modes.contains(LocalModes::ECHO)
+    }
+
+    async fn ended(&mut self) -> ExitStatus {
+        timeout(PATIENCE, self.child.wait()).await.expect("a command that ends").unwrap()
+    }
+}
+
+/// The accounts that there are, as the command lists them.
+async fn accounts(binary: &Binary) -> String {
+    binary.run(&["user", "list"]).await.good().to_owned()
 }
 
 /// The line of the banner about the admin key, as it comes out at a terminal.
@@ -33,7 +92,7 @@ async fn admin_key_line(binary: &Binary) -> String {
         }
         panic!("no line about the admin key");
     };
-    let line = timeout(Duration::from_mins(1), reading).await.unwrap();
+    let line = timeout(PATIENCE, reading).await.unwrap();
     drop(child);
     line
 }
@@ -48,4 +107,126 @@ async fn admin_key_is_shown_once_at_a_terminal() {
     let key = binary.read("latchkey-data/admin-key");
     assert!(first.contains(&key) && first.contains("kept in ./latchkey-data/admin-key"), "{first}");
     assert!(!second.contains(&key) && second.contains("kept in ./latchkey-data/admin-key"), "{second}");
+}
+
+#[tokio::test]
+async fn password_is_asked_for_twice_and_not_shown() {
+    let binary = Binary::new();
+    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
+
+    for question in ["Password: ", "The same again: "] {
+        sitting.sees(question).await;
+        assert!(!sitting.shows_typing(), "{question}");
+        sitting.types(&format!("{PASSWORD}\n")).await;
+    }
+
+    assert_eq!(sitting.ended().await.code(), Some(0), "{:?}", sitting.seen);
+    assert!(sitting.shows_typing() && !sitting.seen.contains(PASSWORD), "{:?}", sitting.seen);
+    let running = binary.serve().await;
+    running.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn passwords_that_differ_create_nobody() {
+    let binary = Binary::new();
+    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
+
+    sitting.sees("Password: ").await;
+    sitting.types(&format!("{PASSWORD}\n")).await;
+    sitting.sees("again: ").await;
+    sitting.types("quiet meadow 77 harbour\n").await;
+
+    sitting.sees("the two passwords differ; nothing was created").await;
+    assert_eq!(sitting.ended().await.code(), Some(1));
+    assert!(accounts(&binary).await.ends_with("0 of 0\n"));
+}
+
+#[tokio::test]
+async fn ctrl_c_at_the_password_ends_the_command_and_shows_typing_again() {
+    let binary = Binary::new();
+    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
+    sitting.sees("Password: ").await;
+
+    sitting.types("half a pass\u{3}").await;
+
+    assert_eq!(sitting.ended().await.code(), Some(130), "{:?}", sitting.seen);
+    assert!(sitting.shows_typing());
+    assert!(accounts(&binary).await.ends_with("0 of 0\n"));
+}
+
+#[tokio::test]
+async fn command_that_is_told_to_end_shows_typing_again() {
+    let binary = Binary::new();
+    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
+    sitting.sees("Password: ").await;
+
+    terminate(&sitting.child, Signal::TERM);
+
+    assert_eq!(sitting.ended().await.code(), Some(143), "{:?}", sitting.seen);
+    assert!(sitting.shows_typing());
+}
+
+#[tokio::test]
+async fn secret_of_a_provider_is_not_shown() {
+    let binary = Binary::new();
+    let mut sitting = Sitting::start(&binary, &["oauth", "add", "google", "--client-id", "c"]);
+    sitting.sees("Secret: ").await;
+
+    assert!(!sitting.shows_typing());
+    sitting.types("GOCSPX-not-shown\n").await;
+
+    sitting.sees("added Google").await;
+    assert_eq!(sitting.ended().await.code(), Some(0));
+    assert!(sitting.shows_typing() && !sitting.seen.contains("GOCSPX"), "{:?}", sitting.seen);
+}
+
+#[tokio::test]
+async fn deletion_shows_the_account_and_asks() {
+    let binary = Binary::new();
+    let running = binary.serve().await;
+    running.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    let listed = accounts(&binary).await;
+    let id = listed.lines().nth(1).unwrap().split(' ').next().unwrap();
+    let mut sitting = Sitting::start(&binary, &["user", "delete", "ada@example.org"]);
+
+    sitting.sees("[y/N] ").await;
+    for shown in
+        ["Email    ada@example.org", id, "Created  20", "Sign-in  email", "sessions (1)", "the profile"]
+    {
+        assert!(sitting.seen.contains(shown), "{shown} in {:?}", sitting.seen);
+    }
+    assert!(accounts(&binary).await.contains(id));
+    sitting.types("y\n").await;
+
+    sitting.sees("deleted").await;
+    assert_eq!(sitting.ended().await.code(), Some(0));
+    assert!(accounts(&binary).await.ends_with("0 of 0\n"));
+}
+
+#[tokio::test]
+async fn anything_but_yes_deletes_nothing() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+    for answer in ["\n", "n\n", "yess\n", "ja\n", "\u{4}"] {
+        let mut sitting = Sitting::start(&binary, &["user", "delete", "ada@example.org"]);
+        sitting.sees("[y/N] ").await;
+
+        sitting.types(answer).await;
+
+        sitting.sees("nothing was deleted").await;
+        assert_eq!(sitting.ended().await.code(), Some(1), "{answer:?}");
+    }
+    assert!(accounts(&binary).await.contains("ada@example.org"));
+}
+
+#[tokio::test]
+async fn deletion_that_is_sure_does_not_ask_at_a_terminal() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+    let mut sitting = Sitting::start(&binary, &["user", "delete", "ada@example.org", "--yes"]);
+
+    sitting.sees("deleted").await;
+
+    assert_eq!(sitting.ended().await.code(), Some(0));
+    assert!(!sitting.seen.contains("[y/N]"), "{:?}", sitting.seen);
 }

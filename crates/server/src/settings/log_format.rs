@@ -1,0 +1,88 @@
+//! The format of the log where the settings as a whole may be broken: an error about them comes in it as well.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::log::LogFormat;
+use super::source;
+
+/// The key, and the variable of the same.
+const KEY: &str = "log.format";
+const VARIABLE: &str = "LATCHKEY__LOG__FORMAT";
+
+/// Reads `log.format` from what is readable of the sources, the strongest first: `--set`, the environment, the file. A
+/// value that is no format counts as not there.
+#[must_use]
+pub fn log_format<'a>(
+    config: Option<&Path>,
+    environment: &[(OsString, OsString)],
+    overrides: impl DoubleEndedIterator<Item = &'a str>,
+) -> LogFormat {
+    let mut overrides = overrides.rev().filter_map(|text| text.split_once('='));
+    let of_command_line =
+        overrides.find_map(|(key, value)| if key.trim() == KEY { LogFormat::parse(value) } else { None });
+    let of_environment = || {
+        let value = environment.iter().find(|(name, _)| name == VARIABLE)?.1.to_str()?;
+        LogFormat::parse(value)
+    };
+    let of_file = || in_file(&source::read_config(config).ok()??.1);
+    of_command_line.or_else(of_environment).or_else(of_file).unwrap_or(LogFormat::Text)
+}
+
+/// Reads it line by line where the file is no TOML: one bad line elsewhere must not change the format.
+fn in_file(text: &str) -> Option<LogFormat> {
+    if let Ok(table) = text.parse::<toml::Table>() {
+        return LogFormat::parse(table.get("log")?.get("format")?.as_str()?);
+    }
+    let mut section = "";
+    text.lines().map(str::trim).find_map(|line| {
+        if let Some(header) = line.strip_prefix('[') {
+            section = header.split(']').next().unwrap_or_default().trim();
+            return None;
+        }
+        let (key, value) = line.split_once('=')?;
+        let is_format = match section {
+            "log" => key.trim() == "format",
+            "" => key.trim() == KEY,
+            _ => false,
+        };
+        let value = value.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
+        is_format.then(|| LogFormat::parse(value)).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(environment: &[(&str, &str)], overrides: &[&str]) -> LogFormat {
+        let environment: Vec<_> =
+            environment.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        log_format(None, &environment, overrides.iter().copied())
+    }
+
+    #[test]
+    fn the_strongest_source_that_names_a_format_counts() {
+        let json = [("LATCHKEY__LOG__FORMAT", "json")];
+        assert_eq!(format(&[], &[]), LogFormat::Text);
+        assert_eq!(format(&json, &[]), LogFormat::Json);
+        assert_eq!(format(&json, &["log.format=text"]), LogFormat::Text);
+        assert_eq!(format(&[], &["log.format=text", " log.format=json", "nonsense"]), LogFormat::Json);
+        assert_eq!(format(&json, &["log.format=jsno"]), LogFormat::Json);
+    }
+
+    #[test]
+    fn a_broken_file_still_names_its_format() {
+        for text in [
+            "[log]\nformat = \"json\"\n",
+            "log.format = 'json'",
+            "[server\nbind =\n[log] # of the log\nformat = 'json' # for machines\n",
+            "= what\nlog.format = \"json\"",
+        ] {
+            assert_eq!(in_file(text), Some(LogFormat::Json), "{text}");
+        }
+        for text in ["", "[log]\nformat = 7", "[logs]\nx\nformat = 'json'", "[log]\n<>\nformat = 'jsno'"] {
+            assert_eq!(in_file(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A start that failed, told in the format of the log, so that what reads the log of the service reads this too.
+
+use std::io::Write;
+
+use latchkey_service::clock::{Clock, SystemClock};
+use serde_json::{Value, json};
+
+use crate::commands::CommandError;
+use crate::serve::ServeError;
+use crate::settings::{LogFormat, SettingsError, is_key_or_section};
+use crate::wiring::WiringError;
+
+/// Writes the error to standard error: a sentence for people, or one JSON line with level, message, key and mend.
+pub fn tell(error: &CommandError, format: LogFormat) {
+    let line = match format {
+        LogFormat::Text => format!("latchkey: {error}"),
+        LogFormat::Json => line_of(error).to_string(),
+    };
+    // Nothing is left to tell it to where standard error is gone.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn line_of(error: &CommandError) -> Value {
+    let message = error.to_string();
+    let (key, mend) = match error {
+        CommandError::Settings(error) => return line_of_settings(error),
+        CommandError::Wiring(WiringError::DataFolder(_))
+        | CommandError::Serve(ServeError::Wiring(WiringError::DataFolder(_))) => {
+            (Some("data.dir"), mend_of("data.dir"))
+        }
+        _ => {
+            let key = message.split_once(": ").map(|(key, _)| key).filter(|key| is_key_or_section(key));
+            (key, key.map_or_else(|| MEND_OF_NOTHING.to_owned(), mend_of))
+        }
+    };
+    json!({
+        "timestamp": SystemClock.now(),
+        "level": "ERROR",
+        "target": env!("CARGO_PKG_NAME"),
+        "message": message,
+        "key": key,
+        "mend": mend,
+    })
+}
+
+/// One line for all that is wrong with the settings: the first problem at the top, and each in a list.
+fn line_of_settings(error: &SettingsError) -> Value {
+    let problems: Vec<_> = error.problems().iter().map(ToString::to_string).collect();
+    let list: Vec<_> = error
+        .problems()
+        .iter()
+        .map(|problem| json!({"key": problem.key(), "message": problem.to_string(), "mend": problem.mend()}))
+        .collect();
+    json!({
+        "timestamp": SystemClock.now(),
+        "level": "ERROR",
+        "target": env!("CARGO_PKG_NAME"),
+        "message": format!("The settings cannot be used: {}", problems.join(" | ")),
+        "key": list.first().map(|first| first["key"].clone()),
+        "mend": list.first().map(|first| first["mend"].clone()),
+        "problems": list,
+    })
+}
+
+/// Where the message names no key.
+const MEND_OF_NOTHING: &str = "mend what the message names, then start again";
+
+fn mend_of(key: &str) -> String {
+    match key {
+        "server.bind" => "stop what listens there, or set server.bind to another address".to_owned(),
+        "storage.url" => "make the database reachable and writable, or correct storage.url".to_owned(),
+        "data.dir" => "let the service's user write there, or set data.dir to another folder".to_owned(),
+        key => format!("correct {key}; `latchkey config check` names all that is wrong with the settings"),
+    }
+}

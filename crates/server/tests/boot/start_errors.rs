@@ -1,0 +1,99 @@
+//! A start that fails in the format of the log: one JSON line on standard error, also where the settings are broken.
+
+use latchkey_testkit::Value;
+
+use crate::binary::{Binary, Said};
+
+/// The one line on standard error.
+#[track_caller]
+fn line(said: &Said) -> Value {
+    assert_eq!((said.code, said.err.lines().count()), (Some(1), 1), "{said:#?}");
+    let line: Value = serde_json::from_str(&said.err).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+    assert_eq!(line["level"], "ERROR", "{line}");
+    for name in ["timestamp", "message", "mend"] {
+        assert!(line[name].is_string(), "{name} is missing in {line}");
+    }
+    line
+}
+
+#[tokio::test]
+async fn address_that_is_taken_is_one_json_line() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let binary = Binary::bare().set(&format!("server.bind={address}")).set("log.format=json");
+
+    let line = line(&binary.run(&[]).await);
+
+    assert_eq!(line["key"], "server.bind");
+    assert!(line["message"].as_str().unwrap().contains(&address.to_string()), "{line}");
+    assert!(line["mend"].as_str().unwrap().contains("another address"), "{line}");
+}
+
+#[tokio::test]
+async fn database_and_data_folder_are_named_by_their_keys() {
+    let binary = Binary::new().set("log.format=json").set("log.level=off");
+    std::fs::write(binary.path("file"), "no database, and no folder").unwrap();
+
+    let folder = line(&binary.clone().set("data.dir=file/data").run(&[]).await);
+    let database = line(&binary.set("storage.url=sqlite:file").run(&[]).await);
+
+    assert_eq!((folder["key"].as_str(), database["key"].as_str()), (Some("data.dir"), Some("storage.url")));
+}
+
+#[tokio::test]
+async fn broken_settings_are_one_json_line_with_every_problem() {
+    let binary =
+        Binary::bare().set("log.format=json").set("server.mode=production").set("auth.code_ttl=soon");
+
+    let line = line(&binary.run(&[]).await);
+
+    let problems = line["problems"].as_array().unwrap();
+    let of =
+        |key: &str| problems.iter().find(|problem| problem["key"] == key).unwrap_or_else(|| panic!("{line}"));
+    assert_eq!(line["key"], problems[0]["key"]);
+    assert!(of("server.secret")["mend"].as_str().unwrap().contains("openssl rand -hex 32"), "{line}");
+    assert!(of("auth.code_ttl")["message"].as_str().unwrap().contains("soon"), "{line}");
+    assert!(of("auth.code_ttl")["mend"].as_str().unwrap().starts_with("set it to a duration"), "{line}");
+    of("server.public_url");
+    of("admin.api_key");
+}
+
+#[tokio::test]
+async fn format_is_read_from_what_is_readable() {
+    let by_variable =
+        Binary::bare().variable("LATCHKEY__LOG__FORMAT", "json").variable("LATCHKEY__LOG__LEVLE", "info");
+    let by_broken_file = Binary::bare();
+    std::fs::write(by_broken_file.path("latchkey.toml"), "[log]\nformat = 'json'\n[server\n").unwrap();
+    let without_file = Binary::bare().set("log.format=json").argument("--config").argument("missing.toml");
+
+    let variable = line(&by_variable.run(&[]).await);
+    let file = line(&by_broken_file.run(&[]).await);
+    let missing = line(&without_file.run(&[]).await);
+
+    assert_eq!(
+        (&variable["key"], &variable["mend"]),
+        (&"log.levle".into(), &"did you mean LATCHKEY__LOG__LEVEL?".into())
+    );
+    assert!(file["message"].as_str().unwrap().contains("line 3 is not TOML"), "{file}");
+    assert!(missing["message"].as_str().unwrap().contains("missing.toml"), "{missing}");
+}
+
+#[tokio::test]
+async fn secret_of_broken_settings_is_in_no_line() {
+    let binary = Binary::bare().set("log.format=json").set("admin.api_key=Shorter-Than-It-Must-Be");
+
+    let said = binary.set("storage.url=postgres://ada:hunter2hunter2@h/d?sslmode=prefer").run(&[]).await;
+
+    line(&said);
+    assert!(!said.err.contains("Shorter") && !said.err.contains("hunter2"), "{}", said.err);
+}
+
+#[tokio::test]
+async fn start_without_a_format_and_every_command_speak_to_people() {
+    let json = Binary::bare().set("log.format=json").set("auth.code_ttl=soon");
+    let unknown = Binary::bare().set("log.format=jsno");
+
+    for said in [json.run(&["user", "list"]).await, json.run(&["migrate"]).await, unknown.run(&[]).await] {
+        said.refused(&["latchkey: The settings cannot be used:\n- "]);
+    }
+}
