@@ -1,7 +1,7 @@
 // Checking an access token where it is received, in any backend: signature, times, issuer, audience and type
 // (RFC 8725, RFC 9068). Revocation is the service's to know: a token is good here until it ends.
 import { type AccessTokenClaims, bytesOf, partOf } from "./claims.js";
-import { cryptoUnavailable, failure, LatchkeyError, type Result, success } from "./errors.js";
+import { failure, LatchkeyError, type Result, success } from "./errors.js";
 import { keyOf, type Key } from "./key-set.js";
 
 /** A token that passed, with its claims. */
@@ -89,6 +89,12 @@ function areGood(claims: AccessTokenClaims, baseUrl: string, options: VerifyOpti
     (nbf === undefined || (Number.isFinite(nbf) && nbf - tolerance <= now))
   );
 }
+
+/** Error of a runtime without WebCrypto, or without Ed25519 in it. */
+const cryptoUnavailable = (): LatchkeyError =>
+  new LatchkeyError(0, "CRYPTO_UNAVAILABLE", "The cryptography that this needs is not there.", {
+    nextActions: "Serve the page over https or from localhost; elsewhere take a runtime whose WebCrypto has Ed25519.",
+  });
 
 const bad = (): { data: null; error: LatchkeyError } =>
   failure(

@@ -23,25 +23,47 @@ export interface AccessTokenClaims {
   [claim: string]: unknown;
 }
 
-/** Bytes of base64url. */
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+// React Native has neither `atob` nor `TextDecoder`, so both directions are written out.
+
+/** Bytes of base64url without padding; throws on other characters. */
 export function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(base64url.replace(/-/g, "+").replace(/_/g, "/"));
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const bytes: number[] = [];
+  let held = 0;
+  let bits = 0;
+  for (const character of base64url) {
+    const value = ALPHABET.indexOf(character);
+    if (value < 0) throw new TypeError("not base64url");
+    held = (held << 6) | value;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push((held >> bits) & 255);
+  }
+  return Uint8Array.from(bytes);
 }
 
 /** Base64url of bytes, without padding. */
 export function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+  let text = "";
+  for (let bit = 0; bit < bytes.length * 8; bit += 6) {
+    const pair = ((bytes[bit >> 3] as number) << 8) | (bytes[(bit >> 3) + 1] ?? 0);
+    text += ALPHABET[(pair >> (10 - (bit & 7))) & 63];
+  }
+  return text;
 }
 
-/** The JSON object in one part of a token; throws where it is none. */
+/** JSON object in one part of a token; throws if there is none. */
 export function partOf(part: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytesOf(part)));
+  const escaped = [...bytesOf(part)].map((byte) => `%${(byte + 256).toString(16).slice(1)}`);
+  // Throws on bytes that are not UTF-8.
+  const value: unknown = JSON.parse(decodeURIComponent(escaped.join("")));
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("not an object");
   return value as Record<string, unknown>;
 }
 
-/** The claims of a token, unchecked; none of something that is no token. */
+/** Unchecked claims of a token; none if it cannot be read. */
 export function claimsOf(token: string): Partial<AccessTokenClaims> {
   try {
     return partOf(token.split(".")[1] ?? "");

@@ -1,36 +1,29 @@
 // A client: its parts, put together.
-import { Auth } from "./auth.js";
-import { OAuthFlow } from "./oauth.js";
+import { createAuth } from "./auth.js";
+import type { AppTypes, LatchkeyClient } from "./contract.js";
+import { createOAuth } from "./oauth.js";
 import { type ClientOptions, settle } from "./options.js";
-import { Profiles } from "./profiles.js";
+import { createProfiles } from "./profiles.js";
 import { Sessions } from "./sessions.js";
 import type { Storage } from "./storage.js";
-import { Transport } from "./transport.js";
+import { createTransport } from "./transport.js";
 
-/** A client of one service, for one user at a time. */
-export interface LatchkeyClient {
-  /** Accounts and sessions. */
-  readonly auth: Auth;
-  /** Profiles. */
-  readonly profiles: Profiles;
-  /** Stops timers and listening; for clients that do not live as long as the page. */
-  close(): void;
-}
+/** Creates a client. Throws a `TypeError` if `baseUrl` is no address of a service. */
+export const createClient = <Types extends AppTypes = AppTypes>(options: ClientOptions): LatchkeyClient<Types> =>
+  assemble(options).client as LatchkeyClient<Types>;
 
-/** Makes a client. Throws a `TypeError` where `baseUrl` is no address. */
-export const createClient = (options: ClientOptions): LatchkeyClient => assemble(options).client;
-
-/** A client with the parts that `@latchkey/client/ssr` needs; `storage` keeps the verifier of a sign-in by OAuth. */
+/** Client with the parts that `@latchkey/client/ssr` needs; `storage` keeps the verifier of a sign-in by OAuth. */
 export function assemble(options: ClientOptions, storage?: Storage): { client: LatchkeyClient; sessions: Sessions } {
   const settings = settle(options);
-  const transport = new Transport(settings);
+  const transport = createTransport(settings);
   const sessions = new Sessions(settings, transport, options);
-  const oauth = new OAuthFlow(settings, transport, sessions, storage);
+  const oauth = createOAuth(settings, transport, sessions, storage);
   sessions.refreshesOnce = storage !== undefined;
   sessions.beginning = oauth.readAddress().catch(() => undefined);
-  const client = {
-    auth: new Auth(settings, transport, sessions, oauth),
-    profiles: new Profiles(transport, sessions),
+  const client: LatchkeyClient = {
+    auth: createAuth({ settings, transport, sessions, oauth }),
+    profiles: createProfiles(transport, sessions),
+    hydrate: (session) => session && sessions.hydrate(session),
     close: () => sessions.close(),
   };
   return { client, sessions };

@@ -1,12 +1,31 @@
 // @latchkey/client: the client of the Latchkey account and profile service. This is the table of contents.
 export { type VerifiedToken, type VerifyOptions, verifyAccessToken } from "./access-token.js";
-export type { Auth, IdTokenInput, OlderRedirect, SendMailInput, SignUpInput } from "./auth.js";
 export type { AccessTokenClaims } from "./claims.js";
-export { createClient, type LatchkeyClient } from "./client.js";
-export { type ClientErrorCode, type ErrorCode, LatchkeyError, type Result, type ServerErrorCode } from "./errors.js";
+export { createClient } from "./client.js";
+export type {
+  AppTypes,
+  Auth,
+  Credentials,
+  IdTokenInput,
+  LatchkeyClient,
+  OlderRedirect,
+  OwnProfile,
+  Profiles,
+  SearchInput,
+  SearchPage,
+  SendMailInput,
+  SignUpInput,
+} from "./contract.js";
+export {
+  type ClientErrorCode,
+  type ErrorCode,
+  type ErrorDetails,
+  LatchkeyError,
+  type Result,
+  type ServerErrorCode,
+} from "./errors.js";
 export type { OAuthInput, OAuthStart } from "./oauth.js";
 export type { ClientOptions, ClientType } from "./options.js";
-export type { OwnProfile, Profiles, SearchInput, SearchPage } from "./profiles.js";
 export { readRedirectResult, type RedirectResult, withoutRedirectParameters } from "./redirect.js";
 export type { AuthEvent } from "./session-store.js";
 export type {
@@ -16,6 +35,7 @@ export type {
   JwkSet,
   MailSent,
   Message,
+  Metadata,
   OwnSession,
   ProfileRecord,
   ProfileUpdate,

@@ -1,186 +1,118 @@
-// Sign-in with an identity provider: there with a challenge, back with a code, and the exchange.
-import { cryptoUnavailable, failure, LatchkeyError, type Result, success, unexpected } from "./errors.js";
+// The address of the page after an emailed link or a provider's return, and the way to the OAuth flow. Not here: the
+// flow itself (oauth-flow.ts), which is loaded on demand.
+import { base64url } from "./claims.js";
+import { failure, LatchkeyError, type Result, unexpected, unreachable } from "./errors.js";
+import type { Flow } from "./oauth-flow.js";
 import { isPage, type Settings } from "./options.js";
-import { challengeOf, newVerifier } from "./pkce.js";
-import { readRedirectResult, type RedirectResult, withoutRedirectParameters } from "./redirect.js";
+import { parameterOf, readRedirectResult, type RedirectResult, withoutRedirectParameters } from "./redirect.js";
 import type { Sessions } from "./sessions.js";
 import { memoryStorage, siteStorage, type Storage } from "./storage.js";
 import type { Transport } from "./transport.js";
-import type { SignedIn } from "./types.js";
 
-/** What `signInWithOAuth` takes. */
+/** Input of `signInWithOAuth`. */
 export interface OAuthInput {
-  /** The key of a built-in or a custom provider. */
+  /** Key of a built-in or a custom provider. */
   provider: string;
-  /** Where the browser comes back to; left out (older variant): the default of the service. */
+  /** Address to which the browser comes back; left out (older variant): the default of the service. */
   redirectTo?: string;
-  /** Hints for the provider, for example `login_hint`. What the service sets itself is ignored. */
+  /** Hints for the provider, for example `login_hint`. Parameters that the service sets itself are ignored. */
   additionalParams?: Record<string, string>;
   /** Returns the address and does not go there. */
   skipBrowserRedirect?: boolean;
+  /**
+   * Window that goes to the provider instead of this page: the result of `window.open()`, called in the click, before
+   * anything is awaited. It is closed if the sign-in cannot begin. `null`, of a blocked popup, means this page.
+   */
+  window?: Window | null;
 }
 
-/** What `signInWithOAuth` answers. */
+/** Output of `signInWithOAuth`. */
 export interface OAuthStart {
   url?: string;
   provider?: string;
-  /** Goes into the exchange; a browser keeps it by itself. */
+  /** Verifier for the exchange; a page keeps it by itself. */
   codeVerifier?: string;
-}
-
-/** Where to send the browser, as the service answers. */
-interface AuthUrl {
-  authUrl: string;
 }
 
 /** Milliseconds for a visit at a provider. */
 const VISIT = 600_000;
-/** Milliseconds before an exchange is tried again that nobody answered. */
-const PAUSE = 1_000;
 
-/** The flow of one client, and what the address bar said when it began. */
-export class OAuthFlow {
-  private readonly storage: Storage;
-  private readonly key: string;
-  private readonly isWebPage: boolean;
-  private result: RedirectResult | null = null;
-
-  constructor(
-    private readonly settings: Settings,
-    private readonly transport: Transport,
-    private readonly sessions: Sessions,
-    storage?: Storage,
-  ) {
-    this.isWebPage = isPage() && settings.clientType === "web";
-    this.storage = storage ?? (this.isWebPage ? siteStorage("sessionStorage") : memoryStorage());
-    this.key = `${settings.scope}:verifier`;
-  }
-
-  /** Asks the service for the provider's address, and goes there unless told otherwise. */
-  async begin(input: OAuthInput): Promise<Result<OAuthStart>> {
-    const { provider, redirectTo, additionalParams } = input;
-    return this.leave(input, async (code_challenge) => {
-      const query = { ...additionalParams, redirect_uri: redirectTo, code_challenge };
-      const ask = (folder: string): Promise<Result<AuthUrl>> => {
-        const path = `/api/auth/oauth/${folder}${encodeURIComponent(provider)}`;
-        return this.transport.send<AuthUrl>({ method: "GET", path, query });
-      };
-      const answer = await ask("");
-      if (answer.error?.error !== "UNSUPPORTED_PROVIDER") return answer;
-      // Not one of the built-in ones. Where it is no custom one either, the first answer stands.
-      const custom = await ask("custom/");
-      return custom.error?.error === "NOT_FOUND" ? answer : custom;
-    });
-  }
-
-  /** The same, for an identity that is to be linked to the user of the session. */
-  async beginLink(input: OAuthInput): Promise<Result<OAuthStart>> {
-    const { provider, redirectTo, additionalParams } = input;
-    const path = `/api/auth/identities/${encodeURIComponent(provider)}/link`;
-    return this.leave(input, (code_challenge) => {
-      const body = { redirect_uri: redirectTo, code_challenge, additionalParams };
-      return this.sessions.send<AuthUrl>({ method: "POST", path, body });
-    });
-  }
-
-  /** Exchanges a code for a session; without a verifier, the one that this browser keeps. */
-  async exchange(code: string, codeVerifier?: string): Promise<Result<SignedIn>> {
-    const verifier = codeVerifier ?? this.kept?.[0];
-    if (!verifier) return failure(notBegunHere());
-    // An identity is linked by the session that began it; a sign-in does not mind one.
-    const { data: session } = await this.sessions.fresh();
-    const body = { code, code_verifier: verifier };
-    const bearer = session?.accessToken;
-    const exchange = (): Promise<Result<SignedIn>> =>
-      this.sessions.open<SignedIn>({ method: "POST", path: "/api/auth/oauth/exchange", body, bearer });
-    let result = await exchange();
-    if (result.error?.statusCode === 0 || result.error?.statusCode === 503) {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      result = await exchange();
-    }
-    // A code that is refused may be a stranger's: the verifier is kept for the one that is still to come.
-    if (!result.error) this.storage.remove(this.key);
-    return result;
-  }
-
-  /** Reads the address of the page at the start; a code is taken out of it and exchanged. */
-  async readAddress(): Promise<void> {
-    if (!this.isWebPage || !this.settings.detectRedirect) return;
-    this.result = this.readResult();
-    const code = new URL(location.href).searchParams.get(`${this.settings.prefix}_code`);
-    if (!code) return;
-    cleanAddress(this.settings.prefix);
-    const { error } = await this.exchange(code);
-    if (error) this.result = { status: "error", type: "oauth", error: error.message };
-  }
-
-  /** What the address said, at the start or now; it is taken out of the address bar. */
-  takeResult(): RedirectResult | null {
-    if (!isPage()) return null;
-    const now = this.readResult();
-    if (now) {
-      this.result = now;
-      cleanAddress(this.settings.prefix);
-    }
-    return this.result;
-  }
-
-  /** It was acted upon. */
-  forgetResult(): void {
-    this.result = null;
-  }
-
-  /** Makes the verifier, asks for the address, and goes there. */
-  private async leave(
-    { provider, skipBrowserRedirect }: OAuthInput,
-    ask: (challenge: string) => Promise<Result<AuthUrl>>,
-  ): Promise<Result<OAuthStart>> {
-    const leaves = this.isWebPage && !skipBrowserRedirect;
-    if (leaves && !this.storage.isDurable) return failure(storageBlocked());
-    if (!globalThis.crypto?.subtle) return failure(cryptoUnavailable());
-    const codeVerifier = newVerifier();
-    const { data, error } = await ask(await challengeOf(codeVerifier));
-    if (error) return failure(error);
-    if (!data.authUrl) return failure(unexpected(200));
-    this.forgetResult();
-    this.storage.set(this.key, this.isWebPage ? `${codeVerifier} ${Date.now()}` : codeVerifier);
-    if (leaves) location.assign(data.authUrl);
-    return success({ url: data.authUrl, provider, codeVerifier });
-  }
-
-  /** The verifier that this browser keeps, and when it was made. */
-  private get kept(): string[] | undefined {
-    return this.storage.get(this.key)?.split(" ");
-  }
-
-  private readResult(): RedirectResult | null {
-    const told = readRedirectResult(location.href, this.settings.prefix);
-    if (told) return told;
-    // Without the prefix an `error` in the address is the app's own, unless somebody has just been at a provider.
-    const error = new URL(location.href).searchParams.get("error");
-    const [, begunAt = 0] = this.kept ?? [];
-    if (!error || !(Date.now() - Number(begunAt) < VISIT)) return null;
-    this.storage.remove(this.key);
-    cleanAddress(this.settings.prefix, "error");
-    return { status: "error", type: "oauth", error };
-  }
+/** OAuth of one client. */
+export interface OAuth {
+  /** Uses the flow, which is loaded at the first use. */
+  use<T>(work: (flow: Flow, verifier: string | undefined) => Promise<Result<T>>): Promise<Result<T>>;
+  /** Reads the address of the page at the start, takes out what the service added, and exchanges a code. */
+  readAddress(): Promise<void>;
+  /** Outcome that the address told, at the start or now. */
+  takeResult(): RedirectResult | null;
+  /** Drops the outcome: it was acted upon. */
+  forgetResult(): void;
 }
 
-/** Takes what was told out of the address bar, if the browser lets us: some count such changes, some frames have none. */
+/** Creates the OAuth of one client. */
+export function createOAuth(settings: Settings, transport: Transport, sessions: Sessions, given?: Storage): OAuth {
+  const isWebPage = isPage() && settings.clientType === "web";
+  const storage = given ?? (isWebPage ? siteStorage("sessionStorage") : memoryStorage());
+  const key = `${settings.scope}:verifier`;
+  const { prefix } = settings;
+  const parts = { transport, sessions, storage, key, isWebPage, base64url, LatchkeyError, unexpected };
+  let result: RedirectResult | null = null;
+
+  /** Verifier that this browser keeps, and the time of its making. */
+  const kept = (): string[] => storage.get(key)?.split(" ") ?? [];
+
+  const use: OAuth["use"] = async (work) => {
+    let flow: Flow;
+    try {
+      flow = (await import("./oauth-flow.js")).createFlow(parts);
+    } catch (cause) {
+      return failure(unreachable(cause));
+    }
+    const done = await work(flow, kept()[0]);
+    if (!done.error) result = null;
+    return done;
+  };
+
+  /** Outcome in the address, which is taken out of the address bar. */
+  function readResult(): RedirectResult | null {
+    const url = location.href;
+    const told = readRedirectResult(url, prefix);
+    // Without the prefix an `error` in the address is the app's own, unless the user was just at a provider.
+    const error = parameterOf(url, "error");
+    const isBack = !told && error && Date.now() - Number(kept()[1] ?? 0) < VISIT;
+    if (told) cleanAddress(prefix);
+    if (!isBack) return told;
+    storage.remove(key);
+    cleanAddress(prefix, "error");
+    return { status: "error", type: "oauth", error };
+  }
+
+  return {
+    use,
+
+    async readAddress() {
+      if (!isWebPage || !settings.detectRedirect) return;
+      const code = parameterOf(location.href, `${prefix}_code`);
+      result = readResult();
+      if (!code) return;
+      cleanAddress(prefix);
+      const { error } = await use((flow, verifier) => flow.exchange(code, verifier));
+      if (error) result = { status: "error", type: "oauth", error: error.message };
+    },
+
+    takeResult: () => (isPage() && (result = readResult() ?? result)) || null,
+
+    forgetResult() {
+      result = null;
+    },
+  };
+}
+
+/** Takes the service's parameters out of the address bar. Some browsers limit such changes, some frames refuse them. */
 function cleanAddress(prefix: string, ...more: string[]): void {
   try {
     history.replaceState(history.state, "", withoutRedirectParameters(location.href, prefix, ...more));
   } catch {
-    // It stays there, and does no harm: a code is good once, and only with its verifier.
+    // It stays there and does no harm: a code is good once, and only with its verifier.
   }
 }
-
-const storageBlocked = (): LatchkeyError =>
-  new LatchkeyError(0, "STORAGE_BLOCKED", "This browser keeps no data for this site.", {
-    nextActions: "Allow cookies and site data for this site and try again.",
-  });
-
-const notBegunHere = (): LatchkeyError =>
-  new LatchkeyError(400, "INVALID_OAUTH_CODE", "This sign-in was not begun in this browser tab.", {
-    nextActions: "Start the sign-in with the provider again.",
-  });

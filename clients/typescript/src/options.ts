@@ -5,7 +5,10 @@ export type ClientType = "web" | "mobile" | "desktop" | "server";
 
 /** What `createClient` takes. */
 export interface ClientOptions {
-  /** The address of the service: scheme, host and port. */
+  /**
+   * Address of the service: scheme, host and port. Or a path like `/auth`: the route of your own app at which `handleAuth`
+   * of `@latchkey/client/ssr` answers.
+   */
   baseUrl: string;
   /** The anonymous key of public calls, where the operator demands one. No secret. */
   anonKey?: string;
@@ -23,7 +26,10 @@ export interface ClientOptions {
   refreshToken?: string;
   /** Whether sessions are refreshed without being asked to. Default: all but `server`. */
   autoRefresh?: boolean;
-  /** Where `service_code` is looked for at the start; off for apps that call `exchangeOAuthCode` themselves. */
+  /**
+   * Reads codes, tokens and outcomes of links from the address of the page at the start, and takes them out of the address
+   * bar. Default true; off for apps that call `readRedirectResult` and `exchangeOAuthCode` themselves.
+   */
   detectRedirect?: boolean;
   /** The beginning of the parameters that a redirect target receives (`auth.redirect_param_prefix`). */
   redirectParamPrefix?: string;
@@ -53,9 +59,19 @@ export interface Settings {
 /** Whether this is the page of a browser: there is an address bar, and cookies are kept. */
 export const isPage = (): boolean => typeof document !== "undefined" && typeof location !== "undefined";
 
-/** Fills in the defaults. Throws a `TypeError` for an address that is none: that is a mistake in the program. */
+/** Address without slashes at its end. Throws a `TypeError` that says what is wrong: a mistake in the program. */
+function addressOf(baseUrl: string): string {
+  const text = `${baseUrl}`.trim().replace(/\/+$/, "");
+  // A path is the app's own route, on the origin of the page.
+  if (/^\/[^/]/.test(text)) return text;
+  if (/^https?:\/\/[^/?#@\s]+$/i.test(text)) return new URL(text).href.replace(/\/$/, "");
+  const fault = /^https?:/i.test(text) ? "has more than scheme, host and port" : "has no scheme";
+  throw new TypeError(`baseUrl "${baseUrl}" ${fault}. Write it like "https://accounts.example.com".`);
+}
+
+/** Fills in the defaults. */
 export function settle(options: ClientOptions): Settings {
-  const baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, "");
+  const baseUrl = addressOf(options.baseUrl);
   const clientType = options.isServerMode ? "server" : (options.clientType ?? "web");
   return {
     baseUrl,

@@ -12,17 +12,16 @@ import {
   useRef,
   useState,
 } from "react";
-import type { SignUpInput } from "./auth.js";
-import type { LatchkeyClient } from "./client.js";
+import type { AppTypes, LatchkeyClient, SignUpInput } from "./contract.js";
 import type { LatchkeyError, Result } from "./errors.js";
 import type { OAuthInput, OAuthStart } from "./oauth.js";
-import type { Session, SignedIn, SignedUp, User } from "./types.js";
+import type { Metadata, Session, SignedIn, SignedUp, User } from "./types.js";
 
-interface Known {
-  session: Session | null;
-  /** Nothing is known of a session yet: show neither a sign-in form nor a user. */
+interface Known<M = Metadata> {
+  session: Session<M> | null;
+  /** Whether the session is unknown yet: show neither a sign-in form nor a user. */
   isLoading: boolean;
-  /** Why nothing is known yet, for example `NETWORK_ERROR`. It is tried again. */
+  /** Reason why the session is unknown yet, for example `NETWORK_ERROR`. It is tried again. */
   error: LatchkeyError | null;
 }
 
@@ -30,15 +29,32 @@ const UNKNOWN: Known = { session: null, isLoading: true, error: null };
 
 const Context = createContext<(Known & { client: LatchkeyClient }) | null>(null);
 
-/** Gives a client to the components below. Make the client once, outside of any component. */
-export function LatchkeyProvider(props: { client: LatchkeyClient; children?: ReactNode }): ReactElement {
-  const { client, children } = props;
-  // With its client: what was known of another one says nothing of this.
-  const [state, setState] = useState({ ...UNKNOWN, of: client });
+/** Properties of `LatchkeyProvider`. */
+export interface LatchkeyProviderProps {
+  // The types of the app's own data do not matter here.
+  client: LatchkeyClient<any>;
+  /**
+   * Session with which the server rendered the page; null if there was none. The first render shows it, on the server and
+   * in the browser, and the client goes on with it without a request. Left out: unknown until the client looked.
+   */
+  initialSession?: Session | null;
+  children?: ReactNode;
+}
+
+/** Gives a client to the components below. Create the client once, outside of any component. */
+export function LatchkeyProvider({ client, initialSession, children }: LatchkeyProviderProps): ReactElement {
+  const [initial] = useState<Known & { of: LatchkeyClient }>(() => {
+    const session = initialSession && { ...initialSession, expiresAt: new Date(initialSession.expiresAt ?? 0) };
+    // Before effects of components below call anything. On a server the client serves every visitor.
+    if (session && typeof document !== "undefined") client.hydrate(session);
+    return { ...(session === undefined ? UNKNOWN : { session, isLoading: false, error: null }), of: client };
+  });
+  // With its client: the state of another one says nothing of this.
+  const [state, setState] = useState(initial);
   useEffect(() => {
     let isWanted = true;
     const stop = client.auth.onAuthStateChange((_, session) =>
-      setState({ session, isLoading: false, error: null, of: client }),
+      setState({ session: session as Session | null, isLoading: false, error: null, of: client }),
     );
     void client.auth.getCurrentSession().then(({ error }) => {
       if (isWanted && error) setState((now) => (now.of === client && !now.isLoading ? now : { ...UNKNOWN, error, of: client }));
@@ -61,18 +77,19 @@ function useKnown(): Known & { client: LatchkeyClient } {
   return known;
 }
 
-/** The client of the provider. */
-export const useLatchkey = (): LatchkeyClient => useKnown().client;
+/** The client of the provider; `Types` are those of `createClient`. */
+export const useLatchkey = <Types extends AppTypes = AppTypes>(): LatchkeyClient<Types> =>
+  useKnown().client as LatchkeyClient<Types>;
 
-/** The session, or null; it follows sign-ins, refreshes and sign-outs, of other tabs too. */
-export function useSession(): Known {
-  const { session, isLoading, error } = useKnown();
+/** The session, or null. It follows sign-ins, refreshes and sign-outs, those of other tabs too. */
+export function useSession<M = Metadata>(): Known<M> {
+  const { session, isLoading, error } = useKnown() as Known<unknown> as Known<M>;
   return { session, isLoading, error };
 }
 
 /** The user of the session, or null. */
-export function useUser(): { user: User | null; isLoading: boolean; error: LatchkeyError | null } {
-  const { session, isLoading, error } = useKnown();
+export function useUser<M = Metadata>(): { user: User<M> | null; isLoading: boolean; error: LatchkeyError | null } {
+  const { session, isLoading, error } = useSession<M>();
   return { user: session?.user ?? null, isLoading, error };
 }
 

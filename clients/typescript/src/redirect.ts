@@ -1,44 +1,62 @@
-// What the query parameters of a redirect target say (spec 4.3), and the address without them.
+// Query parameters of a redirect target (spec 4.3), and the address without them. `URL` of React Native has no
+// `searchParams`, so the text of the address is read itself.
 
-/** The outcome of an emailed link, or of a sign-in with a provider that failed. */
+/** Outcome of an emailed link, or of a failed sign-in with a provider. */
 export interface RedirectResult {
   /** `success`: the address is verified. `ready`: show the form for a new password. `error`: say why. */
   status: "success" | "ready" | "error";
   type: "verify_email" | "reset_password" | "oauth";
-  /** For people; with `error`. */
+  /** Text for people; with `error`. */
   error?: string;
-  /** What `resetPassword` takes as `otp`; with `ready`, always. */
+  /** Token that `resetPassword` takes as `otp`; always there with `ready`. */
   token?: string;
 }
 
 const TYPES = ["verify_email", "reset_password", "oauth"] as const;
 
-/** Reads the address of a redirect target; null where it carries no outcome. */
-export function readRedirectResult(url: string | URL, prefix = "service"): RedirectResult | null {
-  const parameters = new URL(url).searchParams;
-  const error = parameters.get(`${prefix}_error`) ?? "";
-  // The return from a provider says what went wrong, and has no status.
-  const status = parameters.get(`${prefix}_status`) ?? (error && "error");
-  const type = parameters.get(`${prefix}_type`) ?? "oauth";
-  const kind = TYPES.find((known) => known === type);
-  if (status === "error" && kind) return { status, type: kind, error: error || "The link is not good." };
-  if (status === "success" && kind === "verify_email") return { status, type: kind };
-  if (status !== "ready" || kind !== "reset_password") return null;
-  const token = parameters.get("token");
-  return token
-    ? { status: "ready", type: kind, token }
-    : { status: "error", type: kind, error: "The link is incomplete." };
+/** Splits an address: before the query, the query without its question mark, the fragment. */
+const partsOf = (url: string | URL): string[] => /^([^?#]*)\??([^#]*)(.*)$/s.exec(String(url))?.slice(1) ?? [];
+
+/** Value of a query parameter, or null; of two the first. */
+export function parameterOf(url: string | URL, name: string): string | null {
+  const pair = pairsOf(url).find((one) => keyOf(one) === name);
+  return pair === undefined ? null : decoded(pair.slice(pair.indexOf("=") + 1 || pair.length));
 }
 
-/** The address without what the service added, and `more`: codes and tokens do not belong into histories. */
+const pairsOf = (url: string | URL): string[] => (partsOf(url)[1] as string).split("&");
+const keyOf = (pair: string): string => decoded(pair.split("=")[0] as string);
+
+function decoded(text: string): string {
+  const spaced = text.replace(/\+/g, " ");
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return spaced;
+  }
+}
+
+/** Reads the address of a redirect target; null if it carries no outcome. */
+export function readRedirectResult(url: string | URL, prefix = "service"): RedirectResult | null {
+  const told = (name: string): string => parameterOf(url, `${prefix}_${name}`) ?? "";
+  const error = told("error");
+  // The return from a provider has an error and no status.
+  const status = told("status") || (error && "error");
+  const type = TYPES.find((known) => known === (told("type") || "oauth"));
+  if (status === "error" && type) return { status, type, error: error || "The link is not good." };
+  if (status === "success" && type === "verify_email") return { status, type };
+  if (status !== "ready" || type !== "reset_password") return null;
+  const token = parameterOf(url, "token");
+  return token ? { status, type, token } : { status: "error", type, error: "The link is incomplete." };
+}
+
+/** Removes the parameters of the service, and `more`, from an address: codes and tokens do not belong into histories. */
 export function withoutRedirectParameters(url: string | URL, prefix = "service", ...more: string[]): string {
-  const clean = new URL(url);
+  const [before, , fragment] = partsOf(url);
+  const type = parameterOf(url, `${prefix}_type`);
   const added = [...["status", "type", "error", "code"].map((name) => `${prefix}_${name}`), ...more];
-  const type = clean.searchParams.get(`${prefix}_type`);
   if (type === "reset_password") added.push("token");
-  if (type === null && clean.searchParams.has(`${prefix}_error`)) added.push("error");
-  // Only the added pairs go: rewriting all would change how the others are spelt.
-  const kept = clean.search.slice(1).split("&").filter((pair) => !added.includes(pair.split("=")[0] ?? ""));
-  clean.search = kept.join("&");
-  return clean.href;
+  if (type === null && parameterOf(url, `${prefix}_error`) !== null) added.push("error");
+  // The other pairs stay spelt as they are.
+  const kept = pairsOf(url).filter((pair) => !added.includes(keyOf(pair))).join("&");
+  return before + (kept && `?${kept}`) + fragment;
 }

@@ -71,8 +71,8 @@ export class SessionStore {
   }
 
   /** Begins with tokens in hand, of which at least one is there. */
-  seed(accessToken: string | undefined, refreshToken: string | undefined): void {
-    this.held = hold({ ...(refreshToken && { refreshToken }) }, accessToken ?? "");
+  seed(accessToken: string | undefined, refreshToken?: string, user: User | null = null): void {
+    this.held = { ...hold({ ...(refreshToken && { refreshToken }) }, accessToken ?? ""), user };
   }
 
   /** The session is over, for this client and the other tabs: somebody signed out. */

@@ -44,6 +44,13 @@ export class Sessions {
     }
   }
 
+  /** Takes over the session that a server rendered the page with, unless this client knows better by now. */
+  hydrate({ accessToken, user }: { accessToken: string; user: User }): void {
+    if (this.store.current || this.store.version) return;
+    this.store.seed(accessToken, undefined, user);
+    this.schedule?.follow(this.store.current);
+  }
+
   /** The session, refreshed where it is due; null where there is none. An error: it is not known (no network). */
   async current(): Promise<Result<HeldSession | null>> {
     await this.beginning;

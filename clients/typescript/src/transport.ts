@@ -1,9 +1,9 @@
-// One request and its answer. Not here: sessions, and what is repeated.
+// One request and its answer. Not here: sessions, and repeated requests.
 import type { components } from "./generated.js";
-import { failure, LatchkeyError, type Result, success, unexpected } from "./errors.js";
+import { failure, LatchkeyError, type Result, success, unexpected, unreachable } from "./errors.js";
 import type { Settings } from "./options.js";
 
-/** A request, as the operations say it. */
+/** Request of an operation. */
 export interface Request {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
@@ -11,60 +11,66 @@ export interface Request {
   query?: Record<string, string | number | undefined>;
   body?: object;
   headers?: Record<string, string>;
-  /** The access token; the anonymous key goes where there is none. */
+  /** Access token; without one the anonymous key is sent. */
   bearer?: string | undefined;
 }
 
-/** A result with the headers of the answer. */
+/** Body of a refusal; older services leave out the last three. */
+type Refusal = components["schemas"]["ErrorResponse"] & { field?: string; reasons?: string[]; requestId?: string };
+
+/** Result with the headers of the answer. */
 export type Answer<T> = Result<T> & { headers: Headers };
 
 /** Sends requests to one service. Expected failures are results; nothing is thrown. */
-export class Transport {
-  constructor(private readonly settings: Settings) {}
-
+export interface Transport {
   /** Sends a request and reads its JSON. */
+  send<T>(request: Request): Promise<Answer<T>>;
+}
+
+/** Transport of one client. */
+export const createTransport = (settings: Settings): Transport => ({
   async send<T>(request: Request): Promise<Answer<T>> {
     let response: Response;
     let body: unknown;
+    // `AbortSignal.timeout` is missing in React Native and older browsers.
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), settings.timeout);
     try {
-      response = await this.settings.fetch(this.address(request), this.init(request));
+      const init = { ...initOf(settings, request), signal: controller.signal };
+      response = await settings.fetch(settings.baseUrl + request.path + queryOf(request), init);
       body = parsed(await response.text());
     } catch (cause) {
-      // Also what the app did wrong: an origin that the service does not know, a header or body that cannot be sent.
-      const error = new LatchkeyError(0, "NETWORK_ERROR", "The service could not be reached.", {
-        nextActions: "Check the connection and try again.",
-        cause,
-      });
-      return { ...failure(error), headers: new Headers() };
+      // Also a mistake of the app: an origin that the service does not know, a header or body that cannot be sent.
+      return { ...failure(unreachable(cause)), headers: new Headers() };
+    } finally {
+      clearTimeout(timer);
     }
     const { headers } = response;
     const isObject = typeof body === "object" && body !== null;
     if (response.ok && isObject) return { ...success(body as T), headers };
-    return { ...failure(refusal(response, isObject ? body as object : {})), headers };
-  }
+    return { ...failure(refusal(response, isObject ? (body as object) : {})), headers };
+  },
+});
 
-  private address(request: Request): string {
-    const given = Object.entries(request.query ?? {}).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
-    return this.settings.baseUrl + request.path + (query && `?${query}`);
-  }
+/** Query of a request. `URLSearchParams` of React Native takes no list of pairs. */
+const queryOf = ({ query }: Request): string =>
+  Object.entries(query ?? {})
+    .filter(([, value]) => value !== undefined)
+    .map((pair, index) => (index ? "&" : "?") + pair.map((text) => encodeURIComponent(text as string)).join("="))
+    .join("");
 
-  private init({ method, body, headers, bearer = this.settings.anonKey }: Request): RequestInit {
-    return {
-      method,
-      headers: {
-        ...this.settings.headers,
-        ...(bearer && { authorization: `Bearer ${bearer}` }),
-        ...(body && { "content-type": "application/json" }),
-        ...headers,
-      },
-      signal: AbortSignal.timeout(this.settings.timeout),
-      ...(body && { body: JSON.stringify(body) }),
-      // Left out otherwise: some workers refuse the key.
-      ...(this.settings.clientType === "web" && { credentials: "include" as const }),
-    };
-  }
-}
+const initOf = (settings: Settings, { method, body, headers, bearer = settings.anonKey }: Request): RequestInit => ({
+  method,
+  headers: {
+    ...settings.headers,
+    ...(bearer && { authorization: `Bearer ${bearer}` }),
+    ...(body && { "content-type": "application/json" }),
+    ...headers,
+  },
+  ...(body && { body: JSON.stringify(body) }),
+  // Left out otherwise: some workers refuse the key.
+  ...(settings.clientType === "web" && { credentials: "include" as const }),
+});
 
 function parsed(text: string): unknown {
   try {
@@ -74,13 +80,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The error of an answer: the service's own where it is one, else what can be said of a stranger's. */
-function refusal(response: Response, body: Partial<components["schemas"]["ErrorResponse"]>): LatchkeyError {
-  const seconds = Number.parseInt(response.headers.get("retry-after") ?? "", 10);
-  const retryAfter = Number.isNaN(seconds) ? undefined : seconds;
-  if (typeof body.error === "string" && typeof body.message === "string") {
-    const nextActions = body.nextActions ?? body.nextAction;
-    return new LatchkeyError(response.status, body.error, body.message, { nextActions, retryAfter });
-  }
-  return unexpected(response.status, retryAfter);
+/** Error of an answer: the service's own, or `UNEXPECTED_RESPONSE` for an answer of something else. */
+function refusal(
+  { status, headers }: Response,
+  { error, message, nextAction, nextActions = nextAction, field, reasons, requestId }: Partial<Refusal>,
+): LatchkeyError {
+  const seconds = Number.parseInt(headers.get("retry-after") ?? "", 10);
+  const retryAfter = seconds >= 0 ? seconds : undefined;
+  const more = { retryAfter, requestId: requestId ?? headers.get("x-request-id") ?? undefined };
+  if (typeof error !== "string" || typeof message !== "string") return unexpected(status, more);
+  return new LatchkeyError(status, error, message, { nextActions, field, reasons, ...more });
 }

@@ -1,5 +1,5 @@
 // What a failed call looks like: it never throws, and says what happened and what to do.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createClient, type ErrorCode, LatchkeyError } from "../src/index.js";
 import { fakeService, refusal, session } from "./support/fake-service.js";
 import { freePort, type Service, startService } from "./support/service.js";
@@ -89,6 +89,45 @@ describe("the error object", () => {
     });
   });
 
+  test("has field, reasons and requestId, also as JSON", async () => {
+    const wrong = {
+      status: 400,
+      body: {
+        error: "WEAK_PASSWORD",
+        message: "The password is too short.",
+        statusCode: 400,
+        field: "password",
+        reasons: ["too_short"],
+        requestId: "0199a1b2",
+      },
+    };
+    const { fetch } = fakeService(() => wrong);
+
+    const { error } = await createClient({ baseUrl, fetch }).auth.signUp(CREDENTIALS);
+
+    expect(error).toMatchObject({ field: "password", reasons: ["too_short"], requestId: "0199a1b2" });
+    expect(JSON.parse(JSON.stringify(error))).toEqual(wrong.body);
+  });
+
+  test("takes requestId from the header, also of an answer that is not the service's", async () => {
+    const headers = { "x-request-id": "from-the-header" };
+    const refused = { ...(refusal(403, "FORBIDDEN") as object), headers };
+    const answers = [refused, { status: 502, body: "<html>", headers }];
+    const { fetch } = fakeService(() => answers.shift() ?? {});
+    const { auth } = createClient({ baseUrl, fetch });
+
+    expect((await auth.signUp(CREDENTIALS)).error?.requestId).toBe("from-the-header");
+    expect((await auth.signUp(CREDENTIALS)).error?.requestId).toBe("from-the-header");
+  });
+
+  test("lacks what the answer does not say", async () => {
+    const { fetch } = fakeService(() => refusal(403, "FORBIDDEN"));
+
+    const { error } = await createClient({ baseUrl, fetch }).auth.signUp(CREDENTIALS);
+
+    expect(Object.keys(error ?? {}).sort()).toEqual(["error", "name", "nextActions", "statusCode"]);
+  });
+
   test("takes nextActions from nextAction, which the spec names", async () => {
     const body = { error: "FORBIDDEN", message: "No.", statusCode: 403, nextAction: "Ask." };
     const { fetch } = fakeService(() => ({ status: 403, body }));
@@ -169,8 +208,38 @@ describe("what goes with a call", () => {
   });
 });
 
-test("createClient refuses an address that is none", () => {
-  expect(() => createClient({ baseUrl: "nowhere" })).toThrow(TypeError);
+describe("createClient", () => {
+  test.each([
+    ["nowhere", "has no scheme"],
+    ["localhost:8700", "has no scheme"],
+    ["accounts.example.com/auth", "has no scheme"],
+    ["ftp://accounts.example.com", "has no scheme"],
+    ["", "has no scheme"],
+    ["//accounts.example.com", "has no scheme"],
+    ["https://accounts.example.com/auth", "has more than scheme, host and port"],
+    ["https://accounts.example.com?x=1", "has more than scheme, host and port"],
+    ["https://user:password@accounts.example.com", "has more than scheme, host and port"],
+    ["https://", "has more than scheme, host and port"],
+    [undefined as unknown as string, "has no scheme"],
+  ])("refuses %j, because it %s, and shows a right one", (address, fault) => {
+    const create = () => createClient({ baseUrl: address });
+
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(`baseUrl "${address}" ${fault}. Write it like "https://accounts.example.com".`);
+  });
+
+  test.each([
+    ["http://fake.example/", "http://fake.example/api/profiles/search?q=ada"],
+    ["HTTP://Fake.example:80//", "http://fake.example/api/profiles/search?q=ada"],
+    ["http://[::1]:8700", "http://[::1]:8700/api/profiles/search?q=ada"],
+    ["/auth/", "/auth/api/profiles/search?q=ada"],
+  ])("takes %j", async (address, called) => {
+    const fetch = vi.fn(async () => Response.json([]));
+
+    await createClient({ baseUrl: address, fetch }).profiles.search("ada");
+
+    expect(fetch).toHaveBeenCalledWith(called, expect.anything());
+  });
 });
 
 describe("limits of the real service", () => {

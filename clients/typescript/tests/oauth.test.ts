@@ -1,5 +1,5 @@
 // signInWithOAuth and the exchange, as the wire contract says them.
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/index.js";
 import { challenge, fakeService, refusal, session, USER } from "./support/fake-service.js";
 
@@ -88,14 +88,33 @@ describe("signInWithOAuth", () => {
   });
 });
 
-test.each(["signInWithOAuth", "linkIdentity"] as const)("%s on a page without https says what is missing", async (how) => {
-  vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
-  const { fetch } = fakeService(() => started);
+describe("without WebCrypto", () => {
+  afterEach(() => void vi.unstubAllGlobals());
 
-  const { error } = await createClient({ baseUrl, fetch }).auth[how]({ provider: "google", redirectTo });
-  vi.unstubAllGlobals();
+  test.each(["signInWithOAuth", "linkIdentity"] as const)("%s makes the same challenge", async (how) => {
+    vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
+    const { fetch, calls } = fakeService(() => started);
 
-  expect(error).toMatchObject({ statusCode: 0, error: "CRYPTO_UNAVAILABLE", nextActions: expect.any(String) });
+    const { data } = await createClient({ baseUrl, fetch }).auth[how]({ provider: "google", redirectTo });
+
+    const sent = calls[0]?.query.get("code_challenge") ?? calls[0]?.body.code_challenge;
+    expect(sent).toBe(challenge(data?.codeVerifier ?? ""));
+  });
+
+  test.each([undefined, {}])("and without random numbers the error names a polyfill: %j", async (crypto) => {
+    vi.stubGlobal("crypto", crypto);
+    const { fetch, calls } = fakeService(() => started);
+
+    const { error } = await createClient({ baseUrl, fetch }).auth.signInWithOAuth({ provider: "google", redirectTo });
+
+    expect(error).toMatchObject({
+      statusCode: 0,
+      error: "CRYPTO_UNAVAILABLE",
+      message: expect.stringContaining("getRandomValues"),
+      nextActions: expect.stringContaining("react-native-get-random-values"),
+    });
+    expect(calls).toHaveLength(0);
+  });
 });
 
 describe("exchangeOAuthCode", () => {

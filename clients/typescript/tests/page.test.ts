@@ -3,7 +3,7 @@
 // browser here is a small one; real ones are in tests/browser.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AuthEvent, createClient, type LatchkeyClient } from "../src/index.js";
-import { fakeService, type FakeService, refusal, session, USER } from "./support/fake-service.js";
+import { accessToken, fakeService, type FakeService, refusal, session, USER } from "./support/fake-service.js";
 
 const baseUrl = "http://fake.example";
 const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
@@ -130,6 +130,90 @@ describe("a code in the address", () => {
 
     expect((await open(service).auth.getCurrentUser()).data?.user).toEqual(USER);
   });
+});
+
+describe("a token in the address", () => {
+  test("leaves the address bar when the client is created; the rest of the address stays", () => {
+    address("/app?x=%7E+1&service_status=ready&service_type=reset_password&token=abc&y#part");
+    const client = open(fakeService(() => session()));
+
+    expect(location.href.endsWith("/app?x=%7E+1&y#part")).toBe(true);
+    expect(client.auth.getRedirectResult()).toMatchObject({ status: "ready", token: "abc" });
+  });
+
+  test("of the app itself stays, and so does everything for a client that shall not look", () => {
+    address("/app?token=own");
+    open(fakeService(() => session()));
+    expect(location.href.endsWith("/app?token=own")).toBe(true);
+
+    address("/app?service_status=ready&service_type=reset_password&token=abc");
+    clients.push(createClient({ baseUrl, detectRedirect: false }));
+    expect(location.href).toContain("token=abc");
+  });
+});
+
+describe("a window that was opened in the click", () => {
+  const opened = () => ({ location: { assign: vi.fn() }, sessionStorage: { setItem: vi.fn() }, close: vi.fn() });
+  const started = { body: { authUrl: "https://provider.example/authorize" } };
+
+  test("goes to the provider with the verifier, and this page stays", async () => {
+    const assign = vi.spyOn(location, "assign").mockImplementation(() => undefined);
+    const popup = opened();
+
+    const { data } = await open(fakeService(() => started)).auth.signInWithOAuth({
+      provider: "google",
+      window: popup as unknown as Window,
+    });
+
+    expect(popup.location.assign).toHaveBeenCalledWith("https://provider.example/authorize");
+    const [, kept] = popup.sessionStorage.setItem.mock.calls[0] as [string, string];
+    expect(kept.split(" ")[0]).toBe(data?.codeVerifier);
+    expect(popup.close).not.toHaveBeenCalled();
+    expect(assign).not.toHaveBeenCalled();
+  });
+
+  test("is closed where the sign-in cannot begin", async () => {
+    const popup = opened();
+    const service = fakeService(() => refusal(400, "REDIRECT_NOT_ALLOWED"));
+
+    await open(service).auth.signInWithOAuth({ provider: "google", window: popup as unknown as Window });
+
+    expect(popup.close).toHaveBeenCalledOnce();
+  });
+
+  test("that the browser blocked leaves the way to this page", async () => {
+    const assign = vi.spyOn(location, "assign").mockImplementation(() => undefined);
+
+    await open(fakeService(() => started)).auth.signInWithOAuth({ provider: "google", window: null });
+
+    expect(assign).toHaveBeenCalledWith("https://provider.example/authorize");
+  });
+});
+
+test("operations need no this", async () => {
+  const client = open(fakeService(() => session()));
+  const { signInWithPassword, getCurrentUser, signOut } = client.auth;
+  const button = { onClick: signOut };
+
+  expect((await signInWithPassword(CREDENTIALS)).error).toBeNull();
+  expect((await getCurrentUser()).data?.user).toEqual(USER);
+  // The event of a click comes as the first argument.
+  await (button.onClick as unknown as (event: Event) => Promise<unknown>)(new Event("click"));
+  expect((await getCurrentUser()).data?.user).toBeNull();
+});
+
+test("hydrate takes over the session of the server without a request, and not after the client knows better", async () => {
+  const service = fakeService(() => session());
+  const client = open(service);
+  const given = { accessToken: accessToken(), user: USER };
+
+  client.hydrate(given);
+  expect((await client.auth.getCurrentSession()).data?.session?.user).toEqual(USER);
+  expect(service.calls).toHaveLength(0);
+
+  await client.auth.signOut();
+  client.hydrate(given);
+  expect((await client.auth.getCurrentSession()).data?.session).toBeNull();
 });
 
 describe("getRedirectResult", () => {

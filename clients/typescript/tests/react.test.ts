@@ -1,12 +1,12 @@
 // @vitest-environment happy-dom
 // @latchkey/client/react.
 import { createElement, type ReactElement, StrictMode } from "react";
-import { createRoot, type Root } from "react-dom/client";
+import { createRoot, hydrateRoot, type Root } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createClient, type LatchkeyClient } from "../src/index.js";
 import { LatchkeyProvider, useSession, useSignInWithPassword, useSignOut, useUser } from "../src/react.js";
-import { fakeService, refusal, session, USER } from "./support/fake-service.js";
+import { accessToken, fakeService, refusal, session, USER } from "./support/fake-service.js";
 
 const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
 let client: LatchkeyClient;
@@ -114,6 +114,44 @@ test("why nothing is known yet is told", async () => {
 
 test("a page rendered on a server says that nothing is known yet", () => {
   expect(renderToString(page())).toContain("loading");
+});
+
+test("initialSession is shown at once by server and browser, and asks nothing", async () => {
+  const service = fakeService(() => session());
+  const shared = createClient({ baseUrl: "http://shown.example", fetch: service.fetch });
+  const initialSession = { accessToken: accessToken(), user: USER, expiresAt: new Date(Date.now() + 900_000) };
+  const rendered = (): ReactElement =>
+    createElement(StrictMode, null, createElement(LatchkeyProvider, { client: shared, initialSession }, createElement(Account)));
+  const html = renderToString(rendered());
+  expect(html).toContain(`${USER.email} with a session`);
+
+  document.body.innerHTML = `<div>${html}</div>`;
+  const complaints: unknown[] = [];
+  const texts: (string | null | undefined)[] = [shown()];
+  const watcher = new MutationObserver(() => texts.push(shown()));
+  watcher.observe(document.body, { subtree: true, childList: true, characterData: true });
+  const hydrated = hydrateRoot(document.querySelector("div") as HTMLElement, rendered(), {
+    onRecoverableError: (error) => complaints.push(error),
+  });
+  await expect.poll(async () => (await shared.auth.getCurrentSession()).data?.session?.accessToken).toBe(initialSession.accessToken);
+  await new Promise((resolve) => setTimeout(resolve));
+
+  expect(complaints).toEqual([]);
+  expect(new Set(texts)).toEqual(new Set([`${USER.email} with a session`]));
+  expect(service.calls).toHaveLength(0);
+  click("out");
+  await expect.poll(shown).toBe("nobody without a session");
+  watcher.disconnect();
+  hydrated.unmount();
+  shared.close();
+});
+
+test("initialSession of nobody is shown as nobody at once", () => {
+  const props = { client, initialSession: null };
+
+  const html = renderToString(createElement(LatchkeyProvider, props, createElement(Account)));
+
+  expect(html).toContain("nobody without a session");
 });
 
 test("a hook without a provider says what is missing", () => {

@@ -10,6 +10,9 @@ export interface Call {
   body: Record<string, unknown>;
 }
 
+// Kept, because a test may take the global one away.
+const ParsedUrl = URL;
+
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | "lost";
 
 /** A fake service: what it was asked, and the `fetch` that reaches it. */
@@ -24,7 +27,7 @@ export function fakeService(answer: (call: Call) => Answer | Promise<Answer>): F
   return {
     calls,
     fetch: async (input, init) => {
-      const url = new URL(String(input));
+      const url = new ParsedUrl(String(input), "http://page.example");
       const { method = "GET", headers, body } = init ?? {};
       const parsed = typeof body === "string" ? (JSON.parse(body) as Record<string, unknown>) : {};
       const call = { method, path: url.pathname, query: url.searchParams, headers: new Headers(headers), body: parsed };

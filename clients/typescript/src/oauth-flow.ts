@@ -1,0 +1,165 @@
+// Sign-in with an identity provider: out with a challenge, back with a code. Loaded when a sign-in begins or a code comes
+// back, so that apps without providers do not carry it. Parts of the core are given, not imported: bundlers would move
+// shared modules into a third file.
+import type { base64url } from "./claims.js";
+import type { LatchkeyError, Result, unexpected } from "./errors.js";
+import type { OAuthInput, OAuthStart } from "./oauth.js";
+import type { Sessions } from "./sessions.js";
+import type { Storage } from "./storage.js";
+import type { Transport } from "./transport.js";
+import type { SignedIn } from "./types.js";
+
+/** Address of the provider, as the service answers. */
+interface AuthUrl {
+  authUrl: string;
+}
+
+/** Parts of a client that a flow uses. */
+export interface FlowParts {
+  transport: Transport;
+  sessions: Sessions;
+  /** Storage for the verifier, and its key there. */
+  storage: Storage;
+  key: string;
+  isWebPage: boolean;
+  base64url: typeof base64url;
+  LatchkeyError: typeof LatchkeyError;
+  unexpected: typeof unexpected;
+}
+
+/** OAuth flow of one client. */
+export interface Flow {
+  /** Asks the service for the provider's address, and goes there unless told otherwise. */
+  begin(input: OAuthInput): Promise<Result<OAuthStart>>;
+  /** The same, for an identity to be linked to the user of the session. */
+  beginLink(input: OAuthInput): Promise<Result<OAuthStart>>;
+  /** Exchanges a code for a session. */
+  exchange(code: string, codeVerifier: string | undefined): Promise<Result<SignedIn>>;
+}
+
+/** Milliseconds before an exchange without an answer is tried again. */
+const PAUSE = 1_000;
+
+/** Creates the flow of one client. */
+export const createFlow = (parts: FlowParts): Flow => ({
+  begin: (input) => leave(parts, input, (challenge) => askForSignIn(parts, input, challenge)),
+  beginLink: (input) => leave(parts, input, (challenge) => askForLink(parts, input, challenge)),
+  exchange: (code, codeVerifier) => exchange(parts, code, codeVerifier),
+});
+
+/** Makes the verifier, asks for the address, and goes there. */
+async function leave(
+  { storage, key, isWebPage, base64url, LatchkeyError, unexpected }: FlowParts,
+  { provider, skipBrowserRedirect, window: popup }: OAuthInput,
+  ask: (challenge: string) => Promise<Result<AuthUrl>>,
+): Promise<Result<OAuthStart>> {
+  const leaves = isWebPage && !skipBrowserRedirect;
+  const fail = (error: LatchkeyError): Result<never> => {
+    popup?.close();
+    return { data: null, error };
+  };
+  if (leaves && !storage.isDurable) return fail(new LatchkeyError(...STORAGE_BLOCKED));
+  if (!globalThis.crypto?.getRandomValues) return fail(new LatchkeyError(...RANDOM_MISSING));
+  // RFC 7636: 256 random bits, 43 characters.
+  const codeVerifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
+  const { data, error } = await ask(base64url(await digestOf(codeVerifier)));
+  if (error) return fail(error);
+  if (!data.authUrl) return fail(unexpected(200));
+  const note = isWebPage ? `${codeVerifier} ${Date.now()}` : codeVerifier;
+  storage.set(key, note);
+  if (leaves) {
+    // A window has a `sessionStorage` of its own; the code comes back there.
+    if (popup) keepIn(popup, key, note);
+    (popup ?? globalThis).location.assign(data.authUrl);
+  }
+  return { data: { url: data.authUrl, provider, codeVerifier }, error: null };
+}
+
+/** SHA-256 of a verifier. Without WebCrypto (React Native, pages over http) an own one is loaded. */
+async function digestOf(verifier: string): Promise<Uint8Array> {
+  const bytes = Uint8Array.from(verifier, (character) => character.charCodeAt(0));
+  const { subtle } = crypto;
+  if (subtle) return new Uint8Array(await subtle.digest("SHA-256", bytes));
+  return (await import("./sha256.js")).sha256(bytes);
+}
+
+/** Writes the verifier into the storage of a window that is still empty, and so of this origin. */
+function keepIn(popup: Window, key: string, note: string): void {
+  try {
+    popup.sessionStorage.setItem(key, note);
+  } catch {
+    // A window of another origin: the app exchanges the code itself.
+  }
+}
+
+async function askForSignIn(
+  { transport, isWebPage }: FlowParts,
+  { provider, redirectTo, additionalParams }: OAuthInput,
+  code_challenge: string,
+): Promise<Result<AuthUrl>> {
+  // A page names its type, so that the service binds the flow to this browser by a cookie.
+  const client_type = isWebPage ? "web" : undefined;
+  const query = { ...additionalParams, redirect_uri: redirectTo, code_challenge, client_type };
+  const ask = (folder: string): Promise<Result<AuthUrl>> => {
+    const path = `/api/auth/oauth/${folder}${encodeURIComponent(provider)}`;
+    return transport.send<AuthUrl>({ method: "GET", path, query });
+  };
+  const answer = await ask("");
+  if (answer.error?.error !== "UNSUPPORTED_PROVIDER") return answer;
+  // No built-in one. If it is no custom one either, the first answer stands.
+  const custom = await ask("custom/");
+  return custom.error?.error === "NOT_FOUND" ? answer : custom;
+}
+
+function askForLink(
+  { sessions }: FlowParts,
+  { provider, redirectTo, additionalParams }: OAuthInput,
+  code_challenge: string,
+): Promise<Result<AuthUrl>> {
+  const path = `/api/auth/identities/${encodeURIComponent(provider)}/link`;
+  const body = { redirect_uri: redirectTo, code_challenge, additionalParams };
+  return sessions.send<AuthUrl>({ method: "POST", path, body });
+}
+
+async function exchange(
+  { sessions, storage, key, LatchkeyError }: FlowParts,
+  code: string,
+  codeVerifier: string | undefined,
+): Promise<Result<SignedIn>> {
+  if (!codeVerifier) return { data: null, error: new LatchkeyError(...NOT_BEGUN_HERE) };
+  // An identity is linked by the session that began it; a sign-in ignores the bearer.
+  const { data: session } = await sessions.fresh();
+  const body = { code, code_verifier: codeVerifier };
+  const bearer = session?.accessToken;
+  const send = (): Promise<Result<SignedIn>> =>
+    sessions.open<SignedIn>({ method: "POST", path: "/api/auth/oauth/exchange", body, bearer });
+  let answer = await send();
+  if ([0, 503].includes(answer.error?.statusCode as number)) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    answer = await send();
+  }
+  // A code that is refused may be a stranger's: the verifier is kept for the one that is still to come.
+  if (!answer.error) storage.remove(key);
+  return answer;
+}
+
+const STORAGE_BLOCKED = [
+  0,
+  "STORAGE_BLOCKED",
+  "This browser keeps no data for this site.",
+  { nextActions: "Allow cookies and site data for this site and try again." },
+] as const;
+
+const RANDOM_MISSING = [
+  0,
+  "CRYPTO_UNAVAILABLE",
+  "This runtime has no crypto.getRandomValues.",
+  { nextActions: "Load a polyfill before the client, for example react-native-get-random-values." },
+] as const;
+
+const NOT_BEGUN_HERE = [
+  400,
+  "INVALID_OAUTH_CODE",
+  "This sign-in was not begun in this browser tab.",
+  { nextActions: "Start the sign-in with the provider again." },
+] as const;
