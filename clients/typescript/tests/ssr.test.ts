@@ -100,6 +100,34 @@ describe("one refresh per request", () => {
     expect(calls.map((call) => call.path)).toEqual(["/api/profiles/me"]);
   });
 
+  test("is not needed where cookies cannot be set and the access token ended: nobody is there, and nothing is asked", async () => {
+    const { fetch, calls } = fakeService(() => session());
+    const jar: Record<string, string> = { "__Host-latchkey-access": accessToken(-10), "__Host-latchkey-refresh": "first" };
+    const { auth } = createServerClient({ baseUrl: "http://fake.example", fetch, cookies: { get: (name) => jar[name] } });
+
+    expect(await auth.getCurrentUser()).toEqual({ data: { user: null }, error: null });
+    expect(await auth.getCurrentSession()).toEqual({ data: { session: null }, error: null });
+    expect((await auth.refreshSession()).error?.error).toBe("AUTH_UNAUTHORIZED");
+    expect(calls).toHaveLength(0);
+  });
+
+  test("is not made up for where cookies cannot be set and the service refuses the token: nobody is there", async () => {
+    const { fetch } = fakeService(() => refusal(401, "AUTH_UNAUTHORIZED"));
+    const jar: Record<string, string> = { "__Host-latchkey-access": accessToken(), "__Host-latchkey-refresh": "first" };
+    const { auth } = createServerClient({ baseUrl: "http://fake.example", fetch, cookies: { get: (name) => jar[name] } });
+
+    expect(await auth.getCurrentUser()).toEqual({ data: { user: null }, error: null });
+    expect(await auth.getCurrentSession()).toEqual({ data: { session: null }, error: null });
+  });
+
+  test("is not made up for by nobody where the service is busy", async () => {
+    const { fetch } = fakeService(() => refusal(503, "SERVICE_BUSY"));
+    const jar: Record<string, string> = { "__Host-latchkey-access": accessToken() };
+    const { auth } = createServerClient({ baseUrl: "http://fake.example", fetch, cookies: { get: (name) => jar[name] } });
+
+    expect((await auth.getCurrentUser()).error?.error).toBe("SERVICE_BUSY");
+  });
+
   test("that is refused removes the cookies", async () => {
     const { fetch } = fakeService(() => refusal(401, "AUTH_UNAUTHORIZED"));
     const visitor = newVisitor({ fetch });
