@@ -1,0 +1,191 @@
+// @latchkey/client/testing: the fake behaves as the real client does against the real service, and a test controls it.
+import { describe, expect, inject, test, vi } from "vitest";
+import type { LatchkeyClient } from "../src/index.js";
+import { createFakeClient, type FakeClient } from "../src/testing.js";
+import { codeIn, mailTo, must, newEmail, PASSWORD, serverClient } from "./support/people.js";
+
+const MINUTE = 60_000;
+const ADA = { email: "ada@example.org", password: PASSWORD, name: "Ada Lovelace" };
+
+/** A fake in which somebody is signed in, and the events since. */
+async function signedIn(): Promise<{ client: FakeClient; events: string[] }> {
+  const client = createFakeClient();
+  client.fake.addUser(ADA);
+  must(await client.auth.signInWithPassword(ADA));
+  const events: string[] = [];
+  client.auth.onAuthStateChange((event, session) => events.push(`${event} ${session?.user.email ?? "nobody"}`));
+  await client.auth.getCurrentUser();
+  return { client, events };
+}
+
+describe.each([
+  ["the real client", () => serverClient(inject("open"))],
+  ["the fake", () => createFakeClient()],
+] as const)("%s, without verification", (_, create: () => LatchkeyClient) => {
+  test("signs up, refuses the address again, signs in, and refuses a wrong password", async () => {
+    const { auth } = create();
+    const email = newEmail();
+    const made = must(await auth.signUp({ email, password: PASSWORD, name: "Ada" }));
+    expect(made.user).toMatchObject({ email, emailVerified: false, providers: ["email"], profile: { name: "Ada", avatar_url: null } });
+
+    expect((await auth.signUp({ email, password: PASSWORD })).error).toMatchObject({ statusCode: 409, error: "EMAIL_EXISTS" });
+    expect((await auth.signInWithPassword({ email, password: "wrong" })).error).toMatchObject({
+      statusCode: 401,
+      error: "INVALID_CREDENTIALS",
+    });
+    expect((await auth.signUp({ email: newEmail(), password: "short" })).error).toMatchObject({
+      statusCode: 400,
+      error: "WEAK_PASSWORD",
+    });
+    expect((await auth.signUp({ email: "nobody", password: PASSWORD })).error?.error).toBe("VALIDATION_ERROR");
+    expect(must(await auth.signInWithPassword({ email: email.toUpperCase(), password: PASSWORD })).user.id).toBe(made.user?.id);
+  });
+
+  test("changes profiles by both faces, and finds them", async () => {
+    const { auth, profiles } = create();
+    const name = `Ada ${newEmail()}`;
+    const { user } = must(await auth.signUp({ email: newEmail(), password: PASSWORD, name }));
+
+    const { data, etag } = await profiles.update({ bio: "First", metadata: { theme: "dark" } });
+    expect(data).toMatchObject({ name, bio: "First", metadata: { theme: "dark" }, auth_id: user?.id });
+    expect((await profiles.update({ bio: "x" }, { ifMatch: '"no"' })).error?.error).toBe("PRECONDITION_FAILED");
+    expect((await profiles.update({ bio: "Second" }, { ifMatch: etag ?? "" })).error).toBeNull();
+    expect(must(await auth.setProfile({ name, team: "a", old: null }))).toMatchObject({ bio: "Second", team: "a" });
+    expect(must(await auth.getProfile(user?.id ?? ""))).toMatchObject({ id: user?.id, name, team: "a" });
+    expect(must(await profiles.search(name))).toMatchObject({ total: 1, page: 1, pageSize: 20 });
+    expect(must(await profiles.get(user?.id ?? ""))).not.toHaveProperty("metadata");
+    expect((await profiles.get("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")).error?.error).toBe("USER_NOT_FOUND");
+    expect((await profiles.search(" ")).error?.error).toBe("MISSING_QUERY");
+  });
+
+  test("has no user after sign-out, and needs one for the profile", async () => {
+    const { auth, profiles } = create();
+    must(await auth.signUp({ email: newEmail(), password: PASSWORD }));
+
+    expect((await auth.signOut()).error).toBeNull();
+
+    expect(must(await auth.getCurrentUser())).toEqual({ user: null });
+    expect(must(await auth.getCurrentSession())).toEqual({ session: null });
+    expect((await profiles.me()).error).toMatchObject({ statusCode: 401, error: "AUTH_UNAUTHORIZED" });
+    expect((await auth.refreshSession()).error?.error).toBe("AUTH_UNAUTHORIZED");
+  });
+});
+
+describe.each([
+  ["the real client", () => serverClient(inject("code")), async (_: LatchkeyClient, email: string, nth: number) => codeIn(await mailTo(inject("code"), email, nth))],
+  ["the fake", () => createFakeClient({ requireEmailVerification: true }), async (client: LatchkeyClient, email: string) => (client as FakeClient).fake.codeFor(email) ?? ""],
+] as const)("%s, with verification by code", (_, create: () => LatchkeyClient, codeFor) => {
+  test("verifies, resets, and signs in with the new password", async () => {
+    const client = create();
+    const { auth } = client;
+    const email = newEmail();
+    expect(must(await auth.signUp({ email, password: PASSWORD }))).toMatchObject({
+      accessToken: null,
+      requireEmailVerification: true,
+    });
+    expect((await auth.signInWithPassword({ email, password: PASSWORD })).error?.error).toBe("EMAIL_NOT_VERIFIED");
+    expect((await auth.verifyEmail({ email, otp: "xxxxxx" })).error).not.toBeNull();
+    expect(must(await auth.verifyEmail({ email, otp: await codeFor(client, email, 1) })).user.emailVerified).toBe(true);
+
+    must(await auth.sendResetPasswordEmail({ email }));
+    const { token } = must(await auth.exchangeResetPasswordToken({ email, code: await codeFor(client, email, 2) }));
+    must(await auth.resetPassword({ newPassword: "staple of the battery", otp: token }));
+    expect((await auth.resetPassword({ newPassword: "staple of the battery", otp: token })).error?.error).toBe("INVALID_CODE");
+    must(await auth.signInWithPassword({ email, password: "staple of the battery" }));
+  });
+});
+
+describe("the fake", () => {
+  test("refreshes by its clock, and every token is another", async () => {
+    const { client, events } = await signedIn();
+    const before = must(await client.auth.getCurrentSession()).session;
+
+    client.fake.advance(13 * MINUTE);
+    expect(must(await client.auth.getCurrentSession()).session).toBe(before);
+    client.fake.advance(MINUTE);
+
+    const after = must(await client.auth.getCurrentSession()).session;
+    expect(after?.accessToken).not.toBe(before?.accessToken);
+    expect(after?.expiresAt?.getTime()).toBe(client.fake.now() + 15 * MINUTE);
+    expect(events).toEqual([`INITIAL_SESSION ${ADA.email}`, `TOKEN_REFRESHED ${ADA.email}`]);
+  });
+
+  test("signs nobody out while it is offline, and goes on when it is back", async () => {
+    const { client, events } = await signedIn();
+
+    client.fake.isOffline = true;
+    client.fake.advance(60 * MINUTE);
+    expect((await client.profiles.me()).error).toMatchObject({ statusCode: 0, error: "NETWORK_ERROR" });
+    expect(events).toEqual([`INITIAL_SESSION ${ADA.email}`]);
+
+    client.fake.isOffline = false;
+    expect((await client.profiles.me()).data?.name).toBe(ADA.name);
+    expect(events.at(-1)).toBe(`TOKEN_REFRESHED ${ADA.email}`);
+  });
+
+  test("notices at the next call or refresh that the service ended the session", async () => {
+    for (const notice of [(c: FakeClient) => void c.fake.advance(14 * MINUTE), async (c: FakeClient) => c.profiles.me()]) {
+      const { client, events } = await signedIn();
+      client.fake.endSessions();
+      expect(events).toHaveLength(1);
+
+      await notice(client);
+
+      expect(events.at(-1)).toBe("SIGNED_OUT nobody");
+      expect(must(await client.auth.getCurrentUser())).toEqual({ user: null });
+    }
+  });
+
+  test("fails as a test says, as often as it says, and only there", async () => {
+    const { client } = await signedIn();
+    client.fake.fail("profiles.update", { statusCode: 429, error: "TOO_MANY_REQUESTS", retryAfter: 7 }, 2);
+    client.fake.fail("*", { statusCode: 500, error: "INTERNAL_ERROR", requestId: "r1", message: "Broken." });
+
+    expect((await client.profiles.update({ bio: "x" })).error).toMatchObject({ error: "TOO_MANY_REQUESTS", retryAfter: 7 });
+    expect((await client.profiles.me()).error).toMatchObject({ requestId: "r1", message: "Broken." });
+    expect((await client.profiles.update({ bio: "x" })).error?.statusCode).toBe(429);
+    expect((await client.profiles.update({ bio: "x" })).error).toBeNull();
+  });
+
+  test("tells changes of the user, and notes the calls", async () => {
+    const { client, events } = await signedIn();
+
+    await client.profiles.update({ name: "Ada King" });
+
+    expect(events.at(-1)).toBe(`USER_UPDATED ${ADA.email}`);
+    expect(must(await client.auth.getCurrentUser()).user?.profile.name).toBe("Ada King");
+    expect(client.fake.calls).toContainEqual({ operation: "profiles.update", input: [{ name: "Ada King" }] });
+  });
+
+  test("has every operation of the real client", () => {
+    const [fake, real] = [createFakeClient(), serverClient("http://real.example")];
+
+    for (const room of ["auth", "profiles"] as const) {
+      expect(Object.keys(fake[room]).sort()).toEqual(Object.keys(real[room]).sort());
+    }
+  });
+
+  test("needs no network", async () => {
+    const fetch = vi.spyOn(globalThis, "fetch");
+    const { client } = await signedIn();
+
+    must(await client.auth.signInWithOAuth({ provider: "google" }));
+    must(await client.auth.exchangeOAuthCode("grace@example.org"));
+    expect((await client.auth.signOut()).error).toBeNull();
+
+    expect(fetch).not.toHaveBeenCalled();
+    fetch.mockRestore();
+  });
+
+  test("has the types of the app's own data", async () => {
+    const client = createFakeClient<{ metadata: { plan: "free" | "pro" } }>();
+    client.fake.addUser({ ...ADA, metadata: { plan: "pro" } });
+    // @ts-expect-error: a plan that is misspelt does not compile.
+    client.fake.addUser({ ...ADA, email: "grace@example.org", metadata: { plan: "por" } });
+
+    const { user } = must(await client.auth.signInWithPassword(ADA));
+
+    const plan: "free" | "pro" = user.metadata.plan;
+    expect(plan).toBe("pro");
+  });
+});
