@@ -1,11 +1,17 @@
 // One command for an example: installs what is missing, builds the client, starts the service and the app, and stops
-// both together. `node examples/start.mjs browser` or `node examples/start.mjs server-rendered`.
+// both together. `node examples/start.mjs browser`; the others are server-rendered, nextjs and sveltekit.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const SERVICE = "http://localhost:8700";
-const EXAMPLES = { browser: "example-browser", "server-rendered": "example-server-rendered" };
+/** Packages of the examples. The recipes for frameworks show sessions alone, so their sign-up needs no verification. */
+const EXAMPLES = {
+  browser: { workspace: "example-browser", isVerified: true },
+  "server-rendered": { workspace: "example-server-rendered", isVerified: true },
+  nextjs: { workspace: "example-nextjs", isVerified: false },
+  sveltekit: { workspace: "example-sveltekit", isVerified: false },
+};
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 const example = EXAMPLES[process.argv[2]];
@@ -35,18 +41,18 @@ function stop(code) {
 process.on("SIGINT", () => stop(0));
 process.on("SIGTERM", () => stop(0));
 
-if (!existsSync(`${root}/node_modules/vite`)) run("npm", "ci", "--no-audit", "--no-fund");
+if (!["vite", "next"].every((name) => existsSync(`${root}/node_modules/${name}`))) run("npm", "ci", "--no-audit", "--no-fund");
 run("npm", "run", "build", "--silent", "--workspace", "@latchkey/client");
 if (await isUp()) {
   console.log(`\nThe service at ${SERVICE} is used.`);
 } else {
-  // With the data in a folder of its own, and with verification, so that there is something to see.
+  // With the data in a folder of its own.
   const trusted = 'server.trusted_proxies=["127.0.0.1", "::1"]';
-  const settings = ["data.dir=examples/.data", "auth.require_email_verification=true", trusted].flatMap((one) => ["--set", one]);
+  const settings = ["data.dir=examples/.data", `auth.require_email_verification=${example.isVerified}`, trusted].flatMap((one) => ["--set", one]);
   const binary = process.env.LATCHKEY_BINARY;
   if (binary) start(binary, ...settings);
   else start("cargo", "run", "--package", "latchkey", "--", ...settings);
   while (!(await isUp())) await new Promise((resolve) => setTimeout(resolve, 200));
 }
 console.log(`\nMails are at ${SERVICE}/dev/mail.\n`);
-start("npm", "run", "dev", "--workspace", example);
+start("npm", "run", "dev", "--workspace", example.workspace);

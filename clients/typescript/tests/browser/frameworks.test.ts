@@ -1,0 +1,136 @@
+// In a real browser: the recipes for Next.js and SvelteKit, as they are built. Server and browser have one truth.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { openBrowser, picture, seen, visit } from "../support/app.js";
+import { newEmail, PASSWORD } from "../support/people.js";
+import { freePort } from "../support/service.js";
+
+const at = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+const BUILT = at("clients/typescript/dist/ssr.js");
+/** Milliseconds for a build on a busy machine. */
+const BUILD = 600_000;
+
+/** How an example is built and served, the port being in the environment as `PORT`. */
+const EXAMPLES = {
+  nextjs: { build: ["node_modules/next/dist/bin/next", "build"], serve: ["node_modules/next/dist/bin/next", "start"] },
+  sveltekit: { build: ["node_modules/vite/bin/vite.js", "build"], serve: ["examples/sveltekit/build/index.js"] },
+};
+
+describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let app: ChildProcess;
+  let url: string;
+  beforeAll(async () => {
+    if (!existsSync(BUILT)) throw new Error(`${BUILT} is missing: run npm run build first`);
+    const { build, serve } = EXAMPLES[name];
+    const port = await freePort();
+    url = `http://localhost:${port}/`;
+    const service = { LATCHKEY_URL: inject("open"), PORT: `${port}`, ORIGIN: url.slice(0, -1) };
+    const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...service };
+    const cwd = at(`examples/${name}`);
+    const command = ([program = "", ...words]: string[]): string[] => [at(program), ...words];
+    execFileSync("node", command(build), { cwd, env, stdio: ["ignore", "ignore", "inherit"] });
+    app = spawn("node", command(serve), { cwd, env, stdio: ["ignore", "ignore", "inherit"] });
+    for (const deadline = Date.now() + 60_000; !(await fetch(url).then(({ ok }) => ok, () => false)); ) {
+      if (Date.now() > deadline || app.exitCode !== null) throw new Error(`examples/${name} did not start`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    browser = await openBrowser();
+  }, BUILD);
+  afterAll(async () => {
+    await browser.close();
+    app.kill();
+    if (app.exitCode === null) await once(app, "exit");
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+  });
+  afterEach(() => context.close());
+
+  /** Calls that the pages of the context send to the app's route. */
+  function callsOf(): string[] {
+    const calls: string[] = [];
+    context.on("request", (request) => {
+      if (new URL(request.url()).pathname.startsWith("/auth/")) calls.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+    return calls;
+  }
+
+  /** What the server renders for the browser's cookies. */
+  const rendered = async (): Promise<string> => (await context.request.get(url)).text();
+
+  async function signUp(): Promise<{ page: Page; email: string }> {
+    const page = await visit(context, url);
+    const email = newEmail();
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByText("Create an account").click();
+    await seen(page, `Hello ${email}`);
+    return { page, email };
+  }
+
+  test("a sign-up in the page is known to the server; a reload shows it at once and asks nothing", async () => {
+    expect(await rendered()).toContain("Welcome");
+    const { page, email } = await signUp();
+
+    const cookies = await context.cookies();
+    expect(cookies.map(({ name: cookie, httpOnly, sameSite }) => `${cookie} ${httpOnly} ${sameSite}`).sort()).toEqual([
+      "latchkey-access true Lax",
+      "latchkey-refresh true Lax",
+    ]);
+    const html = await rendered();
+    expect(html).toContain(email);
+    expect(html).not.toContain("Welcome");
+    expect(html).not.toContain(cookies.find((one) => one.name === "latchkey-refresh")?.value);
+    const calls = callsOf();
+    await page.reload();
+    await seen(page, `Hello ${email}`);
+    await page.waitForLoadState("networkidle");
+    expect(calls).toEqual([]);
+    await picture(page, name);
+
+    await page.getByLabel("Name").fill("Ada Lovelace");
+    await page.getByText("Save").click();
+    await seen(page, "Hello Ada Lovelace");
+    expect(await rendered()).toContain("Ada Lovelace");
+  });
+
+  test("a session whose access token is gone is refreshed before the page renders", async () => {
+    const { page, email } = await signUp();
+    await context.clearCookies({ name: "latchkey-access" });
+    const before = (await context.cookies())[0]?.value;
+
+    await page.reload();
+
+    await seen(page, `Hello ${email}`);
+    const after = await context.cookies();
+    expect(after).toHaveLength(2);
+    expect(after.find((one) => one.name === "latchkey-refresh")?.value).not.toBe(before);
+  });
+
+  test("a sign-out in one tab reaches the other and the server", async () => {
+    const { page } = await signUp();
+    const other = await visit(context, url);
+    await other.getByText("Sign out").waitFor();
+
+    await page.getByText("Sign out").click();
+
+    await seen(other, "Welcome");
+    await expect.poll(async () => (await context.cookies()).length).toBe(0);
+    expect(await rendered()).toContain("Welcome");
+  });
+
+  test("another site can neither write nor read through the route", async () => {
+    const headers = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
+    const answer = await context.request.post(`${url}auth/api/auth/sessions`, { headers, data: { email: "a", password: "b" } });
+
+    expect(answer.status()).toBe(403);
+    expect((await answer.json()).error).toBe("FORBIDDEN");
+    expect((await context.request.get(`${url}auth/api/auth/users`)).status()).toBe(404);
+  });
+});

@@ -1,0 +1,7 @@
+// The route through which pages speak with the service.
+import { handleAuth } from "@latchkey/client/ssr";
+import { baseUrl, cookieOptions } from "../../../lib/latchkey";
+
+const handler = handleAuth({ baseUrl, cookieOptions });
+
+export { handler as DELETE, handler as GET, handler as PATCH, handler as POST };

@@ -1,0 +1,24 @@
+// Before a page renders: refreshes a session whose access token ends, because pages cannot write cookies.
+import { type NextRequest, NextResponse } from "next/server";
+import type { CookieOptions } from "@latchkey/client/ssr";
+import { clientOf } from "./lib/latchkey";
+
+export async function proxy(request: NextRequest): Promise<NextResponse> {
+  const written: [string, string, CookieOptions][] = [];
+  const client = clientOf({
+    get: (name) => request.cookies.get(name)?.value,
+    set: (name, value, options) => {
+      // For the page that renders next, and for the browser.
+      if (options.maxAge) request.cookies.set(name, value);
+      else request.cookies.delete(name);
+      written.push([name, value, options]);
+    },
+  });
+  await client.auth.getCurrentSession();
+  const response = NextResponse.next({ request });
+  for (const cookie of written) response.cookies.set(...cookie);
+  return response;
+}
+
+/** Pages alone: not the route of the session itself, nor files. */
+export const config = { matcher: "/((?!auth/|_next/|favicon.ico).*)" };

@@ -1,0 +1,8 @@
+// The service as the server of this app sees it. The browser speaks with routes/auth/[...path] instead.
+import { env } from "$env/dynamic/private";
+
+/** Address of the service. */
+export const baseUrl = env.LATCHKEY_URL ?? "http://localhost:8700";
+
+/** This app is served over http on localhost, and over https everywhere else. */
+export const cookieOptions = { secure: (env.ORIGIN ?? "http://localhost").startsWith("https:") };
