@@ -31,7 +31,11 @@ const TASKS: &[Task] = &[
         "the benchmark: writes docs/benchmarks.md; --quick does less and writes nothing",
         bench::run_bench,
     ),
-    ("prepare", "install what tests need: node, postgresql, pgbouncer, chromium", prerequisites::run),
+    (
+        "prepare",
+        "install what tests need: node, postgresql, pgbouncer, chromium, firefox-esr",
+        prerequisites::run,
+    ),
 ];
 
 fn main() -> ExitCode {

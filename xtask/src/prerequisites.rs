@@ -1,5 +1,5 @@
 //! What tests need beyond Rust, and how it is installed where it is missing: packages of Node by
-//! npm, PostgreSQL, a pooler and Chromium by the package manager of Debian.
+//! npm, PostgreSQL, a pooler, Chromium and Firefox by the package manager of Debian.
 
 use std::path::Path;
 
@@ -19,10 +19,13 @@ pub(crate) enum Prerequisite {
     Pgbouncer,
     /// A browser for the pages.
     Chromium,
+    /// A second browser of another make, for the client.
+    Firefox,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 4] = [Self::NodePackages, Self::Postgresql, Self::Pgbouncer, Self::Chromium];
+    const ALL: [Self; 5] =
+        [Self::NodePackages, Self::Postgresql, Self::Pgbouncer, Self::Chromium, Self::Firefox];
 
     /// The name of the step, and the argument of `cargo xtask prepare`.
     pub(crate) const fn name(self) -> &'static str {
@@ -31,6 +34,7 @@ impl Prerequisite {
             Self::Postgresql => "postgresql",
             Self::Pgbouncer => "pgbouncer",
             Self::Chromium => "chromium",
+            Self::Firefox => "firefox-esr",
         }
     }
 }
@@ -54,6 +58,7 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         Prerequisite::Postgresql => ensure_debian_package("postgresql", postgresql_is_there),
         Prerequisite::Pgbouncer => ensure_debian_package("pgbouncer", || succeeds("pgbouncer --version")),
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
+        Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
     }
 }
 

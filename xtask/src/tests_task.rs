@@ -4,8 +4,13 @@ use crate::prerequisites::{self, Prerequisite};
 use crate::step::{Outcome, run as command, step};
 
 /// What the tests need beyond Rust. A suite that starts to need something adds it here.
-const NEEDED: &[Prerequisite] =
-    &[Prerequisite::NodePackages, Prerequisite::Postgresql, Prerequisite::Pgbouncer, Prerequisite::Chromium];
+const NEEDED: &[Prerequisite] = &[
+    Prerequisite::NodePackages,
+    Prerequisite::Postgresql,
+    Prerequisite::Pgbouncer,
+    Prerequisite::Chromium,
+    Prerequisite::Firefox,
+];
 
 /// What the client for TypeScript is checked and tested with, against the binary that the first one builds.
 const CLIENT: &[&str] = &[
@@ -26,7 +31,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 
 /// `cargo xtask client`: the client for TypeScript alone.
 pub(crate) fn run_client(_: &[String]) -> Outcome {
-    for prerequisite in [Prerequisite::NodePackages, Prerequisite::Chromium] {
+    for prerequisite in [Prerequisite::NodePackages, Prerequisite::Chromium, Prerequisite::Firefox] {
         prerequisites::ensure(prerequisite)?;
     }
     test_client()

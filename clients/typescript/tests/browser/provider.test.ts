@@ -49,6 +49,27 @@ describe("a provider", () => {
     await page.context().close();
   });
 
+  test("a window that was opened in the click signs in, closes, and this page knows", async () => {
+    const pages = await startApp(service.url, "./window");
+    const context = await browser.newContext();
+    const page = await visit(context, pages.url);
+
+    const opened = context.waitForEvent("page");
+    await page.getByText("Sign in", { exact: true }).click();
+    const popup = await opened;
+    const closed = popup.waitForEvent("close");
+    await sayWho(popup, "ada");
+    await decide(popup, "Allow");
+    await closed;
+
+    await seen(page, "ada@example.org");
+    expect(page.url()).toBe(pages.url);
+    await page.reload();
+    await seen(page, "ada@example.org");
+    await context.close();
+    await pages.stop();
+  });
+
   test("signInWithOAuth begins in every variant", async () => {
     const { auth } = serverClient(service.url);
     const skipBrowserRedirect = true;

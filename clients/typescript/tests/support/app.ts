@@ -21,9 +21,9 @@ export interface App {
 }
 
 /** Builds the app for one service, with the client as it stands in src/, and serves it from memory. */
-export async function startApp(serviceUrl: string): Promise<App> {
+export async function startApp(serviceUrl: string, folder = "../../../../examples/browser"): Promise<App> {
   const built = await build({
-    root: at("../../../../examples/browser"),
+    root: at(folder),
     configFile: false,
     logLevel: "error",
     define: { "import.meta.env.VITE_LATCHKEY_URL": JSON.stringify(serviceUrl) },
