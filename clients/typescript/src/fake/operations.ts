@@ -117,17 +117,16 @@ type SessionNames = "getCurrentUser" | "getCurrentSession" | "refreshSession" | 
 
 const ofSession = (state: State) => ({
   ...results<Auth, Required<Pick<Works<Auth>, SessionNames>>>(state, {
-    // A session that the service ended is told as SIGNED_OUT, and there is no user then.
-    getCurrentUser: () => ({ user: state.session && orNull(() => userOf(state.own())) }),
-    getCurrentSession: () => ({
-      session: state.session && orNull(() => (state.isDue() ? state.refresh() : state.session)),
-    }),
-    refreshSession: () => ({ csrfToken: "fake", expiresAt: new Date(), ...state.refresh() }),
+    getCurrentUser: () => ({ user: state.fresh()?.user ?? null }),
+    getCurrentSession: () => ({ session: state.fresh() }),
+    refreshSession() {
+      const { user, accessToken, expiresAt } = state.refresh() ?? refuse(401, "AUTH_UNAUTHORIZED");
+      return { user, accessToken, csrfToken: "fake", expiresAt: expiresAt as Date };
+    },
     verifyAccessToken(token) {
-      const { session } = state;
-      if (session?.accessToken !== token || state.isDue(0)) return refuse(401, "AUTH_UNAUTHORIZED");
-      const { id: sub, email } = session.user;
-      return { claims: { sub, email, sid: "fake", exp: +(session.expiresAt as Date) / 1000 } as AccessTokenClaims };
+      const { accessToken, user } = state.session ?? {};
+      if (accessToken !== token) return refuse(401, "AUTH_UNAUTHORIZED");
+      return { claims: { sub: user?.id, email: user?.email, sid: "fake" } as AccessTokenClaims };
     },
     getPublicConfig: () => ({
       oAuthProviders: [],
@@ -162,14 +161,6 @@ const ofSession = (state: State) => ({
     };
   },
 });
-
-function orNull<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
-}
 
 type UserNames =
   | "listIdentities"

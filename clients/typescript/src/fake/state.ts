@@ -20,9 +20,6 @@ export interface Account {
   code?: string | undefined;
 }
 
-/** Milliseconds before the end of a token at which it is refreshed; a tenth of a shorter life. */
-const MARGIN = 60_000;
-
 /** Throws the refusal of an operation, which becomes its result. */
 export function refuse(statusCode: number, error: ErrorCode, details?: ErrorDetails & { message?: string }): never {
   throw new LatchkeyError(statusCode, error, `The fake refuses with ${error}.`, details);
@@ -64,13 +61,14 @@ export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVer
     newId: () => `00000000-0000-4000-8000-${1e11 + ++serial}`,
     find: (email: string | undefined) => accounts.find((one) => one.email.toLowerCase() === email?.toLowerCase()),
 
-    isDue: (margin = Math.min(MARGIN, life / 10)) => time >= +(state.session?.expiresAt ?? Infinity) - margin,
+    /** Whether the token ends soon: a minute before the end of the default life. */
+    isDue: () => time >= +(state.session?.expiresAt ?? Infinity) - life / 15,
 
-    /** Account of the session, refreshed if it is due; refused without one. */
-    own(): Account {
-      if (!state.isGood || state.isDue()) state.refresh();
-      return state.find(state.session?.user.email) ?? refuse(401, "AUTH_UNAUTHORIZED");
-    },
+    /** Session, refreshed if it is due. */
+    fresh: () => (state.session && (state.isDue() || !state.isGood) ? state.refresh() : state.session),
+
+    /** Account of the session; refused without one. */
+    own: () => state.find(state.fresh()?.user.email) ?? refuse(401, "AUTH_UNAUTHORIZED"),
 
     add({ email, password, name = "", metadata = {}, emailVerified = true }: Partial<FakeUser> & { email: string }): Account {
       const [created_at, auth_id] = [state.at(), state.newId()];
@@ -90,14 +88,11 @@ export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVer
     },
 
     /** Refreshes; if the service ended the session, it is over here too. */
-    refresh(): Session {
+    refresh(): Session | null {
       const account = state.isGood && state.find(state.session?.user.email);
-      if (!account) {
-        if (state.session) state.tell("SIGNED_OUT", null);
-        return refuse(401, "AUTH_UNAUTHORIZED");
-      }
-      state.open(account, "TOKEN_REFRESHED");
-      return state.session as Session;
+      if (account) state.open(account, "TOKEN_REFRESHED");
+      else if (state.session) state.tell("SIGNED_OUT", null);
+      return state.session;
     },
 
     /** Tells the user of a changed account. */
@@ -159,12 +154,7 @@ export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVer
     now: () => time,
     advance(milliseconds) {
       time += milliseconds;
-      if (controls.isOffline || !state.isDue()) return;
-      try {
-        state.refresh();
-      } catch {
-        // Told as SIGNED_OUT.
-      }
+      if (!controls.isOffline && state.isDue()) state.refresh();
     },
     addUser: (user) => userOf(state.add(user)),
     fail: (operation, fault, times = 1) => void faults.push({ operation, fault, times }),
