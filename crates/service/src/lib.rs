@@ -29,6 +29,7 @@ pub mod outbox;
 pub mod passwords;
 pub mod profiles;
 mod proof;
+mod readiness;
 mod redirect_target;
 pub mod refresh;
 pub mod reset_password;

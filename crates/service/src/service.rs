@@ -26,6 +26,7 @@ use crate::id_order::IdOrder;
 use crate::limits::Limits;
 use crate::oauth::providers::{OAuthParts, Providers};
 use crate::passwords::{HashingError, Passwords};
+use crate::readiness::Readiness;
 use crate::search::ProfileSearch;
 use crate::secrets::{CannotDerive, Keys, ServerSecret};
 use crate::settings::{BaseSettings, SettingsInForce};
@@ -100,6 +101,7 @@ pub struct Service {
     pub(crate) providers: ArcSwap<Providers>,
     pub(crate) provider_client: ProviderClient,
     pub(crate) search: ProfileSearch,
+    pub(crate) readiness: Readiness,
     id_order: IdOrder,
 }
 
@@ -158,6 +160,7 @@ impl Service {
             providers: ArcSwap::from_pointee(providers),
             provider_client,
             search: ProfileSearch::default(),
+            readiness: Readiness::default(),
             id_order: IdOrder::default(),
         })
     }
@@ -189,11 +192,6 @@ impl Service {
     /// Random bytes for an id, in the order of making.
     pub(crate) fn id_bytes(&self, now: Timestamp) -> [u8; 10] {
         self.id_order.number(now, self.entropy.bytes())
-    }
-
-    /// Whether the storage answers.
-    pub async fn check_ready(&self) -> Result<()> {
-        Ok(self.store.check().await?)
     }
 
     /// A session for whoever the store will find.

@@ -22,7 +22,7 @@ pub async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live" })
 }
 
-/// `GET /health/ready`: the storage reads and writes; else 503 `STORAGE_UNAVAILABLE`.
+/// `GET /health/ready`: the storage reads and writes; else 503 `STORAGE_UNAVAILABLE`. Judged at most once a second.
 pub async fn ready(State(app): State<App>) -> Result<Json<HealthBody>> {
     app.service.check_ready().await?;
     Ok(Json(HealthBody { status: "ready" }))

@@ -1,0 +1,80 @@
+//! Readiness: whether the storage reads and writes. A single flight with a cache, so that many health checks cost the
+//! storage one judgement a second.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{StoreError, StoreResult};
+use tokio::sync::Mutex;
+
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+/// The greatest age of an answer.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The cause of an unready storage, shared by all who ask.
+type Cause = Arc<dyn StdError + Send + Sync>;
+
+/// The latest judgement.
+#[derive(Default)]
+pub(crate) struct Readiness {
+    latest: Mutex<Option<Judgement>>,
+    /// The number of judgements so far.
+    judged: AtomicU64,
+}
+
+struct Judgement {
+    /// When it began.
+    at: Timestamp,
+    outcome: Result<(), Cause>,
+}
+
+impl Service {
+    /// Answers when the storage reads and writes, by a judgement that is at most a second old.
+    pub async fn check_ready(&self) -> Result<()> {
+        let outcome = self.readiness.judge(&*self.clock, || self.store.check()).await;
+        outcome.map_err(|cause| Error::StorageUnavailable(StoreError::Unavailable(cause.into())))
+    }
+}
+
+impl Readiness {
+    /// The latest judgement, or a new one by `check`. All who ask while one is made share it.
+    async fn judge<C>(&self, clock: &dyn Clock, check: impl FnOnce() -> C) -> Result<(), Cause>
+    where
+        C: Future<Output = StoreResult<()>>,
+    {
+        let judged_before = self.judged.load(Ordering::Acquire);
+        let mut latest = self.latest.lock().await;
+        let is_shared = self.judged.load(Ordering::Acquire) > judged_before;
+        let at = clock.now();
+        if let Some(judgement) = latest.as_ref().filter(|latest| is_shared || latest.is_fresh(at)) {
+            return judgement.outcome.clone();
+        }
+        let outcome = check().await.map_err(cause_of);
+        *latest = Some(Judgement { at, outcome: outcome.clone() });
+        self.judged.fetch_add(1, Ordering::Release);
+        outcome
+    }
+}
+
+impl Judgement {
+    /// A clock that was set back makes no judgement last longer.
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        now >= self.at && now.since(self.at) < FRESH
+    }
+}
+
+fn cause_of(error: StoreError) -> Cause {
+    match error {
+        StoreError::Unavailable(cause) => cause.into(),
+        other => Arc::new(other),
+    }
+}
+
+#[cfg(test)]
+mod tests;
