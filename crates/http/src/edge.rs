@@ -128,7 +128,8 @@ where
     if let Some(preflight) = cors.preflight() {
         return cors.mark(preflight);
     }
-    let response = match guards::refuse_size(&edge.settings, &request) {
+    let refusal = guards::refuse_overload(&request).or_else(|| guards::refuse_form(&edge.settings, &request));
+    let response = match refusal {
         Some(refusal) => refusal,
         None => guards::guard(edge.settings.request_timeout, inside.oneshot(request)).await,
     };

@@ -1,7 +1,11 @@
 //! Listeners and connections: how many, how long, and how they end. Requests are the router's matter.
 
 mod bare_refusals;
+mod in_flight;
+mod notice;
+mod protocol;
 mod quiet;
+mod shares;
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -12,28 +16,24 @@ use axum::Router;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior, timeout};
 use tower::ServiceExt;
 
+pub(crate) use self::in_flight::Overloaded;
+
 use self::bare_refusals::Dressed;
+use self::in_flight::{HeldBody, Hold, RequestSlots};
+use self::notice::Notice;
+use self::protocol::StreamTasks;
 use self::quiet::{Activity, Patience, Verdict};
+use self::shares::{Share, Shares};
 use crate::client::PeerAddr;
 use crate::settings::ServeSettings;
 
-/// Header lines that the parser takes before it closes the door itself: some over our own limit, so that the refusal is
-/// an answer like any other. Not many, because the parser makes room for all of them at every request.
-const PARSED_HEADERS: usize = 128;
-/// The same for HTTP/2, in bytes with 32 for each field (RFC 9113 section 6.5.2).
-const PARSED_HEADER_LIST: u32 = 128 * 1024;
-/// Requests at once on one HTTP/2 connection.
-const CONCURRENT_STREAMS: u32 = 100;
-/// How often a silent HTTP/2 connection is asked whether it lives, and how long it may think about it.
-const PING_EVERY: Duration = Duration::from_secs(20);
-const PING_ANSWER: Duration = Duration::from_secs(10);
 /// The wait after a failed accept that is not the connection's own fault, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -51,8 +51,50 @@ enum Phase {
 /// What every connection shares.
 struct Server {
     router: Router,
-    builder: Builder<TokioExecutor>,
+    builder: Builder<StreamTasks>,
     settings: ServeSettings,
+    connections: Arc<Semaphore>,
+    shares: Arc<Shares>,
+    share_exceeded: Notice,
+    requests: RequestSlots,
+    requests_exceeded: Notice,
+}
+
+impl Server {
+    fn new(router: Router, settings: ServeSettings) -> Self {
+        Self {
+            router,
+            builder: protocol::builder(&settings),
+            connections: Arc::new(Semaphore::new(settings.max_connections.min(Semaphore::MAX_PERMITS))),
+            shares: Arc::new(Shares::new(&settings)),
+            share_exceeded: Notice::default(),
+            requests: RequestSlots::new(settings.max_requests),
+            requests_exceeded: Notice::default(),
+            settings,
+        }
+    }
+
+    /// Takes a slot for the request, or marks it as one that finds none.
+    fn hold(&self, request: &mut Request<Incoming>, activity: &Arc<Activity>) -> Hold {
+        let slot = match self.requests.take(request.uri().path()) {
+            Ok(slot) => Some(slot),
+            Err(overloaded) => {
+                request.extensions_mut().insert(overloaded);
+                if let Some(refused) = self.requests_exceeded.count(Instant::now()) {
+                    let limit = self.settings.max_requests;
+                    tracing::warn!(refused, limit, "requests refused: server.max_requests are in flight");
+                }
+                None
+            }
+        };
+        Hold { _slot: slot, _in_flight: activity.begin() }
+    }
+}
+
+/// What a connection holds until it ends: its share of the connections, and one of them.
+struct Admitted {
+    _share: Share,
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 /// Serves HTTP/1.1 and HTTP/2 (by prior knowledge) on all listeners until `shutdown` is ready, then stops: the
@@ -66,12 +108,11 @@ pub async fn serve(
     settings: ServeSettings,
     shutdown: impl Future<Output = ()>,
 ) -> usize {
-    let slots = Arc::new(Semaphore::new(settings.max_connections.min(Semaphore::MAX_PERMITS)));
     let drain_timeout = settings.drain_timeout;
-    let server = Arc::new(Server { router, builder: builder(&settings), settings });
+    let server = Arc::new(Server::new(router, settings));
     let (phase, watcher) = watch::channel(Phase::Open);
     for listener in listeners {
-        tokio::spawn(accept(listener, Arc::clone(&server), Arc::clone(&slots), watcher.clone()));
+        tokio::spawn(accept(listener, Arc::clone(&server), watcher.clone()));
     }
     drop(watcher); // from here, every watcher is an open door
 
@@ -87,51 +128,43 @@ pub async fn serve(
     cut
 }
 
-/// The protocol settings.
-fn builder(settings: &ServeSettings) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(settings.header_read_timeout)
-        .max_headers(PARSED_HEADERS);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_header_list_size(PARSED_HEADER_LIST)
-        .max_concurrent_streams(CONCURRENT_STREAMS)
-        .keep_alive_interval(PING_EVERY)
-        .keep_alive_timeout(PING_ANSWER);
-    builder
-}
-
-/// Takes connections from one listener, each with a slot, until the phase changes.
-async fn accept(
-    listener: TcpListener,
-    server: Arc<Server>,
-    slots: Arc<Semaphore>,
-    mut phase: watch::Receiver<Phase>,
-) {
+/// Takes connections from one listener until the phase changes.
+async fn accept(listener: TcpListener, server: Arc<Server>, mut phase: watch::Receiver<Phase>) {
     loop {
-        let next = async {
-            // The slot first: without one the connection waits in the kernel's backlog. Never closed, so never an error.
-            let slot = Arc::clone(&slots).acquire_owned().await.ok();
-            (slot, listener.accept().await)
-        };
-        let (slot, accepted) = tokio::select! {
+        let accepted = tokio::select! {
             _ = phase.changed() => return,
-            next = next => next,
+            accepted = listener.accept() => accepted,
         };
-        match accepted {
-            Ok((stream, peer)) => {
-                tokio::spawn(connection(stream, peer, Arc::clone(&server), slot, phase.clone()));
-            }
-            Err(error) if is_of_the_connection(&error) => {}
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) if is_of_the_connection(&error) => continue,
             Err(error) => {
                 tracing::warn!(%error, "cannot accept connections");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
             }
-        }
+        };
+        // The share comes before the slot: an address with too many connections is never waited for.
+        let Some(share) = server.shares.take(peer.ip()) else {
+            refuse(stream, peer, &server);
+            continue;
+        };
+        let slot = tokio::select! {
+            _ = phase.changed() => return,
+            // Further connections wait in the kernel's backlog. Never closed, so never an error.
+            slot = Arc::clone(&server.connections).acquire_owned() => slot.ok(),
+        };
+        let admitted = Admitted { _share: share, _slot: slot };
+        tokio::spawn(connection(stream, peer, Arc::clone(&server), admitted, phase.clone()));
+    }
+}
+
+/// Closes a connection of an address that holds its share, unread.
+fn refuse(stream: TcpStream, peer: SocketAddr, server: &Server) {
+    drop(stream);
+    if let Some(refused) = server.share_exceeded.count(Instant::now()) {
+        let (limit, client) = (server.settings.max_connections_per_address, peer.ip().to_canonical());
+        tracing::warn!(refused, limit, %client, "connections closed: their address holds its share");
     }
 }
 
@@ -146,20 +179,41 @@ async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
     server: Arc<Server>,
-    _slot: Option<OwnedSemaphorePermit>,
+    _admitted: Admitted,
     mut phase: watch::Receiver<Phase>,
 ) {
+    let limit = server.settings.first_byte_timeout.min(server.settings.header_read_timeout);
+    let speaks = tokio::select! {
+        biased;
+        speaks = timeout(limit, speaks(&stream)) => speaks.unwrap_or(false),
+        _ = phase.changed() => false,
+    };
+    if !speaks {
+        return;
+    }
     let _ = stream.set_nodelay(true); // an answer late by a delayed ACK is still an answer
+    // A connection costs some kilobytes from here on, one that is silent nearly nothing.
+    Box::pin(serve_requests(stream, peer, server, phase)).await;
+}
+
+/// Waits for the first byte of a connection and leaves it there; false where the connection ends without one.
+async fn speaks(stream: &TcpStream) -> bool {
+    matches!(stream.peek(&mut [0]).await, Ok(1))
+}
+
+/// Serves the requests of one connection.
+async fn serve_requests(
+    stream: TcpStream,
+    peer: SocketAddr,
+    server: Arc<Server>,
+    mut phase: watch::Receiver<Phase>,
+) {
     let activity = Arc::new(Activity::default());
     let service = service_fn(|mut request: Request<Incoming>| {
-        let in_flight = activity.begin();
+        let hold = server.hold(&mut request, &activity);
         request.extensions_mut().insert(PeerAddr(peer));
         let answer = server.router.clone().oneshot(request);
-        async move {
-            let answer = answer.await;
-            drop(in_flight);
-            answer
-        }
+        async move { answer.await.map(|answer| answer.map(|body| HeldBody::new(body, hold))) }
     });
     let mut connection = pin!(
         server

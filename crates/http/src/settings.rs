@@ -71,8 +71,20 @@ impl HttpSettings {
 pub struct ServeSettings {
     /// Most connections at once over all listeners; more wait in the backlog of the kernel.
     pub max_connections: usize,
+    /// Most connections of one client network (an IPv4 address, an IPv6 /64); further ones are closed at once. `None`
+    /// switches the limit off.
+    pub max_connections_per_address: Option<usize>,
+    /// Peers that this limit does not hold for.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Most requests in flight over all connections; further ones are refused with 503, health checks excepted.
+    pub max_requests: usize,
+    /// How long a new connection may take to send its first byte.
+    pub first_byte_timeout: Duration,
     /// How long the head of a request may take to arrive. An idle connection is closed after the same time.
     pub header_read_timeout: Duration,
+    /// How long an answer may take ([`HttpSettings::request_timeout`]). An HTTP/2 stream ends after twice that time,
+    /// whether its answer was read or not.
+    pub request_timeout: Duration,
     /// How long a stop waits for requests in flight.
     pub drain_timeout: Duration,
     /// Whether clients reach the service by https. Refusals of what is no HTTP say so too.
@@ -83,7 +95,12 @@ impl Default for ServeSettings {
     fn default() -> Self {
         Self {
             max_connections: 4096,
+            max_connections_per_address: None,
+            trusted_proxies: Vec::new(),
+            max_requests: 1024,
+            first_byte_timeout: Duration::from_secs(3),
             header_read_timeout: Duration::from_secs(10),
+            request_timeout: Duration::from_secs(15),
             drain_timeout: Duration::from_secs(20),
             is_https: false,
         }

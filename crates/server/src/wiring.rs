@@ -145,11 +145,17 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
 /// What the server loop is told.
 #[must_use]
 pub fn serve_settings(settings: &Settings) -> ServeSettings {
+    let Settings { server, limits, .. } = settings;
     ServeSettings {
-        max_connections: settings.server.max_connections,
-        header_read_timeout: settings.server.header_read_timeout,
-        drain_timeout: settings.server.drain_timeout,
-        is_https: settings.server.public_url.scheme() == "https",
+        max_connections: server.max_connections,
+        max_connections_per_address: server.connection_share().filter(|_| limits.enabled),
+        trusted_proxies: server.trusted_proxies.clone(),
+        max_requests: server.max_requests,
+        first_byte_timeout: server.first_byte_timeout,
+        header_read_timeout: server.header_read_timeout,
+        request_timeout: server.request_timeout,
+        drain_timeout: server.drain_timeout,
+        is_https: server.public_url.scheme() == "https",
     }
 }
 

@@ -149,10 +149,15 @@ impl TestApp {
         format!("{name}-{}@example.org", self.next_number())
     }
 
+    /// A connection to the service, for what no HTTP client would do.
+    pub async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.ground.socket.local_addr().unwrap()).await.unwrap()
+    }
+
     /// Sends bytes as they are and reads until the server closes: for what no HTTP client would send. Ask for
     /// `Connection: close`.
     pub async fn raw(&self, bytes: &[u8]) -> String {
-        let mut stream = TcpStream::connect(self.ground.socket.local_addr().unwrap()).await.unwrap();
+        let mut stream = self.connect().await;
         // The server may refuse and close before it has read everything.
         let _ = stream.write_all(bytes).await;
         let mut answer = Vec::new();

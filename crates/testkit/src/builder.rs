@@ -8,7 +8,7 @@ use latchkey_domain::codes::CodeBudget;
 use latchkey_domain::password::PasswordPolicy;
 use latchkey_domain::redirect::DevelopmentLoopback;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_http::settings::HttpSettings;
+use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::Mailbox;
 use latchkey_oauth::{Networks, OutboundSettings};
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
@@ -20,6 +20,7 @@ use url::Url;
 
 use crate::app::TestApp;
 use crate::storage::Storage;
+use crate::time::seconds;
 
 /// The admin key of every test.
 pub const ADMIN_KEY: &str = "admin-key-of-the-tests-0123456789abcdef";
@@ -52,6 +53,7 @@ pub struct TestAppBuilder {
     pub(crate) config: ServiceConfig,
     pub(crate) base: BaseSettings,
     pub(crate) http: HttpSettings,
+    pub(crate) serve: ServeSettings,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) mail: MailWay,
     pub(crate) oauth: OAuthParts,
@@ -69,6 +71,7 @@ impl Default for TestAppBuilder {
             config: service_config(public_url),
             base: base_settings(),
             http,
+            serve: ServeSettings { drain_timeout: seconds(5), ..ServeSettings::default() },
             cors_origins: Vec::new(),
             mail: MailWay::Memory,
             oauth: OAuthParts { outbound: outbound(), ..OAuthParts::default() },
@@ -308,6 +311,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn http(mut self, change: impl FnOnce(&mut HttpSettings)) -> Self {
         change(&mut self.http);
+        self
+    }
+
+    /// Other settings of the server loop: connections and requests at once.
+    #[must_use]
+    pub fn serve(mut self, change: impl FnOnce(&mut ServeSettings)) -> Self {
+        change(&mut self.serve);
         self
     }
 }

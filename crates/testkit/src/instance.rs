@@ -22,7 +22,7 @@ use uuid::Uuid;
 use crate::builder::{MailWay, TestAppBuilder};
 use crate::entropy::SeededEntropy;
 use crate::storage::Data;
-use crate::time::{ManualClock, seconds};
+use crate::time::ManualClock;
 
 const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
 
@@ -64,11 +64,7 @@ impl Instance {
         let router = edge.wrap(router(app));
 
         let listener = TcpListener::from_std(ground.socket.try_clone().unwrap()).unwrap();
-        let settings = ServeSettings {
-            drain_timeout: seconds(5),
-            is_https: plan.http.is_https(),
-            ..ServeSettings::default()
-        };
+        let settings = ServeSettings { is_https: plan.http.is_https(), ..plan.serve.clone() };
         let (stop, stopped) = oneshot::channel();
         let server = tokio::spawn(serve(vec![listener], router, settings, async {
             let _ = stopped.await; // an app that was dropped stops as well

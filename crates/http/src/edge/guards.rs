@@ -1,4 +1,4 @@
-//! The guards inside the edge: size of the head, time of the answer, panics.
+//! The guards inside the edge: load, form of the head, time of the answer, panics.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -11,11 +11,22 @@ use futures_util::FutureExt;
 use http::{HeaderMap, StatusCode};
 
 use super::refuse;
-use crate::error::{ApiError, escape_control};
+use crate::error::{ApiError, codes, escape_control};
+use crate::serve::Overloaded;
 use crate::settings::HttpSettings;
 
+/// How long a client waits when too many requests are in flight. They end in milliseconds.
+const OVERLOAD_WAIT: Duration = Duration::from_secs(1);
+
+/// The refusal of a request over `server.max_requests`.
+pub(super) fn refuse_overload(request: &Request) -> Option<Response> {
+    request.extensions().get::<Overloaded>()?;
+    let message = "The service has more requests in flight than it takes at once.";
+    Some(refuse(ApiError::new(&codes::SERVICE_BUSY, message).retry_after(OVERLOAD_WAIT)))
+}
+
 /// The refusal of a URI or of headers over the limits.
-pub(super) fn refuse_size(settings: &HttpSettings, request: &Request) -> Option<Response> {
+pub(super) fn refuse_form(settings: &HttpSettings, request: &Request) -> Option<Response> {
     let uri_bytes = request.uri().path_and_query().map_or(0, |uri| uri.as_str().len());
     if uri_bytes > settings.uri_limit {
         return Some(refuse(ApiError::of_status(StatusCode::URI_TOO_LONG)));

@@ -16,6 +16,7 @@ pub(super) struct Activity {
 }
 
 /// A request in flight, until it is dropped.
+#[derive(Debug)]
 pub(super) struct InFlight(Arc<Activity>);
 
 /// What is to be done with a connection.

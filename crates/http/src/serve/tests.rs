@@ -8,6 +8,9 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
+mod floods;
+mod http2;
+
 struct Running {
     address: SocketAddr,
     stop: oneshot::Sender<()>,

@@ -60,6 +60,8 @@ pub struct ServerSettings {
     pub cross_site_apps: bool,
     /// Peers whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// Longest time for the first byte of a connection.
+    pub first_byte_timeout: Duration,
     /// Longest time for the head of a request.
     pub header_read_timeout: Duration,
     /// Longest time for the body of a request.
@@ -70,6 +72,8 @@ pub struct ServerSettings {
     pub drain_timeout: Duration,
     /// Connections open at once.
     pub max_connections: usize,
+    /// Requests in flight at once.
+    pub max_requests: usize,
     /// Largest body, in bytes.
     pub max_body_bytes: usize,
     /// Largest body of the profile calls, in bytes.
@@ -81,6 +85,12 @@ impl ServerSettings {
     #[must_use]
     pub const fn is_development(&self) -> bool {
         matches!(self.mode, Mode::Development)
+    }
+
+    /// Most connections of one client address: an eighth. There is no share of fewer than eight.
+    #[must_use]
+    pub const fn connection_share(&self) -> Option<usize> {
+        if self.max_connections < 8 { None } else { Some(self.max_connections / 8) }
     }
 
     /// `None` where the public URL is missing or bad; that and all else that is wrong is told.
@@ -110,11 +120,13 @@ impl ServerSettings {
             cors_origins,
             cross_site_apps: reader.flag("server.cross_site_apps"),
             trusted_proxies,
+            first_byte_timeout: reader.duration("server.first_byte_timeout"),
             header_read_timeout: reader.duration("server.header_read_timeout"),
             body_timeout: reader.duration("server.body_timeout"),
             request_timeout: reader.duration("server.request_timeout"),
             drain_timeout: reader.duration("server.drain_timeout"),
             max_connections: reader.number("server.max_connections"),
+            max_requests: reader.number("server.max_requests"),
             max_body_bytes: max_body_kib * 1024,
             max_profile_body_bytes: max_profile_body_kib * 1024,
         })

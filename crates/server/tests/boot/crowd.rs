@@ -1,10 +1,10 @@
 //! Connections: very many, very slow, and over what the settings allow.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::binary::Binary;
+use crate::binary::{Binary, Running};
 
 const ASK: &[u8] = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
@@ -51,6 +51,75 @@ async fn connections_over_the_limit_wait_for_their_turn() {
     drop((first, second));
 
     assert!(read_all(&mut third).await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn address_beyond_an_eighth_of_the_connections_is_closed_and_others_are_served() {
+    let running = Binary::new().set("limits.enabled=true").set("server.max_connections=16").serve().await;
+    let held =
+        (TcpStream::connect(running.address).await.unwrap(), TcpStream::connect(running.address).await);
+
+    for _ in 0..40 {
+        let mut beyond = TcpStream::connect(running.address).await.unwrap();
+        assert_eq!(read_all(&mut beyond).await, "");
+    }
+    let mut other = from_another_address(&running).await;
+    other.write_all(ASK).await.unwrap();
+
+    assert!(read_all(&mut other).await.starts_with("HTTP/1.1 200 "));
+    drop(held);
+}
+
+#[tokio::test]
+async fn trusted_proxy_holds_all_connections() {
+    let binary = Binary::new().set("limits.enabled=true").set("server.max_connections=16");
+    let running = binary.set("server.trusted_proxies=127.0.0.1").serve().await;
+    let mut held = Vec::new();
+    for _ in 0..16 {
+        held.push(TcpStream::connect(running.address).await.unwrap());
+    }
+
+    for mut stream in held {
+        stream.write_all(ASK).await.unwrap();
+        assert!(read_all(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    }
+}
+
+#[tokio::test]
+async fn silent_connection_is_closed_after_the_time_of_the_first_byte() {
+    let running = Binary::new().set("server.first_byte_timeout=50ms").serve().await;
+    let mut silent = TcpStream::connect(running.address).await.unwrap();
+
+    assert_eq!(read_all(&mut silent).await, "");
+
+    running.anon().get("/health/ready").send().await.expect(200);
+}
+
+#[tokio::test]
+async fn requests_beyond_the_bound_are_busy_and_the_log_names_the_setting() {
+    let running = Binary::new().set("server.max_requests=1").serve().await;
+    let mut held = TcpStream::connect(running.address).await.unwrap();
+    let head = "POST /api/auth/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n";
+    held.write_all(head.as_bytes()).await.unwrap();
+    held.read_exact(&mut [0; 25]).await.unwrap(); // 100 Continue
+
+    for _ in 0..5 {
+        running.anon().get("/api/auth/public-config").send().await.refused(503, "SERVICE_BUSY");
+    }
+    running.anon().get("/health/ready").send().await.expect(200);
+
+    held.write_all(b"{}").await.unwrap();
+    assert!(read_all(&mut held).await.starts_with("HTTP/1.1 400 "));
+    let said = running.stop().await;
+    assert_eq!(said.err.matches("server.max_requests").count(), 1, "{}", said.err);
+}
+
+/// A connection from 127.0.0.2.
+async fn from_another_address(running: &Running) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    socket.connect(running.address).await.unwrap()
 }
 
 #[tokio::test]

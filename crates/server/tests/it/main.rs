@@ -52,6 +52,7 @@ mod oauth_returns;
 mod oauth_state;
 mod openapi;
 mod outbox;
+mod overload;
 mod passwords;
 mod profile_etags;
 mod profile_fields;

@@ -1,6 +1,7 @@
 //! What goes over the socket: requests that no HTTP client sends, and the versions and framings that some do.
 
 use latchkey_testkit::{PASSWORD, Value, both_stores};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 both_stores! {
     async fn request_that_is_no_http_is_refused(app) {
@@ -65,6 +66,40 @@ both_stores! {
         let statuses: Vec<_> =
             answers.match_indices("HTTP/1.1 ").map(|(at, _)| &answers[at + 9..at + 12]).collect();
         assert_eq!(statuses, ["200", "404", "200"], "{answers}");
+    }
+
+    async fn half_closed_connection_gets_its_answers(app) {
+        app.user("ada").await;
+        let body = format!(r#"{{"email": "ada@example.org", "password": "{PASSWORD}"}}"#);
+        let post = format!(
+            "POST /api/auth/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let get = "GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n";
+
+        for requests in [get.to_owned(), post.clone(), format!("{get}{post}{get}")] {
+            let mut stream = app.connect().await;
+            stream.write_all(requests.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+            let mut answers = String::new();
+            stream.read_to_string(&mut answers).await.unwrap();
+
+            let wanted = requests.matches(" HTTP/1.1\r\n").count();
+            assert_eq!(answers.matches("HTTP/1.1 200 ").count(), wanted, "{requests}\n{answers}");
+        }
+    }
+
+    async fn half_closed_connection_with_half_a_request_is_refused(app) {
+        let head = "POST /api/auth/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+        for request in ["GET / HT", &format!("{head}Content-Length: 100\r\n\r\n{{")] {
+            let mut stream = app.connect().await;
+            stream.write_all(request.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+
+            assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{request}: {answer}");
+        }
     }
 
     async fn chunked_body_is_read(app) {
