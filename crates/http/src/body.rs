@@ -48,7 +48,7 @@ where
         let form = std::str::from_utf8(&bytes)
             .map_err(|_| ApiError::new(&codes::VALIDATION_ERROR, "The body is not a form in UTF-8."))?;
         let query = parts.uri.query().unwrap_or_default();
-        Ok(Self(Query::new(&format!("{query}&{form}"))))
+        Query::parse(&format!("{query}&{form}")).map(Self)
     }
 }
 

@@ -86,7 +86,7 @@ impl ClientInfo {
             origin: text_of(headers, &ORIGIN),
             host: text_of(headers, &HOST).or_else(authority),
             sec_fetch_site: text_of(headers, &SEC_FETCH_SITE),
-            client_type: ClientType::of(&Query::new(parts.uri.query().unwrap_or_default()))?,
+            client_type: ClientType::of(&Query::parse(parts.uri.query().unwrap_or_default())?)?,
         })
     }
 
@@ -175,7 +175,7 @@ mod tests {
             ("client_type=desktop", ClientType::Desktop),
             ("client_type=server", ClientType::Server),
         ] {
-            assert_eq!(ClientType::of(&Query::new(query)).unwrap(), wanted, "{query}");
+            assert_eq!(ClientType::of(&Query::parse(query).unwrap()).unwrap(), wanted, "{query}");
         }
     }
 

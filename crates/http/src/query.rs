@@ -1,10 +1,15 @@
 //! Query strings, read strictly: a known parameter is given once and decodes. Unknown parameters are ignored.
 
+use std::collections::HashMap;
+
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use latchkey_domain::page::Page;
 
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, Result, codes};
+
+/// Most parameters of a query string, and of a form with its query string.
+const MOST_PARAMETERS: usize = 64;
 
 /// The query string of a request. A parameter is only looked at when it is asked for, so that unknown ones may be
 /// anything.
@@ -14,14 +19,15 @@ pub struct Query {
 }
 
 impl Query {
-    /// Takes a query string without its `?` (`application/x-www-form-urlencoded`, WHATWG URL section 5).
-    #[must_use]
-    pub fn new(text: &str) -> Self {
+    /// Reads a query string without its `?` (`application/x-www-form-urlencoded`, WHATWG URL section 5), in linear
+    /// time. More than 64 parameters: 400.
+    pub fn parse(text: &str) -> Result<Self> {
+        check_parameter_count(text)?;
         let pair = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Some((decode(name)?, value.to_owned()))
         };
-        Self { pairs: text.split('&').filter(|text| !text.is_empty()).filter_map(pair).collect() }
+        Ok(Self { pairs: parameters(text).filter_map(pair).collect() })
     }
 
     /// The parameter's value; `None` where it is not given. Given twice, or with bytes that are no text: 400.
@@ -29,13 +35,9 @@ impl Query {
         let mut values = self.pairs.iter().filter(|pair| pair.0 == name).map(|pair| &pair.1);
         let Some(value) = values.next() else { return Ok(None) };
         if values.next().is_some() {
-            return Err(ApiError::validation(name, "is given twice"));
+            return Err(given_twice(name));
         }
-        match decode(value) {
-            Some(value) if !value.contains('\0') => Ok(Some(value)),
-            Some(_) => Err(ApiError::validation(name, "must not contain the character U+0000")),
-            None => Err(ApiError::validation(name, "must be percent-encoded UTF-8")),
-        }
+        read(name, value).map(Some)
     }
 
     /// The same where the parameter must be there and must not be empty.
@@ -50,16 +52,51 @@ impl Query {
     /// All parameters, each read as by [`Query::optional`], in the order of their first appearance. For operations
     /// that pass parameters on.
     pub fn all(&self) -> Result<Vec<(String, String)>> {
-        let read = |name: &String| Ok((name.clone(), self.optional(name)?.unwrap_or_default()));
-        self.pairs.iter().map(|pair| read(&pair.0)).collect()
+        let mut times = HashMap::with_capacity(self.pairs.len());
+        for (name, _) in &self.pairs {
+            *times.entry(name.as_str()).or_insert(0_u32) += 1;
+        }
+        let read = |(name, value): &(String, String)| match times.get(name.as_str()) {
+            Some(1) => Ok((name.clone(), read(name, value)?)),
+            _ => Err(given_twice(name)),
+        };
+        self.pairs.iter().map(read).collect()
+    }
+}
+
+/// Refuses more parameters than a query string may have; looks no further than the first one too many.
+pub(crate) fn check_parameter_count(text: &str) -> Result<()> {
+    if parameters(text).nth(MOST_PARAMETERS).is_none() {
+        return Ok(());
+    }
+    let message = format!("The query string has more than {MOST_PARAMETERS} parameters.");
+    let next_action = format!("Send at most {MOST_PARAMETERS} parameters.");
+    Err(ApiError::new(&codes::VALIDATION_ERROR, message).next_action(next_action))
+}
+
+/// The parameters as sent. Two separators in a row have none between them.
+fn parameters(text: &str) -> impl Iterator<Item = &str> {
+    text.split('&').filter(|text| !text.is_empty())
+}
+
+fn given_twice(name: &str) -> ApiError {
+    ApiError::validation(name, "is given twice")
+}
+
+/// The decoded value of the parameter `name`.
+fn read(name: &str, value: &str) -> Result<String> {
+    match decode(value) {
+        Some(value) if !value.contains('\0') => Ok(value),
+        Some(_) => Err(ApiError::validation(name, "must not contain the character U+0000")),
+        None => Err(ApiError::validation(name, "must be percent-encoded UTF-8")),
     }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Query {
-    type Rejection = std::convert::Infallible;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::new(parts.uri.query().unwrap_or_default()))
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
+        Self::parse(parts.uri.query().unwrap_or_default())
     }
 }
 
@@ -107,13 +144,17 @@ mod tests {
 
     use super::*;
 
+    fn query(text: &str) -> Query {
+        Query::parse(text).unwrap()
+    }
+
     fn refusal(result: Result<impl Sized>) -> String {
         result.err().expect("refused").message
     }
 
     #[test]
     fn values_decode() {
-        let query = Query::new("q=a+b%20c%C3%A4%2B&limit=20&flag&=x");
+        let query = query("q=a+b%20c%C3%A4%2B&limit=20&flag&=x");
         assert_eq!(query.optional("q").unwrap().as_deref(), Some("a b cä+"));
         assert_eq!(query.required("limit").unwrap(), "20");
         assert_eq!(query.optional("flag").unwrap().as_deref(), Some(""));
@@ -122,40 +163,71 @@ mod tests {
 
     #[test]
     fn known_parameter_given_twice_is_refused() {
-        let query = Query::new("q=a&limit=1&%71=b");
+        let query = query("q=a&limit=1&%71=b");
         assert_eq!(refusal(query.optional("q")), "`q` is given twice");
     }
 
     #[test]
     fn bad_bytes_in_a_known_parameter_are_refused() {
         for text in ["q=%", "q=%4", "q=%zz", "q=%ff", "q=%ed%a0%80", "q=%+1"] {
-            assert_eq!(
-                refusal(Query::new(text).optional("q")),
-                "`q` must be percent-encoded UTF-8",
-                "{text}"
-            );
+            assert_eq!(refusal(query(text).optional("q")), "`q` must be percent-encoded UTF-8", "{text}");
         }
-        assert_eq!(refusal(Query::new("q=%00").optional("q")), "`q` must not contain the character U+0000");
+        assert_eq!(refusal(query("q=%00").optional("q")), "`q` must not contain the character U+0000");
     }
 
     #[test]
     fn unknown_parameters_may_be_anything() {
-        let query = Query::new("x=%&%ff=1&x=2&&=&q=a");
+        let query = query("x=%&%ff=1&x=2&&=&q=a");
         assert_eq!(query.required("q").unwrap(), "a");
     }
 
     #[test]
     fn required_parameter_is_there_and_not_empty() {
-        assert_eq!(refusal(Query::new("").required("token")), "`token` is required");
-        assert_eq!(refusal(Query::new("token=").required("token")), "`token` must not be empty");
-        assert_eq!(refusal(Query::new("token").required("token")), "`token` must not be empty");
+        assert_eq!(refusal(query("").required("token")), "`token` is required");
+        assert_eq!(refusal(query("token=").required("token")), "`token` must not be empty");
+        assert_eq!(refusal(query("token").required("token")), "`token` must not be empty");
+    }
+
+    #[test]
+    fn sixty_four_parameters_pass_and_one_more_is_refused() {
+        let most = (0..64).map(|number| format!("p{number}=1")).collect::<Vec<_>>().join("&");
+        assert_eq!(query(&format!("&&{most}&&")).all().unwrap().len(), 64);
+
+        let refused = Query::parse(&format!("{most}&q=1")).err().expect("refused");
+
+        assert_eq!(refused.message, "The query string has more than 64 parameters.");
+        assert_eq!(refused.code, "VALIDATION_ERROR");
+    }
+
+    #[test]
+    fn name_given_twice_is_refused_among_all() {
+        assert_eq!(refusal(query("a=1&b=2&%62=3").all()), "`b` is given twice");
+        assert_eq!(refusal(query("a=%zz").all()), "`a` must be percent-encoded UTF-8");
     }
 
     proptest! {
         #[test]
+        fn parameters_are_those_of_form_urlencoded(
+            text in "([a-c]|%6[1-4]|%C3%A4|%26|[=&+ä]){0,40}",
+        ) {
+            let wanted: Vec<(String, String)> =
+                form_urlencoded::parse(text.as_bytes()).into_owned().collect();
+            let mut names: Vec<_> = wanted.iter().map(|pair| &pair.0).collect();
+            names.sort_unstable();
+            let is_unique = names.windows(2).all(|pair| pair[0] != pair[1]);
+
+            match query(&text).all() {
+                Ok(found) => prop_assert_eq!(found, wanted),
+                Err(refused) => {
+                    prop_assert!(!is_unique && refused.message.ends_with("is given twice"), "{}", text);
+                }
+            }
+        }
+
+        #[test]
         fn encoded_text_reads_back(text in "[^\0]{0,30}") {
             let encoded = form_urlencoded::Serializer::new(String::new()).append_pair("q", &text).finish();
-            prop_assert_eq!(Query::new(&encoded).optional("q").unwrap().unwrap(), text);
+            prop_assert_eq!(query(&encoded).optional("q").unwrap().unwrap(), text);
         }
     }
 }

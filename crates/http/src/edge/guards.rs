@@ -12,6 +12,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::refuse;
 use crate::error::{ApiError, codes, escape_control};
+use crate::query::check_parameter_count;
 use crate::serve::Overloaded;
 use crate::settings::HttpSettings;
 
@@ -35,7 +36,7 @@ pub(super) fn refuse_form(settings: &HttpSettings, request: &Request) -> Option<
     if headers.len() > settings.header_count_limit || bytes_of(headers) > settings.header_bytes_limit {
         return Some(refuse(ApiError::of_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)));
     }
-    None
+    check_parameter_count(request.uri().query().unwrap_or_default()).err().map(refuse)
 }
 
 /// Catches panics, and refuses to take longer. What waits is dropped. A storage call that has begun is atomic: on SQLite

@@ -27,7 +27,8 @@ const HTML: &str = "text/html";
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What every answer to a request can be, whatever the route.
-const ALWAYS: [&ErrorCode; 4] = [&URI_TOO_LONG, &HEADERS_TOO_LARGE, &INTERNAL_ERROR, &SERVICE_BUSY];
+const ALWAYS: [&ErrorCode; 5] =
+    [&VALIDATION_ERROR, &URI_TOO_LONG, &HEADERS_TOO_LARGE, &INTERNAL_ERROR, &SERVICE_BUSY];
 /// What a body can cause.
 const OF_A_BODY: [&ErrorCode; 4] =
     [&VALIDATION_ERROR, &REQUEST_TIMEOUT, &PAYLOAD_TOO_LARGE, &UNSUPPORTED_MEDIA_TYPE];
@@ -64,9 +65,6 @@ impl Operation {
     ) -> Self {
         let mut errors = ALWAYS.to_vec();
         errors.push(&STORAGE_UNAVAILABLE);
-        if path.contains('{') {
-            errors.push(&VALIDATION_ERROR); // they all read the client, and with it `client_type`, given once
-        }
         Self {
             method,
             path,

@@ -51,6 +51,37 @@ both_stores! {
         }
     }
 
+    async fn more_than_sixty_four_parameters_are_refused_before_any_work(app) {
+        let most = (0..64).map(|number| format!("x{number}=1")).collect::<Vec<_>>().join("&");
+        for path in [
+            "/api/auth/public-config",
+            "/api/profiles/search",
+            "/api/auth/oauth/google",
+            "/api/auth/email/verify-link",
+            "/api/auth/users",
+            "/health/ready",
+            "/nothing",
+        ] {
+            let within = app.anon().get(&format!("{path}?&&{most}&")).send().await;
+            assert!(!within.text().contains("64 parameters"), "{path}: {within:?}");
+
+            let beyond = app.anon().get(&format!("{path}?{most}&y")).send().await;
+
+            let refusal = beyond.refused(400, "VALIDATION_ERROR");
+            assert_eq!(refusal["message"], "The query string has more than 64 parameters.", "{path}");
+        }
+    }
+
+    async fn form_of_more_than_sixty_four_parameters_is_no_return(app) {
+        let form = (0..65).map(|number| format!("x{number}=1")).collect::<Vec<_>>().join("&");
+        let head = "POST /api/auth/oauth/google/callback HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+                    Content-Type: application/x-www-form-urlencoded\r\n";
+
+        let answer = app.raw(format!("{head}Content-Length: {}\r\n\r\n{form}", form.len()).as_bytes()).await;
+
+        assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("text/html"), "{answer}");
+    }
+
     async fn unknown_parameter_may_be_anything(app) {
         for query in ["?x=%ff&x=%", "?=&&&", "?%00=1&%00=2", "?", "?x[]=1&x[]=2"] {
             app.anon().get(&format!("/api/auth/public-config{query}")).send().await.expect(200);
