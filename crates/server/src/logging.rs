@@ -10,10 +10,15 @@ use tracing_subscriber::EnvFilter;
 pub use self::lines::LogThread;
 use crate::settings::{LogFormat, LogSettings};
 
+/// What holds unless `log.level` names the same module: the HTTP/2 library warns of every connection that misbehaves,
+/// so a flood of those would flood the log.
+const QUIET: &str = "h2=error";
+
 /// Sets up the log of this process, panics included. It is written until what this answers is dropped.
 pub fn start(settings: &LogSettings) -> std::io::Result<LogThread> {
     let (lines, thread) = lines::start(std::io::stderr())?;
-    let filter = EnvFilter::try_new(&settings.level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter =
+        EnvFilter::try_new(format!("{QUIET},{}", settings.level)).unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines);
     match settings.format {
         LogFormat::Json => builder.json().flatten_event(true).init(),

@@ -99,9 +99,9 @@ async fn silent_connection_is_closed_after_the_time_of_the_first_byte() {
 async fn requests_beyond_the_bound_are_busy_and_the_log_names_the_setting() {
     let running = Binary::new().set("server.max_requests=1").serve().await;
     let mut held = TcpStream::connect(running.address).await.unwrap();
-    let head = "POST /api/auth/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+    let request = "POST /api/auth/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
                 Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n";
-    held.write_all(head.as_bytes()).await.unwrap();
+    held.write_all(request.as_bytes()).await.unwrap();
     held.read_exact(&mut [0; 25]).await.unwrap(); // 100 Continue
 
     for _ in 0..5 {
@@ -113,6 +113,26 @@ async fn requests_beyond_the_bound_are_busy_and_the_log_names_the_setting() {
     assert!(read_all(&mut held).await.starts_with("HTTP/1.1 400 "));
     let said = running.stop().await;
     assert_eq!(said.err.matches("server.max_requests").count(), 1, "{}", said.err);
+}
+
+#[tokio::test]
+async fn connections_that_reset_their_streams_rapidly_are_ended_and_leave_the_log_quiet() {
+    let running = Binary::new().serve().await;
+    let preface = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &[0, 0, 0, 4, 0, 0, 0, 0, 0]].concat(); // with SETTINGS
+    let pair = |stream: u8| {
+        let get = [0, 0, 6, 1, 5, 0, 0, 0, stream, 0x82, 0x86, 0x84, 0x41, 1, b'x'];
+        [&get[..], &[0, 0, 4, 3, 0, 0, 0, 0, stream, 0, 0, 0, 8]].concat() // RST_STREAM, CANCEL
+    };
+    let storm = (1..=255).step_by(2).fold(preface, |storm, stream| [storm, pair(stream)].concat());
+
+    for _ in 0..5 {
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        let _ = stream.write_all(&storm).await;
+        read_all(&mut stream).await; // comes to an end
+    }
+
+    let said = running.stop().await;
+    assert!(!said.err.contains("h2::"), "{}", said.err);
 }
 
 /// A connection from 127.0.0.2.
