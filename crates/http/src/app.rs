@@ -6,7 +6,7 @@ use axum::extract::FromRef;
 use latchkey_service::Service;
 use latchkey_service::settings::SettingsInForce;
 
-use crate::cookies::RefreshCookies;
+use crate::cookies::Cookie;
 use crate::origin::KnownOrigins;
 use crate::settings::HttpSettings;
 
@@ -19,8 +19,8 @@ pub struct App {
     pub settings: Arc<HttpSettings>,
     /// The web pages that may call with a cookie.
     pub origins: KnownOrigins,
-    /// How the refresh cookie is written.
-    pub cookies: RefreshCookies,
+    /// The refresh cookie.
+    pub refresh_cookie: Cookie,
 }
 
 impl App {
@@ -36,7 +36,7 @@ impl App {
         };
         Self {
             origins: KnownOrigins::new(&settings, Arc::new(listed)),
-            cookies: RefreshCookies::new(&settings),
+            refresh_cookie: Cookie::refresh(&settings),
             settings: Arc::new(settings),
             service,
         }

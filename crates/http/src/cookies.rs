@@ -1,6 +1,7 @@
-//! The refresh cookie: its name and attributes (RFC 6265bis), reading and writing. What the token in it is worth is
-//! not known here.
+//! The cookies of the service: names and attributes (RFC 6265bis), reading and writing. The worth of a value is not
+//! known here.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{COOKIE, InvalidHeaderValue};
@@ -8,70 +9,80 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::settings::HttpSettings;
 
-/// The name where the cookie is `Secure`; the prefix makes browsers insist on it.
-const SECURE_NAME: &str = "__Secure-latchkey_refresh";
-/// The name in development over plain http.
-const PLAIN_NAME: &str = "latchkey_refresh";
+/// Makes browsers insist on `Secure`.
+const SECURE_PREFIX: &str = "__Secure-";
 
-/// The value of the refresh cookie. Not verified, no Debug.
+/// The value of a cookie. Not verified, no Debug.
 #[derive(Clone, PartialEq, Eq)]
-pub struct RefreshCookie(String);
+pub struct CookieValue(String);
 
-impl RefreshCookie {
-    /// The text, for the refresh.
+impl CookieValue {
+    /// The text, for verification.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// How the refresh cookie is written and read under the settings.
-#[derive(Debug, Clone, Copy)]
-pub struct RefreshCookies {
-    name: &'static str,
+/// Name and attributes of one cookie under the settings. Always `HttpOnly`, never with a `Domain`.
+#[derive(Debug, Clone)]
+pub struct Cookie {
+    name: Arc<str>,
+    path: &'static str,
     is_secure: bool,
     same_site: &'static str,
 }
 
-impl RefreshCookies {
-    /// `Secure` unless the service runs in development under an http address; `SameSite=Lax`, or `None` for apps on
-    /// other sites. Browsers take `None` only together with `Secure`.
+impl Cookie {
+    /// The refresh cookie. `SameSite=Lax`, or `None` for apps on other sites; browsers take `None` only together with
+    /// `Secure`.
     #[must_use]
-    pub fn new(settings: &HttpSettings) -> Self {
+    pub fn refresh(settings: &HttpSettings) -> Self {
+        let lax = Self::new(settings, "", "/api/auth");
+        let crosses_sites = settings.cross_site_apps && lax.is_secure;
+        Self { same_site: if crosses_sites { "None" } else { "Lax" }, ..lax }
+    }
+
+    /// `Secure` unless the service runs in development under an http address. There the port stands in the name,
+    /// because cookies know no ports: two services on one host would overwrite each other's.
+    fn new(settings: &HttpSettings, suffix: &str, path: &'static str) -> Self {
         let is_secure = settings.is_https() || !settings.development;
-        Self {
-            name: if is_secure { SECURE_NAME } else { PLAIN_NAME },
-            is_secure,
-            same_site: if settings.cross_site_apps && is_secure { "None" } else { "Lax" },
-        }
+        let base = &settings.cookie_name;
+        let port = settings.public_url.port_or_known_default().unwrap_or(80);
+        let name = if is_secure {
+            format!("{SECURE_PREFIX}{base}{suffix}")
+        } else {
+            format!("{base}{suffix}_{port}")
+        };
+        Self { name: name.into(), path, is_secure, same_site: "Lax" }
     }
 
     /// The cookie's name.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// The refresh cookie of a request.
+    /// The cookie of a request.
     ///
     /// Given twice with different values it counts as missing: a host beside ours can set a cookie of this name for
     /// the common parent domain, and neither order nor name tells which is ours. Taking one of them would let that
     /// host put its own session under a visitor. The same value twice is one cookie.
     #[must_use]
-    pub fn read(&self, headers: &HeaderMap) -> Option<RefreshCookie> {
+    pub fn read(&self, headers: &HeaderMap) -> Option<CookieValue> {
         let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
         let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut values = pairs.filter(|(name, _)| *name == self.name).map(|(_, value)| value);
+        let mut values = pairs.filter(|(name, _)| *name == &*self.name).map(|(_, value)| value);
         let first = values.next()?;
         if first.is_empty() || values.any(|other| other != first) {
             return None;
         }
-        Some(RefreshCookie(first.to_owned()))
+        Some(CookieValue(first.to_owned()))
     }
 
-    /// `Set-Cookie` that stores `token` for `max_age` (whole seconds, rounded down).
-    pub fn set(&self, token: &str, max_age: Duration) -> Result<HeaderValue, InvalidHeaderValue> {
-        self.header(token, max_age.as_secs())
+    /// `Set-Cookie` that stores `value` for `max_age` (whole seconds, rounded down).
+    pub fn set(&self, value: &str, max_age: Duration) -> Result<HeaderValue, InvalidHeaderValue> {
+        self.header(value, max_age.as_secs())
     }
 
     /// `Set-Cookie` that removes the cookie.
@@ -80,11 +91,10 @@ impl RefreshCookies {
     }
 
     fn header(&self, value: &str, max_age: u64) -> Result<HeaderValue, InvalidHeaderValue> {
-        let Self { name, same_site, .. } = self;
+        let Self { name, path, same_site, .. } = self;
         let secure = if self.is_secure { "; Secure" } else { "" };
-        let text = format!(
-            "{name}={value}; Path=/api/auth; Max-Age={max_age}; HttpOnly{secure}; SameSite={same_site}"
-        );
+        let text =
+            format!("{name}={value}; Path={path}; Max-Age={max_age}; HttpOnly{secure}; SameSite={same_site}");
         let mut header = HeaderValue::from_str(&text)?;
         header.set_sensitive(true); // kept out of Debug output, and out of HTTP/2 header tables
         Ok(header)
@@ -96,9 +106,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn cookies(public_url: &str, development: bool, cross_site_apps: bool) -> RefreshCookies {
+    fn refresh(public_url: &str, development: bool, cross_site_apps: bool) -> Cookie {
         let settings = HttpSettings::new(public_url.parse().unwrap(), development);
-        RefreshCookies::new(&HttpSettings { cross_site_apps, ..settings })
+        Cookie::refresh(&HttpSettings { cross_site_apps, ..settings })
     }
 
     fn read(lines: &[&str]) -> Option<String> {
@@ -106,14 +116,14 @@ mod tests {
         for line in lines {
             headers.append(COOKIE, HeaderValue::from_str(line).unwrap());
         }
-        let cookie = cookies("https://id.example.org", false, false).read(&headers);
+        let cookie = refresh("https://id.example.org", false, false).read(&headers);
         cookie.map(|cookie| cookie.expose().to_owned())
     }
 
     #[test]
     fn cookie_has_the_attributes_of_the_policy() {
         let header =
-            cookies("https://id.example.org", false, false).set("abc", Duration::from_mins(1)).unwrap();
+            refresh("https://id.example.org", false, false).set("abc", Duration::from_mins(1)).unwrap();
         let wanted =
             "__Secure-latchkey_refresh=abc; Path=/api/auth; Max-Age=60; HttpOnly; Secure; SameSite=Lax";
         assert_eq!(header, wanted);
@@ -123,21 +133,46 @@ mod tests {
     #[test]
     fn cross_site_apps_get_same_site_none() {
         let header =
-            cookies("https://id.example.org", false, true).set("abc", Duration::from_mins(1)).unwrap();
+            refresh("https://id.example.org", false, true).set("abc", Duration::from_mins(1)).unwrap();
         assert!(header.to_str().unwrap().ends_with("; Secure; SameSite=None"));
     }
 
     #[test]
     fn only_development_over_http_goes_without_secure() {
-        let header = cookies("http://localhost:8700", true, true).set("abc", Duration::from_mins(1)).unwrap();
-        assert_eq!(header, "latchkey_refresh=abc; Path=/api/auth; Max-Age=60; HttpOnly; SameSite=Lax");
-        assert_eq!(cookies("http://localhost:8700", false, false).name(), SECURE_NAME);
-        assert_eq!(cookies("https://localhost:8700", true, false).name(), SECURE_NAME);
+        let header = refresh("http://localhost:8700", true, true).set("abc", Duration::from_mins(1)).unwrap();
+        assert_eq!(header, "latchkey_refresh_8700=abc; Path=/api/auth; Max-Age=60; HttpOnly; SameSite=Lax");
+        for (public_url, development) in [("http://localhost:8700", false), ("https://localhost:8700", true)]
+        {
+            let cookie = refresh(public_url, development, false);
+            assert_eq!(cookie.name(), "__Secure-latchkey_refresh", "{public_url}");
+            assert!(cookie.clear().unwrap().to_str().unwrap().contains("; Secure;"), "{public_url}");
+        }
+    }
+
+    #[test]
+    fn port_in_development_is_the_one_of_the_public_url() {
+        for (public_url, wanted) in [
+            ("http://localhost", "latchkey_refresh_80"),
+            ("http://localhost:80", "latchkey_refresh_80"),
+            ("http://[::1]:8701", "latchkey_refresh_8701"),
+        ] {
+            assert_eq!(refresh(public_url, true, false).name(), wanted);
+        }
+    }
+
+    #[test]
+    fn name_of_the_settings_comes_between_prefix_and_port() {
+        let named = |public_url: &str, development| {
+            let settings = HttpSettings::new(public_url.parse().unwrap(), development);
+            Cookie::refresh(&HttpSettings { cookie_name: "shop".to_owned(), ..settings })
+        };
+        assert_eq!(named("https://id.example.org:8443", false).name(), "__Secure-shop");
+        assert_eq!(named("http://localhost:8700", true).name(), "shop_8700");
     }
 
     #[test]
     fn clearing_has_the_same_name_and_path() {
-        let header = cookies("https://id.example.org", false, false).clear().unwrap();
+        let header = refresh("https://id.example.org", false, false).clear().unwrap();
         assert_eq!(
             header,
             "__Secure-latchkey_refresh=; Path=/api/auth; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
@@ -162,7 +197,7 @@ mod tests {
 
     #[test]
     fn token_cannot_break_out_of_the_header() {
-        let cookies = cookies("https://id.example.org", false, false);
-        assert!(cookies.set("a\r\nSet-Cookie: x=y", Duration::ZERO).is_err());
+        let cookie = refresh("https://id.example.org", false, false);
+        assert!(cookie.set("a\r\nSet-Cookie: x=y", Duration::ZERO).is_err());
     }
 }

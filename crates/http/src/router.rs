@@ -6,8 +6,8 @@ use axum::routing::{delete, get, patch, post};
 use crate::app::App;
 use crate::caller::public_calls;
 use crate::endpoints::auth::{
-    audit, config, email, id_token, identities, logout, oauth, password, public_config, refresh, sessions,
-    users,
+    audit, config, csrf, email, id_token, identities, logout, oauth, password, public_config, refresh,
+    sessions, users,
 };
 use crate::endpoints::{auth, dev, docs, health, jwks, openapi, profiles};
 
@@ -70,6 +70,7 @@ fn open() -> Router<App> {
             get(oauth::callback::custom).post(oauth::callback::custom_form),
         )
         .route("/api/auth/refresh", post(refresh::refresh))
+        .route("/api/auth/csrf", get(csrf::get))
         .route("/api/auth/logout", post(logout::logout))
         .route("/.well-known/jwks.json", get(jwks::get))
         .route("/health/live", get(health::live))

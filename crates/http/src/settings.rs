@@ -18,6 +18,8 @@ pub struct HttpSettings {
     pub trusted_proxies: Vec<IpNet>,
     /// The apps live on other sites than the service: the refresh cookie is `SameSite=None`.
     pub cross_site_apps: bool,
+    /// The refresh cookie's name before prefix and port (`server.cookie_name`).
+    pub cookie_name: String,
     /// Most bytes of a body.
     pub body_limit: usize,
     /// Most bytes of a body on profile routes.
@@ -43,6 +45,7 @@ impl HttpSettings {
             development,
             trusted_proxies: Vec::new(),
             cross_site_apps: false,
+            cookie_name: "latchkey_refresh".to_owned(),
             body_limit: 64 * 1024,
             profile_body_limit: 256 * 1024,
             body_timeout: Duration::from_secs(10),

@@ -134,6 +134,7 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
     HttpSettings {
         trusted_proxies: server.trusted_proxies.clone(),
         cross_site_apps: server.cross_site_apps,
+        cookie_name: server.cookie_name.clone(),
         body_limit: server.max_body_bytes,
         profile_body_limit: server.max_profile_body_bytes,
         body_timeout: server.body_timeout,
@@ -340,6 +341,7 @@ fn limits(settings: &Settings) -> LimitsConfig {
         verification_address: limits.verification_per_address,
         refresh_address: limits.refresh_per_address,
         public_read_address: limits.search_per_address,
+        csrf_address: limits.csrf_per_address,
         oauth_address: limits.oauth_per_address,
         admin_address: limits.admin_failures_per_address,
     }

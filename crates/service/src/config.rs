@@ -112,6 +112,8 @@ pub struct LimitsConfig {
     pub refresh_address: Rate,
     /// Searches and public profiles for one client.
     pub public_read_address: Rate,
+    /// CSRF tokens of the cookie for one client.
+    pub csrf_address: Rate,
     /// Sign-ins through providers that one client begins or ends.
     pub oauth_address: Rate,
     /// Refused admin keys of one client.
@@ -144,6 +146,7 @@ impl Default for LimitsConfig {
             verification_address: rate(30, 900),
             refresh_address: rate(300, 300),
             public_read_address: rate(600, 60),
+            csrf_address: rate(600, 60),
             oauth_address: rate(300, 300),
             admin_address: rate(10, 900),
         }

@@ -32,6 +32,7 @@ enum Coarse {
     OAuth,
     UnknownState,
     PublicRead,
+    CsrfToken,
 }
 
 /// The buckets of this instance, by limit and network. They never leave the process, so no hash stands for the address
@@ -155,6 +156,11 @@ impl Limits {
         self.take_here(Coarse::PublicRead, address, now)
     }
 
+    /// Takes from this instance's bucket for CSRF tokens.
+    pub fn take_csrf_token(&self, address: ClientAddress, now: Timestamp) -> Result<()> {
+        self.take_here(Coarse::CsrfToken, address, now)
+    }
+
     /// Forgets buckets that are full again; answers how many.
     pub fn sweep(&self, now: Timestamp) -> usize {
         let mut local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,6 +179,7 @@ impl Limits {
             Coarse::Refresh => self.config.refresh_address,
             Coarse::OAuth | Coarse::UnknownState => self.config.oauth_address,
             Coarse::PublicRead => self.config.public_read_address,
+            Coarse::CsrfToken => self.config.csrf_address,
         }
     }
 
@@ -203,6 +210,7 @@ impl Coarse {
             Self::OAuth => "sign-in through providers, per address",
             Self::UnknownState => "unknown OAuth states, per address",
             Self::PublicRead => "search and public profile, per address",
+            Self::CsrfToken => "CSRF token of the cookie, per address",
         }
     }
 }

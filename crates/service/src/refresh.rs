@@ -1,7 +1,7 @@
 //! refreshSession: a new access token and the next refresh token.
 
 use latchkey_domain::audit::{Actor, AuditKind};
-use latchkey_domain::client::Client;
+use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_store::{RefreshOutcome, RefreshSession};
@@ -55,6 +55,25 @@ impl Service {
                 Err(Error::Unauthorized)
             }
             RefreshOutcome::Refused => Err(Error::Unauthorized),
+        }
+    }
+
+    /// The CSRF token of a refresh token that is good: the current one, or one that was just replaced. Every call counts
+    /// against the limit, with a token or without.
+    pub async fn csrf_token(
+        &self,
+        presented: Option<RefreshToken>,
+        address: ClientAddress,
+    ) -> Result<String> {
+        let now = self.clock.now();
+        self.limits.take_csrf_token(address, now)?;
+        let token = presented.ok_or(Error::Unauthorized)?;
+        let family = token.family_hash();
+        let grace = self.config.lifetimes.refresh_grace;
+        if self.store.is_refresh_token_good(family, token.hash(), grace, now).await? {
+            Ok(self.keys.csrf_token(&family))
+        } else {
+            Err(Error::Unauthorized)
         }
     }
 

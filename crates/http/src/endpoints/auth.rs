@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod config;
+pub mod csrf;
 pub mod email;
 pub mod id_token;
 pub mod identities;

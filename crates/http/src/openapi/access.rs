@@ -33,6 +33,8 @@ pub(super) enum Access {
     PublicOrAdmin,
     /// For the holder of a refresh token: the cookie, or the token in the body.
     Refresh,
+    /// For the holder of the refresh cookie alone.
+    Cookie,
     /// For the holder of a session, by whatever it has; also for anybody, to no effect.
     SignOut,
 }
@@ -47,7 +49,7 @@ impl Access {
             Self::User => &[USER_TOKEN],
             Self::Admin => &[ADMIN_KEY, ADMIN_KEY_HEADER],
             Self::PublicOrAdmin => &["", ANON_KEY, ADMIN_KEY, ADMIN_KEY_HEADER],
-            Self::Refresh => &["", REFRESH_COOKIE],
+            Self::Refresh | Self::Cookie => &["", REFRESH_COOKIE],
             Self::SignOut => &["", USER_TOKEN, REFRESH_COOKIE],
         };
         schemes.iter().map(|name| requirement(name)).collect()
@@ -64,6 +66,7 @@ impl Access {
                 vec![&AUTH_UNAUTHORIZED, &ADMIN_UNAUTHORIZED, &FORBIDDEN, &TOO_MANY_REQUESTS]
             }
             Self::Refresh => vec![&AUTH_UNAUTHORIZED, &FORBIDDEN, &INVALID_CSRF_TOKEN],
+            Self::Cookie => vec![&AUTH_UNAUTHORIZED, &FORBIDDEN],
             Self::SignOut => vec![&FORBIDDEN, &INVALID_CSRF_TOKEN],
         }
     }
@@ -82,8 +85,9 @@ pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
     let admin = bearer().description(Some("An admin key of this service."));
     let cookie = ApiKeyValue::with_description(
         COOKIE_NAME,
-        "The refresh token of clients of type `web`, set by the service and sent by the browser; `latchkey_refresh` \
-         in development over http. Goes together with `X-CSRF-Token`.",
+        "The refresh token of clients of type `web`, set by the service and sent by the browser. Its \
+         name follows `server.cookie_name`; in development over http it goes without the prefix and with `_` and the \
+         port behind. Goes together with `X-CSRF-Token`.",
     );
     let api_key = ApiKeyValue::with_description("X-API-Key", "An admin key of this service.");
     [

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::*;
-use crate::cookies::RefreshCookies;
+use crate::cookies::Cookie;
 use crate::error::catalogue;
 use crate::settings::HttpSettings;
 
@@ -140,5 +140,5 @@ fn whatever_takes_a_body_can_refuse_it() {
 #[test]
 fn cookie_has_the_name_that_is_set() {
     let settings = HttpSettings::new("https://id.example.org".parse().unwrap(), false);
-    assert_eq!(RefreshCookies::new(&settings).name(), access::COOKIE_NAME);
+    assert_eq!(Cookie::refresh(&settings).name(), access::COOKIE_NAME);
 }

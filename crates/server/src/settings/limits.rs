@@ -34,6 +34,8 @@ pub struct LimitSettings {
     pub refresh_per_address: Rate,
     /// Searches and public profiles from one address.
     pub search_per_address: Rate,
+    /// CSRF tokens of the cookie for one address.
+    pub csrf_per_address: Rate,
     /// Sign-ins through providers that one address begins or ends.
     pub oauth_per_address: Rate,
     /// Wrong admin keys from one address.
@@ -64,6 +66,7 @@ impl LimitSettings {
             verification_per_address: reader.rate("limits.verification_per_address"),
             refresh_per_address: reader.rate("limits.refresh_per_address"),
             search_per_address: reader.rate("limits.search_per_address"),
+            csrf_per_address: reader.rate("limits.csrf_per_address"),
             oauth_per_address: reader.rate("limits.oauth_per_address"),
             admin_failures_per_address: reader.rate("limits.admin_failures_per_address"),
         }

@@ -58,6 +58,8 @@ pub struct ServerSettings {
     pub cors_origins: Vec<String>,
     /// Whether the refresh cookie must reach other sites (`SameSite=None`).
     pub cross_site_apps: bool,
+    /// Name of the refresh cookie before prefix and port: a token of RFC 9110 section 5.6.2.
+    pub cookie_name: String,
     /// Peers whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
     /// Longest time for the first byte of a connection.
@@ -99,6 +101,7 @@ impl ServerSettings {
         let bind = read_bind(reader, mode);
         let secret = read_secret(reader, mode);
         let service_name = read_service_name(reader);
+        let cookie_name = read_cookie_name(reader);
         let cors_origins = reader.parse_list("server.cors_origins", |text| {
             origin::parse(text).map(|url| url.origin().ascii_serialization())
         });
@@ -119,6 +122,7 @@ impl ServerSettings {
             service_name,
             cors_origins,
             cross_site_apps: reader.flag("server.cross_site_apps"),
+            cookie_name,
             trusted_proxies,
             first_byte_timeout: reader.duration("server.first_byte_timeout"),
             header_read_timeout: reader.duration("server.header_read_timeout"),
@@ -202,6 +206,19 @@ fn read_service_name(reader: &mut Reader<'_>) -> String {
         let wanted = "wanted 1 to 64 characters without <, >, quotes, control characters and white \
                       space around them";
         reader.refuse("server.service_name", &format!("found {name:?}; {wanted}"));
+    }
+    name
+}
+
+/// Prefixes such as `__Host-` make browsers demand attributes that the service may not set.
+fn read_cookie_name(reader: &mut Reader<'_>) -> String {
+    let name = reader.text("server.cookie_name").to_owned();
+    let is_token = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c);
+    let is_name = (1..=64).contains(&name.len()) && name.bytes().all(is_token) && !name.starts_with("__");
+    if !is_name {
+        let wanted = "wanted 1 to 64 letters, digits and !#$%&'*+-.^_`|~, not beginning with __, such as \
+                      latchkey_refresh; the service adds __Secure- itself";
+        reader.refuse("server.cookie_name", &format!("found {name:?}; {wanted}"));
     }
     name
 }

@@ -27,6 +27,22 @@ async fn services_that_start_together_share_secret_admin_key_and_signing_key() {
 }
 
 #[tokio::test]
+async fn services_on_one_host_keep_their_cookies_apart() {
+    let (shop, club) = (Binary::new().serve().await, Binary::new().serve().await);
+    let at_shop = Session::of(&shop.anon().sign_up("ada@example.org", PASSWORD).send().await);
+    let at_club = Session::of(&club.anon().sign_up("ada@example.org", PASSWORD).send().await);
+
+    // Cookies know no ports: the browser sends both to either.
+    let jar = [&at_shop, &at_club].map(|session| session.cookie.clone().unwrap()).join("; ");
+
+    for (running, session) in [(&shop, &at_shop), (&club, &at_club)] {
+        let token = running.anon().get("/api/auth/csrf").cookie(&jar).send().await.expect(200);
+        assert_eq!(token["csrfToken"], session.csrf_token.clone().unwrap());
+        running.anon().refresh(session).cookie(&jar).send().await.expect(200);
+    }
+}
+
+#[tokio::test]
 async fn sign_out_at_one_acts_on_the_very_next_request_at_the_other() {
     let (one, other) = two().await;
     let session = Session::of(&one.anon().sign_up("ada@example.org", PASSWORD).send().await);

@@ -193,7 +193,8 @@ fn encoded(text: &str) -> String {
 
 /// Values that a header can carry.
 fn header_values() -> Vec<String> {
-    let long = ["a".repeat(9000), ";".repeat(5000), "latchkey_refresh=".repeat(300), "Bearer ".repeat(500)];
+    let long =
+        ["a".repeat(9000), ";".repeat(5000), "latchkey_refresh_8700=".repeat(300), "Bearer ".repeat(500)];
     let short = [
         "",
         " ",
@@ -207,8 +208,8 @@ fn header_values() -> Vec<String> {
         "Bearer eyJhbGciOiJub25lIn0.e30.",
         "Basic YTpi",
         "=;=;=",
-        "latchkey_refresh=",
-        "latchkey_refresh=%00; latchkey_refresh=x",
+        "latchkey_refresh_8700=",
+        "latchkey_refresh_8700=%00; latchkey_refresh_8700=x",
         "application/json;;;=",
         "::1",
         "999.999.999.999",
@@ -245,7 +246,7 @@ fn random_request(app: &TestApp, ada: &User, random: &mut StdRng) -> Request {
         request = request
             .query(name, &format!("{MARK}{}", pick(&TEXTS, random).chars().take(80).collect::<String>()));
     }
-    request = request.header("cookie", &format!("latchkey_refresh={MARK}")).header("x-csrf-token", MARK);
+    request = request.header("cookie", &format!("latchkey_refresh_8700={MARK}")).header("x-csrf-token", MARK);
     if random.random_range(0..5) == 0 {
         return request.raw("application/json", random_bytes(random));
     }

@@ -22,6 +22,7 @@ mod codes;
 mod contested;
 mod cors;
 mod csrf;
+mod csrf_token;
 mod email_addresses;
 mod email_calls;
 mod enumeration;

@@ -50,7 +50,7 @@ both_stores! {
         let body = json!({"refreshToken": "rubbish"});
 
         let by_cookie = app.anon().post("/api/auth/refresh", body).session(&web.session).send().await;
-        let by_body = app.anon().refresh(&server.session).cookie("latchkey_refresh=rubbish").send().await;
+        let by_body = app.anon().refresh(&server.session).cookie("latchkey_refresh_8700=rubbish").send().await;
 
         by_cookie.expect(200);
         by_body.expect(200);
@@ -63,8 +63,8 @@ both_stores! {
 
         let answers = [
             app.anon().post("/api/auth/refresh", json!({})).send().await,
-            app.anon().post("/api/auth/refresh", json!({})).cookie("latchkey_refresh=").send().await,
-            app.anon().post("/api/auth/refresh", json!({})).cookie("latchkey_refresh=rubbish").send().await,
+            app.anon().post("/api/auth/refresh", json!({})).cookie("latchkey_refresh_8700=").send().await,
+            app.anon().post("/api/auth/refresh", json!({})).cookie("latchkey_refresh_8700=rubbish").send().await,
             server(json!({})).send().await,
             server(json!({"refreshToken": ""})).send().await,
             server(json!({"refreshToken": "rubbish"})).send().await,

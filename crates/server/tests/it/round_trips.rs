@@ -101,6 +101,8 @@ async fn sessions(m: &mut Measured) -> Session {
     m.refused("getCurrentUser, bad bearer", m.app.bearing("bad").get("/api/auth/sessions/current"), 401)
         .await;
     let ada = Session::of(&m.op("refreshSession", anon.refresh(&ada)).await);
+    let cookie = ada.cookie.as_deref().unwrap();
+    m.op("CSRF token of the cookie", anon.get("/api/auth/csrf").cookie(cookie)).await;
     let third = Session::of(&m.op("refreshSession, server", anon.refresh(&third)).await);
     let list = m.op("list own sessions", me.get("/api/auth/sessions")).await.json();
     let one = list["sessions"].as_array().unwrap().iter().find(|one| one["current"] == false).unwrap();

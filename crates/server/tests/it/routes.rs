@@ -100,6 +100,7 @@ pub const ROUTES: &[Route] = &[
     delete(Who::User, "/api/auth/sessions/{id}"),
     get(Who::User, "/api/auth/sessions/current"),
     json(Who::Anybody, "POST", "/api/auth/refresh", &["refreshToken", "refresh_token"]),
+    get(Who::Anybody, "/api/auth/csrf"),
     json(Who::Anybody, "POST", "/api/auth/logout", &["refreshToken", "refresh_token"]),
     json(Who::User, "POST", "/api/auth/password", &["currentPassword", "newPassword"]),
     json(Who::Anybody, "POST", "/api/auth/email/send-verification", &["email", "redirectTo", "options"]),

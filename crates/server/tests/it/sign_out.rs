@@ -22,7 +22,7 @@ both_stores! {
         let body = answer.expect(200);
         assert_eq!((body.as_object().unwrap().len(), &body["success"]), (2, &json!(true)));
         assert!(body["message"].is_string());
-        let cleared = "latchkey_refresh=; Path=/api/auth; Max-Age=0; HttpOnly; SameSite=Lax";
+        let cleared = "latchkey_refresh_8700=; Path=/api/auth; Max-Age=0; HttpOnly; SameSite=Lax";
         assert_eq!(answer.set_cookies(), [cleared]);
         assert_over(&app, &ada.session).await;
     }
@@ -66,7 +66,7 @@ both_stores! {
         let again = app.anon().sign_out(&ada.session).send().await;
         let nothing = app.anon().post("/api/auth/logout", json!({})).send().await;
         let stale = ada.post("/api/auth/logout", json!({})).send().await;
-        let rubbish = app.anon().post("/api/auth/logout", json!({})).cookie("latchkey_refresh=x").send().await;
+        let rubbish = app.anon().post("/api/auth/logout", json!({})).cookie("latchkey_refresh_8700=x").send().await;
         let body = json!({"refreshToken": "x"});
         let token = app.anon().post("/api/auth/logout", body).client_type("server").send().await;
 

@@ -37,7 +37,7 @@ both_stores! {
         assert_eq!(answer.expect(200).get("refreshToken"), None);
         let cookies = answer.set_cookies();
         assert_eq!(cookies.len(), 1);
-        assert!(cookies[0].starts_with("latchkey_refresh="), "{cookies:?}");
+        assert!(cookies[0].starts_with("latchkey_refresh_8700="), "{cookies:?}");
         assert!(cookies[0].ends_with("; Path=/api/auth; Max-Age=2592000; HttpOnly; SameSite=Lax"), "{cookies:?}");
     }
 

@@ -47,7 +47,7 @@ pub async fn logout(
     }
     let mut response = Json(LoggedOutBody { success: true, message: "You are signed out." }).into_response();
     if is_web {
-        response.headers_mut().append(SET_COOKIE, app.cookies.clear().map_err(ApiError::internal)?);
+        response.headers_mut().append(SET_COOKIE, app.refresh_cookie.clear().map_err(ApiError::internal)?);
     }
     Ok(response)
 }

@@ -41,7 +41,7 @@ impl RefreshRequest {
 
 /// The token of a cookie, after the check of where the call comes from.
 pub(super) fn cookie_token(app: &App, headers: &HeaderMap) -> Result<Option<Presented>> {
-    let Some(cookie) = app.cookies.read(headers) else { return Ok(None) };
+    let Some(cookie) = app.refresh_cookie.read(headers) else { return Ok(None) };
     app.origins.check(headers)?;
     let csrf_token = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok()).map(str::to_owned);
     Ok(RefreshToken::parse(cookie.expose()).map(|token| Presented::Cookie { token, csrf_token }))

@@ -76,7 +76,7 @@ pub(super) fn session_answer(
     let cookie = is_web.then(|| {
         // A cookie's life is whole seconds; a started one counts.
         let max_age = signed_in.session_expires_at.since(app.service.now()) + Duration::from_millis(999);
-        app.cookies.set(&refresh_token, max_age).map_err(ApiError::internal)
+        app.refresh_cookie.set(&refresh_token, max_age).map_err(ApiError::internal)
     });
     let body = SessionBody {
         user: signed_in.user.into(),

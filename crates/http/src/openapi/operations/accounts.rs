@@ -7,13 +7,14 @@ use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::path::HttpMethod;
 
 use crate::endpoints::auth::SessionBody;
+use crate::endpoints::auth::csrf::CsrfTokenBody;
 use crate::endpoints::auth::logout::LoggedOutBody;
 use crate::endpoints::auth::password::{ChangePasswordRequest, MessageBody};
 use crate::endpoints::auth::refresh::RefreshRequest;
 use crate::endpoints::auth::sessions::SignInRequest;
 use crate::error::codes::{
     EMAIL_EXISTS, EMAIL_NOT_VERIFIED, EMAIL_PROVIDER_NOT_CONFIGURED, INVALID_CREDENTIALS,
-    REDIRECT_NOT_ALLOWED, SIGNUP_DISABLED, TOO_MANY_REQUESTS, USER_BANNED, WEAK_PASSWORD,
+    REDIRECT_NOT_ALLOWED, SIGNUP_DISABLED, TOO_MANY_REQUESTS, USER_BANNED, VALIDATION_ERROR, WEAK_PASSWORD,
 };
 use crate::openapi::access::Access;
 use crate::openapi::headers::SET_COOKIE;
@@ -27,7 +28,7 @@ const REFRESH_TOKEN: &str =
     "c2Vzc2lvbiBmYW1pbHkgb2YgMzIgcmFuZG9tIGJ5dGVzLi5zZWNyZXQgb2YgMzIgcmFuZG9tIGJ5dGVzLi4uLg";
 
 pub(super) fn operations() -> Vec<Operation> {
-    vec![sign_up(), sign_in(), refresh(), sign_out(), change_password()]
+    vec![sign_up(), sign_in(), refresh(), csrf_token_of_cookie(), sign_out(), change_password()]
 }
 
 fn post(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
@@ -83,6 +84,20 @@ fn refresh() -> Operation {
         .optional_body::<RefreshRequest>(json!({ "refreshToken": REFRESH_TOKEN }))
         .answers_with::<SessionBody>(StatusCode::OK, "The new tokens, with `expiresAt`.", &[SET_COOKIE])
         .errors(&[&TOO_MANY_REQUESTS])
+}
+
+fn csrf_token_of_cookie() -> Operation {
+    let (path, id) = ("/api/auth/csrf", "getCsrfToken");
+    Operation::new(HttpMethod::Get, path, Tag::Accounts, id, "Read the CSRF token of the cookie")
+        .about(
+            "The `csrfToken` of the session that the refresh cookie belongs to, for a second app of the same site. \
+             Changes nothing: the refresh token stays, and no cookie is set. An `Origin` that is sent must be known, \
+             and a call from another site must send one. For clients of type `web` alone.",
+        )
+        .access(Access::Cookie)
+        .parameter(client_type())
+        .answers::<CsrfTokenBody>(StatusCode::OK, "The token for `X-CSRF-Token`.")
+        .errors(&[&VALIDATION_ERROR, &TOO_MANY_REQUESTS])
 }
 
 fn sign_out() -> Operation {

@@ -102,4 +102,5 @@ fn limits_of_the_policy_are_the_defaults() {
     assert_eq!(limits.verification_per_address, rate(30, 15));
     assert_eq!(limits.refresh_per_address, rate(300, 5));
     assert_eq!(limits.search_per_address, rate(600, 1));
+    assert_eq!(limits.csrf_per_address, rate(600, 1));
 }

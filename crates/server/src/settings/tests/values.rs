@@ -31,6 +31,31 @@ fn origins_are_kept_as_browsers_write_them() {
 }
 
 #[test]
+fn cookie_name_is_a_token_without_a_prefix() {
+    for text in ["latchkey_refresh", "shop", "a.b-c!#$%&'*+^`|~", &"n".repeat(64)] {
+        let settings = load(development(&[&format!("server.cookie_name={text}")]));
+        assert_eq!(settings.server.cookie_name, text);
+    }
+    let long = "n".repeat(65);
+    for text in [
+        "",
+        "a b",
+        "a=b",
+        "a;b",
+        "a,b",
+        "a\"b",
+        "schl\u{fc}ssel",
+        "__Host-a",
+        "__Secure-a",
+        "__host-a",
+        &long,
+    ] {
+        let said = problem(development(&[&format!("server.cookie_name={text}")]));
+        assert_says(&said, &["server.cookie_name", "wanted 1 to 64", "latchkey_refresh"]);
+    }
+}
+
+#[test]
 fn proxies_are_addresses_or_networks() {
     let settings = load(development(&["server.trusted_proxies=10.0.0.0/8, ::1, 192.0.2.1"]));
     let networks: Vec<_> = settings.server.trusted_proxies.iter().map(ToString::to_string).collect();
