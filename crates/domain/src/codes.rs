@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::reason::{self, Reason};
 use crate::time::Timestamp;
 
 /// What a code or a link is for. One of another purpose is unknown.
@@ -66,7 +67,7 @@ impl SixDigitCode {
 impl<'de> Deserialize<'de> for SixDigitCode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        Self::parse(&text).map_err(|error| reason::refusal(Reason::InvalidFormat, error))
     }
 }
 

@@ -6,6 +6,8 @@ use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::reason::{self, Reason};
+
 /// Longest address, RFC 5321 section 4.5.3.1.3.
 const LONGEST: usize = 254;
 /// Longest local part, RFC 5321 section 4.5.3.1.1.
@@ -42,6 +44,18 @@ pub enum InvalidEmail {
     /// More than 254 characters.
     #[error("must be at most 254 characters long")]
     Long,
+}
+
+impl InvalidEmail {
+    /// The problem as a reason.
+    #[must_use]
+    pub const fn reason(self) -> Reason {
+        match self {
+            Self::Form | Self::Local | Self::Domain => Reason::InvalidFormat,
+            Self::Padded => Reason::InvalidCharacters,
+            Self::Long => Reason::TooLong,
+        }
+    }
 }
 
 impl Email {
@@ -140,7 +154,7 @@ fn is_invisible(c: char) -> bool {
 impl<'de> Deserialize<'de> for Email {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        Self::parse(&text).map_err(|error| reason::refusal(error.reason(), error))
     }
 }
 

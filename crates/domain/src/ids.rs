@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use uuid::fmt::Hyphenated;
 use uuid::{Builder, Uuid};
 
+use crate::reason::{self, Reason};
 use crate::time::Timestamp;
 
 /// The text is no UUID of 36 characters with hyphens. Braces, `urn:uuid:` and bare hex digits are no ids.
@@ -53,7 +54,8 @@ macro_rules! id {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+                let text = String::deserialize(deserializer)?;
+                text.parse::<Self>().map_err(|error| reason::refusal(Reason::InvalidFormat, error))
             }
         }
 

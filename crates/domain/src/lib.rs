@@ -18,6 +18,7 @@ pub mod mailbox_proof;
 pub mod page;
 pub mod password;
 pub mod profile;
+pub mod reason;
 pub mod redirect;
 pub mod refresh;
 pub mod search;

@@ -1,9 +1,12 @@
 //! Passwords: the plain form, its hash, and the policy on new ones (NIST SP 800-63B-4 section 3.1.1, OWASP).
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::common_passwords;
+use crate::reason::Reason;
 
 /// Longest password in characters after normalisation; longer ones are refused before any hashing.
 pub const LONGEST_PASSWORD: usize = 128;
@@ -80,8 +83,8 @@ impl PasswordHash {
     }
 }
 
-impl std::fmt::Debug for PasswordHash {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for PasswordHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PasswordHash(…)")
     }
 }
@@ -149,28 +152,74 @@ pub enum WeakPassword {
     ContainsServiceName,
 }
 
+impl WeakPassword {
+    /// The rule as a reason.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        match self {
+            Self::Short(_) => Reason::TooShort,
+            Self::Long => Reason::TooLong,
+            Self::Nul => Reason::InvalidCharacters,
+            Self::Number => Reason::MissingNumber,
+            Self::Lowercase => Reason::MissingLowercase,
+            Self::Uppercase => Reason::MissingUppercase,
+            Self::SpecialChar => Reason::MissingSpecialChar,
+            Self::Common => Reason::TooCommon,
+            Self::ContainsEmail => Reason::ContainsEmail,
+            Self::ContainsServiceName => Reason::ContainsServiceName,
+        }
+    }
+}
+
+/// Every rule that a new password breaks, one at least.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenRules(Vec<WeakPassword>);
+
+impl BrokenRules {
+    /// The rules.
+    #[must_use]
+    pub fn rules(&self) -> &[WeakPassword] {
+        &self.0
+    }
+}
+
+impl fmt::Display for BrokenRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, rule) in self.0.iter().enumerate() {
+            write!(f, "{}{rule}", if at == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
 impl PasswordPolicy {
-    /// Checks a new password for the account with this local part of the address.
+    /// Checks a new password for the account with this local part of the address. One that is too long is not looked at
+    /// further.
     pub fn check(
         &self,
         password: &Password,
         local_part: &str,
         service_name: &str,
-    ) -> Result<(), WeakPassword> {
+    ) -> Result<(), BrokenRules> {
+        if password.is_too_long() {
+            return Err(BrokenRules(vec![WeakPassword::Long]));
+        }
         let text = password.text.as_str();
-        let refuse = |is_broken: bool, rule: WeakPassword| if is_broken { Err(rule) } else { Ok(()) };
         let has = |test: fn(char) -> bool| text.chars().any(test);
-
-        refuse(password.is_too_long(), WeakPassword::Long)?;
-        refuse(text.chars().count() < self.min_length, WeakPassword::Short(self.min_length))?;
-        refuse(text.contains('\0'), WeakPassword::Nul)?;
-        refuse(self.require_number && !has(char::is_numeric), WeakPassword::Number)?;
-        refuse(self.require_lowercase && !has(char::is_lowercase), WeakPassword::Lowercase)?;
-        refuse(self.require_uppercase && !has(char::is_uppercase), WeakPassword::Uppercase)?;
-        refuse(self.require_special_char && !has(|c| !c.is_alphanumeric()), WeakPassword::SpecialChar)?;
-        refuse(common_passwords::is_common(text), WeakPassword::Common)?;
-        refuse(contains(text, local_part), WeakPassword::ContainsEmail)?;
-        refuse(contains(text, service_name), WeakPassword::ContainsServiceName)
+        let rules = [
+            (text.chars().count() < self.min_length, WeakPassword::Short(self.min_length)),
+            (text.contains('\0'), WeakPassword::Nul),
+            (self.require_number && !has(char::is_numeric), WeakPassword::Number),
+            (self.require_lowercase && !has(char::is_lowercase), WeakPassword::Lowercase),
+            (self.require_uppercase && !has(char::is_uppercase), WeakPassword::Uppercase),
+            (self.require_special_char && !has(|c| !c.is_alphanumeric()), WeakPassword::SpecialChar),
+            (common_passwords::is_common(text), WeakPassword::Common),
+            (contains(text, local_part), WeakPassword::ContainsEmail),
+            (contains(text, service_name), WeakPassword::ContainsServiceName),
+        ];
+        let broken: Vec<_> =
+            rules.into_iter().filter(|(is_broken, _)| *is_broken).map(|(_, rule)| rule).collect();
+        if broken.is_empty() { Ok(()) } else { Err(BrokenRules(broken)) }
     }
 }
 
@@ -182,16 +231,18 @@ fn contains(password: &str, part: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str) -> Result<(), WeakPassword> {
-        PasswordPolicy::default().check(&Password::new(text.to_owned()), "adalovelace", "Latchkey")
+    fn check(text: &str) -> Result<(), Vec<WeakPassword>> {
+        let checked =
+            PasswordPolicy::default().check(&Password::new(text.to_owned()), "adalovelace", "Latchkey");
+        checked.map_err(|broken| broken.rules().to_vec())
     }
 
     #[test]
     fn length_counts_characters_not_bytes() {
-        assert_eq!(check("zwölf-7"), Err(WeakPassword::Short(8)));
+        assert_eq!(check("zwölf-7"), Err(vec![WeakPassword::Short(8)]));
         assert_eq!(check("ключ-от-дома"), Ok(()));
-        assert_eq!(check(&"qz7".repeat(43)), Err(WeakPassword::Long));
-        assert_eq!(check(&"🔑".repeat(2000)), Err(WeakPassword::Long));
+        assert_eq!(check(&"qz7".repeat(43)), Err(vec![WeakPassword::Long]));
+        assert_eq!(check(&"🔑".repeat(2000)), Err(vec![WeakPassword::Long]));
     }
 
     #[test]
@@ -203,8 +254,8 @@ mod tests {
 
     #[test]
     fn what_tells_of_the_account_is_refused() {
-        assert_eq!(check("xx-AdaLovelace-9"), Err(WeakPassword::ContainsEmail));
-        assert_eq!(check("my-latchkey-pass"), Err(WeakPassword::ContainsServiceName));
+        assert_eq!(check("xx-AdaLovelace-9"), Err(vec![WeakPassword::ContainsEmail]));
+        assert_eq!(check("my-latchkey-pass"), Err(vec![WeakPassword::ContainsServiceName]));
     }
 
     #[test]
@@ -216,12 +267,26 @@ mod tests {
             require_special_char: true,
             ..PasswordPolicy::default()
         };
-        let check = |text: &str| policy.check(&Password::new(text.to_owned()), "a", "b");
-        assert_eq!(check("Tangerine-tree"), Err(WeakPassword::Number));
-        assert_eq!(check("TANGERINE-7-TREE"), Err(WeakPassword::Lowercase));
-        assert_eq!(check("tangerine-7-tree"), Err(WeakPassword::Uppercase));
-        assert_eq!(check("Tangerine7tree"), Err(WeakPassword::SpecialChar));
+        let check = |text: &str| {
+            let checked = policy.check(&Password::new(text.to_owned()), "a", "b");
+            checked.map_err(|broken| broken.rules().to_vec())
+        };
+        assert_eq!(check("Tangerine-tree"), Err(vec![WeakPassword::Number]));
+        assert_eq!(check("TANGERINE-7-TREE"), Err(vec![WeakPassword::Lowercase]));
+        assert_eq!(check("tangerine-7-tree"), Err(vec![WeakPassword::Uppercase]));
+        assert_eq!(check("Tangerine7tree"), Err(vec![WeakPassword::SpecialChar]));
         assert_eq!(check("Tangerine-7-tree"), Ok(()));
+    }
+
+    #[test]
+    fn every_broken_rule_is_told() {
+        let strict = PasswordPolicy { require_number: true, ..PasswordPolicy::default() };
+        let broken = strict.check(&Password::new("letmein".to_owned()), "letmein", "b").unwrap_err();
+        let reasons: Vec<_> = broken.rules().iter().map(|rule| rule.reason().as_str()).collect();
+        assert_eq!(reasons, ["too_short", "missing_number", "too_common", "contains_email"]);
+        assert!(
+            broken.to_string().starts_with("the password must have at least 8 characters; the password must")
+        );
     }
 
     #[test]

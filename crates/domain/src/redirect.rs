@@ -22,6 +22,8 @@ use url::form_urlencoded;
 pub use entry::{EntryFault, InvalidEntry, RedirectEntry};
 pub use screen::UrlFault;
 
+use crate::reason::Reason;
+
 /// A URL that the redirect list allows: the serialised text of the parsed URL, absolute, without user-info.
 ///
 /// Only [`RedirectPolicy::check`] makes one. `Debug` leaves out query and fragment, which may carry secrets.
@@ -61,6 +63,17 @@ pub enum RedirectRefusal {
     /// No entry of the list matches; the nearest one differs first in this part.
     #[error("the redirect URL is not on the list of allowed redirect URLs: its {0} is not allowed there")]
     Unlisted(UrlPart),
+}
+
+impl RedirectRefusal {
+    /// The refusal as a reason.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        match self {
+            Self::Fault(_) => Reason::InvalidFormat,
+            Self::NothingAllowed | Self::NotLoopback | Self::Unlisted(_) => Reason::NotAllowed,
+        }
+    }
 }
 
 /// A part of a URL that is compared with the list, in the order of comparison.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::email::Email;
 use crate::ids::UserId;
 use crate::profile::{AvatarUrl, Name};
+use crate::reason::{self, Reason};
 use crate::time::Timestamp;
 
 /// The provider marker of accounts with a password.
@@ -90,6 +91,6 @@ impl AppMetadata {
 
 impl<'de> serde::Deserialize<'de> for AppMetadata {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::new(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Self::new(Map::deserialize(deserializer)?).map_err(|error| reason::refusal(Reason::TooLarge, error))
     }
 }

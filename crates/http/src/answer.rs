@@ -12,7 +12,7 @@ use crate::error::{ApiError, JSON_CONTENT_TYPE};
 const USUAL_BODY: usize = 512;
 const USUAL_HEADERS: usize = 12;
 
-/// A value as JSON in UTF-8, status 200 unless paired with another: `(StatusCode::ACCEPTED, Json(value))`.
+/// A value as JSON in UTF-8 with a line feed behind it, status 200 unless paired with another: `(StatusCode::ACCEPTED, Json(value))`.
 pub struct Json<T>(pub T);
 
 impl<T: Serialize> IntoResponse for Json<T> {
@@ -21,6 +21,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
         if let Err(error) = serde_json::to_writer(&mut bytes, &self.0) {
             return ApiError::internal(error).into_response();
         }
+        bytes.push(b'\n'); // so that a terminal shows its prompt on a line of its own
         let mut response = Response::new(Body::from(bytes));
         response.headers_mut().reserve(USUAL_HEADERS);
         response.headers_mut().insert(CONTENT_TYPE, JSON_CONTENT_TYPE);

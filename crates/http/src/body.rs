@@ -8,6 +8,7 @@ mod read;
 use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequest, Request};
+use latchkey_domain::reason::Reason;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -45,8 +46,10 @@ where
         if !bytes.is_empty() {
             read::check_form_type(&parts.headers)?;
         }
-        let form = std::str::from_utf8(&bytes)
-            .map_err(|_| ApiError::new(&codes::VALIDATION_ERROR, "The body is not a form in UTF-8."))?;
+        let form = std::str::from_utf8(&bytes).map_err(|_| {
+            ApiError::new(&codes::VALIDATION_ERROR, "The body is not a form in UTF-8.")
+                .reason(Reason::Malformed)
+        })?;
         let query = parts.uri.query().unwrap_or_default();
         Query::parse(&format!("{query}&{form}")).map(Self)
     }
@@ -78,7 +81,8 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let settings = Arc::<HttpSettings>::from_ref(state);
         let object = object_of(request, settings.profile_body_limit, &settings).await?;
-        let missing = || ApiError::new(&codes::VALIDATION_ERROR, "The body is required.");
+        let missing =
+            || ApiError::new(&codes::VALIDATION_ERROR, "The body is required.").reason(Reason::Required);
         from_object(object.ok_or_else(missing)?).map(Self)
     }
 }

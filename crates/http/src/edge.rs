@@ -5,6 +5,7 @@ mod guards;
 mod headers;
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -25,7 +26,7 @@ use uuid::Uuid;
 pub(crate) use self::headers::{insist_on_https, secure as secure_headers};
 
 use crate::cors::Cors;
-use crate::error::{ApiError, Shaped};
+use crate::error::{ApiError, Shaped, sign};
 use crate::origin::KnownOrigins;
 use crate::settings::HttpSettings;
 
@@ -106,7 +107,7 @@ where
     let span = tracing::info_span!("request", %request_id, method, route);
     let response = answer(edge, inside, request).instrument(span).await;
 
-    let mut response = shape(response);
+    let mut response = shape(response, &request_id);
     headers::secure(response.headers_mut());
     if edge.settings.is_https() {
         headers::insist_on_https(response.headers_mut());
@@ -136,14 +137,16 @@ where
     cors.mark(response)
 }
 
-/// An error that does not come from us (the router's 404 and 405, an extractor of the framework) gets our shape.
-fn shape(response: Response) -> Response {
+/// An error that does not come from us (the router's 404 and 405, an extractor of the framework) gets our shape, and
+/// every error the request's id.
+fn shape(response: Response, request_id: &impl Display) -> Response {
     let status = response.status();
-    let is_error = status.is_client_error() || status.is_server_error();
-    if !is_error || response.extensions().get::<Shaped>().is_some() {
+    if !status.is_client_error() && !status.is_server_error() {
         return response;
     }
-    ApiError::of_status(status).reshape(response)
+    let is_shaped = response.extensions().get::<Shaped>().is_some();
+    let response = if is_shaped { response } else { ApiError::of_status(status).reshape(response) };
+    sign(response, &request_id.to_string())
 }
 
 /// The answer to HEAD: the headers of GET, its `Content-Length` included, and no body (RFC 9110 section 9.3.2).

@@ -1,17 +1,19 @@
-//! The one shape of every refusal: `{error, message, statusCode, nextAction?, nextActions?}`. The codes are in
-//! [`codes`], the mapping from use cases in `from_service`. What a use case may refuse is not decided here.
+//! The one shape of every refusal: `{error, message, statusCode, nextAction?, nextActions?, field?, reasons?,
+//! requestId}`. The codes are in [`codes`], the mapping from use cases in `from_service`. What a use case may refuse is not decided here.
 
 pub mod codes;
 mod from_service;
 mod log;
 
 use std::error::Error as StdError;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use latchkey_domain::reason::Reason;
 use serde::Serialize;
 
 pub use codes::{ErrorCode, catalogue, code_for_status};
@@ -39,10 +41,21 @@ pub struct ApiError {
     pub next_action: Option<String>,
     /// Becomes `Retry-After`, in whole seconds, rounded up, at least 1.
     pub retry_after: Option<Duration>,
-    /// Becomes `Allow`: the methods that the path has, comma-separated (RFC 9110 section 10.2.1).
-    pub allow: Option<Box<str>>,
+    /// What few refusals have.
+    details: Option<Box<Details>>,
     /// What went wrong behind a 5xx: for the log alone.
     source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// Parts of a refusal that most do not have, kept apart so that a `Result` stays small.
+#[derive(Debug, Clone, Default)]
+struct Details {
+    /// Becomes `Allow`: the methods that the path has, comma-separated (RFC 9110 section 10.2.1).
+    allow: Option<String>,
+    /// The `field`: the key of the body, dotted where it is nested, or the parameter.
+    field: Option<String>,
+    /// The `reasons`, for programs.
+    reasons: Vec<Reason>,
 }
 
 /// The body of every error (`ErrorResponse` of the contract): `nextActions` repeats `nextAction`
@@ -57,11 +70,59 @@ struct ErrorBody<'a> {
     next_action: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_actions: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[Reason]>::is_empty")]
+    reasons: &'a [Reason],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
 }
 
 /// Marks an answer that already has its final shape, so that the edge leaves its body alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Shaped;
+
+/// The text of a refusal, an extension of its answer: the edge writes it once more with the request's id.
+#[derive(Clone)]
+struct ErrorText(Arc<Text>);
+
+/// The parts of an [`ErrorBody`] but the request's id.
+struct Text {
+    code: &'static str,
+    status: StatusCode,
+    message: String,
+    next_action: Option<String>,
+    details: Option<Box<Details>>,
+}
+
+impl Text {
+    /// The JSON text, with a line feed behind it.
+    fn body(&self, request_id: Option<&str>) -> Vec<u8> {
+        let next_action = self.next_action.as_deref();
+        let details = self.details.as_deref();
+        let body = ErrorBody {
+            error: self.code,
+            message: &self.message,
+            status_code: self.status.as_u16(),
+            next_action,
+            next_actions: next_action,
+            field: details.and_then(|details| details.field.as_deref()),
+            reasons: details.map_or(&[], |details| &details.reasons),
+            request_id,
+        };
+        let mut bytes = serde_json::to_vec(&body).unwrap_or_default(); // strings and numbers only: cannot fail
+        bytes.push(b'\n');
+        bytes
+    }
+}
+
+/// Gives a refusal the id of its request. A page for people stays as it is.
+pub(crate) fn sign(response: Response, request_id: &str) -> Response {
+    let Some(ErrorText(text)) = response.extensions().get::<ErrorText>().cloned() else { return response };
+    let (mut parts, _) = response.into_parts();
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(text.body(Some(request_id))))
+}
 
 impl ApiError {
     /// A refusal with the status and the next action of its code.
@@ -75,7 +136,7 @@ impl ApiError {
             message: message.into(),
             next_action: code.next_action.map(str::to_owned),
             retry_after: must_wait.then_some(DEFAULT_WAIT),
-            allow: None,
+            details: None,
             source: None,
         }
     }
@@ -84,7 +145,7 @@ impl ApiError {
     /// such as "must be six digits", and does not repeat the value.
     #[must_use]
     pub fn validation(field: &str, problem: &str) -> Self {
-        Self::new(&codes::VALIDATION_ERROR, format!("`{}` {problem}", escape_control(field)))
+        Self::new(&codes::VALIDATION_ERROR, format!("`{}` {problem}", escape_control(field))).field(field)
     }
 
     /// 500 `INTERNAL_ERROR`. The source is logged, and never shown.
@@ -117,8 +178,35 @@ impl ApiError {
     /// With the list of methods of a 405.
     #[must_use]
     pub fn allow(mut self, methods: &str) -> Self {
-        self.allow = Some(methods.into());
+        self.details_mut().allow = Some(methods.to_owned());
         self
+    }
+
+    /// About this key of the body, dotted where it is nested, or this parameter.
+    #[must_use]
+    pub fn field(mut self, field: &str) -> Self {
+        self.details_mut().field = Some(escape_control(field));
+        self
+    }
+
+    /// With its field as one of this object.
+    #[must_use]
+    pub fn within(mut self, object: &str) -> Self {
+        if let Some(field) = &mut self.details_mut().field {
+            *field = format!("{object}.{field}");
+        }
+        self
+    }
+
+    /// For one more reason.
+    #[must_use]
+    pub fn reason(mut self, reason: Reason) -> Self {
+        self.details_mut().reasons.push(reason);
+        self
+    }
+
+    fn details_mut(&mut self) -> &mut Details {
+        self.details.get_or_insert_default()
     }
 
     /// With what the log shall say.
@@ -128,17 +216,19 @@ impl ApiError {
         self
     }
 
-    /// The JSON text of the body.
+    fn text(&self) -> Text {
+        Text {
+            code: self.code,
+            status: self.status,
+            message: self.message.clone(),
+            next_action: self.next_action.clone(),
+            details: self.details.clone(),
+        }
+    }
+
+    /// The JSON text of the body, without the request's id.
     pub(crate) fn body(&self) -> Vec<u8> {
-        let next_action = self.next_action.as_deref();
-        let body = ErrorBody {
-            error: self.code,
-            message: &self.message,
-            status_code: self.status.as_u16(),
-            next_action,
-            next_actions: next_action,
-        };
-        serde_json::to_vec(&body).unwrap_or_default() // strings and numbers only: cannot fail
+        self.text().body(None)
     }
 
     /// The headers that go with the error.
@@ -147,7 +237,8 @@ impl ApiError {
         if let Some(wait) = self.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
         }
-        if let Some(Ok(allow)) = self.allow.as_deref().map(HeaderValue::from_str) {
+        let allow = self.details.as_deref().and_then(|details| details.allow.as_deref());
+        if let Some(Ok(allow)) = allow.map(HeaderValue::from_str) {
             headers.insert(ALLOW, allow);
         }
         if self.status == StatusCode::UNAUTHORIZED {
@@ -167,7 +258,10 @@ impl ApiError {
         parts.headers.remove(CONTENT_LENGTH);
         self.write_headers(&mut parts.headers);
         parts.extensions.insert(Shaped);
-        Response::from_parts(parts, Body::from(self.body()))
+        let text = self.text();
+        let body = Body::from(text.body(None));
+        parts.extensions.insert(ErrorText(Arc::new(text)));
+        Response::from_parts(parts, body)
     }
 }
 

@@ -28,7 +28,7 @@ const ABOUT: &str = "Accounts, sessions and profiles.\n\n\
     and a nesting deeper than 32 levels are refused. Bodies are at most 64 KiB, those of profile changes 256 KiB. \
     Timestamps are RFC 3339 in UTC with milliseconds. A query parameter given twice is refused.\n\n\
     Every refusal, whatever the route, is an `ErrorResponse`; its `error` says what to do in a program, its `message` \
-    and `nextAction` in words. Unknown paths are 404 `NOT_FOUND`, unknown methods 405 `METHOD_NOT_ALLOWED` with `Allow`. \
+    and `nextAction` in words; `field` and `reasons` say which value is wrong and why. Unknown paths are 404 `NOT_FOUND`, unknown methods 405 `METHOD_NOT_ALLOWED` with `Allow`. \
     HEAD answers wherever GET does. Every answer carries `X-Request-Id`.";
 
 /// The document as JSON: indented, in an order that does not change, with a newline at the end.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use latchkey_domain::page::Page;
+use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
@@ -44,8 +45,8 @@ impl Query {
     pub fn required(&self, name: &str) -> Result<String> {
         match self.optional(name)? {
             Some(value) if !value.is_empty() => Ok(value),
-            Some(_) => Err(ApiError::validation(name, "must not be empty")),
-            None => Err(ApiError::validation(name, "is required")),
+            Some(_) => Err(ApiError::validation(name, "must not be empty").reason(Reason::Required)),
+            None => Err(ApiError::validation(name, "is required").reason(Reason::Required)),
         }
     }
 
@@ -80,15 +81,21 @@ fn parameters(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn given_twice(name: &str) -> ApiError {
-    ApiError::validation(name, "is given twice")
+    ApiError::validation(name, "is given twice").reason(Reason::Duplicate)
 }
 
 /// The decoded value of the parameter `name`.
 fn read(name: &str, value: &str) -> Result<String> {
     match decode(value) {
         Some(value) if !value.contains('\0') => Ok(value),
-        Some(_) => Err(ApiError::validation(name, "must not contain the character U+0000")),
-        None => Err(ApiError::validation(name, "must be percent-encoded UTF-8")),
+        Some(_) => {
+            let problem = "must not contain the character U+0000";
+            Err(ApiError::validation(name, problem).reason(Reason::InvalidCharacters))
+        }
+        None => {
+            let problem = "must be percent-encoded UTF-8";
+            Err(ApiError::validation(name, problem).reason(Reason::Malformed))
+        }
     }
 }
 
@@ -102,19 +109,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
 
 /// The names of the parameters of a query string, in their order; `None` for one that does not decode.
 pub(crate) fn names_of(text: &str) -> impl Iterator<Item = Option<String>> {
-    text.split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| decode(pair.split('=').next().unwrap_or_default()))
+    parameters(text).map(|pair| decode(pair.split('=').next().unwrap_or_default()))
 }
 
 /// The page that `limit` and `offset` ask for; 400 `VALIDATION_ERROR` names the wrong one.
 pub fn page_of(limit: Option<&str>, offset: Option<&str>) -> Result<Page> {
-    Page::parse(limit, offset).map_err(|error| ApiError::validation(error.field(), &error.to_string()))
+    Page::parse(limit, offset)
+        .map_err(|error| ApiError::validation(error.field(), &error.to_string()).reason(Reason::OutOfRange))
 }
 
 /// The same for the lists of an admin: a limit above the most is refused.
 pub fn page_within(limit: Option<&str>, offset: Option<&str>) -> Result<Page> {
-    Page::parse_within(limit, offset).map_err(|error| ApiError::validation(error.field(), &error.to_string()))
+    Page::parse_within(limit, offset)
+        .map_err(|error| ApiError::validation(error.field(), &error.to_string()).reason(Reason::OutOfRange))
 }
 
 /// `+` is a space, `%XX` a byte; `None` for a broken escape or bytes that are not UTF-8.

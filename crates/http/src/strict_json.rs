@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use latchkey_domain::reason::Reason;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -16,13 +17,30 @@ const KEY_SHOWN: usize = 64;
 
 /// Why bytes are not the JSON that is wanted: a sentence that names the place and never the value.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct JsonProblem(String);
+#[error("{sentence}")]
+pub struct JsonProblem {
+    sentence: String,
+    reason: Reason,
+    /// The place, as `metadata.tags[3]`; `None` for the body itself.
+    field: Option<String>,
+}
+
+impl JsonProblem {
+    /// Bytes that are no JSON.
+    fn malformed(sentence: String) -> Self {
+        Self { sentence, reason: Reason::Malformed, field: None }
+    }
+}
 
 impl From<JsonProblem> for ApiError {
     fn from(problem: JsonProblem) -> Self {
-        Self::new(&codes::VALIDATION_ERROR, problem.0)
+        let error = Self::new(&codes::VALIDATION_ERROR, problem.sentence)
             .next_action("Send one well-formed JSON object in UTF-8.")
+            .reason(problem.reason);
+        match problem.field {
+            Some(field) => error.field(&field),
+            None => error,
+        }
     }
 }
 
@@ -31,9 +49,10 @@ impl From<JsonProblem> for ApiError {
 /// [`DEPTH_LIMIT`], and numbers beyond the range of a double.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| JsonProblem(format!("The body is not UTF-8 at byte {}.", error.valid_up_to())))?;
+        .map_err(|error| format!("The body is not UTF-8 at byte {}.", error.valid_up_to()))
+        .map_err(JsonProblem::malformed)?;
     if text.starts_with('\u{feff}') {
-        return Err(JsonProblem("The body starts with a byte order mark.".to_owned()));
+        return Err(JsonProblem::malformed("The body starts with a byte order mark.".to_owned()));
     }
 
     let mut trail = Trail::default();
@@ -41,10 +60,12 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
     let value = Strict { trail: &mut trail }.deserialize(&mut reader);
     match value.and_then(|value| reader.end().map(|()| value)) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(JsonProblem("The body must be a JSON object.".to_owned())),
-        Err(error) => Err(JsonProblem(match trail.problem {
-            Some(problem) => problem,
-            None => format!("The body is not well-formed JSON: {error}."),
+        Ok(_) => {
+            let sentence = "The body must be a JSON object.".to_owned();
+            Err(JsonProblem { sentence, reason: Reason::WrongType, field: None })
+        }
+        Err(error) => Err(trail.problem.unwrap_or_else(|| {
+            JsonProblem::malformed(format!("The body is not well-formed JSON: {error}."))
         })),
     }
 }
@@ -53,7 +74,7 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
 #[derive(Default)]
 struct Trail {
     steps: Vec<Step>,
-    problem: Option<String>,
+    problem: Option<JsonProblem>,
 }
 
 /// One step from a value into what it holds.
@@ -64,8 +85,9 @@ enum Step {
 
 impl Trail {
     /// Notes a problem; the error that is returned only stops the reader.
-    fn refuse<E: serde::de::Error>(&mut self, problem: String) -> E {
-        self.problem = Some(problem);
+    fn refuse<E: serde::de::Error>(&mut self, sentence: String, reason: Reason) -> E {
+        let path = self.path();
+        self.problem = Some(JsonProblem { sentence, reason, field: (!path.is_empty()).then_some(path) });
         E::custom("refused")
     }
 
@@ -73,7 +95,7 @@ impl Trail {
     fn check_text<E: serde::de::Error>(&mut self, text: &str) -> Result<(), E> {
         if text.contains('\0') {
             let problem = format!("{} must not contain the character U+0000.", self.place());
-            return Err(self.refuse(problem));
+            return Err(self.refuse(problem, Reason::InvalidCharacters));
         }
         Ok(())
     }
@@ -82,13 +104,19 @@ impl Trail {
     fn check_depth<E: serde::de::Error>(&mut self) -> Result<(), E> {
         if self.steps.len() >= DEPTH_LIMIT {
             let problem = format!("The body is nested deeper than {DEPTH_LIMIT} levels.");
-            return Err(self.refuse(problem));
+            return Err(self.refuse(problem, Reason::Malformed));
         }
         Ok(())
     }
 
     /// The place for people: "`metadata.tags[3]`".
     fn place(&self) -> String {
+        let path = self.path();
+        if path.is_empty() { "The body".to_owned() } else { format!("`{path}`") }
+    }
+
+    /// The place for programs: `metadata.tags[3]`; empty for the body itself.
+    fn path(&self) -> String {
         let mut path = String::new();
         for step in &self.steps {
             match step {
@@ -102,7 +130,7 @@ impl Trail {
                 }
             }
         }
-        if path.is_empty() { "The body".to_owned() } else { format!("`{path}`") }
+        path
     }
 }
 
@@ -179,7 +207,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             self.trail.check_text(&key)?;
             if object.contains_key(&key) {
                 let problem = format!("{} is given twice.", self.trail.place());
-                return Err(self.trail.refuse(problem));
+                return Err(self.trail.refuse(problem, Reason::Duplicate));
             }
             let value = access.next_value_seed(Strict { trail: self.trail })?;
             self.trail.steps.pop();

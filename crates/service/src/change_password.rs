@@ -24,7 +24,7 @@ impl Service {
         // What the token says is what the account has, unless its address changed since.
         let mut email = Email::parse(&claims.email).map_err(|_| Error::Unauthorized)?;
         let (candidate, guard) = loop {
-            if let Err(weak) = self.check_new_password(&self.settings(), &new, &email) {
+            if let Err(weak) = self.check_new_password(&self.settings(), "newPassword", &new, &email) {
                 self.authenticate(bearer).await?; // who may not call hears nothing about the password
                 return Err(weak);
             }

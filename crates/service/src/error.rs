@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use latchkey_domain::password::WeakPassword;
+use latchkey_domain::password::BrokenRules;
+use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::RedirectRefusal;
 use latchkey_store::{StoreError, UniqueKey};
 
@@ -16,20 +17,32 @@ pub enum Error {
     /// A field is missing or wrong. `field` is the key the client sent, `problem` a sentence about it.
     #[error("{field}: {problem}")]
     Validation {
-        /// The key as the client wrote it.
+        /// The key as the client wrote it; a dotted path for a nested one.
         field: &'static str,
+        /// The same for programs.
+        reason: Reason,
         /// What is wrong with it, without the value itself.
         problem: String,
     },
     /// Search without words.
     #[error("the search has no words")]
     MissingQuery,
-    /// The password breaks a rule of the policy.
-    #[error("{0}")]
-    WeakPassword(#[from] WeakPassword),
+    /// The password breaks rules of the policy.
+    #[error("{broken}")]
+    WeakPassword {
+        /// The key of the password.
+        field: &'static str,
+        /// The rules.
+        broken: BrokenRules,
+    },
     /// The redirect target is not on the list.
-    #[error("{0}")]
-    RedirectNotAllowed(#[from] RedirectRefusal),
+    #[error("{refusal}")]
+    RedirectNotAllowed {
+        /// The key of the target.
+        field: &'static str,
+        /// The rule that failed.
+        refusal: RedirectRefusal,
+    },
     /// A code or link token is unknown, wrong, expired, used or out of attempts: one answer for all.
     #[error("the code or link is not valid")]
     InvalidCode,
@@ -143,6 +156,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A field that is missing or wrong.
+    pub(crate) fn validation(field: &'static str, reason: Reason, problem: impl Into<String>) -> Self {
+        Self::Validation { field, reason, problem: problem.into() }
+    }
+
     /// Wraps a fault of our own.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())

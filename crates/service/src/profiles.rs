@@ -3,6 +3,7 @@
 use latchkey_domain::client::ClientAddress;
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{LARGEST_OBJECT, Name, NewProfile, Profile, ProfilePatch};
+use latchkey_domain::reason::Reason;
 use latchkey_store::{UpdateProfile, UpdateProfileOutcome};
 
 use crate::authenticate::Caller;
@@ -57,13 +58,11 @@ impl Service {
             UpdateProfileOutcome::NotFound => Err(Error::ProfileNotFound),
             UpdateProfileOutcome::PreconditionFailed => Err(Error::PreconditionFailed),
             UpdateProfileOutcome::UsernameTaken => Err(Error::UsernameTaken),
-            UpdateProfileOutcome::TooLarge => Err(Error::Validation {
-                field: "profile",
-                problem: format!(
-                    "custom fields must be at most {} KiB of JSON together",
-                    LARGEST_OBJECT / 1024
-                ),
-            }),
+            UpdateProfileOutcome::TooLarge => {
+                let most = LARGEST_OBJECT / 1024;
+                let problem = format!("custom fields must be at most {most} KiB of JSON together");
+                Err(Error::validation("profile", Reason::TooLarge, problem))
+            }
         }
     }
 }

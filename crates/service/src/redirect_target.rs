@@ -1,5 +1,6 @@
 //! Where a browser goes after a link: what the caller asked for, else the default.
 
+use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::RedirectUrl;
 
 use crate::error::{Error, Result};
@@ -24,15 +25,17 @@ pub(crate) enum Need {
 impl RedirectInput {
     /// `redirectTo`, else the default, else the older variant. Whatever was sent must be on the list, used or not.
     pub(crate) fn resolve(&self, settings: &SettingsInForce, need: Need) -> Result<Option<RedirectUrl>> {
-        let check =
-            |text: &Option<String>| text.as_deref().map(|url| settings.redirects.check(url)).transpose();
-        let current = check(&self.redirect_to)?;
-        let older = check(&self.email_redirect_to)?;
+        let check = |field, text: &Option<String>| {
+            let checked = text.as_deref().map(|url| settings.redirects.check(url)).transpose();
+            checked.map_err(|refusal| Error::RedirectNotAllowed { field, refusal })
+        };
+        let current = check("redirectTo", &self.redirect_to)?;
+        let older = check("options.emailRedirectTo", &self.email_redirect_to)?;
         let target = current.or_else(|| settings.default_redirect.clone()).or(older);
         if target.is_none() && need == Need::Required {
             let problem =
                 "is required, because the mail will carry a link: where should the browser go afterwards?";
-            return Err(Error::Validation { field: "redirectTo", problem: problem.to_owned() });
+            return Err(Error::validation("redirectTo", Reason::Required, problem));
         }
         Ok(target)
     }

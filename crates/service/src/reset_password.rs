@@ -62,7 +62,7 @@ impl Service {
             BeginReset::Refused => return Err(Error::InvalidCode),
             BeginReset::Limited(limited) => return Err(limited.into()),
         };
-        self.check_new_password(&self.settings(), &new, &subject.email)?;
+        self.check_new_password(&self.settings(), "newPassword", &new, &subject.email)?;
 
         let reset = ResetPassword {
             token: token.hash(),

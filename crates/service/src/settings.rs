@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use latchkey_domain::password::{LONGEST_PASSWORD, PasswordPolicy};
+use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy, RedirectUrl};
 use latchkey_store::{SettingChange, StoredSettings};
 use serde_json::Value;
@@ -231,16 +232,16 @@ impl BaseSettings {
         let length = values.passwords.min_length;
         if !(SHORTEST_MIN_LENGTH..=LONGEST_PASSWORD).contains(&length) {
             let problem = format!("must be between {SHORTEST_MIN_LENGTH} and {LONGEST_PASSWORD}");
-            return Err(invalid(SettingKey::PasswordMinLength, problem));
+            return Err(invalid(SettingKey::PasswordMinLength, Reason::OutOfRange, problem));
         }
-        let redirects = RedirectPolicy::parse(&values.allowed_redirect_urls, self.development)
-            .map_err(|error| invalid(SettingKey::AllowedRedirectUrls, error.to_string()))?;
-        let default_redirect = values
-            .default_redirect_url
-            .as_deref()
-            .map(|url| redirects.check(url))
-            .transpose()
-            .map_err(|error| invalid(SettingKey::DefaultRedirectUrl, error.to_string()))?;
+        let redirects =
+            RedirectPolicy::parse(&values.allowed_redirect_urls, self.development).map_err(|error| {
+                invalid(SettingKey::AllowedRedirectUrls, Reason::InvalidFormat, error.to_string())
+            })?;
+        let default_redirect =
+            values.default_redirect_url.as_deref().map(|url| redirects.check(url)).transpose().map_err(
+                |error| invalid(SettingKey::DefaultRedirectUrl, Reason::NotAllowed, error.to_string()),
+            )?;
         if values.require_email_verification && !self.has_mail_transport {
             return Err(Error::EmailProviderNotConfigured);
         }
@@ -260,8 +261,8 @@ fn misfit(error: &Error) -> Option<SettingKey> {
     }
 }
 
-fn invalid(setting: SettingKey, problem: String) -> Error {
-    Error::Validation { field: setting.field(), problem }
+fn invalid(setting: SettingKey, reason: Reason, problem: String) -> Error {
+    Error::validation(setting.field(), reason, problem)
 }
 
 impl SettingsPatch {

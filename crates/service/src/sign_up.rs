@@ -50,7 +50,7 @@ impl Service {
         if settings.values.disable_sign_up {
             return Err(Error::SignUpDisabled);
         }
-        self.check_new_password(&settings, &sign_up.password, &sign_up.email)?;
+        self.check_new_password(&settings, "password", &sign_up.password, &sign_up.email)?;
         if settings.values.require_email_verification {
             self.sign_up_pending(sign_up, &settings).await?;
             return Ok(SignedUp::VerificationRequired);
@@ -60,14 +60,17 @@ impl Service {
         Ok(SignedUp::SignedIn(Box::new(signed_in)))
     }
 
-    /// The policy on new passwords, for the account with this address.
+    /// The policy on new passwords, for the account with this address. `field` is the key of the password.
     pub(crate) fn check_new_password(
         &self,
         settings: &SettingsInForce,
+        field: &'static str,
         password: &Password,
         email: &Email,
     ) -> Result<()> {
-        Ok(settings.values.passwords.check(password, email.local_part(), &self.config.service_name)?)
+        let policy = &settings.values.passwords;
+        let checked = policy.check(password, email.local_part(), &self.config.service_name);
+        checked.map_err(|broken| Error::WeakPassword { field, broken })
     }
 
     async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<SignedIn> {

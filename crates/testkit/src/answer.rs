@@ -74,6 +74,7 @@ impl Answer {
             return Value::Null;
         }
         assert_eq!(self.header("content-type"), Some(JSON), "another content type: {self:?}");
+        assert!(self.body.ends_with(b"\n"), "no line feed at the end: {self:?}");
         self.json()
     }
 
@@ -87,7 +88,32 @@ impl Answer {
         assert_eq!(body.get("nextAction"), body.get("nextActions"), "two next actions: {self:?}");
         let is_text = body.get("nextAction").is_none_or(Value::is_string);
         assert!(is_text, "nextAction is no text: {self:?}");
+        let request_id = body["requestId"].as_str();
+        assert!(request_id.is_some() && request_id == self.header("x-request-id"), "another id: {self:?}");
+        assert!(body.get("field").is_none_or(Value::is_string), "field is no text: {self:?}");
+        assert!(body.get("reasons").is_none_or(is_list_of_words), "reasons are no words: {self:?}");
         body
+    }
+
+    /// The body as text, but for the `requestId` of a refusal, which differs by nature.
+    #[must_use]
+    #[track_caller]
+    pub fn text_without_id(&self) -> String {
+        let id = self.header("x-request-id").unwrap_or("no id");
+        self.text().replace(&format!("\"requestId\":\"{id}\""), "\"requestId\":…")
+    }
+
+    /// Asserts a refusal that is about this field, for these reasons.
+    #[track_caller]
+    pub fn refused_for(&self, code: &str, field: &str, reasons: &[&str]) {
+        let body = self.refused(self.status, code);
+        let said: Vec<_> =
+            body["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        assert_eq!(
+            (body["field"].as_str(), &said[..]),
+            (Some(field), reasons),
+            "another field or reason: {self:?}"
+        );
     }
 
     /// Asserts a 302 and takes its target.
@@ -130,6 +156,13 @@ impl fmt::Debug for Answer {
         }
         writeln!(f, "\n{}", String::from_utf8_lossy(&self.body))
     }
+}
+
+/// A list of words such as `too_short`, with one at least.
+fn is_list_of_words(value: &Value) -> bool {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'_');
+    let words = value.as_array().filter(|words| !words.is_empty());
+    words.is_some_and(|words| words.iter().all(|word| word.as_str().is_some_and(is_word)))
 }
 
 /// The value of a query parameter of a redirect target; `None` where it is missing.

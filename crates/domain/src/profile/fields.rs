@@ -4,6 +4,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::reason::{self, Reason};
+
 /// Longest name, in characters.
 pub const LONGEST_NAME: usize = 100;
 /// Longest bio, in characters.
@@ -94,7 +96,7 @@ macro_rules! bounded_text {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(deserializer)?;
-                Self::parse(&text).map_err(serde::de::Error::custom)
+                Self::parse(&text).map_err(|error| reason::refusal(error.reason(), error))
             }
         }
     };
@@ -111,6 +113,15 @@ pub enum InvalidText {
     Control,
 }
 
+impl InvalidText {
+    const fn reason(self) -> Reason {
+        match self {
+            Self::Long(_) => Reason::TooLong,
+            Self::Control => Reason::InvalidCharacters,
+        }
+    }
+}
+
 /// The text is no avatar URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAvatarUrl {
@@ -125,6 +136,16 @@ pub enum InvalidAvatarUrl {
     Long,
 }
 
+impl InvalidAvatarUrl {
+    const fn reason(self) -> Reason {
+        match self {
+            Self::Form => Reason::InvalidFormat,
+            Self::Spaces => Reason::InvalidCharacters,
+            Self::Long => Reason::TooLong,
+        }
+    }
+}
+
 /// The text is no username.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUsername {
@@ -134,6 +155,15 @@ pub enum InvalidUsername {
     /// A reserved word.
     #[error("is reserved; choose another one")]
     Reserved,
+}
+
+impl InvalidUsername {
+    const fn reason(self) -> Reason {
+        match self {
+            Self::Form => Reason::InvalidFormat,
+            Self::Reserved => Reason::Reserved,
+        }
+    }
 }
 
 /// An object is larger than its field holds.
@@ -233,7 +263,7 @@ impl Metadata {
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::new(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Self::new(Map::deserialize(deserializer)?).map_err(|error| reason::refusal(Reason::TooLarge, error))
     }
 }
 

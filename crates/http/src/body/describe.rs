@@ -1,6 +1,7 @@
 //! Turns a failed deserialisation into a sentence about the field. The texts of serde repeat the client's value,
 //! which may be a password: only what was wanted is taken from them.
 
+use latchkey_domain::reason::{self, Reason};
 use serde_path_to_error::{Path, Segment};
 
 use crate::error::{ApiError, codes, escape_control};
@@ -12,16 +13,35 @@ const PATH_SHOWN: usize = 200;
 pub(super) fn describe(path: &Path, message: &str) -> ApiError {
     let place = place_of(path);
     if let Some(name) = quoted_after(message, "missing field `") {
-        return ApiError::validation(&join(&place, name), "is required");
+        return ApiError::validation(&join(&place, name), "is required").reason(Reason::Required);
     }
     if let Some(name) = quoted_after(message, "duplicate field `") {
-        return ApiError::validation(&join(&place, name), "is given twice, under two names");
+        let problem = "is given twice, under two names";
+        return ApiError::validation(&join(&place, name), problem).reason(Reason::Duplicate);
     }
+    // A domain type says its reason itself.
+    let (said, message) = reason::split(message);
     let problem = problem_of(message);
-    if place.is_empty() {
-        return ApiError::new(&codes::VALIDATION_ERROR, format!("The body {problem}"));
+    let error = if place.is_empty() {
+        ApiError::new(&codes::VALIDATION_ERROR, format!("The body {problem}"))
+    } else {
+        ApiError::validation(&place, &problem)
+    };
+    match said.or_else(|| reason_of(message)) {
+        Some(reason) => error.reason(reason),
+        None => error,
     }
-    ApiError::validation(&place, &problem)
+}
+
+/// The reason behind one of serde's own messages.
+fn reason_of(message: &str) -> Option<Reason> {
+    let reasons = [
+        ("invalid type: ", Reason::WrongType),
+        ("invalid value: ", Reason::OutOfRange),
+        ("invalid length ", Reason::OutOfRange),
+        ("unknown variant ", Reason::NotAllowed),
+    ];
+    reasons.into_iter().find(|(start, _)| message.starts_with(start)).map(|(_, reason)| reason)
 }
 
 /// What serde's message says about the value, without the value.

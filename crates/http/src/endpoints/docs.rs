@@ -9,6 +9,7 @@ mod text;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
+use latchkey_domain::reason::Reason;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem};
 
@@ -111,9 +112,14 @@ fn errors() -> String {
         .iter()
         .map(|code| row(code.name, code.status.as_u16(), code.when, code.next_action.unwrap_or_default()))
         .collect();
+    let reason = |word: &str, when: &str| {
+        format!("<tr><td><code>{word}</code></td><td>{}</td></tr>\n", text::inline(when))
+    };
+    let reasons: String = Reason::ALL.iter().map(|one| reason(one.as_str(), one.when())).collect();
     format!(
         "<section id=\"errors\">\n<h2>Errors</h2>\n<table><thead><tr><th>Code</th><th>Status</th><th>When</th>\
-         <th>What to do</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n</section>\n"
+         <th>What to do</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n<table><thead><tr><th>Reason</th><th>When</th></tr>\
+         </thead>\n<tbody>\n{reasons}</tbody></table>\n</section>\n"
     )
 }
 

@@ -106,8 +106,8 @@ catalogue! {
         Some("Wait for the seconds that `Retry-After` says.");
     HEADERS_TOO_LARGE REQUEST_HEADER_FIELDS_TOO_LARGE, "the request has too many headers, or too much in them",
         Some("Send fewer and smaller headers; clearing the cookies of this site may help.");
-    INTERNAL_ERROR INTERNAL_SERVER_ERROR, "a fault of the service; the log knows more under the answer's `X-Request-Id`",
-        Some("Try again; if it stays, give the `X-Request-Id` of this answer to the operator.");
+    INTERNAL_ERROR INTERNAL_SERVER_ERROR, "a fault of the service; the log knows more under the answer's `requestId`",
+        Some("Try again; if it stays, give the `requestId` of this answer to the operator.");
     SERVICE_BUSY SERVICE_UNAVAILABLE, "the service has more work than it can do in time, or an identity provider gives no \
         usable answer; the message says which",
         Some("Wait for the seconds that `Retry-After` says and try again.");

@@ -24,11 +24,18 @@ impl From<Error> for ApiError {
     #[expect(clippy::too_many_lines, reason = "read as a table")]
     fn from(error: Error) -> Self {
         match error {
-            Error::Validation { field, problem } => Self::validation(field, &problem),
-            Error::MissingQuery => Self::new(&codes::MISSING_QUERY, "A search needs a search text in `q`."),
-            Error::WeakPassword(weak) => Self::new(&codes::WEAK_PASSWORD, sentence(&weak.to_string())),
-            Error::RedirectNotAllowed(refusal) => {
+            Error::Validation { field, reason, problem } => Self::validation(field, &problem).reason(reason),
+            Error::MissingQuery => {
+                Self::new(&codes::MISSING_QUERY, "A search needs a search text in `q`.").field("q")
+            }
+            Error::WeakPassword { field, broken } => {
+                let refusal = Self::new(&codes::WEAK_PASSWORD, sentence(&broken.to_string())).field(field);
+                broken.rules().iter().fold(refusal, |refusal, rule| refusal.reason(rule.reason()))
+            }
+            Error::RedirectNotAllowed { field, refusal } => {
                 Self::new(&codes::REDIRECT_NOT_ALLOWED, sentence(&refusal.to_string()))
+                    .field(field)
+                    .reason(refusal.reason())
             }
             Error::InvalidCode => {
                 Self::new(&codes::INVALID_CODE, "The code or link is not valid or has expired.")
@@ -67,12 +74,17 @@ impl From<Error> for ApiError {
             Error::PreconditionFailed => {
                 Self::new(&codes::PRECONDITION_FAILED, "The record has changed since it was read.")
             }
-            Error::EmailExists => Self::new(&codes::EMAIL_EXISTS, "An account with this email exists."),
-            Error::UsernameTaken => Self::new(&codes::USERNAME_TAKEN, "The username is taken."),
+            Error::EmailExists => {
+                Self::new(&codes::EMAIL_EXISTS, "An account with this email exists.").field("email")
+            }
+            Error::UsernameTaken => {
+                Self::new(&codes::USERNAME_TAKEN, "The username is taken.").field("username")
+            }
             Error::SettingPinned(setting) => Self::new(
                 &codes::SETTING_PINNED,
                 format!("`{setting}` is pinned by the service's configuration."),
-            ),
+            )
+            .field(setting),
             Error::EmailProviderNotConfigured => {
                 Self::new(&codes::EMAIL_PROVIDER_NOT_CONFIGURED, "No mail transport is configured.")
             }
@@ -105,9 +117,10 @@ impl From<Error> for ApiError {
             }
             Error::ProviderEmailNotVerified => Self::new(
                 &codes::EMAIL_NOT_VERIFIED,
-                "The identity provider did not verify the email address.",
+                "The identity provider did not verify the email address: verify it there, or sign in to link this \
+                 provider.",
             )
-            .next_action("Verify the address at the provider, or sign up with it and link this provider."),
+            .next_action("Verify the address at the provider, or sign in another way and link this provider."),
             Error::IdentityTaken => {
                 Self::new(&codes::IDENTITY_TAKEN, "This identity is linked to another account.")
             }

@@ -4,6 +4,7 @@
 use axum::response::IntoResponse;
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http_body_util::BodyExt;
+use latchkey_domain::reason::Reason;
 use latchkey_service::Error;
 use serde_json::{Value, json};
 
@@ -34,10 +35,29 @@ async fn body_has_the_fields_of_the_contract() {
 
 #[tokio::test]
 async fn validation_names_the_field() {
-    let error = Error::Validation { field: "avatar_url", problem: "must be a valid URL".into() };
+    let error = Error::Validation {
+        field: "avatar_url",
+        reason: Reason::InvalidFormat,
+        problem: "must be a valid URL".into(),
+    };
     let body = body_of(ApiError::from(error).into_response()).await;
     assert_eq!(body["error"], "VALIDATION_ERROR");
     assert_eq!(body["message"], "`avatar_url` must be a valid URL");
+    assert_eq!((&body["field"], &body["reasons"]), (&json!("avatar_url"), &json!(["invalid_format"])));
+}
+
+#[tokio::test]
+async fn signed_refusal_carries_the_id_and_ends_in_a_line_feed() {
+    let response = sign(ApiError::from(Error::InvalidCredentials).into_response(), "the-id");
+    assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    assert!(bytes.ends_with(b"}\n"), "{bytes:?}");
+    assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap()["requestId"], "the-id");
+}
+
+#[test]
+fn refusals_fit_into_a_result() {
+    assert!(size_of::<ApiError>() < 128, "{}", size_of::<ApiError>());
 }
 
 #[test]

@@ -2,18 +2,25 @@
 
 use std::fmt::Write;
 
+use latchkey_domain::reason::Reason;
+
 use crate::error::catalogue;
 
 const HEAD: &str = "# Errors\n\n\
     Generated from the catalogue in `crates/http/src/error/codes.rs`; do not edit.\n\n\
-    Every refusal of every route is a JSON object `{error, message, statusCode, nextAction?, nextActions?}`. `error` is one\n\
-    of the codes below and stable; `message` and `nextAction` are for people and may change; `nextActions` repeats\n\
-    `nextAction`. Answers with status 401 carry `WWW-Authenticate`, those with 429 and 503 `Retry-After` in seconds, those\n\
+    Every refusal of every route is a JSON object `{error, message, statusCode, nextAction?, nextActions?, field?,\n\
+    reasons?, requestId}`. `error` is one of the codes below and stable; `message` and `nextAction` are for people and may\n\
+    change; `nextActions` repeats `nextAction`. `field` is the key of the body that is wrong, dotted where it is nested\n\
+    (`options.emailRedirectTo`), or the parameter; `reasons` says why, in the words of the second table. `requestId` is the\n\
+    answer's `X-Request-Id`, under which the service's log knows more. Answers with status 401 carry `WWW-Authenticate`, those with 429 and 503 `Retry-After` in seconds, those\n\
     with 405 `Allow`.\n\n\
     | Code | Status | When | What to do |\n\
     |---|---|---|---|\n";
 
-/// The catalogue as a Markdown page with a table: code, status, when, next action. Ends with a newline.
+const REASONS: &str = "\n## Reasons\n\nA closed list. One refusal can have several, such as `WEAK_PASSWORD`.\n\n\
+    | Reason | When |\n|---|---|\n";
+
+/// The catalogue as a Markdown page with two tables: reasons, and before them code, status, when, next action. Ends with a newline.
 #[must_use]
 pub fn errors_markdown() -> String {
     let mut page = HEAD.to_owned();
@@ -21,6 +28,10 @@ pub fn errors_markdown() -> String {
         let next_action = code.next_action.unwrap_or("–");
         let (name, status, when) = (code.name, code.status.as_u16(), cell(code.when));
         let _ = writeln!(page, "| `{name}` | {status} | {when} | {} |", cell(next_action)); // a String takes everything
+    }
+    page.push_str(REASONS);
+    for reason in Reason::ALL {
+        let _ = writeln!(page, "| `{}` | {} |", reason.as_str(), cell(reason.when()));
     }
     page
 }

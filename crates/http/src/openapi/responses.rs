@@ -1,10 +1,13 @@
 //! Refusals in the document: one shape, and for every code of the catalogue a response of the components. Where an
 //! operation has more than one code under a status, its response lists them.
 
+use latchkey_domain::reason::Reason;
 use serde_json::{Value, json};
 use utoipa::openapi::example::{Example, ExampleBuilder};
 use utoipa::openapi::schema::{AllOfBuilder, SchemaType};
-use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema, Type};
+use utoipa::openapi::{
+    ArrayBuilder, ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Schema, Type,
+};
 
 use super::headers::{self, header_ref};
 use super::operation::JSON;
@@ -37,11 +40,27 @@ pub(super) fn error_schema() -> (String, RefOr<Schema>) {
         )
         .property("nextAction", text("What the caller can do, for people."))
         .property("nextActions", text("The same text, for clients that read the plural."))
+        .property(
+            "field",
+            text("The key of the body that is wrong, dotted where it is nested (`options.emailRedirectTo`), or the parameter."),
+        )
+        .property("reasons", reasons())
+        .property("requestId", text("The id of this request, as in `X-Request-Id`: the service's log knows more under it."))
         .required("error")
         .required("message")
         .required("statusCode")
         .build();
     (ERROR_RESPONSE.to_owned(), schema.into())
+}
+
+/// The closed list of reasons.
+fn reasons() -> ArrayBuilder {
+    let words = Reason::ALL.iter().map(|reason| reason.as_str());
+    ArrayBuilder::new()
+        .description(Some(
+            "Why a value is refused, for programs. Stable. `docs/errors.md` says when each is given.",
+        ))
+        .items(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)))
 }
 
 /// A response for every code, by the code's name.
@@ -97,7 +116,22 @@ fn example(code: &ErrorCode) -> Example {
         body["nextAction"] = Value::from(next_action);
         body["nextActions"] = Value::from(next_action);
     }
+    if let Some((field, reason)) = example_of_a_field(code) {
+        body["field"] = Value::from(field);
+        body["reasons"] = json!([reason.as_str()]);
+    }
+    body["requestId"] = Value::from("01a1fe77-b16f-7f14-9c44-541c7486022d");
     ExampleBuilder::new().value(Some(body)).build()
+}
+
+/// A field that this code can be about, and why.
+fn example_of_a_field(code: &ErrorCode) -> Option<(&'static str, Reason)> {
+    match code.name {
+        "VALIDATION_ERROR" => Some(("email", Reason::InvalidFormat)),
+        "WEAK_PASSWORD" => Some(("password", Reason::TooShort)),
+        "REDIRECT_NOT_ALLOWED" => Some(("redirectTo", Reason::NotAllowed)),
+        _ => None,
+    }
 }
 
 /// A phrase with a capital and a full stop.

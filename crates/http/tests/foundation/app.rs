@@ -52,6 +52,8 @@ impl Answer {
         assert_eq!(body["statusCode"], status);
         assert!(body["message"].is_string());
         assert_eq!(body["nextAction"], body["nextActions"]);
+        assert_eq!(body["requestId"], REQUEST_ID);
+        assert!(self.text.ends_with("}\n"), "{}", self.text);
         assert_eq!(self.header("content-type"), "application/json; charset=utf-8");
     }
 }

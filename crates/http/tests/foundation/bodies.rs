@@ -44,7 +44,7 @@ async fn what_is_no_object_is_refused() {
 #[tokio::test]
 async fn empty_body_reads_as_an_empty_object_and_needs_no_content_type() {
     let answer = send(Request::post("/object").body(Body::empty()).unwrap()).await;
-    assert_eq!((answer.status, answer.text.as_str()), (200, "{}"));
+    assert_eq!((answer.status, answer.text.as_str()), (200, "{}\n"));
 }
 
 #[tokio::test]

@@ -104,7 +104,7 @@ async fn read_secret(is_key: bool) -> Result<SecretText, CommandError> {
 /// A field as the command line calls it.
 fn as_argument(error: Error) -> CommandError {
     match error {
-        Error::Validation { field, problem } => {
+        Error::Validation { field, problem, .. } => {
             let argument = match field {
                 "clientId" => "--client-id",
                 "clientSecret" => "the secret",

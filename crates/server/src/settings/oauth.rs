@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::reason::Reason;
 use latchkey_oauth::Proxy;
 use latchkey_service::Error;
 use latchkey_service::oauth::SecretText;
@@ -91,7 +92,7 @@ impl OAuthSettings {
         }
         for provider in &self.providers {
             let configured = provider.configured();
-            if let Err(Error::Validation { field, problem }) = configured.and_then(|one| one.check()) {
+            if let Err(Error::Validation { field, problem, .. }) = configured.and_then(|one| one.check()) {
                 problems.at(&format!("{PROVIDERS}{}.{}", provider.key, snake_case(field)), problem);
             }
         }
@@ -125,8 +126,10 @@ impl ProviderSettings {
     pub fn configured(&self) -> Result<ConfiguredProvider, Error> {
         let secret =
             |secret: &Option<Secret>| secret.as_ref().map(|text| SecretText::new(text.reveal().to_owned()));
-        let key = ProviderKey::parse(&self.key)
-            .map_err(|error| Error::Validation { field: "key", problem: error.to_string() })?;
+        let key = ProviderKey::parse(&self.key).map_err(|error| {
+            let reason = Reason::InvalidFormat;
+            Error::Validation { field: "key", reason, problem: error.to_string() }
+        })?;
         let input = ProviderInput {
             name: self.name.clone(),
             discovery_endpoint: self.discovery_endpoint.clone(),

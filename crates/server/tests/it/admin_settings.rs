@@ -148,6 +148,22 @@ both_stores! {
         assert_eq!(config(&app).await["allowedRedirectUrls"], json!([]));
     }
 
+    async fn redirect_list_is_bounded_by_the_body_and_checked_fast_at_its_longest(app) {
+        let list = |count: usize| {
+            let entries: Vec<_> = (0..count).map(|n| format!("https://a{n}.example/**")).collect();
+            json!({"allowedRedirectUrls": entries})
+        };
+        put(&app, list(2_000)).await.expect(200);
+        put(&app, list(4_000)).await.refused(413, "PAYLOAD_TOO_LARGE");
+
+        // The last entry and no entry: each is a look at the whole list.
+        for (target, status) in [("https://a1999.example/done", 200), ("https://evil.example/done", 400)] {
+            let body = json!({"email": "ada@example.org", "password": latchkey_testkit::PASSWORD, "redirectTo": target});
+            assert_eq!(app.anon().post("/api/auth/users", body).send().await.status, status, "{target}");
+        }
+        assert_eq!(config(&app).await["allowedRedirectUrls"].as_array().unwrap().len(), 2_000);
+    }
+
     async fn default_redirect_must_be_on_the_list(app) {
         let list = json!({"allowedRedirectUrls": [APP]});
         put(&app, list).await.expect(200);

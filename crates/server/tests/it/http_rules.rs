@@ -112,6 +112,32 @@ both_stores! {
         assert!(session.cookie.is_some_and(|cookie| cookie.starts_with("__Secure-latchkey_refresh=")));
     }
 
+    async fn json_ends_in_a_line_feed_that_its_length_counts(app) {
+        let ada = app.user("ada").await;
+        for answer in [
+            app.anon().get("/openapi.json").send().await,
+            app.anon().get("/.well-known/jwks.json").send().await,
+            app.anon().get("/health/ready").send().await,
+            app.anon().get("/api/nothing").send().await,
+            app.anon().search("ada").send().await,
+            ada.get("/api/profiles/me").send().await,
+            ada.get(&format!("/api/auth/profiles/{}", ada.id)).send().await,
+        ] {
+            answer.expect(answer.status);
+            assert!(answer.body.ends_with(b"\n") && !answer.body.ends_with(b"\n\n"), "{answer:?}");
+            assert_eq!(answer.number("content-length"), answer.body.len() as u64, "{answer:?}");
+        }
+    }
+
+    async fn every_refusal_carries_the_id_of_its_request(app) {
+        let ids: BTreeSet<_> = refusals(&app).await.iter().map(|(answer, status)| {
+            assert_eq!(answer.status, *status, "{answer:?}");
+            answer.refused(*status, &answer.error_code())["requestId"].as_str().unwrap().to_owned()
+        }).collect();
+
+        assert_eq!(ids.len(), refusals(&app).await.len(), "ids are new for every request");
+    }
+
     async fn key_set_may_be_kept_by_caches(app) {
         let answer = app.anon().get("/.well-known/jwks.json").send().await;
 
@@ -232,6 +258,30 @@ both_stores! {
         answer.refused(503, "SERVICE_BUSY");
         assert!(answer.number("retry-after") >= 1);
     }
+}
+
+/// A refusal of every status that a request can cause by its form.
+async fn refusals(app: &TestApp) -> Vec<(Answer, u16)> {
+    let anon = app.anon();
+    let sign_in = || anon.request("POST", "/api/auth/sessions");
+    vec![
+        (anon.get("/api/profiles/search").send().await, 400),
+        (anon.get("/api/profiles/me").send().await, 401),
+        (
+            anon.request("OPTIONS", "/health/live")
+                .header("origin", "null")
+                .header("access-control-request-method", "GET")
+                .send()
+                .await,
+            403,
+        ),
+        (anon.get("/nothing").send().await, 404),
+        (anon.request("DELETE", "/health/live").send().await, 405),
+        (sign_in().raw("application/json", body_of(70_000)).send().await, 413),
+        (anon.get(&format!("/{}", "a".repeat(9000))).send().await, 414),
+        (sign_in().raw("text/plain", "x").send().await, 415),
+        (anon.get("/health/live").header("x-large", &"a".repeat(40_000)).send().await, 431),
+    ]
 }
 
 /// The methods of a path, HEAD included.

@@ -26,6 +26,7 @@ mod csrf_token;
 mod email_addresses;
 mod email_calls;
 mod enumeration;
+mod error_fields;
 mod forged_tokens;
 mod hostile;
 mod hostile_reading;

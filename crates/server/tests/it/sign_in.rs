@@ -22,7 +22,7 @@ both_stores! {
         let unknown = app.anon().sign_in("bob@example.org", PASSWORD).send().await;
 
         wrong.refused(401, "INVALID_CREDENTIALS");
-        assert_eq!(wrong.text(), unknown.text());
+        assert_eq!(wrong.text_without_id(), unknown.text_without_id());
     }
 
     with(|b| b.verification(EmailMethod::Code))
@@ -131,7 +131,7 @@ both_stores! {
         let unknown = app.anon().sign_in("bob@example.org", &"qz7".repeat(43)).send().await;
 
         known.refused(401, "INVALID_CREDENTIALS");
-        assert_eq!(known.text(), unknown.text());
+        assert_eq!(known.text_without_id(), unknown.text_without_id());
     }
 
     async fn rules_on_new_passwords_do_not_lock_out_older_ones(app) {

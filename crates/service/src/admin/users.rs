@@ -61,7 +61,7 @@ impl Service {
         let now = self.clock.now();
         let password = match new.password {
             Some(password) => {
-                self.check_new_password(&self.settings(), &password, &new.email)?;
+                self.check_new_password(&self.settings(), "password", &password, &new.email)?;
                 Some(self.passwords.hash(password).await?)
             }
             None => None,

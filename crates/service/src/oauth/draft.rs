@@ -1,6 +1,7 @@
 //! A provider that is being described: what was said, put over what is there, and checked.
 
 use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::reason::Reason;
 use latchkey_oauth::{ClientSecret, ClientSettings, InvalidProvider, Provider, SecretText};
 
 use super::providers::{
@@ -72,12 +73,17 @@ impl Draft {
     fn provider(&self, key: &ProviderKey, client: ClientSettings, parts: &OAuthParts) -> Result<Provider> {
         let discovery = self.description.discovery_endpoint.as_deref();
         let Some(entry) = latchkey_oauth::providers::built_in(key.as_str()) else {
-            let missing = || invalid("discoveryEndpoint", "is required: where is its discovery document?");
+            let problem = "is required: where is its discovery document?";
+            let missing = || invalid("discoveryEndpoint", Reason::Required, problem);
             let discovery = discovery.ok_or_else(missing)?;
             return Provider::custom(key.as_str(), discovery, client).map_err(refused);
         };
         if discovery.is_some() {
-            return Err(invalid("discoveryEndpoint", "belongs to custom providers alone"));
+            return Err(invalid(
+                "discoveryEndpoint",
+                Reason::NotAllowed,
+                "belongs to custom providers alone",
+            ));
         }
         let provider = Provider::built_in(entry, client).map_err(refused)?;
         Ok(match &parts.stand_in {
@@ -89,12 +95,12 @@ impl Draft {
     fn client_settings(&self) -> Result<ClientSettings> {
         let own = &self.description;
         if own.client_id.is_empty() {
-            return Err(invalid("clientId", "is required"));
+            return Err(invalid("clientId", Reason::Required, "is required"));
         }
         let secret_text = |text: &Option<String>| SecretText::new(text.clone().unwrap_or_default());
         let secret = match (&own.team_id, &own.key_id, &self.secrets.private_key) {
             (None, None, None) if self.secrets.client_secret.is_none() => {
-                return Err(invalid("clientSecret", "is required"));
+                return Err(invalid("clientSecret", Reason::Required, "is required"));
             }
             (None, None, None) => ClientSecret::Text(secret_text(&self.secrets.client_secret)),
             (Some(team_id), Some(key_id), key @ Some(_)) => ClientSecret::AppleKey {
@@ -102,7 +108,10 @@ impl Draft {
                 key_id: key_id.clone(),
                 private_key: secret_text(key),
             },
-            _ => return Err(invalid("privateKey", "goes with teamId and keyId: all three or none")),
+            _ => {
+                let problem = "goes with teamId and keyId: all three or none";
+                return Err(invalid("privateKey", Reason::Conflicting, problem));
+            }
         };
         Ok(ClientSettings {
             client_id: own.client_id.clone(),
@@ -119,7 +128,7 @@ fn checked_name(name: &str) -> Result<String> {
     if is_name {
         Ok(name.to_owned())
     } else {
-        Err(invalid("name", "must have 1 to 100 characters and no control characters"))
+        Err(invalid("name", Reason::InvalidFormat, "must have 1 to 100 characters and no control characters"))
     }
 }
 
@@ -135,8 +144,8 @@ fn set_some<T: Clone>(field: &mut Option<T>, said: Option<&T>) {
     }
 }
 
-fn invalid(field: &'static str, problem: &str) -> Error {
-    Error::Validation { field, problem: problem.to_owned() }
+fn invalid(field: &'static str, reason: Reason, problem: &str) -> Error {
+    Error::validation(field, reason, problem)
 }
 
 /// The field that a refusal is about; its text begins with the field's name.
@@ -152,5 +161,5 @@ fn refused(error: InvalidProvider) -> Error {
     };
     let text = error.to_string();
     let problem = text.strip_prefix(field).map_or(text.as_str(), str::trim_start);
-    invalid(field, problem)
+    invalid(field, Reason::InvalidFormat, problem)
 }

@@ -3,6 +3,7 @@
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use serde_json::Value;
 use std::time::Duration;
@@ -48,7 +49,7 @@ impl Service {
     ) -> Result<KnownProvider> {
         let field = if kind == ProviderKind::Custom { "key" } else { "provider" };
         let key = ProviderKey::parse(key)
-            .map_err(|error| Error::Validation { field, problem: error.to_string() })?;
+            .map_err(|error| Error::validation(field, Reason::InvalidFormat, error.to_string()))?;
         match (kind, kind_of(&key)) {
             (ProviderKind::BuiltIn, ProviderKind::Custom) => return Err(Error::UnsupportedProvider),
             (ProviderKind::Custom, ProviderKind::BuiltIn) => return Err(Error::ProviderExists),
@@ -119,14 +120,17 @@ impl Service {
         if input.client_secret.is_some() {
             return Ok(());
         }
-        let problem = "must be given again where discoveryEndpoint changes".to_owned();
-        Err(Error::Validation { field: "clientSecret", problem })
+        let problem = "must be given again where discoveryEndpoint changes";
+        Err(Error::validation("clientSecret", Reason::Required, problem))
     }
 
     fn check_place(&self, known: &KnownProvider) -> Result<()> {
-        known.client.check_place(self.oauth_parts.outbound.networks).map_err(|reason| Error::Validation {
-            field: "discoveryEndpoint",
-            problem: format!("will never be asked: {reason}"),
+        known.client.check_place(self.oauth_parts.outbound.networks).map_err(|reason| {
+            Error::validation(
+                "discoveryEndpoint",
+                Reason::NotAllowed,
+                format!("will never be asked: {reason}"),
+            )
         })
     }
 

@@ -5,6 +5,7 @@ use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKind;
+use latchkey_domain::reason::Reason;
 use latchkey_domain::tokens::{LinkToken, TokenHash};
 use latchkey_oauth::{AuthorizationRequest, PkceVerifier, ProviderError};
 use latchkey_store::{Linker, NewFlow};
@@ -126,12 +127,16 @@ impl Service {
     fn oauth_target(&self, redirect_uri: Option<&str>) -> Result<String> {
         let settings = self.settings.load();
         let target = match redirect_uri {
-            Some(text) => Some(settings.redirects.check(text)?),
+            Some(text) => {
+                let checked = settings.redirects.check(text);
+                let field = "redirect_uri";
+                Some(checked.map_err(|refusal| Error::RedirectNotAllowed { field, refusal })?)
+            }
             None => settings.default_redirect.clone(),
         };
-        let target = target.ok_or_else(|| Error::Validation {
-            field: "redirect_uri",
-            problem: "is required: where should the browser go after the provider?".to_owned(),
+        let target = target.ok_or_else(|| {
+            let problem = "is required: where should the browser go after the provider?";
+            Error::validation("redirect_uri", Reason::Required, problem)
         })?;
         Ok(target.as_str().to_owned())
     }
@@ -139,10 +144,11 @@ impl Service {
 
 /// A challenge is a SHA-256, so it is kept and compared like one.
 fn read_challenge(text: Option<&str>) -> Result<TokenHash> {
-    let refuse = |problem: &str| Error::Validation { field: "code_challenge", problem: problem.to_owned() };
-    let text = text.ok_or_else(|| refuse("is required: PKCE with the method S256 (RFC 7636)"))?;
+    let refuse = |reason, problem| Error::validation("code_challenge", reason, problem);
+    let text =
+        text.ok_or_else(|| refuse(Reason::Required, "is required: PKCE with the method S256 (RFC 7636)"))?;
     let bytes = CHALLENGE.decode(text).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
-    bytes
-        .map(TokenHash::from_bytes)
-        .ok_or_else(|| refuse("must be 43 characters of base64url: the method is S256"))
+    bytes.map(TokenHash::from_bytes).ok_or_else(|| {
+        refuse(Reason::InvalidFormat, "must be 43 characters of base64url: the method is S256")
+    })
 }

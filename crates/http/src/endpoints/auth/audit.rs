@@ -3,6 +3,7 @@
 use axum::extract::State;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
+use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -86,7 +87,9 @@ pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<Audit
     let query = admin.query.knowing(&["limit", "before"])?;
     let limit = page_within(query.optional("limit")?.as_deref(), None)?.limit();
     let before = query.optional("before")?.map(|id| id.parse::<EventId>()).transpose();
-    let before = before.map_err(|_| ApiError::validation("before", "must be the id of an event"))?;
+    let before = before.map_err(|_| {
+        ApiError::validation("before", "must be the id of an event").reason(Reason::InvalidFormat)
+    })?;
     let page = app.service.list_events(before, limit).await?;
     Ok(Json(AuditBody {
         data: page.events.into_iter().map(EventBody::from).collect(),

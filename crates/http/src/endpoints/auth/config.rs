@@ -1,6 +1,7 @@
 //! `/api/auth/config`: the editable settings, for an admin.
 
 use axum::extract::State;
+use latchkey_domain::reason::{self, Reason};
 use latchkey_service::admin::PublicSettings;
 use latchkey_service::settings::{EmailMethod, SettingsPatch};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -70,7 +71,7 @@ impl<'de> Deserialize<'de> for Method {
         let text = String::deserialize(deserializer)?;
         EmailMethod::parse(&text)
             .map(Self)
-            .ok_or_else(|| serde::de::Error::custom("must be `code` or `link`"))
+            .ok_or_else(|| reason::refusal(Reason::NotAllowed, "must be `code` or `link`"))
     }
 }
 

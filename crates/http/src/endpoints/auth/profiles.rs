@@ -3,6 +3,7 @@
 
 use axum::extract::State;
 use latchkey_domain::profile::{AvatarUrl, Bio, Name, Profile, ProfilePatch, READ_ONLY_KEYS, Username};
+use latchkey_domain::reason::Reason;
 use latchkey_service::profiles::Missing;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -58,18 +59,25 @@ pub async fn set(
 }
 
 fn patch(mut body: Map<String, Value>) -> Result<ProfilePatch> {
-    let mut fields = match body.remove("profile") {
-        Some(Value::Object(nested)) => nested,
-        Some(_) => return Err(ApiError::validation("profile", "must be an object")),
-        None if body.is_empty() => return Err(ApiError::validation("profile", "is required")),
-        None => body,
-    };
+    match body.remove("profile") {
+        Some(Value::Object(nested)) => flat_patch(nested).map_err(|error| error.within("profile")),
+        Some(_) => Err(ApiError::validation("profile", "must be an object").reason(Reason::WrongType)),
+        None if body.is_empty() => {
+            Err(ApiError::validation("profile", "is required").reason(Reason::Required))
+        }
+        None => flat_patch(body),
+    }
+}
+
+fn flat_patch(mut fields: Map<String, Value>) -> Result<ProfilePatch> {
     for key in READ_ONLY_KEYS {
         fields.remove(key);
     }
     let flat: FlatPatch = from_object(fields)?;
     let name = match flat.name.into_option() {
-        Some(None) => return Err(ApiError::validation("name", "must be a string")),
+        Some(None) => {
+            return Err(ApiError::validation("name", "must be a string").reason(Reason::WrongType));
+        }
         Some(name) => name,
         None => None,
     };

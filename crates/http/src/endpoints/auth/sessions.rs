@@ -6,6 +6,7 @@ use http::HeaderMap;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::password::Password;
+use latchkey_domain::reason::Reason;
 use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -125,7 +126,7 @@ pub async fn end_others(
     query: Query,
 ) -> Result<Json<EndedSessionsBody>> {
     if query.required("others")? != "true" {
-        return Err(ApiError::validation("others", "must be `true`"));
+        return Err(ApiError::validation("others", "must be `true`").reason(Reason::NotAllowed));
     }
     let ended_count = app.service.end_other_sessions(caller, &client.to_domain()).await?;
     Ok(Json(EndedSessionsBody { success: true, message: "The other sessions were ended.", ended_count }))

@@ -9,6 +9,7 @@ use http::header::{ETAG, HeaderValue, IF_MATCH};
 use http::request::Parts;
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, ProfilePatch, Username};
+use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::profiles::Missing;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ fn change(body: UpdateProfileRequest) -> Result<ProfilePatch> {
 
 fn not_null<T>(field: &str, problem: &str, patch: Patch<T>) -> Result<Option<T>> {
     match patch.into_option() {
-        Some(None) => Err(ApiError::validation(field, problem)),
+        Some(None) => Err(ApiError::validation(field, problem).reason(Reason::WrongType)),
         Some(value) => Ok(value),
         None => Ok(None),
     }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::HeaderName;
+use latchkey_domain::reason::Reason;
 use latchkey_domain::search::{SearchQuery, SearchQueryError};
 use latchkey_service::Error;
 
@@ -36,6 +37,6 @@ pub async fn get(State(app): State<App>, client: ClientInfo, query: Query) -> Re
 fn refusal(error: SearchQueryError) -> ApiError {
     match error {
         SearchQueryError::Missing => Error::MissingQuery.into(),
-        SearchQueryError::TooLong => ApiError::validation("q", &error.to_string()),
+        SearchQueryError::TooLong => ApiError::validation("q", &error.to_string()).reason(Reason::TooLong),
     }
 }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use latchkey_domain::email::Email;
+use latchkey_domain::reason::Reason;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_service::verify_email::VerificationProof;
 use serde::Deserialize;
@@ -35,7 +36,10 @@ pub async fn verify(
     let proof = match (LinkToken::parse(&body.otp), body.email) {
         (Some(token), email) => VerificationProof::Link(token, email),
         (None, Some(email)) => VerificationProof::Code(email, code(&body.otp)?),
-        (None, None) => return Err(ApiError::validation("email", "is required with a six-digit code")),
+        (None, None) => {
+            let problem = "is required with a six-digit code";
+            return Err(ApiError::validation("email", problem).reason(Reason::Required));
+        }
     };
     let signed_in = app.service.verify_email(proof, client.to_domain()).await?;
     session_answer(&app, client.client_type, signed_in, Saying::Nothing)

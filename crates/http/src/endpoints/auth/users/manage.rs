@@ -10,6 +10,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::page::Page;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
+use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_service::admin::{NewUser, UserChange, UserPage, UserPosition, UserQuery};
@@ -174,7 +175,8 @@ pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<Users
     let page = page_within(limit.as_deref(), offset.as_deref())?;
     let position = match query.optional("cursor")? {
         Some(_) if offset.is_some() => {
-            return Err(ApiError::validation("cursor", "cannot be used together with `offset`"));
+            return Err(ApiError::validation("cursor", "cannot be used together with `offset`")
+                .reason(Reason::Conflicting));
         }
         Some(cursor) => position(&cursor)?,
         None => UserPosition::Offset(page.offset()),
@@ -264,7 +266,7 @@ fn user_id(text: &str) -> Result<UserId> {
 /// `null` is no value for a field that cannot be removed.
 fn not_null<T>(field: &str, patch: Patch<T>) -> Result<Option<T>> {
     match patch.into_option() {
-        Some(None) => Err(ApiError::validation(field, "must not be null")),
+        Some(None) => Err(ApiError::validation(field, "must not be null").reason(Reason::WrongType)),
         Some(value) => Ok(value),
         None => Ok(None),
     }
@@ -296,5 +298,6 @@ fn position(cursor: &str) -> Result<UserPosition> {
         let created_at = Timestamp::from_millis(millis.parse().ok()?);
         Some(UserPosition::After { created_at, id: id.parse().ok()? })
     };
-    read().ok_or_else(|| ApiError::validation("cursor", "must be a `nextCursor` of an earlier page"))
+    let problem = "must be a `nextCursor` of an earlier page";
+    read().ok_or_else(|| ApiError::validation("cursor", problem).reason(Reason::InvalidFormat))
 }
