@@ -13,12 +13,22 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use crate::origin::{KnownOrigins, refusal};
 
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PATCH, PUT, DELETE");
-const ALLOWED_HEADERS: HeaderValue =
-    HeaderValue::from_static("authorization, content-type, x-csrf-token, if-match");
+/// Headers that every app may send: our own, and those of tracing (W3C Trace Context, Baggage, Sentry).
+const ALLOWED_HEADERS: &str = "authorization, content-type, x-csrf-token, if-match, x-api-key, traceparent, tracestate, \
+                               baggage, sentry-trace";
 const EXPOSED_HEADERS: HeaderValue =
-    HeaderValue::from_static("X-Total-Count, X-Page, X-Page-Size, ETag, Retry-After");
-/// Seconds that a browser may keep a preflight's answer: short enough that a removed origin is felt soon.
-const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
+    HeaderValue::from_static("X-Total-Count, X-Page, X-Page-Size, ETag, Retry-After, X-Request-Id");
+/// Seconds that a browser may keep a preflight's answer: the most that Chromium keeps.
+const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
+/// Pages of development for people on this machine: no other page reads them.
+const PAGES: [&str; 2] = ["/docs", "/dev"];
+
+/// `Access-Control-Allow-Headers`, with those of `server.cors_headers`.
+pub(crate) fn allowed_headers(more: &[String]) -> HeaderValue {
+    let names: Vec<&str> = std::iter::once(ALLOWED_HEADERS).chain(more.iter().map(String::as_str)).collect();
+    // The settings hold names of headers alone.
+    HeaderValue::from_str(&names.join(", ")).unwrap_or(HeaderValue::from_static(ALLOWED_HEADERS))
+}
 
 /// What CORS has to say of one request: a preflight is answered here, every other answer is marked.
 pub(crate) struct Cors {
@@ -30,15 +40,16 @@ pub(crate) struct Cors {
 impl Cors {
     /// Looks at the head of a request.
     pub(crate) fn of(origins: &KnownOrigins, request: &Request) -> Self {
-        let origin = origins.known_of(request.headers()).cloned();
+        let is_page = is_under(request.uri().path(), &PAGES);
+        let origin = origins.known_of(request.headers()).filter(|_| !is_page).cloned();
         Self { origin, is_preflight: is_preflight(request) }
     }
 
     /// The answer to a preflight; one of an unknown origin is 403.
-    pub(crate) fn preflight(&self) -> Option<Response> {
+    pub(crate) fn preflight(&self, allowed_headers: &HeaderValue) -> Option<Response> {
         match (self.is_preflight, &self.origin) {
             (false, _) => None,
-            (true, Some(_)) => Some(preflight()),
+            (true, Some(_)) => Some(preflight(allowed_headers)),
             (true, None) => Some(refusal().into_response()),
         }
     }
@@ -54,16 +65,22 @@ impl Cors {
     }
 }
 
+/// Whether a path is one of these, or below one.
+fn is_under(path: &str, roots: &[&str]) -> bool {
+    let rests = roots.iter().filter_map(|root| path.strip_prefix(root));
+    rests.into_iter().any(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// A preflight has a method to ask for (Fetch standard, section 3.3.2); any other OPTIONS goes to the routes.
 fn is_preflight(request: &Request) -> bool {
     let has = |name| request.headers().contains_key(name);
     request.method() == Method::OPTIONS && has(ORIGIN) && has(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-fn preflight() -> Response {
+fn preflight(allowed_headers: &HeaderValue) -> Response {
     let headers = [
         (ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
-        (ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS),
+        (ACCESS_CONTROL_ALLOW_HEADERS, allowed_headers.clone()),
         (ACCESS_CONTROL_MAX_AGE, MAX_AGE),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()

@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 pub(crate) use self::headers::{insist_on_https, secure as secure_headers};
 
-use crate::cors::Cors;
+use crate::cors::{Cors, allowed_headers};
 use crate::error::{ApiError, Shaped, sign};
 use crate::origin::KnownOrigins;
 use crate::settings::HttpSettings;
@@ -49,13 +49,16 @@ pub struct Edge {
     settings: Arc<HttpSettings>,
     origins: KnownOrigins,
     ids: Arc<dyn RequestIds>,
+    /// What a preflight allows.
+    allowed_headers: HeaderValue,
 }
 
 impl Edge {
     /// The layers for these settings.
     #[must_use]
     pub fn new(settings: Arc<HttpSettings>, origins: KnownOrigins, ids: Arc<dyn RequestIds>) -> Self {
-        Self { settings, origins, ids }
+        let allowed_headers = allowed_headers(&settings.cors_headers);
+        Self { settings, origins, ids, allowed_headers }
     }
 
     /// Puts the edge around a finished router, its 404 and 405 included. It is one layer and not five: each layer of a
@@ -126,7 +129,7 @@ where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
     let cors = Cors::of(&edge.origins, &request);
-    if let Some(preflight) = cors.preflight() {
+    if let Some(preflight) = cors.preflight(&edge.allowed_headers) {
         return cors.mark(preflight);
     }
     let refusal = guards::refuse_overload(&request).or_else(|| guards::refuse_form(&edge.settings, &request));

@@ -18,6 +18,8 @@ pub struct HttpSettings {
     pub trusted_proxies: Vec<IpNet>,
     /// The apps live on other sites than the service: the refresh cookie is `SameSite=None`.
     pub cross_site_apps: bool,
+    /// Headers that web pages may send besides ours (`server.cors_headers`), in lower case.
+    pub cors_headers: Vec<String>,
     /// The refresh cookie's name before prefix and port (`server.cookie_name`).
     pub cookie_name: String,
     /// Most bytes of a body.
@@ -45,6 +47,7 @@ impl HttpSettings {
             development,
             trusted_proxies: Vec::new(),
             cross_site_apps: false,
+            cors_headers: Vec::new(),
             cookie_name: "latchkey_refresh".to_owned(),
             body_limit: 64 * 1024,
             profile_body_limit: 256 * 1024,

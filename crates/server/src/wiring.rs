@@ -134,6 +134,7 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
     HttpSettings {
         trusted_proxies: server.trusted_proxies.clone(),
         cross_site_apps: server.cross_site_apps,
+        cors_headers: server.cors_headers.clone(),
         cookie_name: server.cookie_name.clone(),
         body_limit: server.max_body_bytes,
         profile_body_limit: server.max_profile_body_bytes,

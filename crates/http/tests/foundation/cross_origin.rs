@@ -23,7 +23,7 @@ async fn known_origin_is_echoed_with_credentials() {
         let answer = from_origin(origin).await;
         assert_eq!(answer.header("access-control-allow-origin"), origin);
         assert_eq!(answer.header("access-control-allow-credentials"), "true");
-        let exposed = "X-Total-Count, X-Page, X-Page-Size, ETag, Retry-After";
+        let exposed = "X-Total-Count, X-Page, X-Page-Size, ETag, Retry-After, X-Request-Id";
         assert_eq!(answer.header("access-control-expose-headers"), exposed);
     }
 }
@@ -60,9 +60,10 @@ async fn preflight_of_a_known_origin_lists_methods_and_headers() {
     assert_eq!((answer.status, answer.text.as_str()), (204, ""));
     assert_eq!(answer.header("access-control-allow-origin"), "https://app.example.org");
     assert_eq!(answer.header("access-control-allow-methods"), "GET, POST, PATCH, PUT, DELETE");
-    let headers = "authorization, content-type, x-csrf-token, if-match";
+    let headers = "authorization, content-type, x-csrf-token, if-match, x-api-key, traceparent, tracestate, baggage, \
+                   sentry-trace";
     assert_eq!(answer.header("access-control-allow-headers"), headers);
-    assert_eq!(answer.header("access-control-max-age"), "600");
+    assert_eq!(answer.header("access-control-max-age"), "7200");
     assert_eq!(answer.header("x-content-type-options"), "nosniff");
 }
 

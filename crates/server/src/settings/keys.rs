@@ -97,6 +97,7 @@ pub(super) const KEYS: &[Key] = &[
     key("server.secret", Secret),
     key("server.service_name", Text),
     key("server.cors_origins", List),
+    key("server.cors_headers", List),
     key("server.cross_site_apps", Boolean),
     key("server.cookie_name", Text),
     key("server.trusted_proxies", List),

@@ -56,6 +56,8 @@ pub struct ServerSettings {
     pub service_name: String,
     /// Known origins, as browsers serialise them (RFC 6454 section 6.2).
     pub cors_origins: Vec<String>,
+    /// Names of headers that web pages may send besides ours, in lower case.
+    pub cors_headers: Vec<String>,
     /// Whether the refresh cookie must reach other sites (`SameSite=None`).
     pub cross_site_apps: bool,
     /// Name of the refresh cookie before prefix and port: a token of RFC 9110 section 5.6.2.
@@ -102,9 +104,8 @@ impl ServerSettings {
         let secret = read_secret(reader, mode);
         let service_name = read_service_name(reader);
         let cookie_name = read_cookie_name(reader);
-        let cors_origins = reader.parse_list("server.cors_origins", |text| {
-            origin::parse(text).map(|url| url.origin().ascii_serialization())
-        });
+        let cors_origins = reader.parse_list("server.cors_origins", origin::parse_allowed);
+        let cors_headers = reader.parse_list("server.cors_headers", parse_header_name);
         let trusted_proxies = reader.parse_list("server.trusted_proxies", parse_network);
         let max_body_kib = reader.number::<usize>("server.max_body_kib");
         let max_profile_body_kib = reader.number::<usize>("server.max_profile_body_kib");
@@ -121,6 +122,7 @@ impl ServerSettings {
             secret,
             service_name,
             cors_origins,
+            cors_headers,
             cross_site_apps: reader.flag("server.cross_site_apps"),
             cookie_name,
             trusted_proxies,
@@ -208,6 +210,13 @@ fn read_service_name(reader: &mut Reader<'_>) -> String {
         reader.refuse("server.service_name", &format!("found {name:?}; {wanted}"));
     }
     name
+}
+
+/// Reads the name of a header (RFC 9110 section 5.1). `*` would mean nothing in answers to calls with credentials.
+fn parse_header_name(text: &str) -> Result<String, &'static str> {
+    let is_name = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
+    let is_good = (1..=64).contains(&text.len()) && text.bytes().all(is_name);
+    if is_good { Ok(text.to_ascii_lowercase()) } else { Err("wanted the name of a header, such as x-tenant") }
 }
 
 /// Prefixes such as `__Host-` make browsers demand attributes that the service may not set.

@@ -2,7 +2,10 @@
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 
-const EXPOSED: &str = "X-Total-Count, X-Page, X-Page-Size, ETag, Retry-After";
+const EXPOSED: &str = "X-Total-Count, X-Page, X-Page-Size, ETag, Retry-After, X-Request-Id";
+
+const ALLOWED: &str = "authorization, content-type, x-csrf-token, if-match, x-api-key, traceparent, tracestate, \
+                       baggage, sentry-trace";
 
 both_stores! {
     with(|b| b.mode_production().cors_origins(&["https://app.example"]))
@@ -96,12 +99,53 @@ both_stores! {
         assert_eq!(allowed(&answer), Some("https://app.example"));
         assert_eq!(answer.header("access-control-allow-credentials"), Some("true"));
         let headers = answer.header("access-control-allow-headers").unwrap();
-        assert_eq!(headers, "authorization, content-type, x-csrf-token, if-match");
+        assert_eq!(headers, ALLOWED);
+        assert_eq!(answer.header("access-control-max-age"), Some("7200"));
         let methods = answer.header("access-control-allow-methods").unwrap();
         for method in ["GET", "POST", "PATCH", "PUT", "DELETE"] {
             assert!(methods.split(", ").any(|allowed| allowed == method), "{methods}");
         }
         assert!(varies_by_origin(&answer));
+    }
+
+    with(|b| b.mode_production().cors_origins(&["https://app.example"]).http(|http| {
+        http.cors_headers = vec!["x-tenant".to_owned(), "x-version".to_owned()];
+    }))
+    async fn headers_of_the_settings_are_allowed_besides(app) {
+        let answer = preflight(&app, "/api/profiles/me", "https://app.example").await;
+
+        let wanted = format!("{ALLOWED}, x-tenant, x-version");
+        assert_eq!(answer.header("access-control-allow-headers"), Some(wanted.as_str()));
+    }
+
+    with(|b| b.mode_production().cors_origins(&WEB_VIEWS))
+    async fn web_views_and_extensions_call_with_their_cookie(app) {
+        let ada = app.user("ada").await;
+
+        for origin in WEB_VIEWS {
+            assert_eq!(allowed(&read_from(&app, origin).await), Some(origin));
+            preflight(&app, "/api/auth/refresh", origin).await.expect(204);
+            let refresh = app.anon().refresh(&ada.session).header("origin", origin);
+            let answer = refresh.header("sec-fetch-site", "cross-site").send().await;
+            answer.expect(200);
+            assert_eq!(allowed(&answer), Some(origin));
+        }
+        for origin in ["capacitor://evil", "capacitor://localhost:81", "ionic://localhost", "Tauri://localhost", "null"] {
+            assert_eq!(allowed(&read_from(&app, origin).await), None, "{origin}");
+            let refresh = app.anon().refresh(&ada.session).header("origin", origin);
+            refresh.send().await.refused(403, "FORBIDDEN");
+        }
+    }
+
+    async fn pages_of_development_are_read_by_no_other_page(app) {
+        for path in ["/docs", "/dev/mail", "/dev/mail/1", "/dev/mail/1/html"] {
+            for origin in ["http://localhost:3000", "http://localhost:8700"] {
+                let answer = app.anon().get(path).header("origin", origin).send().await;
+                assert_eq!(allowed(&answer), None, "{answer:?}");
+                assert_eq!(answer.header("access-control-allow-credentials"), None);
+                preflight(&app, path, origin).await.refused(403, "FORBIDDEN");
+            }
+        }
     }
 
     with(|b| b.mode_production().cors_origins(&["https://app.example"]))
@@ -139,6 +183,13 @@ both_stores! {
         assert_eq!(allowed(&answer), None);
     }
 }
+
+const WEB_VIEWS: [&str; 4] = [
+    "capacitor://localhost",
+    "tauri://localhost",
+    "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+    "safari-web-extension://0B2D3F3A-9C1E-4B6F-8D55-2F9A1C3E5D7F",
+];
 
 async fn read_from(app: &TestApp, origin: &str) -> Answer {
     app.anon().get("/api/auth/public-config").header("origin", origin).send().await

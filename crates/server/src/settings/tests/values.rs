@@ -24,9 +24,23 @@ fn origins_are_kept_as_browsers_write_them() {
     let settings =
         load(development(&["server.cors_origins=https://APP.example:443/, http://localhost:3000"]));
     assert_eq!(settings.server.cors_origins, ["https://app.example", "http://localhost:3000"]);
-    for text in ["*", "null", "https://a.example/path"] {
+    for text in ["tauri://localhost", "chrome-extension://abcdefghijklmnopabcdefghijklmnop"] {
+        let settings = load(development(&[&format!("server.cors_origins={text}")]));
+        assert_eq!(settings.server.cors_origins, [text]);
+    }
+    for text in ["*", "null", "https://a.example/path", "myapp://localhost", "chrome-extension://*"] {
         let said = problem(development(&[&format!("server.cors_origins={text}")]));
         assert_says(&said, &["server.cors_origins", text]);
+    }
+}
+
+#[test]
+fn cors_headers_are_names_of_headers() {
+    let settings = load(development(&["server.cors_headers=X-Tenant, x-version"]));
+    assert_eq!(settings.server.cors_headers, ["x-tenant", "x-version"]);
+    for text in ["*", "x tenant", "x:y", "a\r\nb", &"x".repeat(65)] {
+        let said = problem(development(&[&format!("server.cors_headers={text}")]));
+        assert_says(&said, &["server.cors_headers", "x-tenant"]);
     }
 }
 
