@@ -5,6 +5,7 @@ pub mod auth;
 pub mod dev;
 pub mod docs;
 pub mod health;
+pub mod home;
 pub mod jwks;
 pub mod openapi;
 pub mod profiles;

@@ -16,7 +16,7 @@ const STYLE: &str = include_str!("pages/style.css");
 
 /// Nothing but the style sheet (CSP level 3): no script, no frames, no forms, no requests.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-x0TtodEpIT7Ut83buNpHAPdFgadsnl3LK/aX5CIbsz4='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'sha256-Cq745iKv8lpQixeGt4s3IzZVHQXuFD43BAbYaBql+n8='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
 /// A page: status, title, and the markup below the title.

@@ -37,6 +37,33 @@ impl Markup {
         self
     }
 
+    /// A small paragraph in a fainter colour.
+    #[must_use]
+    pub fn quiet(mut self, text: &str) -> Self {
+        self.push(&["<p class=\"quiet\">", &escape(text), "</p>\n"]);
+        self
+    }
+
+    /// A list of links, each with a line about it: path, text, line. A path as for [`Self::link`].
+    #[must_use]
+    pub fn links(mut self, links: &[(&str, &str, &str)]) -> Self {
+        self.0.push_str("<ul class=\"links\">\n");
+        for (href, text, about) in links.iter().filter(|(href, ..)| is_own_path(href)) {
+            let (href, text, about) = (escape(href), escape(text), escape(about));
+            self.push(&[
+                "<li><a href=\"",
+                &href,
+                "\"><b>",
+                &text,
+                "</b><span>",
+                &about,
+                "</span></a></li>\n",
+            ]);
+        }
+        self.0.push_str("</ul>\n");
+        self
+    }
+
     /// A table: the heads of its columns and its rows. A cell is markup of its own.
     #[must_use]
     pub fn table(mut self, heads: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
@@ -112,9 +139,12 @@ impl Cell {
 
 /// A link to a path of this service, or its text alone.
 fn anchor(href: &str, text: &str) -> String {
-    let is_own_path = href.starts_with('/') && !href.starts_with("//") && !href.starts_with("/\\");
     let text = escape(text);
-    if is_own_path { format!("<a href=\"{}\">{text}</a>", escape(href)) } else { text }
+    if is_own_path(href) { format!("<a href=\"{}\">{text}</a>", escape(href)) } else { text }
+}
+
+fn is_own_path(href: &str) -> bool {
+    href.starts_with('/') && !href.starts_with("//") && !href.starts_with("/\\")
 }
 
 /// The text for an element or a quoted attribute.

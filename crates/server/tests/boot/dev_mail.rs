@@ -64,6 +64,8 @@ async fn inbox_answers_under_the_names_of_this_machine_alone() {
             "0.0.0.0",
             "[::]",
             "[::1",
+            "[localhost]",
+            "localhost:x",
             "",
         ] {
             assert_eq!(status(&running.anon(), path, "host", host).await, 404, "{host}");
@@ -76,9 +78,15 @@ async fn inbox_answers_nothing_that_came_through_a_proxy() {
     let (running, mail) = one_mail().await;
 
     for path in ["/dev/mail", &mail, &format!("{mail}/html")] {
-        for name in
-            ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"]
-        {
+        for name in [
+            "forwarded",
+            "x-forwarded-for",
+            "x-forwarded-host",
+            "x-forwarded-port",
+            "x-real-ip",
+            "via",
+            "cf-connecting-ip",
+        ] {
             assert_eq!(status(&running.anon(), path, name, "127.0.0.1").await, 404, "{name}");
         }
     }
@@ -89,8 +97,10 @@ async fn inbox_answers_no_page_of_another_site() {
     let (running, mail) = one_mail().await;
 
     for path in ["/dev/mail", &mail, &format!("{mail}/html")] {
-        assert_eq!(status(&running.anon(), path, "sec-fetch-site", "cross-site").await, 404);
-        for site in ["none", "same-origin", "same-site"] {
+        for site in ["cross-site", "same-site", "", "NONE"] {
+            assert_eq!(status(&running.anon(), path, "sec-fetch-site", site).await, 404, "{site}");
+        }
+        for site in ["none", "same-origin"] {
             assert_eq!(status(&running.anon(), path, "sec-fetch-site", site).await, 200, "{site}");
         }
     }
@@ -121,7 +131,7 @@ async fn production_has_no_inbox_and_no_page_of_the_interface() {
         .serve()
         .await;
 
-    for path in ["/dev/mail", "/docs"] {
+    for path in ["/", "/dev/mail", "/docs"] {
         let answer = running.anon().get(path).header("host", "localhost").send().await;
         answer.refused(404, "NOT_FOUND");
     }

@@ -19,7 +19,7 @@ both_stores! {
 
     async fn path_that_is_none_of_the_map_is_not_found_under_any_method(app) {
         for path in
-            ["/", "/api", "/api/", "/api/profiles/me/", "/API/profiles/me", "//api/profiles/me", "/api/auth"]
+            ["/api", "/api/", "/api/profiles/me/", "/API/profiles/me", "//api/profiles/me", "/api/auth"]
         {
             for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"] {
                 let answer = app.anon().request(method, path).send().await;
@@ -103,13 +103,25 @@ both_stores! {
 
     with(|b| b.mode_production())
     async fn production_has_no_inbox_and_no_docs_and_its_cookie_is_secure(app) {
-        for path in ["/dev/mail", "/dev/mail/1", "/dev/mail/1/html", "/docs"] {
+        for path in ["/", "/dev/mail", "/dev/mail/1", "/dev/mail/1/html", "/docs"] {
             let answer = app.anon().get(path).header("host", "localhost").send().await;
 
             answer.refused(404, "NOT_FOUND");
         }
         let session = app.user("ada").await.session;
         assert!(session.cookie.is_some_and(|cookie| cookie.starts_with("__Secure-latchkey_refresh=")));
+    }
+
+    async fn first_page_of_development_leads_on(app) {
+        let answer = app.anon().get("/").send().await;
+
+        let page = answer.page(200);
+        assert!(page.contains("<h1>Latchkey</h1>") && !page.contains("<script"), "{page}");
+        for path in ["/docs", "/openapi.json", "/api/auth/public-config", "/.well-known/jwks.json", "/health/ready"] {
+            assert!(page.contains(&format!("href=\"{path}\"")), "{path}: {page}");
+            assert_eq!(app.anon().get(path).send().await.status, 200, "{path}");
+        }
+        assert!(page.contains("href=\"/dev/mail\""), "{page}");
     }
 
     async fn json_ends_in_a_line_feed_that_its_length_counts(app) {

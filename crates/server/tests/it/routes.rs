@@ -197,6 +197,7 @@ pub const ROUTES: &[Route] = &[
     get(Who::Anybody, "/health/live"),
     get(Who::Anybody, "/health/ready"),
     get(Who::Anybody, "/openapi.json"),
+    get(Who::Anybody, "/"),
     get(Who::Anybody, "/docs"),
     get(Who::Anybody, "/dev/mail"),
     get(Who::Anybody, "/dev/mail/{id}"),
@@ -230,6 +231,11 @@ impl Route {
             Takes::Nothing => &[],
             Takes::Json(fields) | Takes::Profile(fields) => fields,
         }
+    }
+
+    /// Whether it is no page of development.
+    pub fn is_of_the_document(&self) -> bool {
+        !self.path.starts_with("/dev") && !["/", "/docs"].contains(&self.path)
     }
 
     /// Whether it takes a body.

@@ -3,9 +3,9 @@
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
+use http::StatusCode;
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
 
 use crate::app::App;
 use crate::client::{PeerAddr, SEC_FETCH_SITE};
@@ -15,9 +15,17 @@ use crate::path::PathText;
 
 /// Mails on the page.
 const SHOWN: usize = 100;
-/// Headers that a proxy adds: what came through one is not from here.
-const FORWARDING: [&str; 6] =
-    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+/// Headers that a proxy adds, besides all that begin with `x-forwarded`: what came through one is not from here.
+const FORWARDING: [&str; 8] = [
+    "forwarded",
+    "via",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-original-forwarded-for",
+    "cf-connecting-ip",
+    "true-client-ip",
+];
 /// The HTML part of a mail in a frame: its styles and nothing else; no script, no origin.
 const FRAME_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'",
@@ -34,22 +42,36 @@ impl FromRequestParts<App> for LocalCaller {
         let PeerAddr(peer) = PeerAddr::from_request_parts(parts, app).await?;
         let is_local = app.settings.development
             && peer.ip().to_canonical().is_loopback()
-            && has_local_host(&parts.headers)
-            && !FORWARDING.iter().any(|name| parts.headers.contains_key(*name))
-            && !parts.headers.get_all(SEC_FETCH_SITE).iter().any(|site| site == "cross-site");
+            && has_local_host(parts)
+            && !parts.headers.keys().any(is_forwarding)
+            && parts
+                .headers
+                .get_all(SEC_FETCH_SITE)
+                .iter()
+                .all(|site| site == "none" || site == "same-origin");
         if is_local { Ok(Self) } else { Err(ApiError::of_status(StatusCode::NOT_FOUND)) }
     }
 }
 
-fn has_local_host(headers: &HeaderMap) -> bool {
-    let mut hosts = headers.get_all(http::header::HOST).iter();
-    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    let Ok(host) = host.to_str() else { return false };
-    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    ["localhost", "127.0.0.1", "::1"].contains(&name)
+fn is_forwarding(name: &HeaderName) -> bool {
+    FORWARDING.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded")
+}
+
+/// Whether the one `Host`, or the authority of HTTP/2 in its place, names this machine.
+fn has_local_host(parts: &Parts) -> bool {
+    let mut hosts = parts.headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) => is_local(host),
+        (None, _) => parts.uri.authority().is_some_and(|authority| is_local(authority.as_str())),
+        _ => false,
+    }
+}
+
+/// `localhost`, `127.0.0.1` or `[::1]`, with a port or without.
+fn is_local(host: &str) -> bool {
+    let rests = ["localhost", "127.0.0.1", "[::1]"].into_iter().filter_map(|name| host.strip_prefix(name));
+    let is_port = |rest: &str| rest.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+    rests.into_iter().any(|rest| rest.is_empty() || is_port(rest))
 }
 
 /// `GET /dev/mail`
@@ -90,4 +112,33 @@ pub async fn html(State(app): State<App>, _: LocalCaller, PathText(id): PathText
         (CONTENT_SECURITY_POLICY, FRAME_POLICY),
     ];
     Ok((headers, mail.html).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_local;
+
+    #[test]
+    fn local_hosts_are_three_names_with_a_port_or_without() {
+        for host in ["localhost", "localhost:8700", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:8700"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in [
+            "",
+            "localhost.",
+            "localhost.evil.example",
+            "localhost:x",
+            "localhost:",
+            "localhost@evil.example",
+            "127.0.0.1.nip.io",
+            "127.0.0.2",
+            "::1",
+            "[localhost]",
+            "[::1",
+            "[::2]",
+            "evil.example",
+        ] {
+            assert!(!is_local(host), "{host}");
+        }
+    }
 }
