@@ -156,6 +156,13 @@ pub struct IdentityRules {
     pub must_be_verified: bool,
 }
 
+impl IdentityRules {
+    /// Whether somebody new may come with an address that nobody proved.
+    const fn lets_unproven_addresses_in(self) -> bool {
+        self.is_sign_up_open && !self.must_be_verified
+    }
+}
+
 /// Why an identity opens nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityRefusal {
@@ -167,7 +174,8 @@ pub enum IdentityRefusal {
     SignUpClosed,
     /// There is no account, and the provider gives no address to make one with.
     NoEmail,
-    /// There is no account, addresses have to be proven, and the provider does not say that it proved this one.
+    /// The provider does not say that it proved the address, and no account may be made with it. Said of taken and of
+    /// free addresses alike.
     EmailUnproven,
     /// The address has an account that this identity may not open: its owner signs in there and links.
     SignInToLink,
@@ -217,14 +225,14 @@ pub fn judge_sign_in(
     if identity.email.is_none() {
         return Refused(NoEmail);
     }
+    // One refusal for a taken and for a free address, where the provider proves neither.
+    if !identity.email_verified && !rules.lets_unproven_addresses_in() {
+        return Refused(EmailUnproven);
+    }
     if let Some(candidate) = of_email {
         return judge_first_sign_in(identity, candidate);
     }
-    match rules {
-        IdentityRules { is_sign_up_open: false, .. } => Refused(SignUpClosed),
-        IdentityRules { must_be_verified: true, .. } if !identity.email_verified => Refused(EmailUnproven),
-        _ => Create,
-    }
+    if rules.is_sign_up_open { Create } else { Refused(SignUpClosed) }
 }
 
 /// Judges a new identity whose address has an account.

@@ -21,6 +21,8 @@ pub struct App {
     pub origins: KnownOrigins,
     /// The refresh cookie.
     pub refresh_cookie: Cookie,
+    /// The cookie of the browser that begins OAuth flows.
+    pub oauth_cookie: Cookie,
 }
 
 impl App {
@@ -37,6 +39,7 @@ impl App {
         Self {
             origins: KnownOrigins::new(&settings, Arc::new(listed)),
             refresh_cookie: Cookie::refresh(&settings),
+            oauth_cookie: Cookie::oauth(&settings),
             settings: Arc::new(settings),
             service,
         }

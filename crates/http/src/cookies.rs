@@ -43,6 +43,13 @@ impl Cookie {
         Self { same_site: if crosses_sites { "None" } else { "Lax" }, ..lax }
     }
 
+    /// The cookie that binds OAuth flows to the browser that began them: one for all of them. It comes back with a link
+    /// from another site, so it is `Lax` wherever the apps live.
+    #[must_use]
+    pub fn oauth(settings: &HttpSettings) -> Self {
+        Self::new(settings, "_oauth", "/api/auth/oauth")
+    }
+
     /// `Secure` unless the service runs in development under an http address. There the port stands in the name,
     /// because cookies know no ports: two services on one host would overwrite each other's.
     fn new(settings: &HttpSettings, suffix: &str, path: &'static str) -> Self {
@@ -147,6 +154,24 @@ mod tests {
             assert_eq!(cookie.name(), "__Secure-latchkey_refresh", "{public_url}");
             assert!(cookie.clear().unwrap().to_str().unwrap().contains("; Secure;"), "{public_url}");
         }
+    }
+
+    #[test]
+    fn oauth_cookie_is_named_after_the_refresh_cookie_and_always_lax() {
+        let oauth = |public_url: &str, development| {
+            let settings = HttpSettings::new(public_url.parse().unwrap(), development);
+            let cookie = Cookie::oauth(&HttpSettings { cross_site_apps: true, ..settings });
+            cookie.set("abc", Duration::from_mins(10)).unwrap().to_str().unwrap().to_owned()
+        };
+        let attributes = "=abc; Path=/api/auth/oauth; Max-Age=600; HttpOnly";
+        assert_eq!(
+            oauth("https://id.example.org", false),
+            format!("__Secure-latchkey_refresh_oauth{attributes}; Secure; SameSite=Lax")
+        );
+        assert_eq!(
+            oauth("http://localhost:8700", true),
+            format!("latchkey_refresh_oauth_8700{attributes}; SameSite=Lax")
+        );
     }
 
     #[test]

@@ -92,6 +92,19 @@ fn an_account_is_made_where_sign_up_and_address_allow_it() {
 }
 
 #[test]
+fn unproven_address_is_refused_alike_whether_it_is_taken_or_free() {
+    let unproven = identity(Some("ada@example.org"), false);
+    for account in [user(true, false), user(false, false), user(true, true)] {
+        let taken = Some(Candidate { user: &account, was_ever_verified: account.email_verified });
+        for rules in [STRICT, CLOSED] {
+            let free = judge_sign_in(&unproven, None, None, rules);
+            assert_eq!(free, refused(IdentityRefusal::EmailUnproven));
+            assert_eq!(judge_sign_in(&unproven, None, taken, rules), free);
+        }
+    }
+}
+
+#[test]
 fn foreign_facts_are_cut_to_what_fits() {
     let long = format!("  A\u{0}\n{}", "b".repeat(200));
     let facts = ForeignFacts {

@@ -40,6 +40,7 @@ mod limits_sign_in;
 mod links;
 mod mails;
 mod oauth_accounts;
+mod oauth_browser;
 mod oauth_calls;
 mod oauth_certified;
 mod oauth_configs;

@@ -1,9 +1,10 @@
 //! Which account an identity opens: a new one, the one that it is linked to, the one with its address, or none.
 
-use latchkey_testkit::{PASSWORD, Session, both_stores, json};
+use latchkey_testkit::{PASSWORD, Session, TestApp, both_stores, json};
 
+use crate::enumeration::shown;
 use crate::oauth_calls::{
-    acme, consent, error_of, identities, person, provider, session, sign_in, user_count,
+    acme, auth_url, consent, error_of, identities, person, provider, session, sign_in, user_count,
 };
 
 const ADA: &str = "ada@example.org";
@@ -49,6 +50,22 @@ both_stores! {
         }
         assert_eq!(identities(&ada).await, Vec::<String>::new());
         ada.sign_in_again().await;
+    }
+
+    with(|b| b.verification_by_code())
+    async fn unverified_address_is_refused_alike_whether_it_is_taken_or_free(app) {
+        app.user("ada").await;
+
+        unproven_addresses_are_answered_alike(&app).await;
+    }
+
+    with(|b| b.sign_up_disabled())
+    async fn closed_sign_up_does_not_tell_a_taken_address_from_a_free_one(mut app) {
+        app.restart_with(|b| b.settings(|settings| settings.disable_sign_up = false)).await;
+        app.user("ada").await;
+        app.restart_with(|b| b.sign_up_disabled()).await;
+
+        unproven_addresses_are_answered_alike(&app).await;
     }
 
     // The attacker signs up with the victim's address and waits; the victim comes by a provider.
@@ -291,4 +308,20 @@ both_stores! {
         acme.person(person("ada", ADA));
         assert_eq!(session(&app, &acme, "acme").await.user_id, owner.user_id, "the owner's own identity links");
     }
+}
+
+/// Addresses of every kind, none of them verified by the provider: one answer, by the browser and by an id token.
+async fn unproven_addresses_are_answered_alike(app: &TestApp) {
+    let acme = acme(app).await;
+    let mut answers = Vec::new();
+    for email in [ADA, "free@example.org"] {
+        let mut claims = person(&format!("mallory of {email}"), email);
+        claims["email_verified"] = json!(false);
+        acme.person(claims);
+        let callback = acme.consent(&auth_url(&app.anon(), "acme").await);
+        let answer = app.anon().get(callback.as_str()).send().await;
+        error_of(&answer.redirected());
+        answers.push(shown(&answer));
+    }
+    assert_eq!(answers[0], answers[1]);
 }

@@ -31,6 +31,30 @@ pub struct OAuthReturn {
     pub issuer: Option<String>,
     /// `user` of Apple's form.
     pub user: Option<String>,
+    /// What is known of the browser.
+    pub browser: ReturningBrowser,
+}
+
+/// The browser that comes back.
+#[derive(Clone, Default)]
+pub enum ReturningBrowser {
+    /// It sent a form: a POST from another site carries no `SameSite=Lax` cookie.
+    #[default]
+    Unknown,
+    /// It followed a link, with the cookie of the start where it has one.
+    Known(Option<LinkToken>),
+}
+
+impl ReturningBrowser {
+    /// Whether it may be the browser that the flow is bound to, if it is bound to one.
+    fn may_have_begun(&self, flow: &FlowSecrets) -> bool {
+        match (flow.browser, self) {
+            (None, _) | (_, Self::Unknown) => true,
+            (Some(hash), Self::Known(token)) => {
+                token.as_ref().is_some_and(|token| *token.hash().as_bytes() == hash)
+            }
+        }
+    }
 }
 
 /// Where the browser goes.
@@ -53,6 +77,8 @@ pub enum CallbackProblem {
     Replayed,
     /// The state belongs to another provider.
     OtherProvider,
+    /// Another browser began.
+    OtherBrowser,
     /// The person said no.
     Denied,
     /// The provider said no, or sent neither code nor error.
@@ -84,6 +110,9 @@ impl CallbackProblem {
             Self::Expired => "The sign-in took too long. Please try again.",
             Self::Replayed => "This sign-in was already answered. Please try again.",
             Self::OtherProvider => "The answer came from another provider. Please try again.",
+            Self::OtherBrowser => {
+                "The sign-in was begun in another browser. Please go back to the app and sign in again."
+            }
             Self::Denied => "The sign-in was cancelled at the provider.",
             Self::Refused => "The provider refused the sign-in. Please try again.",
             Self::Down => "The provider does not answer at the moment. Please try again later.",
@@ -111,7 +140,7 @@ const fn refusal_message(refusal: IdentityRefusal) -> &'static str {
             "The provider gives no email address. Sign up with one, then link this provider."
         }
         IdentityRefusal::EmailUnproven => {
-            "The provider did not verify the email address. Verify it there, or sign up with it and link this provider."
+            "The provider did not verify the email address. Verify it there, or sign in to link this provider."
         }
         // Word for word what the contract says.
         IdentityRefusal::SignInToLink => "sign in to link this provider",
@@ -210,6 +239,9 @@ impl Service {
             CallbackProblem::Unavailable
         };
         let secrets = self.open_flow(state, flow).map_err(fault)?;
+        if !back.browser.may_have_begun(&secrets) {
+            return Err(CallbackProblem::OtherBrowser);
+        }
         let pkce = PkceVerifier::parse(&secrets.verifier).ok_or(CallbackProblem::Unavailable)?;
         let callback = self.callback_url(provider);
         let grant = Grant {

@@ -35,6 +35,26 @@ pub struct StartOAuth {
     pub hints: Vec<(String, String)>,
     /// Who asks.
     pub client: Client,
+    /// The browser that begins, where the flow is bound to it.
+    pub browser: StartingBrowser,
+}
+
+/// How a flow knows the browser that began it. A state that somebody else began opens nothing in a bound one.
+#[derive(Default)]
+pub enum StartingBrowser {
+    /// Not at all.
+    #[default]
+    Unbound,
+    /// By a cookie: the one that the browser has from another flow, else a new one.
+    Bound(Option<LinkToken>),
+}
+
+/// A flow that was begun.
+pub struct StartedOAuth {
+    /// The address to send the browser to.
+    pub url: String,
+    /// The value of the browser's cookie, where the flow is bound to it.
+    pub browser: Option<LinkToken>,
 }
 
 /// What the way back needs. It is sealed in the database.
@@ -42,11 +62,14 @@ pub struct StartOAuth {
 pub(crate) struct FlowSecrets {
     pub(crate) nonce: String,
     pub(crate) verifier: String,
+    /// SHA-256 of the cookie of the browser that the flow is bound to.
+    #[serde(default)]
+    pub(crate) browser: Option<[u8; 32]>,
 }
 
 impl Service {
-    /// Begins a sign-in; answers the address to send the browser to.
-    pub async fn start_oauth(&self, start: StartOAuth) -> Result<String> {
+    /// Begins a sign-in.
+    pub async fn start_oauth(&self, start: StartOAuth) -> Result<StartedOAuth> {
         self.start_flow(start, None).await
     }
 
@@ -54,10 +77,10 @@ impl Service {
     /// at the exchange, with the bearer of this very session.
     pub async fn start_link(&self, caller: Caller, start: StartOAuth) -> Result<String> {
         let linker = Linker { user_id: caller.user_id, session_id: caller.session_id };
-        self.start_flow(start, Some(linker)).await
+        Ok(self.start_flow(start, Some(linker)).await?.url)
     }
 
-    async fn start_flow(&self, start: StartOAuth, linker: Option<Linker>) -> Result<String> {
+    async fn start_flow(&self, start: StartOAuth, linker: Option<Linker>) -> Result<StartedOAuth> {
         let now = self.clock.now();
         self.limits.take_oauth(&start.client, now)?;
         let provider = self.usable_provider(start.kind, &start.provider).await?;
@@ -88,7 +111,17 @@ impl Service {
             }
         })?;
 
-        let secrets = FlowSecrets { nonce: nonce.expose().to_owned(), verifier: pkce.expose().to_owned() };
+        let browser = match start.browser {
+            StartingBrowser::Unbound => None,
+            StartingBrowser::Bound(known) => {
+                Some(known.unwrap_or_else(|| LinkToken::new(self.entropy.bytes())))
+            }
+        };
+        let secrets = FlowSecrets {
+            nonce: nonce.expose().to_owned(),
+            verifier: pkce.expose().to_owned(),
+            browser: browser.as_ref().map(|token| *token.hash().as_bytes()),
+        };
         let plain = Zeroizing::new(serde_json::to_vec(&secrets).map_err(Error::internal)?);
         let sealed = self.keys.seal_flow(&*self.entropy, &state.hash(), &plain).map_err(Error::internal)?;
         let flow = NewFlow {
@@ -102,7 +135,7 @@ impl Service {
             expires_at: now.plus(self.config.lifetimes.oauth_state),
         };
         self.store.begin_flow(flow).await?;
-        Ok(url.into())
+        Ok(StartedOAuth { url: url.into(), browser })
     }
 
     /// A provider with which one can sign in. One that was configured elsewhere a moment ago is found too.

@@ -2,15 +2,19 @@
 //! to, not a redirect.
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
+use http::header::SET_COOKIE;
 use latchkey_domain::identity::ProviderKind;
-use latchkey_service::oauth::start::StartOAuth;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_service::oauth::start::{StartOAuth, StartingBrowser};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
-use crate::client::ClientInfo;
-use crate::error::Result;
+use crate::client::{ClientInfo, SEC_FETCH_SITE};
+use crate::error::{ApiError, Result};
 use crate::openapi::fields;
 use crate::path::PathText;
 use crate::query::Query;
@@ -31,31 +35,46 @@ pub struct StartBody {
 pub async fn built_in(
     State(app): State<App>,
     client: ClientInfo,
+    headers: HeaderMap,
     PathText(provider): PathText,
     query: Query,
-) -> Result<Json<StartBody>> {
-    start(&app, ProviderKind::BuiltIn, provider, &client, &query).await
+) -> Result<Response> {
+    start(&app, start_of(ProviderKind::BuiltIn, provider, &client, &query)?, &headers, &query).await
 }
 
 /// `GET /api/auth/oauth/custom/{key}`
 pub async fn custom(
     State(app): State<App>,
     client: ClientInfo,
+    headers: HeaderMap,
     PathText(key): PathText,
     query: Query,
-) -> Result<Json<StartBody>> {
-    start(&app, ProviderKind::Custom, key, &client, &query).await
+) -> Result<Response> {
+    start(&app, start_of(ProviderKind::Custom, key, &client, &query)?, &headers, &query).await
 }
 
-async fn start(
-    app: &App,
-    kind: ProviderKind,
-    provider: String,
-    client: &ClientInfo,
-    query: &Query,
-) -> Result<Json<StartBody>> {
-    let start = start_of(kind, provider, client, query)?;
-    Ok(Json(StartBody { auth_url: app.service.start_oauth(start).await? }))
+async fn start(app: &App, mut start: StartOAuth, headers: &HeaderMap, query: &Query) -> Result<Response> {
+    if keeps_cookies(headers, query)? {
+        let known = app.oauth_cookie.read(headers).and_then(|cookie| LinkToken::parse(cookie.expose()));
+        start.browser = StartingBrowser::Bound(known);
+    }
+    let started = app.service.start_oauth(start).await?;
+    let mut response = Json(StartBody { auth_url: started.url }).into_response();
+    if let Some(token) = started.browser {
+        let max_age = app.service.config().lifetimes.oauth_state;
+        let cookie = app.oauth_cookie.set(token.expose(), max_age).map_err(ApiError::internal)?;
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// Whether the start comes from a page whose cookies come back to us: it says itself that it is a web client, and the
+/// browser that its site is ours. Older clients leave `client_type` out and send no credentials; cookies of pages of
+/// other sites are dropped.
+fn keeps_cookies(headers: &HeaderMap, query: &Query) -> Result<bool> {
+    let sites: Vec<_> = headers.get_all(SEC_FETCH_SITE).iter().collect();
+    let is_same_site = matches!(sites[..], [site] if site == "same-origin" || site == "same-site");
+    Ok(is_same_site && query.optional("client_type")?.as_deref() == Some("web"))
 }
 
 /// The start that a query string asks for.
@@ -73,5 +92,6 @@ pub(crate) fn start_of(
         code_challenge: query.optional("code_challenge")?,
         hints: query.all()?.into_iter().filter(is_hint).collect(),
         client: client.to_domain(),
+        browser: StartingBrowser::Unbound,
     })
 }
