@@ -39,6 +39,12 @@ export type components = {
             nextAction?: string;
             /** @description The same text, for clients that read the plural. */
             nextActions?: string;
+            /** @description The key of the body that is wrong, dotted where it is nested (`options.emailRedirectTo`), or the parameter. */
+            field?: string;
+            /** @description Why a value is refused, for programs. Stable. `docs/errors.md` says when each is given. */
+            reasons?: ("required" | "wrong_type" | "duplicate" | "unknown" | "malformed" | "invalid_format" | "invalid_characters" | "too_short" | "too_long" | "too_large" | "out_of_range" | "not_allowed" | "conflicting" | "reserved" | "missing_number" | "missing_lowercase" | "missing_uppercase" | "missing_special_char" | "too_common" | "contains_email" | "contains_service_name")[];
+            /** @description The id of this request, as in `X-Request-Id`: the service's log knows more under it. */
+            requestId?: string;
         };
         /** @description A profile with the user's id and all custom fields at the top level; never `metadata`. */
         FlatProfile: {
