@@ -280,12 +280,14 @@ mod tests {
 
     #[test]
     fn every_broken_rule_is_told() {
-        let strict = PasswordPolicy { require_number: true, ..PasswordPolicy::default() };
-        let broken = strict.check(&Password::new("letmein".to_owned()), "letmein", "b").unwrap_err();
+        let strict = PasswordPolicy { min_length: 12, require_number: true, ..PasswordPolicy::default() };
+        let broken = strict.check(&Password::new("iloveyou".to_owned()), "iloveyou", "b").unwrap_err();
         let reasons: Vec<_> = broken.rules().iter().map(|rule| rule.reason().as_str()).collect();
         assert_eq!(reasons, ["too_short", "missing_number", "too_common", "contains_email"]);
         assert!(
-            broken.to_string().starts_with("the password must have at least 8 characters; the password must")
+            broken
+                .to_string()
+                .starts_with("the password must have at least 12 characters; the password must")
         );
     }
 

@@ -10,7 +10,6 @@ both_stores! {
         let ada = app.user("ada").await;
         for (password, reasons) in [
             ("short-7", &["too_short"][..]),
-            ("letmein", &["too_short", "too_common"]),
             ("password", &["too_common"]),
             ("my-adalovelace-pass", &["contains_email"]),
             ("latchkey-adalovelace", &["contains_email", "contains_service_name"]),
