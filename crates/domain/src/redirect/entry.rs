@@ -81,6 +81,15 @@ impl RedirectEntry {
         &self.text
     }
 
+    /// The domain behind the last wildcard of the host, as the parser writes it; `None` without a wildcard there.
+    #[must_use]
+    pub fn wildcard_parent(&self) -> Option<String> {
+        match &self.target {
+            Target::Web { host, .. } => host.wildcard_parent(),
+            Target::Custom { .. } => None,
+        }
+    }
+
     fn read(text: &str) -> Result<Self, EntryFault> {
         let url = screen::parse(text)?;
         if url.fragment().is_some() {

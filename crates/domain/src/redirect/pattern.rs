@@ -63,6 +63,17 @@ impl HostPattern {
     pub(super) const fn is_exact(&self) -> bool {
         matches!(self, Self::Exact(_))
     }
+
+    /// The labels behind the last open one.
+    pub(super) fn wildcard_parent(&self) -> Option<String> {
+        let Self::Labels(labels) = self else { return None };
+        let concrete = labels.rsplit(|label| *label == Piece::Any).next()?;
+        let texts = concrete.iter().filter_map(|label| match label {
+            Piece::Exact(text) => Some(text.as_str()),
+            Piece::Any => None,
+        });
+        Some(texts.collect::<Vec<_>>().join("."))
+    }
 }
 
 impl PathPattern {
@@ -122,8 +133,8 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').skip(1)
 }
 
-/// Two concrete labels at the end keep `*.com` and `app.*` out; `localhost` is one owner by itself. Which suffixes
-/// are open to registration (`*.co.uk`) is not known here: the operator must know.
+/// Two concrete labels at the end keep `*.com` and `app.*` out; `localhost` is one owner by itself. Suffixes that are
+/// open to registration (`*.co.uk`) are not known here: the start warns of them.
 fn is_too_wide(labels: &[Piece]) -> bool {
     let is_concrete = |piece: &Piece| matches!(piece, Piece::Exact(label) if !label.is_empty());
     let ends_in_localhost = matches!(labels.last(), Some(Piece::Exact(label)) if label == "localhost");
