@@ -15,6 +15,7 @@ mod guards;
 mod identities;
 mod limits;
 mod links;
+mod look;
 mod migrations;
 mod oauth_flows;
 mod oauth_providers;
@@ -43,6 +44,7 @@ mod writer;
 
 pub use bulk::{SourceError, SqliteSource};
 pub use latchkey_store::migrations::MigrationError;
+pub use look::Look;
 pub use open::NoDatabase;
 #[cfg(feature = "seed")]
 pub use seed::seed;

@@ -27,7 +27,7 @@ const RETIRE_KEY: &str = "UPDATE signing_keys SET verify_until = ?2 WHERE id = ?
 #[async_trait]
 impl SigningKeys for SqliteStore {
     async fn list_signing_keys(&self, now: Timestamp) -> StoreResult<Vec<StoredSigningKey>> {
-        self.read(|conn| list(conn, LIST_KEYS, params![now.as_millis()], read_key))
+        self.read(|conn| list_keys(conn, now))
     }
 
     async fn ensure_signing_key(&self, key: NewSigningKey) -> StoreResult<StoredSigningKey> {
@@ -55,6 +55,11 @@ impl SigningKeys for SqliteStore {
         })
         .await
     }
+}
+
+/// The keys in use, the signing one first.
+pub(crate) fn list_keys(conn: &Connection, now: Timestamp) -> Fallible<Vec<StoredSigningKey>> {
+    list(conn, LIST_KEYS, params![now.as_millis()], read_key)
 }
 
 fn create(conn: &Connection, key: NewSigningKey) -> Fallible<StoredSigningKey> {
