@@ -12,6 +12,8 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use latchkey_domain::client::{Client, ClientAddress};
 
+pub(crate) use self::address::{client_address, is_trusted};
+
 use crate::error::{ApiError, Result};
 use crate::query::Query;
 use crate::settings::HttpSettings;
@@ -81,7 +83,7 @@ impl ClientInfo {
         let headers = &parts.headers;
         let authority = || parts.uri.authority().map(ToString::to_string);
         Ok(Self {
-            address: address::client_address(peer.ip(), headers, &settings.trusted_proxies),
+            address: client_address(peer.ip(), headers, &settings.trusted_proxies),
             user_agent: headers.get(USER_AGENT).and_then(|value| user_agent(value.as_bytes())),
             origin: text_of(headers, &ORIGIN),
             host: text_of(headers, &HOST).or_else(authority),

@@ -1,6 +1,8 @@
 //! What stands around every request: its id, the security headers, size and time limits, the guard against panics,
 //! and the one log line. Their order is in [`boundary`] and [`answer`]. Limits per client are not here.
 
+mod arrival;
+mod forwarding;
 mod guards;
 mod headers;
 
@@ -23,15 +25,18 @@ use tower::{Service, ServiceExt};
 use tracing::Instrument;
 use uuid::Uuid;
 
+use self::arrival::Arrival;
+use self::forwarding::IgnoredForwarding;
+
 pub(crate) use self::headers::{insist_on_https, secure as secure_headers};
 
 use crate::cors::{Cors, allowed_headers};
-use crate::error::{ApiError, Shaped, sign};
+use crate::error::{ApiError, Refusal, Shaped, code_for_status, sign};
 use crate::origin::KnownOrigins;
 use crate::settings::HttpSettings;
 
-/// Where request ids come from: the header `X-Request-Id` of an answer, and a field of its log lines. Always made here:
-/// an id that a client sends is not taken over. A closure `Fn() -> Uuid` is one.
+/// Source of request ids: the header `X-Request-Id` of an answer, and a field of its log lines. An id that a trusted
+/// proxy sends goes before; one that a client sends is not taken over. A closure `Fn() -> Uuid` is one.
 pub trait RequestIds: Send + Sync {
     /// The id of the next request.
     fn next_id(&self) -> Uuid;
@@ -51,6 +56,7 @@ pub struct Edge {
     ids: Arc<dyn RequestIds>,
     /// What a preflight allows.
     allowed_headers: HeaderValue,
+    ignored: Arc<IgnoredForwarding>,
 }
 
 impl Edge {
@@ -58,7 +64,14 @@ impl Edge {
     #[must_use]
     pub fn new(settings: Arc<HttpSettings>, origins: KnownOrigins, ids: Arc<dyn RequestIds>) -> Self {
         let allowed_headers = allowed_headers(&settings.cors_headers);
-        Self { settings, origins, ids, allowed_headers }
+        Self { settings, origins, ids, allowed_headers, ignored: Arc::default() }
+    }
+
+    /// Leaves the warning about untrusted proxies to another edge of the same process: it is said once.
+    #[must_use]
+    pub fn without_proxy_warning(mut self) -> Self {
+        self.ignored = Arc::new(IgnoredForwarding::silent());
+        self
     }
 
     /// Puts the edge around a finished router, its 404 and 405 included. It is one layer and not five: each layer of a
@@ -101,7 +114,8 @@ where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
     let started = Instant::now();
-    let request_id = edge.ids.next_id();
+    let Arrival { client, request_id } = Arrival::of(&request, &edge.settings, || edge.ids.next_id());
+    edge.ignored.look(&request, &edge.settings);
     let method = log_name(request.method());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
@@ -115,12 +129,26 @@ where
     if edge.settings.is_https() {
         headers::insist_on_https(response.headers_mut());
     }
-    headers::identify(response.headers_mut(), request_id);
+    headers::identify(response.headers_mut(), &request_id);
     let response = if is_head { without_body(response) } else { response };
 
     let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    tracing::info!(parent: None, %request_id, method, route, status = response.status().as_u16(), ms, "answered");
+    let status = response.status().as_u16();
+    let refusal = refusal_of(&response);
+    let (error, limit) = (refusal.map(|refusal| refusal.error), refusal.and_then(|refusal| refusal.limit));
+    // The address is of use where a client is refused, and data about people everywhere else.
+    let client = client.filter(|_| refusal.is_some()).map(tracing::field::display);
+    tracing::info!(parent: None, %request_id, method, route, status, error, limit, client, ms, "answered");
     response
+}
+
+/// Code and limit of a refusal, for its log line; `None` for every other answer. A page for people has no code of its
+/// own unless its handler named one.
+fn refusal_of(response: &Response) -> Option<Refusal> {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    let named = || response.extensions().get::<Refusal>().copied();
+    is_error.then(|| named().unwrap_or_else(|| Refusal::of(code_for_status(status))))
 }
 
 /// The steps inside, from the outside in: CORS, then the limits, so that web pages can read those refusals too.

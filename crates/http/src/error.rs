@@ -56,6 +56,8 @@ struct Details {
     field: Option<String>,
     /// The `reasons`, for programs.
     reasons: Vec<Reason>,
+    /// The limit behind a 429: for the log, where it is a field.
+    limit: Option<&'static str>,
 }
 
 /// The body of every error (`ErrorResponse` of the contract): `nextActions` repeats `nextAction`
@@ -81,6 +83,20 @@ struct ErrorBody<'a> {
 /// Marks an answer that already has its final shape, so that the edge leaves its body alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Shaped;
+
+/// What the log line of a refusal names; an extension of its answer.
+#[derive(Clone, Copy)]
+pub(crate) struct Refusal {
+    pub(crate) error: &'static str,
+    pub(crate) limit: Option<&'static str>,
+}
+
+impl Refusal {
+    /// A refusal with this code, by no limit.
+    pub(crate) const fn of(code: &'static ErrorCode) -> Self {
+        Self { error: code.name, limit: None }
+    }
+}
 
 /// The text of a refusal, an extension of its answer: the edge writes it once more with the request's id.
 #[derive(Clone)]
@@ -205,6 +221,13 @@ impl ApiError {
         self
     }
 
+    /// With the name of the limit that refused.
+    #[must_use]
+    fn limit(mut self, name: &'static str) -> Self {
+        self.details_mut().limit = Some(name);
+        self
+    }
+
     fn details_mut(&mut self) -> &mut Details {
         self.details.get_or_insert_default()
     }
@@ -258,6 +281,8 @@ impl ApiError {
         parts.headers.remove(CONTENT_LENGTH);
         self.write_headers(&mut parts.headers);
         parts.extensions.insert(Shaped);
+        let limit = self.details.as_deref().and_then(|details| details.limit);
+        parts.extensions.insert(Refusal { error: self.code, limit });
         let text = self.text();
         let body = Body::from(text.body(None));
         parts.extensions.insert(ErrorText(Arc::new(text)));

@@ -12,19 +12,27 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Walks from the peer back through the hops as long as the last one is a trusted proxy. A hop that is no address
 /// ends the walk at the last good one.
-pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
+pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut address = peer.to_canonical();
+    if !is_trusted(address, trusted) {
+        return address;
+    }
     let lines = headers.get_all(FORWARDED_FOR).iter().collect::<Vec<_>>();
     let hops = lines.iter().rev().flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
     for hop in hops {
-        if !is_trusted(&address) {
+        if !is_trusted(address, trusted) {
             break;
         }
         let Some(previous) = parse_hop(hop) else { break };
         address = previous;
     }
     address
+}
+
+/// Whether an address is one of a trusted proxy.
+pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    let address = address.to_canonical();
+    trusted.iter().any(|net| net.contains(&address))
 }
 
 /// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.

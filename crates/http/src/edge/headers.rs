@@ -4,10 +4,10 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, SERVER, STRICT_TRANSPORT_SECURITY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderMap, HeaderName, HeaderValue};
-use uuid::Uuid;
+use http::{HeaderMap, HeaderValue};
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+use super::arrival::{RequestId, X_REQUEST_ID};
+
 /// Nothing of an answer runs, loads or is framed. Pages bring their own.
 const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 /// A year, for this host alone: its neighbours are the operator's matter (RFC 6797 section 6.1).
@@ -28,10 +28,6 @@ pub(crate) fn insist_on_https(headers: &mut HeaderMap) {
 }
 
 /// Puts the request's id on its answer.
-pub(super) fn identify(headers: &mut HeaderMap, request_id: Uuid) {
-    let mut buffer = Uuid::encode_buffer();
-    let text: &str = request_id.hyphenated().encode_lower(&mut buffer);
-    if let Ok(value) = HeaderValue::from_str(text) {
-        headers.insert(X_REQUEST_ID, value);
-    }
+pub(super) fn identify(headers: &mut HeaderMap, request_id: &RequestId) {
+    headers.insert(X_REQUEST_ID, request_id.as_header().clone());
 }

@@ -136,6 +136,7 @@ impl From<Error> for ApiError {
             ),
             Error::TooManyRequests { limit, retry_after } => {
                 Self::new(&codes::TOO_MANY_REQUESTS, format!("Too many requests: {limit}."))
+                    .limit(limit)
                     .retry_after(retry_after)
             }
             Error::Busy { retry_after } => {

@@ -1,7 +1,7 @@
 //! Response headers: components that responses refer to by name. Request headers are parameters.
 
 use utoipa::openapi::header::{Header, HeaderBuilder};
-use utoipa::openapi::{KnownFormat, ObjectBuilder, Ref, SchemaFormat, Type};
+use utoipa::openapi::{ObjectBuilder, Ref, Type};
 
 pub(super) const X_REQUEST_ID: &str = "X-Request-Id";
 pub(super) const X_TOTAL_COUNT: &str = "X-Total-Count";
@@ -16,9 +16,14 @@ pub(super) const CACHE_CONTROL: &str = "Cache-Control";
 
 /// Every header that the document speaks of.
 pub(super) fn all() -> [(&'static str, Header); 10] {
-    let uuid = string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
     [
-        (X_REQUEST_ID, header(uuid, "The id of this request; the service's log knows more under it.")),
+        (
+            X_REQUEST_ID,
+            header(
+                string().max_length(Some(128)),
+                "The id of this request; the service's log knows more under it. A UUID, or what a trusted proxy sent.",
+            ),
+        ),
         (X_TOTAL_COUNT, header(integer(0), "How many profiles match, whatever the page.")),
         (X_PAGE, header(integer(1), "The number of this page: offset ÷ limit, floored, plus 1.")),
         (X_PAGE_SIZE, header(integer(1).maximum(Some(100)), "The limit that was used.")),

@@ -20,6 +20,7 @@ use latchkey_http::origin::KnownOrigins;
 use latchkey_http::pages::{LinkKind, dead_link};
 use latchkey_http::query::Query;
 use latchkey_http::settings::HttpSettings;
+use latchkey_service::Error;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tower::ServiceExt;
@@ -73,16 +74,29 @@ pub(crate) async fn send(request: Request<Body>) -> Answer {
     send_under(settings(), request).await
 }
 
-pub(crate) async fn send_under(settings: HttpSettings, mut request: Request<Body>) -> Answer {
+pub(crate) async fn send_under(settings: HttpSettings, request: Request<Body>) -> Answer {
+    send_to(&router(settings), request).await
+}
+
+/// Sends a request through this router, from 192.0.2.7 unless it says otherwise.
+pub(crate) async fn send_to(router: &Router, mut request: Request<Body>) -> Answer {
     let peer: SocketAddr = "192.0.2.7:4711".parse().unwrap();
     if request.extensions().get::<PeerAddr>().is_none() {
         request.extensions_mut().insert(PeerAddr(peer));
     }
-    let response = router(settings).oneshot(request).await.unwrap();
+    let response = router.clone().oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     Answer { status: parts.status.as_u16(), headers: parts.headers, text }
+}
+
+/// GET from this peer, with these headers.
+pub(crate) fn get_from(peer: &str, path: &str, headers: &[(&str, &str)]) -> Request<Body> {
+    let peer = PeerAddr(SocketAddr::new(peer.parse().unwrap(), 4711));
+    let request =
+        headers.iter().fold(Request::get(path), |request, (name, value)| request.header(*name, *value));
+    request.extension(peer).body(Body::empty()).unwrap()
 }
 
 pub(crate) fn get_of(path: &str) -> Request<Body> {
@@ -99,7 +113,7 @@ struct SignUp {
     password: String,
 }
 
-fn router(settings: HttpSettings) -> Router {
+pub(crate) fn router(settings: HttpSettings) -> Router {
     crate::logs::catch();
     let settings = Arc::new(settings);
     let known = |origin: &str| origin == "https://app.example.org";
@@ -115,6 +129,15 @@ fn router(settings: HttpSettings) -> Router {
         .route("/search", get(search))
         .route("/panic", get(panics))
         .route("/fail", get(|| async { ApiError::internal("table users\nis gone") }))
+        .route(
+            "/limited",
+            get(|| async {
+                ApiError::from(Error::TooManyRequests {
+                    limit: "search, per address",
+                    retry_after: Duration::from_secs(1),
+                })
+            }),
+        )
         .route("/slow", get(|| async { std::future::pending::<()>().await }))
         .route("/cached", get(|| async { ([("cache-control", "public, max-age=60")], "keys") }))
         .route("/bare", get(|| async { (StatusCode::FORBIDDEN, "internal words") }))

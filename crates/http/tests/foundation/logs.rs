@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::sync::Once;
 
-use crate::app::{REQUEST_ID, get_of, send};
+use crate::app::{REQUEST_ID, get_from, get_of, router, send, send_to, settings};
 
 thread_local! {
     /// What this thread has logged. A test runs on its own thread, so this is its log.
@@ -34,8 +34,12 @@ pub(crate) fn catch() {
 /// The lines that a request leaves.
 async fn lines_of(path: &str) -> Vec<String> {
     send(get_of(path)).await;
-    let bytes = LOG.take();
-    String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
+    lines()
+}
+
+/// The lines since they were last looked at.
+fn lines() -> Vec<String> {
+    String::from_utf8(LOG.take()).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[tokio::test]
@@ -60,4 +64,101 @@ async fn failure_is_logged_once_with_its_request_and_escaped() {
     let lines = lines_of("/fail").await;
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].contains("ERROR") && lines[0].contains("is gone") && lines[0].contains(REQUEST_ID));
+}
+
+#[tokio::test]
+async fn refusal_is_logged_with_its_code_and_the_client() {
+    let router = router(settings());
+
+    send_to(&router, get_from("192.0.2.7", "/nowhere", &[])).await;
+    send_to(&router, get_from("10.0.0.1", "/bare", &[("x-forwarded-for", "203.0.113.9")])).await;
+    send_to(&router, get_from("::ffff:192.0.2.7", "/page", &[])).await;
+
+    let lines = lines();
+    let wanted =
+        [("NOT_FOUND", "192.0.2.7"), ("FORBIDDEN", "203.0.113.9"), ("VALIDATION_ERROR", "192.0.2.7")];
+    for (line, (code, client)) in lines.iter().zip(wanted) {
+        assert!(line.contains(&format!("error=\"{code}\"")), "{line}");
+        assert!(line.contains(&format!("client={client} ")), "{line}");
+        assert!(!line.contains("limit="), "{line}");
+    }
+    assert_eq!(lines.len(), 3, "{lines:?}");
+}
+
+#[tokio::test]
+async fn refusal_by_a_limit_is_logged_with_its_name() {
+    let lines = lines_of("/limited").await;
+    assert!(lines[0].contains("error=\"TOO_MANY_REQUESTS\" limit=\"search, per address\""), "{lines:?}");
+}
+
+#[tokio::test]
+async fn good_answer_is_logged_without_the_client() {
+    let lines = lines_of("/ok").await;
+    assert!(!lines[0].contains("error=") && !lines[0].contains("client="), "{lines:?}");
+    assert!(!lines[0].contains("192.0.2.7"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn forwarded_request_of_an_untrusted_peer_is_warned_of_once() {
+    let router = router(settings());
+    let forwarded = [("x-forwarded-for", "203.0.113.9")];
+
+    for peer in ["172.16.0.5", "172.16.0.5", "172.16.0.6"] {
+        send_to(&router, get_from(peer, "/ok", &forwarded)).await;
+    }
+
+    let lines = lines();
+    let warnings: Vec<_> = lines.iter().filter(|line| line.contains("WARN")).collect();
+    assert_eq!(warnings.len(), 1, "{lines:?}");
+    assert!(warnings[0].contains(r#"server.trusted_proxies = ["10.0.0.0/8", "172.16.0.5"]"#), "{lines:?}");
+    assert!(!warnings[0].contains("203.0.113.9"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn stranger_does_not_use_up_the_warning_about_the_proxy() {
+    let router = router(settings());
+
+    for (peer, header) in
+        [("198.51.100.7", "x-real-ip"), ("198.51.100.8", "x-real-ip"), ("127.0.0.1", "forwarded")]
+    {
+        send_to(&router, get_from(peer, "/ok", &[(header, "for=1.2.3.4")])).await;
+    }
+
+    let warned = lines().into_iter().filter(|line| line.contains("WARN")).collect::<Vec<_>>();
+    assert_eq!(warned.len(), 2, "{warned:?}");
+    assert!(warned[0].contains("198.51.100.7") && warned[1].contains("127.0.0.1"), "{warned:?}");
+}
+
+#[tokio::test]
+async fn trusted_proxy_and_bare_requests_are_warned_of_never() {
+    let router = router(settings());
+
+    send_to(&router, get_from("10.0.0.1", "/ok", &[("x-forwarded-for", "203.0.113.9")])).await;
+    send_to(&router, get_from("192.0.2.7", "/ok", &[])).await;
+
+    assert!(lines().iter().all(|line| !line.contains("WARN")));
+}
+
+#[tokio::test]
+async fn request_id_of_a_trusted_proxy_is_in_the_answer_and_in_the_line() {
+    let router = router(settings());
+
+    let answer = send_to(&router, get_from("10.0.0.1", "/fail", &[("x-request-id", "edge-7:a")])).await;
+
+    assert_eq!(answer.header("x-request-id"), "edge-7:a");
+    let lines = lines();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines.iter().all(|line| line.contains("request_id=edge-7:a")), "{lines:?}");
+}
+
+#[tokio::test]
+async fn request_id_of_anybody_else_or_in_no_fit_form_is_not_taken() {
+    let router = router(settings());
+    let long = "a".repeat(129);
+
+    for (peer, id) in [("192.0.2.7", "edge-7"), ("10.0.0.1", "a b"), ("10.0.0.1", ""), ("10.0.0.1", &long)] {
+        let answer = send_to(&router, get_from(peer, "/ok", &[("x-request-id", id)])).await;
+        assert_eq!(answer.header("x-request-id"), REQUEST_ID, "{peer} {id:?}");
+    }
+    assert!(lines().iter().all(|line| line.contains(REQUEST_ID)));
 }

@@ -157,6 +157,7 @@ both_stores! {
         assert_eq!(answer.header("cache-control"), Some("public, max-age=60"));
     }
 
+    with(|b| b.http(|http| http.trusted_proxies.clear()))
     async fn request_id_is_new_for_every_request_and_never_the_clients_own(app) {
         let mine = "11111111-1111-4111-8111-111111111111";
 
@@ -165,6 +166,18 @@ both_stores! {
 
         let ids = [one.header("x-request-id").unwrap(), other.header("x-request-id").unwrap()];
         assert!(ids[0] != ids[1] && !ids.contains(&mine), "{ids:?}");
+    }
+
+    async fn request_id_of_a_trusted_proxy_is_answered_unless_it_is_no_id(app) {
+        let sent = async |id: &str| {
+            let answer = app.anon().get("/nowhere").header("x-request-id", id).send().await;
+            answer.header("x-request-id").unwrap().to_owned()
+        };
+
+        assert_eq!(sent("edge-0af7651916cd43dd").await, "edge-0af7651916cd43dd");
+        for id in ["two words", "<b>", &"a".repeat(129)] {
+            assert_ne!(sent(id).await, id);
+        }
     }
 
     async fn body_over_64_kib_is_refused_and_at_64_kib_is_read(app) {
