@@ -110,7 +110,7 @@ pub enum ConfigCommand {
         #[arg(long)]
         defaults: bool,
     },
-    /// Check the settings and name everything that is wrong; starts nothing.
+    /// Check the settings and all that a start opens; name everything that is wrong. Starts and changes nothing.
     Check,
 }
 

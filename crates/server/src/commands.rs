@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use crate::cli::{Command, ConfigCommand, Override, SettingsArgs};
 use crate::logging::{self, LogThread};
+use crate::preflight;
 use crate::serve::{ServeError, serve};
 use crate::settings::{LogFormat, LogSettings, Scope, Settings, SettingsError, Sources, log_format};
 use crate::signals::{Ending, Endings};
@@ -99,7 +100,7 @@ fn dispatch(
             let _log = start_quiet_log()?;
             runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
-        Command::Config(ConfigCommand::Check) => return Ok(config::check(sources)),
+        Command::Config(ConfigCommand::Check) => return Ok(runtime()?.block_on(config::check(sources))),
         Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),
         Command::Config(ConfigCommand::Print { defaults: false }) => {
             let settings = Settings::load(sources?)?;
@@ -107,7 +108,7 @@ fn dispatch(
             runtime()?.block_on(config::print(settings));
         }
         Command::Serve => {
-            let settings = Settings::load(sources?)?;
+            let settings = preflight::admit(Settings::load(sources?)?)?;
             let _log = logging::start(&settings.log)?;
             runtime()?.block_on(serve(settings))?;
         }

@@ -10,9 +10,9 @@ use latchkey_service::entropy::Entropy;
 use crate::settings::Secret;
 
 /// The file of the generated server secret.
-const SECRET_FILE: &str = "server-secret";
+pub(crate) const SECRET_FILE: &str = "server-secret";
 /// The file of the generated admin key.
-const ADMIN_KEY_FILE: &str = "admin-key";
+pub(crate) const ADMIN_KEY_FILE: &str = "admin-key";
 
 /// Fewest characters of a kept secret: what the settings demand of theirs.
 const SHORTEST: usize = 32;
@@ -86,17 +86,29 @@ impl<'a> DataFolder<'a> {
             }
             fs::remove_file(&draft).map_err(fail("cannot be written"))?;
         }
-        let text = fs::read_to_string(&path).map_err(fail("cannot be read"))?;
-        let secret = Secret::new(text.trim().to_owned());
-        // An emptied file must not become a key that anybody can send.
-        if secret.reveal().len() < SHORTEST {
-            let short = io::Error::other(format!(
-                "it holds less than {SHORTEST} characters; delete it to have a new one made"
-            ));
-            return Err(fail("is no secret")(short));
-        }
+        let secret = read_secret(&path)?;
         Ok(Kept { secret, path, is_new })
     }
+}
+
+/// A secret that the folder holds; `None` where there is none yet.
+pub(crate) fn read_kept(folder: &Path, name: &str) -> Option<Result<Secret, DataFolderError>> {
+    let path = folder.join(name);
+    path.exists().then(|| read_secret(&path))
+}
+
+fn read_secret(path: &Path) -> Result<Secret, DataFolderError> {
+    let fail = |action, source| DataFolderError { path: path.to_owned(), action, source };
+    let text = fs::read_to_string(path).map_err(|error| fail("cannot be read", error))?;
+    let secret = Secret::new(text.trim().to_owned());
+    // An emptied file must not become a key that anybody can send.
+    if secret.reveal().len() < SHORTEST {
+        let short = io::Error::other(format!(
+            "it holds less than {SHORTEST} characters; delete it to have a new one made"
+        ));
+        return Err(fail("is no secret", short));
+    }
+    Ok(secret)
 }
 
 /// Makes a folder (and those above it) that only its owner can read.

@@ -7,6 +7,7 @@
 //! | [`data_folder`] | what is generated at the first start and kept |
 //! | [`storage`] | the database: opened, waited for, migrated |
 //! | [`wiring`] | settings become a service |
+//! | [`preflight`] | checks before a start, for `config check` too |
 //! | [`commands`] | what each command does |
 //! | [`terminal`] | standard input, and questions to the person at a terminal |
 //! | [`serve`], [`signals`], [`request_ids`], [`workers`], [`banner`], [`logging`] | the running service |
@@ -17,6 +18,7 @@ pub mod cli;
 pub mod commands;
 pub mod data_folder;
 pub mod logging;
+pub mod preflight;
 pub mod request_ids;
 pub mod serve;
 pub mod settings;

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use crate::banner::banner;
 use crate::request_ids::DrawnIds;
-use crate::settings::{MailTransport, Settings, SmtpTls, StorageUrl};
+use crate::settings::{MailTransport, Settings, SmtpTls, StorageUrl, redirect_warnings};
 use crate::signals::Endings;
 use crate::storage::Patience;
 use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
@@ -135,6 +135,7 @@ impl Running {
     /// Prints the banner and starts the workers.
     fn start(settings: &Settings, addresses: &[SocketAddr], assembly: Assembly) -> Self {
         let Assembly { service, storage, kept_admin_key } = assembly;
+        warn_of_stored_redirects(settings, &service);
         // A reader that has gone away is no reason not to serve.
         let _ = writeln!(io::stdout(), "{}", banner(settings, &service, addresses, kept_admin_key.as_ref()));
         log_started(settings, addresses);
@@ -190,6 +191,17 @@ fn log_started(settings: &Settings, addresses: &[SocketAddr]) {
     );
 }
 
+/// Warns of redirect wildcards that an admin stored. Those of the settings are warned of with the settings.
+fn warn_of_stored_redirects(settings: &Settings, service: &Service) {
+    let in_force = service.settings();
+    let configured = &settings.auth.allowed_redirect_urls;
+    let is_stored = |entry: &&String| !configured.contains(entry);
+    let stored: Vec<_> = in_force.values.allowed_redirect_urls.iter().filter(is_stored).cloned().collect();
+    for warning in redirect_warnings(&stored) {
+        tracing::warn!("{warning}");
+    }
+}
+
 /// What stands around the refusals while there is no service: the same as around its answers.
 fn waiting_router(settings: &Settings) -> axum::Router {
     let http = Arc::new(http_settings(settings));
@@ -198,7 +210,7 @@ fn waiting_router(settings: &Settings) -> axum::Router {
     let origins = KnownOrigins::new(&http, Arc::new(is_listed));
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
     let next_id = move || uuid::Builder::from_random_bytes(entropy.bytes()).into_uuid();
-    Edge::new(http, origins, Arc::new(next_id)).wrap(waiting())
+    Edge::new(http, origins, Arc::new(next_id)).without_proxy_warning().wrap(waiting())
 }
 
 fn layered_router(service: &Arc<Service>, settings: &Settings) -> axum::Router {

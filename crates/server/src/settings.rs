@@ -7,7 +7,6 @@
 mod address;
 mod admin;
 mod auth;
-mod check;
 mod data;
 mod derived;
 mod duration;
@@ -24,6 +23,7 @@ mod passwords;
 mod print;
 mod problem;
 mod profiles;
+mod proxies;
 mod reader;
 mod scope;
 mod search;
@@ -32,6 +32,8 @@ mod server;
 mod source;
 mod storage;
 mod strength;
+mod suffixes;
+mod variables;
 mod warnings;
 
 #[cfg(test)]
@@ -39,10 +41,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::Path;
 
 pub use admin::AdminSettings;
 pub use auth::{AuthSettings, CodeSettings, JwtAlgorithm, LinkSettings, ProofMethod, TokenSettings};
-pub use check::{CheckReport, check};
 pub use data::DataSettings;
 pub use keys::{EDITABLE, is_key_or_section};
 pub use limits::LimitSettings;
@@ -59,6 +61,7 @@ pub use secret::Secret;
 pub use server::{Mode, ServerSettings};
 pub use source::{ReadFile, Source, Sources};
 pub use storage::{PostgresSettings, StorageSettings, StorageUrl};
+pub use suffixes::redirect_warnings;
 
 use print::Shown;
 use problem::Problems;
@@ -97,6 +100,7 @@ pub struct Settings {
     /// What was read and judged; the rest may be anything.
     pub scope: Scope,
     shown: BTreeMap<&'static str, Shown>,
+    notices: Vec<String>,
 }
 
 impl Settings {
@@ -114,6 +118,20 @@ impl Settings {
     /// # Errors
     /// As [`Settings::load`].
     pub fn load_for(sources: Sources, scope: Scope) -> Result<Self, SettingsError> {
+        match Self::read_for(sources, scope) {
+            (Some(settings), problems) if problems.is_empty() => Ok(settings),
+            (_, problems) => Err(problems.into()),
+        }
+    }
+
+    /// The settings as far as they can be read, and everything that is wrong with them. A bad value is replaced, so
+    /// that the rest can be looked at; no service may start with it.
+    #[must_use]
+    pub fn read(sources: Sources) -> (Option<Self>, Vec<Problem>) {
+        Self::read_for(sources, Scope::Service)
+    }
+
+    fn read_for(sources: Sources, scope: Scope) -> (Option<Self>, Vec<Problem>) {
         let mut problems = Problems::default();
         let mut entries = layers::merge(sources, scope, &mut problems);
         derived::fill(&mut entries);
@@ -145,6 +163,8 @@ impl Settings {
         let server_secret = server.as_ref().and_then(|server| server.secret.as_ref());
         admin.check(server_secret, &mut problems);
 
+        problems.leave_out(|key| scope.leaves_out(key));
+        let (notices, problems) = problems.into_parts();
         let settings = server.map(|server| Self {
             server,
             storage,
@@ -160,9 +180,9 @@ impl Settings {
             log,
             scope,
             shown,
+            notices,
         });
-        problems.leave_out(|key| scope.leaves_out(key));
-        problems.into_result(settings)
+        (settings, problems)
     }
 
     /// Whether a file, the environment or the command line sets this key (`section.key`), so that
@@ -188,10 +208,30 @@ impl Settings {
         self.shown.extend(values.into_iter().map(|(key, value)| (key, Shown::of_admin(&value))));
     }
 
-    /// What is allowed and yet probably not meant, as sentences for the log and `config check`.
+    /// Settings that are allowed and yet probably not meant, as sentences for the log and `config check`.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         warnings::of(self)
+    }
+
+    /// Adds a warning that was found while the settings were tried.
+    pub fn warn(&mut self, warning: String) {
+        self.notices.push(warning);
+    }
+
+    /// The files that hold secrets, each with what it holds: settings files, and those that variables name.
+    #[must_use]
+    pub fn secret_files(&self) -> BTreeMap<&Path, Vec<&'static str>> {
+        let mut files = BTreeMap::<_, Vec<_>>::new();
+        for (name, shown) in &self.shown {
+            let path = match &shown.source {
+                Source::SecretFile(_, path) => path,
+                Source::File(path) if shown.hides => path,
+                _ => continue,
+            };
+            files.entry(path.as_path()).or_default().push(*name);
+        }
+        files
     }
 
     /// Puts the port that was really bound into the public URL, where that URL is not set but made

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use latchkey_domain::time::Timestamp;
 use latchkey_http::error::chain_of;
-use latchkey_store::{Store, StoreError, StoredSettings};
+use latchkey_store::{SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
 use latchkey_store_postgres::{LastingFault, PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::{MissingFile, NoDatabase, SqliteOptions, SqliteStore};
 // A duration for the log: no decision hangs on it.
@@ -82,6 +83,40 @@ pub async fn stored_settings(settings: &Settings) -> Result<Option<StoredSetting
     stored.map_err(|fault| match fault {
         StorageFault::Passing(reason) | StorageFault::Lasting(reason) => reason,
     })
+}
+
+/// Facts of a database that a start depends on.
+pub(crate) struct Look {
+    /// The names of the migrations that are missing, oldest first.
+    pub(crate) missing: Vec<&'static str>,
+    /// The signing keys in use; none while migrations are missing.
+    pub(crate) signing_keys: Vec<StoredSigningKey>,
+}
+
+/// Looks at the database; changes nothing and makes none.
+pub(crate) async fn look(settings: &Settings, now: Timestamp) -> Result<Look, WiringError> {
+    refuse_missing(settings)?;
+    let looked = match &settings.storage.url {
+        StorageUrl::Sqlite(path) => look_at_sqlite(path, now),
+        StorageUrl::Postgres(_) => look_at_postgres(settings, now).await,
+    };
+    looked.map_err(|fault| refuse(settings, fault))
+}
+
+fn look_at_sqlite(path: &Path, now: Timestamp) -> Result<Look, StorageFault> {
+    let look = SqliteStore::look(path, now).map_err(|error| of_sqlite(&error))?;
+    Ok(Look { missing: look.missing, signing_keys: look.signing_keys })
+}
+
+async fn look_at_postgres(settings: &Settings, now: Timestamp) -> Result<Look, StorageFault> {
+    let (store, _) = postgres(settings)?;
+    let missing = store.check_migrations().await.map_err(|error| of_postgres(&error))?;
+    let signing_keys = if missing.is_empty() {
+        store.list_signing_keys(now).await.map_err(|error| of_postgres(&error))?
+    } else {
+        Vec::new()
+    };
+    Ok(Look { missing, signing_keys })
 }
 
 /// Opens the database; where it does not answer, waits for it and says so now and then.

@@ -2,6 +2,8 @@
 
 mod oauth;
 
+pub(crate) use oauth::parts as oauth_parts;
+
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +13,8 @@ use latchkey_domain::redirect::DevelopmentLoopback;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::{
-    FileTransport, Mailbox, SmtpPassword, SmtpSettings, SmtpTransport, Templates, TlsMode, Transport,
+    FileTransport, InvalidSmtpSettings, Mailbox, SmtpPassword, SmtpSettings, SmtpTransport, Templates,
+    TlsMode, Transport,
 };
 use latchkey_service::clock::SystemClock;
 use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
@@ -28,6 +31,9 @@ use crate::settings::{
     JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Scope, SearchBy, Secret, Settings, SmtpTls,
 };
 use crate::storage::{self, OpenStore, Patience, StorageFault, Waiting};
+
+/// The mend of a file of certificate authorities that cannot be used.
+pub(crate) const CA_MEND: &str = "put certificates in PEM form there, or unset the key";
 
 /// A part cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +71,16 @@ pub enum WiringError {
     /// The service.
     #[error("the service cannot start: {0}")]
     Service(#[from] StartError),
+}
+
+impl WiringError {
+    /// The key that it is about, and the sentence about it.
+    #[must_use]
+    pub fn place_and_sentence(&self) -> (String, String) {
+        let text = self.to_string();
+        let (place, sentence) = text.split_once(": ").unwrap_or(("start", &text));
+        (place.to_owned(), sentence.to_owned())
+    }
 }
 
 /// A service with what a command needs beside it.
@@ -173,12 +189,18 @@ fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
                 .map_err(|error| WiringError::Mail { key: "mail.dir", reason: error.to_string() })?;
             Ok(Some(Transport::File(folder)))
         }
-        MailTransport::Smtp => {
-            let smtp = SmtpTransport::new(smtp_settings(mail))
-                .map_err(|error| WiringError::Mail { key: "mail.smtp", reason: error.to_string() })?;
-            Ok(Some(Transport::Smtp(smtp)))
-        }
+        MailTransport::Smtp => Ok(Some(Transport::Smtp(smtp_transport(mail)?))),
     }
+}
+
+/// Makes the transport to the mail server; reads its certificates and does not connect.
+pub(crate) fn smtp_transport(mail: &MailSettings) -> Result<SmtpTransport, WiringError> {
+    SmtpTransport::new(smtp_settings(mail)).map_err(|error| match error {
+        InvalidSmtpSettings::CaFile { .. } => {
+            WiringError::Mail { key: "mail.smtp.ca_file", reason: format!("{error}; {CA_MEND}") }
+        }
+        other => WiringError::Mail { key: "mail.smtp", reason: other.to_string() },
+    })
 }
 
 fn smtp_settings(mail: &MailSettings) -> SmtpSettings {
@@ -197,7 +219,7 @@ fn smtp_settings(mail: &MailSettings) -> SmtpSettings {
     }
 }
 
-fn templates(settings: &Settings) -> Result<Templates, WiringError> {
+pub(crate) fn templates(settings: &Settings) -> Result<Templates, WiringError> {
     let templates = match &settings.mail.templates_dir {
         Some(folder) if settings.scope == Scope::Service => Templates::load(folder),
         _ => Templates::embedded(),
@@ -295,7 +317,7 @@ fn mail_retries(transport: MailTransport) -> MailRetries {
     }
 }
 
-fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {
+pub(crate) fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {
     let refuse = |reason: String| WiringError::Mail { key: "mail.from", reason };
     let text = match &settings.mail.from {
         Some(sender) if settings.scope == Scope::Service => match &sender.name {

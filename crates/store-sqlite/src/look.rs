@@ -1,16 +1,11 @@
 //! A look at a file before anything works on it: for the checks of an operator.
 
-use std::ffi::OsString;
-use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{StoreResult, StoredSigningKey};
-use rusqlite::{Connection, OpenFlags};
 
-use crate::errors::Fallible;
-use crate::store::{SqliteOptions, SqliteStore};
+use crate::store::SqliteStore;
 use crate::{migrations, open, signing_keys};
 
 /// Facts of a file that a start depends on.
@@ -26,38 +21,11 @@ impl SqliteStore {
     /// Looks at a file that exists, beside a running service or without one; changes nothing. Refuses what
     /// [`SqliteStore::open`] refuses.
     pub fn look(path: &Path, now: Timestamp) -> StoreResult<Look> {
-        let conn = connect(path)?;
+        let conn = open::onlooker(path)?;
         let missing = migrations::check(&conn)?;
         let signing_keys = if missing.is_empty() { signing_keys::list_keys(&conn, now)? } else { Vec::new() };
         Ok(Look { missing, signing_keys })
     }
-}
-
-/// Even a connection that only reads makes the files of the log where they are missing, and leaves them behind. Without
-/// a log there is nothing in it, and the file alone says everything.
-fn connect(path: &Path) -> Fallible<Connection> {
-    let mut log = OsString::from(path);
-    log.push("-wal");
-    if Path::new(&log).exists() {
-        return open::reader(path, SqliteOptions::default().busy_timeout);
-    }
-    let access =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Ok(Connection::open_with_flags(immutable(path), access)?)
-}
-
-/// The path as a URI of a file that does not change. Every byte that could mean something in a URI is encoded.
-fn immutable(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
-            uri.push(char::from(*byte));
-        } else {
-            let _ = write!(uri, "%{byte:02X}"); // a String takes everything
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri
 }
 
 #[cfg(test)]

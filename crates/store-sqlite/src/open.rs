@@ -10,6 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::errors::{Fallible, Fault, driver, unavailable};
+use crate::store::SqliteOptions;
 
 /// Statements that a connection keeps prepared: more than this engine has.
 const PREPARED_STATEMENTS: usize = 256;
@@ -76,9 +77,17 @@ pub(crate) fn reader(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     Ok(conn)
 }
 
+/// A connection that reads and leaves no files beside the database, whether a service has it open or not.
+pub(crate) fn onlooker(path: &Path) -> Fallible<Connection> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let is_open = Path::new(&log).try_exists().map_err(unavailable)?;
+    if is_open { reader(path, SqliteOptions::default().busy_timeout) } else { reader_of_closed(path) }
+}
+
 /// A connection that reads a file which no other process has open. It takes no locks and leaves no files beside it,
 /// as another reader of a file with write-ahead logging does.
-pub(crate) fn reader_of_closed(path: &Path) -> Fallible<Connection> {
+fn reader_of_closed(path: &Path) -> Fallible<Connection> {
     let path = path.canonicalize().map_err(unavailable)?;
     let encoded: String = path.as_os_str().as_encoded_bytes().iter().copied().map(encoded).collect();
     let uri = format!("file:{encoded}?immutable=1");

@@ -12,7 +12,7 @@ use crate::audit;
 use crate::errors::{Fallible, unavailable};
 use crate::rows::Cells;
 use crate::statements::{execute, number};
-use crate::store::{SqliteOptions, SqliteStore};
+use crate::store::SqliteStore;
 use crate::{migrations, open};
 
 const LIST_SETTINGS: &str = "
@@ -36,14 +36,7 @@ impl SqliteStore {
         if !path.try_exists().map_err(unavailable)? {
             return Ok(None);
         }
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        let is_open = Path::new(&log).try_exists().map_err(unavailable)?;
-        let conn = if is_open {
-            open::reader(path, SqliteOptions::default().busy_timeout)?
-        } else {
-            open::reader_of_closed(path)?
-        };
+        let conn = open::onlooker(path)?;
         if migrations::check(&conn)?.contains(&MADE_BY) {
             return Ok(None);
         }

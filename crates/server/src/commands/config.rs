@@ -2,13 +2,39 @@
 
 use std::process::ExitCode;
 
-use crate::settings::{self, DEFAULT_TOML, Settings, SettingsError, Sources};
+use crate::preflight::{self, Findings};
+use crate::settings::{DEFAULT_TOML, Settings, SettingsError, Sources};
 use crate::{storage, wiring};
 
-pub(super) fn check(sources: Result<Sources, SettingsError>) -> ExitCode {
-    let report = settings::check(sources);
-    println!("{}", report.text.trim_end());
-    if report.is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+/// Checks the settings and what they lead to. The exit code is good only where a start would succeed.
+pub(super) async fn check(sources: Result<Sources, SettingsError>) -> ExitCode {
+    let (settings, mut problems) = match sources {
+        Ok(sources) => Settings::read(sources),
+        Err(error) => (None, error.problems().to_vec()),
+    };
+    let mut findings = match &settings {
+        Some(settings) => preflight::rehearse(settings, &problems).await,
+        None => Findings::default(),
+    };
+    problems.append(&mut findings.problems);
+    let (verdict, code) = match &settings {
+        Some(settings) if problems.is_empty() => (good_news(settings), ExitCode::SUCCESS),
+        _ => (SettingsError::from(problems).to_string(), ExitCode::FAILURE),
+    };
+    println!("{verdict}");
+    let warnings = settings.as_ref().map(Settings::warnings).unwrap_or_default();
+    for warning in warnings.into_iter().chain(findings.warnings) {
+        println!("- warning: {warning}");
+    }
+    for note in findings.notes {
+        println!("- note: {note}");
+    }
+    code
+}
+
+fn good_news(settings: &Settings) -> String {
+    let server = &settings.server;
+    format!("The settings are good ({}, {}).", server.mode.as_str(), server.public_url)
 }
 
 /// Prints the settings in force. What an admin changed is in the database, which may be out of reach.

@@ -216,11 +216,6 @@ pub(super) fn find(name: &str) -> Option<Key> {
     KEYS.iter().copied().find(|key| key.name == name).or_else(|| provider_key(name))
 }
 
-/// The type of the key of this name.
-pub(super) fn kind_of(name: &str) -> Option<Kind> {
-    KEYS.iter().copied().find(|key| key.name == name).or_else(|| provider_field(name)).map(|key| key.kind)
-}
-
 /// A key of a provider. Its name is made here and kept for good: names of keys live as long as the process, and the
 /// settings are read once.
 fn provider_key(name: &str) -> Option<Key> {
@@ -237,7 +232,7 @@ fn provider_field(name: &str) -> Option<Key> {
 /// Whether this is the name of a setting, or of a section of them.
 #[must_use]
 pub fn is_key_or_section(name: &str) -> bool {
-    kind_of(name).is_some() || is_section(name)
+    KEYS.iter().any(|key| key.name == name) || provider_field(name).is_some() || is_section(name)
 }
 
 /// Whether this is a section: `mail`, `mail.smtp`, `oauth.providers.google`.

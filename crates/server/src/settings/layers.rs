@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::derived;
 use super::entry::{self, Entries, Entry, Found, Value};
@@ -11,13 +11,7 @@ use super::keys::{self, Key, Kind};
 use super::problem::Problems;
 use super::scope::Scope;
 use super::source::{ReadFile, Source, Sources};
-
-/// What the names of our environment variables begin with. Two underscores, because container
-/// systems set variables such as `LATCHKEY_PORT` for a service of that name.
-pub(super) const PREFIX: &str = "LATCHKEY__";
-
-/// Ends the name of a variable that names a file with the value.
-const FILE_SUFFIX: &str = "_FILE";
+use super::variables::{self, PREFIX, Slip, key_of_file_variable, key_of_variable, variable_of};
 
 pub(super) fn merge(sources: Sources, scope: Scope, problems: &mut Problems) -> Entries {
     let mut layers = Layers { entries: Entries::new(), scope, problems };
@@ -70,11 +64,14 @@ impl Layers<'_> {
 
     fn add_environment(&mut self, variables: Vec<(OsString, OsString)>, read_file: ReadFile) {
         let mut seen = BTreeSet::new();
-        let mut ours: Vec<_> = variables
+        let (mut ours, mut others): (Vec<_>, Vec<_>) = variables
             .into_iter()
-            .filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
-            .collect();
+            .partition(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
         ours.sort();
+        others.sort();
+        for (name, value) in &others {
+            self.look_at_another(&name.to_string_lossy(), &value.to_string_lossy());
+        }
         for (name, value) in ours {
             let name = name.to_string_lossy().into_owned();
             let Ok(value) = value.into_string() else {
@@ -82,6 +79,24 @@ impl Layers<'_> {
                 continue;
             };
             self.add_variable(&name, value, read_file, &mut seen);
+        }
+    }
+
+    /// A variable of another prefix, which may be one of ours with a slip in its name.
+    fn look_at_another(&mut self, name: &str, value: &str) {
+        match variables::slip(name, value) {
+            Some(Slip::Misspelt(meant)) => {
+                let sentence = format!(
+                    "there is no such setting; did you mean {meant}? Two underscores stand behind LATCHKEY and \
+                     between section and key"
+                );
+                self.problems.at(name, sentence);
+            }
+            Some(Slip::Similar(meant)) => {
+                self.problems
+                    .notice(format!("{name} is not read; if it was meant as a setting, write {meant}"));
+            }
+            None => {}
         }
     }
 
@@ -95,18 +110,19 @@ impl Layers<'_> {
         let (key, source, value) = if let Some(key) = key_of_variable(name) {
             (key, Source::Environment(name.to_owned()), value)
         } else if let Some(key) = key_of_file_variable(name) {
-            if self.scope.leaves_out(key.name) {
+            let is_unset = value.is_empty(); // as it stands in the templates of deployments
+            if is_unset || self.scope.leaves_out(key.name) {
                 return;
             }
             let Some(text) = self.read_secret(name, &value, read_file) else {
                 return;
             };
-            (key, Source::SecretFile(name.to_owned()), text)
+            (key, Source::SecretFile(name.to_owned(), PathBuf::from(value)), text)
         } else {
-            let guess = keys::nearest(&dotted(name)).map(variable_of);
-            return self.unknown(name, &Source::Environment(name.to_owned()), guess);
+            return self.unknown(name, &Source::Environment(name.to_owned()), variables::guess(name));
         };
-        if !seen.insert(key.name) {
+        let is_unset = matches!(key.kind, Kind::Secret) && value.is_empty();
+        if !is_unset && !seen.insert(key.name) {
             let other = variable_of(key.name);
             let sentence = format!("{other} is set too; keep one of the two");
             self.problems.at(name, sentence);
@@ -173,23 +189,4 @@ impl Layers<'_> {
 
 fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
-}
-
-/// `LATCHKEY__MAIL__SMTP__HOST` to `mail.smtp.host`.
-pub(super) fn dotted(variable: &str) -> String {
-    variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".")
-}
-
-/// `mail.smtp.host` to `LATCHKEY__MAIL__SMTP__HOST`.
-fn variable_of(key: &str) -> String {
-    format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"))
-}
-
-fn key_of_variable(name: &str) -> Option<Key> {
-    keys::find(&dotted(name)).filter(|key| variable_of(key.name) == name)
-}
-
-fn key_of_file_variable(name: &str) -> Option<Key> {
-    let key = key_of_variable(name.strip_suffix(FILE_SUFFIX)?)?;
-    matches!(key.kind, Kind::Secret | Kind::Address).then_some(key)
 }

@@ -112,6 +112,9 @@ impl MailSettings {
                             \"starttls\" or \"tls\", or a mail server on this machine";
             problems.rule(&["mail.smtp.tls", "mail.smtp.host"], sentence);
         }
+        if let Some(sentence) = smtp.misfit() {
+            problems.rule(&["mail.smtp.port", "mail.smtp.tls"], sentence);
+        }
         if smtp.username.is_some() != smtp.password.is_some() {
             let sentence = "username and password belong together; set both or neither";
             problems.rule(&["mail.smtp.username", "mail.smtp.password"], sentence);
@@ -120,6 +123,24 @@ impl MailSettings {
 }
 
 impl SmtpSettings {
+    /// The sentence about a well-known port that speaks otherwise than [`Self::tls`] (RFC 8314): no mail would ever
+    /// leave, and each try would take a whole timeout.
+    fn misfit(&self) -> Option<String> {
+        let port = self.port;
+        match (self.tls, port) {
+            (SmtpTls::Starttls, 465) => Some(
+                "465 is the port for TLS from the first byte, and mail.smtp.tls is \"starttls\"; set mail.smtp.tls \
+                 to \"tls\", or mail.smtp.port to 587"
+                    .to_owned(),
+            ),
+            (SmtpTls::Tls, 25 | 587) => Some(format!(
+                "{port} is a port for STARTTLS, and mail.smtp.tls is \"tls\"; set mail.smtp.tls to \"starttls\", \
+                 or mail.smtp.port to 465"
+            )),
+            _ => None,
+        }
+    }
+
     fn read(reader: &mut Reader<'_>) -> Self {
         Self {
             host: reader.parse("mail.smtp.host", parse_host).unwrap_or_default(),

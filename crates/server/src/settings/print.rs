@@ -13,6 +13,8 @@ use super::source::Source;
 pub(super) struct Shown {
     /// TOML; `None` for a secret that is empty.
     pub(super) text: Option<String>,
+    /// Whether a secret stands in the value.
+    pub(super) hides: bool,
     pub(super) source: Source,
 }
 
@@ -29,7 +31,7 @@ impl Shown {
             }
             other => other.to_string(),
         };
-        Self { text: Some(text), source: Source::Admin }
+        Self { text: Some(text), hides: false, source: Source::Admin }
     }
 }
 
@@ -37,7 +39,10 @@ impl Shown {
 pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
     entries
         .iter()
-        .map(|(key, entry)| (*key, Shown { text: text_of(key, &entry.value), source: entry.source.clone() }))
+        .map(|(key, entry)| {
+            let (text, hides) = (text_of(key, &entry.value), hides(key, &entry.value));
+            (*key, Shown { text, hides, source: entry.source.clone() })
+        })
         .collect()
 }
 
@@ -53,6 +58,14 @@ fn text_of(key: &str, value: &Value) -> Option<String> {
         Value::Rate(rate) => Some(quoted(duration::format_rate(*rate))),
         Value::Secret(secret) if secret.reveal().is_empty() => None,
         Value::Secret(secret) => Some(quoted(secret.to_string())),
+    }
+}
+
+fn hides(key: &str, value: &Value) -> bool {
+    match value {
+        Value::Secret(secret) => !secret.reveal().is_empty(),
+        Value::Text(text) => is_address(key) && address::holds_password(text),
+        _ => false,
     }
 }
 
@@ -77,8 +90,8 @@ pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {
 
 fn line(name: &str, shown: Option<&Shown>) -> String {
     match shown {
-        Some(Shown { text: Some(text), source }) => format!("{name} = {text} # {source}\n"),
-        Some(Shown { text: None, source }) => format!("# {name} is empty # {source}\n"),
+        Some(Shown { text: Some(text), source, .. }) => format!("{name} = {text} # {source}\n"),
+        Some(Shown { text: None, source, .. }) => format!("# {name} is empty # {source}\n"),
         None => format!("# {name} is not set\n"),
     }
 }

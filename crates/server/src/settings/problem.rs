@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::layers;
 use super::source::Source;
+use super::variables;
 
 /// One thing that is wrong: where, and a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,10 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(place: &str, sentence: String) -> Self {
-        Self { place: place.to_owned(), sentence }
+    /// A problem at a place; the sentence says what to do.
+    #[must_use]
+    pub fn new(place: &str, sentence: impl Into<String>) -> Self {
+        Self { place: place.to_owned(), sentence: sentence.into() }
     }
 
     /// The key (`section.key`), the variable or the file that it is about.
@@ -28,7 +30,7 @@ impl Problem {
     #[must_use]
     pub fn key(&self) -> String {
         let place = self.place.split(" (").next().unwrap_or_default();
-        if place.starts_with(layers::PREFIX) { layers::dotted(place) } else { place.to_owned() }
+        if place.starts_with(variables::PREFIX) { variables::dotted(place) } else { place.to_owned() }
     }
 
     /// What to do: the end of the sentence.
@@ -66,7 +68,13 @@ impl SettingsError {
 
 impl From<Problem> for SettingsError {
     fn from(problem: Problem) -> Self {
-        Self { problems: vec![problem] }
+        Self::from(vec![problem])
+    }
+}
+
+impl From<Vec<Problem>> for SettingsError {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self { problems }
     }
 }
 
@@ -86,26 +94,32 @@ impl std::error::Error for SettingsError {}
 #[derive(Debug, Default)]
 pub(super) struct Problems {
     list: Vec<Problem>,
+    notices: Vec<String>,
     bad: BTreeSet<&'static str>,
 }
 
 impl Problems {
+    /// Something that is allowed and probably not meant.
+    pub(super) fn notice(&mut self, sentence: String) {
+        self.notices.push(sentence);
+    }
+
     /// A place that is no known key.
     pub(super) fn at(&mut self, place: &str, sentence: impl Into<String>) {
-        self.list.push(Problem::new(place, sentence.into()));
+        self.list.push(Problem::new(place, sentence));
     }
 
     /// The value of a key, with the source that it came from.
     pub(super) fn value(&mut self, key: &'static str, source: &Source, sentence: &str) {
         self.bad.insert(key);
-        self.list.push(Problem::new(&format!("{key} ({source})"), sentence.to_owned()));
+        self.list.push(Problem::new(&format!("{key} ({source})"), sentence));
     }
 
     /// A rule between keys: told unless one of `keys` is bad itself. The first names the place.
     pub(super) fn rule(&mut self, keys: &[&'static str], sentence: impl Into<String>) {
         let Some(first) = keys.first() else { return };
         if !keys.iter().any(|key| self.bad.contains(key)) {
-            self.list.push(Problem::new(first, sentence.into()));
+            self.list.push(Problem::new(first, sentence));
         }
     }
 
@@ -114,11 +128,8 @@ impl Problems {
         self.list.retain(|problem| !is_left_out(&problem.key()));
     }
 
-    /// `good` is absent only where a problem said why.
-    pub(super) fn into_result<T>(self, good: Option<T>) -> Result<T, SettingsError> {
-        match good {
-            Some(good) if self.list.is_empty() => Ok(good),
-            _ => Err(SettingsError { problems: self.list }),
-        }
+    /// The notices, then the problems.
+    pub(super) fn into_parts(self) -> (Vec<String>, Vec<Problem>) {
+        (self.notices, self.list)
     }
 }

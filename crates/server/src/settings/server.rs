@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
 use super::origin;
@@ -97,7 +97,7 @@ impl ServerSettings {
         if self.max_connections < 8 { None } else { Some(self.max_connections / 8) }
     }
 
-    /// `None` where the public URL is missing or bad; that and all else that is wrong is told.
+    /// Everything that is wrong is told. A public URL that is missing or bad is replaced by one of this machine.
     pub(super) fn read(reader: &mut Reader<'_>, mode: Mode) -> Option<Self> {
         let public_url = read_public_url(reader, mode);
         let bind = read_bind(reader, mode);
@@ -114,10 +114,11 @@ impl ServerSettings {
             reader.rule(&keys, "it is below server.max_body_kib; profiles need at least as much");
         }
 
+        let stand_in = || origin::parse("http://localhost:8700").ok();
         Some(Self {
             mode,
             bind,
-            public_url: public_url?,
+            public_url: public_url.or_else(stand_in)?,
             allow_http: reader.flag("server.allow_http"),
             secret,
             service_name,
@@ -238,5 +239,13 @@ fn parse_network(text: &str) -> Result<IpNet, &'static str> {
     text.parse::<IpNet>()
         .ok()
         .or_else(|| alone(text))
+        .map(unmapped)
         .ok_or("wanted an address or a network, such as 10.0.0.0/8 or ::1")
+}
+
+/// `::ffff:10.0.0.0/104` as `10.0.0.0/8`: peers are compared as IPv4.
+fn unmapped(net: IpNet) -> IpNet {
+    let IpNet::V6(mapped) = net else { return net };
+    let v4 = mapped.addr().to_ipv4_mapped().zip(mapped.prefix_len().checked_sub(96));
+    v4.and_then(|(ip, length)| Ipv4Net::new(ip, length).ok()).map_or(net, IpNet::V4)
 }

@@ -21,8 +21,8 @@ pub enum Source {
     File(PathBuf),
     /// The environment variable of this name.
     Environment(String),
-    /// The file that the environment variable of this name points to.
-    SecretFile(String),
+    /// A file that an environment variable names: the variable, and the path in it.
+    SecretFile(String, PathBuf),
     /// `--set`.
     CommandLine,
     /// The database: an admin changed it at run time.
@@ -44,7 +44,7 @@ impl fmt::Display for Source {
             Self::Derived => f.write_str("default, from other settings"),
             Self::File(path) => write!(f, "file {}", path.display()),
             Self::Environment(name) => write!(f, "environment {name}"),
-            Self::SecretFile(name) => write!(f, "file named by {name}"),
+            Self::SecretFile(name, _) => write!(f, "file named by {name}"),
             Self::CommandLine => f.write_str("--set"),
             Self::Admin => f.write_str("admin"),
         }

@@ -1,9 +1,8 @@
 //! What is allowed and yet probably not meant.
 
 use super::auth::{ProofMethod, TokenSettings};
-use super::keys::{self, Kind};
 use super::mail::MailTransport;
-use super::{Secret, Settings, Source, strength};
+use super::{Secret, Settings, Source, proxies, redirect_warnings, strength};
 
 pub(super) fn of(settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -33,8 +32,11 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
     }
     warnings.extend(lifetimes_that_never_come(&settings.auth.tokens));
     let mut warnings: Vec<_> = warnings.into_iter().map(str::to_owned).collect();
+    warnings.extend(proxies::warnings(&settings.server));
+    warnings.extend(redirect_warnings(&settings.auth.allowed_redirect_urls));
     warnings.extend(secrets_that_look_typed(settings));
     warnings.extend(secrets_on_the_command_line(settings));
+    warnings.extend(settings.notices.iter().cloned());
     warnings
 }
 
@@ -80,16 +82,7 @@ fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> 
 }
 
 fn secrets_on_the_command_line(settings: &Settings) -> impl Iterator<Item = String> {
-    let holds_secret = |name: &str| match keys::kind_of(name) {
-        Some(Kind::Secret) => true,
-        Some(Kind::Address) => settings.storage.url.shown().contains("***"),
-        _ => false,
-    };
-    settings
-        .shown
-        .iter()
-        .filter(move |(name, shown)| shown.source == Source::CommandLine && holds_secret(name))
-        .map(|(name, _)| {
-            format!("{name} stands on the command line, where every user of the machine sees it")
-        })
+    settings.shown.iter().filter(|(_, shown)| shown.source == Source::CommandLine && shown.hides).map(
+        |(name, _)| format!("{name} stands on the command line, where every user of the machine sees it"),
+    )
 }

@@ -6,7 +6,7 @@ use latchkey_service::oauth::providers::OAuthParts;
 use super::WiringError;
 use crate::settings::{Scope, Settings};
 
-pub(super) fn parts(settings: &Settings) -> Result<OAuthParts, WiringError> {
+pub(crate) fn parts(settings: &Settings) -> Result<OAuthParts, WiringError> {
     if settings.scope == Scope::Database {
         return Ok(OAuthParts {
             outbound: OutboundSettings::default(),

@@ -126,3 +126,45 @@ async fn every_request_has_one_line_under_its_id() {
     assert_eq!(lines.len(), 1, "{said:#?}");
     assert!(lines[0].contains("status=404") && !lines[0].contains("nowhere"), "{lines:?}");
 }
+
+/// The lines of the log as objects.
+fn objects(said: &Said) -> Vec<Value> {
+    said.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn refusal_has_its_code_its_limit_and_the_client_in_its_line() {
+    let binary = Binary::bare().set("server.bind=127.0.0.1:0").set("log.format=json");
+    let running =
+        binary.set("server.trusted_proxies=127.0.0.1").set("limits.search_per_address=1/1h").serve().await;
+    let anon = running.anon().at("203.0.113.9").with_header("x-request-id", "edge-4711");
+    anon.search("ada").send().await.expect(200);
+    let refused = anon.search("ada").send().await;
+    refused.refused(429, "TOO_MANY_REQUESTS");
+    assert_eq!(refused.header("x-request-id"), Some("edge-4711"));
+
+    let said = running.stop().await;
+
+    let lines: Vec<_> = objects(&said).into_iter().filter(|line| line["request_id"] == "edge-4711").collect();
+    assert_eq!(lines.len(), 2, "{said:#?}");
+    assert!(lines[0]["error"].is_null() && lines[0]["client"].is_null(), "{lines:#?}");
+    assert_eq!(lines[1]["error"], "TOO_MANY_REQUESTS");
+    assert_eq!(lines[1]["limit"], "search and public profile, per address");
+    assert_eq!(lines[1]["client"], "203.0.113.9");
+}
+
+#[tokio::test]
+async fn forwarded_request_of_an_untrusted_peer_is_warned_of_once_with_the_line_to_write() {
+    let running = Binary::new().serve().await;
+    let forwarded = running.anon().at("203.0.113.9").with_header("x-request-id", "mine");
+    for _ in 0..3 {
+        let answer = forwarded.get("/health/live").send().await;
+        assert_ne!(answer.header("x-request-id"), Some("mine"));
+    }
+
+    let said = running.stop().await;
+
+    assert_eq!(said.err.matches("x-forwarded-for").count(), 1, "{said:#?}");
+    assert!(said.err.contains(r#"set server.trusted_proxies = ["127.0.0.1"]"#), "{said:#?}");
+    assert!(!said.err.contains("203.0.113.9"), "{said:#?}");
+}

@@ -22,6 +22,7 @@ mod neighbours;
 mod oauth;
 mod outbox;
 mod postgres;
+mod preflight;
 mod refusals;
 mod rights;
 mod run_time;

@@ -114,6 +114,49 @@ fn a_secret_and_its_file_do_not_go_together() {
 }
 
 #[test]
+fn an_empty_name_of_a_file_is_not_set() {
+    let unset = [("LATCHKEY__SERVER__SECRET_FILE", ""), ("LATCHKEY__STORAGE__URL_FILE", "")];
+    let settings = load(Sources::none().with_environment(unset));
+    assert!(settings.server.secret.is_none() && !settings.pinned("server.secret"));
+    let both = [("LATCHKEY__ADMIN__API_KEY", OTHER_SECRET), ("LATCHKEY__ADMIN__API_KEY_FILE", "")];
+    let settings = load(Sources::none().with_environment(both));
+    assert_eq!(settings.admin.api_key.as_ref().unwrap().reveal(), OTHER_SECRET);
+}
+
+#[test]
+fn an_empty_secret_and_its_file_go_together() {
+    let read = |_: &Path| Ok(SECRET.to_owned());
+    let variables = [("LATCHKEY__ADMIN__API_KEY", ""), ("LATCHKEY__ADMIN__API_KEY_FILE", "/run/key")];
+    let settings = load(Sources::none().with_read_file(read).with_environment(variables));
+    assert_eq!(settings.admin.api_key.as_ref().unwrap().reveal(), SECRET);
+}
+
+#[test]
+fn files_with_secrets_are_known_with_what_they_hold() {
+    let read = |_: &Path| Ok(SECRET.to_owned());
+    let text =
+        format!("[admin]\napi_key = '{OTHER_SECRET}'\n[mail.smtp]\npassword = ''\n[log]\nlevel = 'info'\n");
+    let sources = file(&text).with_read_file(read);
+    let settings = load(sources.with_environment([("LATCHKEY__SERVER__SECRET_FILE", "/run/key")]));
+    let files: Vec<_> = settings.secret_files().into_iter().collect();
+    let wanted =
+        [(Path::new("/run/key"), vec!["server.secret"]), (Path::new("latchkey.toml"), vec!["admin.api_key"])];
+    assert_eq!(files, wanted);
+    assert!(load(file("[log]\nlevel = 'info'")).secret_files().is_empty());
+}
+
+#[test]
+fn a_variable_with_one_underscore_is_told_with_the_right_name() {
+    let text = problem(Sources::none().with_environment([("LATCHKEY_SERVER_MODE", "production")]));
+    assert_says(
+        &text,
+        &["LATCHKEY_SERVER_MODE: ", "did you mean LATCHKEY__SERVER__MODE?", "Two underscores"],
+    );
+    let text = problem(Sources::none().with_environment([("LATCHKEY__SERVER_MODE", "production")]));
+    assert_says(&text, &["did you mean LATCHKEY__SERVER__MODE?"]);
+}
+
+#[test]
 fn the_file_suffix_is_for_secrets_alone() {
     let text = problem(Sources::none().with_environment([("LATCHKEY__SERVER__BIND_FILE", "/run/bind")]));
     assert_says(&text, &["LATCHKEY__SERVER__BIND_FILE", "no such setting", "LATCHKEY__SERVER__BIND?"]);

@@ -115,3 +115,11 @@ fn passwords_in_urls_are_not_repeated() {
         assert!(!said.contains("hunter2"), "{said}");
     }
 }
+
+#[test]
+fn a_mapped_network_of_proxies_is_one_of_ipv4() {
+    let settings =
+        load(development(&["server.trusted_proxies=::ffff:10.0.0.0/104,::ffff:192.0.2.1,fd00::/8"]));
+    let shown: Vec<_> = settings.server.trusted_proxies.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["10.0.0.0/8", "192.0.2.1/32", "fd00::/8"]);
+}

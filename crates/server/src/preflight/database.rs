@@ -1,0 +1,85 @@
+//! The database: reached, read and left as it is. Nothing is made or migrated.
+
+use std::fs;
+use std::path::Path;
+
+use latchkey_service::StartError;
+use latchkey_service::clock::{Clock, SystemClock};
+use latchkey_service::secrets::ServerSecret;
+use latchkey_service::signing_keys::KeySet;
+use latchkey_store::StoredSigningKey;
+use rustix::fs::{Access, access};
+
+use super::{Bad, Findings};
+use crate::data_folder;
+use crate::settings::{Secret, Settings, StorageUrl};
+use crate::storage::{self, Look};
+
+pub(super) async fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
+    if bad.has("storage.") {
+        return;
+    }
+    if let StorageUrl::Sqlite(path) = &settings.storage.url
+        && !is_there(path, findings)
+    {
+        return;
+    }
+    let Look { missing, signing_keys } = match storage::look(settings, SystemClock.now()).await {
+        Ok(look) => look,
+        Err(error) => {
+            let (place, sentence) = error.place_and_sentence();
+            return findings.refuse(&place, sentence);
+        }
+    };
+    if !missing.is_empty() {
+        findings.notes.push(format!("the start migrates the database: {}", missing.join(", ")));
+    }
+    if !bad.has("server.secret") {
+        check_secret(settings, &signing_keys, findings);
+    }
+}
+
+/// Whether there is a file to look at.
+fn is_there(path: &Path, findings: &mut Findings) -> bool {
+    if !fs::exists(path).unwrap_or(true) {
+        findings.notes.push(format!("the start makes the database {}", path.display()));
+        return false;
+    }
+    if access(path, Access::READ_OK | Access::WRITE_OK).is_err() {
+        let sentence =
+            format!("the database {} cannot be written; give it to the service's user", path.display());
+        findings.refuse("storage.url", sentence);
+        return false;
+    }
+    true
+}
+
+/// What the database holds is sealed under the secret that it was made with.
+fn check_secret(settings: &Settings, signing_keys: &[StoredSigningKey], findings: &mut Findings) {
+    if signing_keys.is_empty() {
+        return;
+    }
+    let kept = || data_folder::read_kept(&settings.data.dir, data_folder::SECRET_FILE)?.ok();
+    let secret = match &settings.server.secret {
+        Some(secret) => Some(Secret::new(secret.reveal().to_owned())),
+        None => kept(),
+    };
+    let bytes = |secret: Secret| ServerSecret::new(secret.reveal().as_bytes().to_vec());
+    let opened = secret.and_then(bytes).map(|secret| -> Result<_, StartError> {
+        Ok(KeySet::open(signing_keys, &secret.derive()?).map(drop)?)
+    });
+    match opened {
+        Some(Ok(())) => {}
+        Some(Err(error)) => findings.refuse(
+            "server.secret",
+            format!("it does not open the database: {error}; use the secret that the database was made with"),
+        ),
+        None => findings.refuse(
+            "server.secret",
+            format!(
+                "the database was made with a secret that is gone; put it back into {}",
+                settings.data.dir.join(data_folder::SECRET_FILE).display()
+            ),
+        ),
+    }
+}

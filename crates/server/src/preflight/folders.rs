@@ -1,0 +1,125 @@
+//! The folders that the start writes into, and the secrets that it finds there.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use rustix::fs::{Access, access};
+
+use super::{Bad, Findings};
+use crate::data_folder;
+use crate::settings::{MailTransport, Settings, StorageUrl};
+
+pub(super) fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
+    if bad.has("data.dir") {
+        return;
+    }
+    let data = settings.data.dir.as_path();
+    if let Err(reason) = check(data) {
+        findings.refuse("data.dir", reason);
+        return; // the others are inside, or wait for it
+    }
+    if settings.mail.transport == MailTransport::File
+        && let Err(reason) = check(&settings.mail.dir)
+    {
+        findings.refuse("mail.dir", reason);
+    }
+    if let StorageUrl::Sqlite(path) = &settings.storage.url
+        && !bad.has("storage.url")
+        && let Err(reason) = check(folder_of(path))
+    {
+        findings.refuse("storage.url", reason);
+    }
+    look_at_secrets(settings, findings);
+}
+
+/// Development keeps its secrets in the data folder.
+fn look_at_secrets(settings: &Settings, findings: &mut Findings) {
+    let kept = [
+        (settings.server.secret.is_none(), data_folder::SECRET_FILE),
+        (settings.admin.api_key.is_none(), data_folder::ADMIN_KEY_FILE),
+    ];
+    for (_, name) in kept.into_iter().filter(|(is_used, _)| *is_used) {
+        if let Some(Err(error)) = data_folder::read_kept(&settings.data.dir, name) {
+            findings.refuse("data.dir", error.to_string());
+        }
+    }
+}
+
+/// The folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// Whether the start can write into the folder, or make it where it is missing. Nothing is made here.
+fn check(path: &Path) -> Result<(), String> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_dir() => {
+            Err(format!("{} is no folder; move it away, or name another", path.display()))
+        }
+        Ok(_) => is_writable(path).then_some(()).ok_or_else(|| {
+            format!("the folder {} cannot be written; give it to the service's user", path.display())
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => check_parents(path),
+        Err(error) => Err(cannot_be_made(path, &error.to_string())),
+    }
+}
+
+/// The nearest folder above must take new ones.
+fn check_parents(path: &Path) -> Result<(), String> {
+    let existing =
+        path.ancestors().skip(1).map(or_here).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
+    if !existing.is_dir() {
+        return Err(cannot_be_made(path, &format!("{} is no folder", existing.display())));
+    }
+    if !is_writable(existing) {
+        return Err(cannot_be_made(path, &format!("{} cannot be written", existing.display())));
+    }
+    Ok(())
+}
+
+fn or_here(path: &Path) -> &Path {
+    if path == Path::new("") { Path::new(".") } else { path }
+}
+
+fn cannot_be_made(path: &Path, reason: &str) -> String {
+    format!(
+        "{}: the folder cannot be made: {reason}; make it for the service's user, or name another",
+        path.display()
+    )
+}
+
+/// Whether this user may write there. A read-only file system counts.
+fn is_writable(path: &Path) -> bool {
+    access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn folder_that_can_be_made_is_good_and_is_not_made() {
+        let parent = tempfile::tempdir().unwrap();
+        assert_eq!(check(parent.path()), Ok(()));
+        assert_eq!(check(&parent.path().join("a/b/c")), Ok(()));
+        assert!(!parent.path().join("a").exists());
+        assert_eq!(check(Path::new("no-such-folder-here")), Ok(()));
+    }
+
+    #[test]
+    fn file_in_the_way_is_told() {
+        let parent = tempfile::tempdir().unwrap();
+        let file = parent.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(check(&file).unwrap_err().contains("is no folder"));
+        assert!(check(&file.join("data")).unwrap_err().contains("the folder cannot be made"));
+    }
+
+    #[test]
+    fn folder_of_a_bare_name_is_the_working_directory() {
+        assert_eq!(folder_of(Path::new("latchkey.db")), Path::new("."));
+        assert_eq!(folder_of(Path::new("/srv/latchkey.db")), Path::new("/srv"));
+    }
+}

@@ -1,0 +1,146 @@
+//! Modes of the files and folders that hold secrets. Production refuses what other users can open, development warns.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::process::geteuid;
+
+use super::Findings;
+use crate::data_folder;
+use crate::settings::{Settings, StorageUrl};
+
+/// Bits by which every user of the machine can read or write a file. A group is the operator's matter: service managers
+/// hand secrets over by group.
+const OPEN_FILE: u32 = 0o006;
+/// Bits by which anybody but the owner can enter, list or change a folder.
+const OPEN_FOLDER: u32 = 0o077;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Warned,
+    Refused,
+}
+
+pub(super) fn look(settings: &Settings, findings: &mut Findings) {
+    let mut look = Look { is_production: !settings.server.is_development(), findings };
+    for (path, keys) in settings.secret_files() {
+        look.secret(&keys.join(", "), path);
+    }
+    let folder = &settings.data.dir;
+    for name in [data_folder::SECRET_FILE, data_folder::ADMIN_KEY_FILE] {
+        look.secret("data.dir", &folder.join(name));
+    }
+    match &settings.storage.url {
+        StorageUrl::Sqlite(path) if !path.starts_with(folder) => look.secret("storage.url", path),
+        StorageUrl::Sqlite(_) | StorageUrl::Postgres(_) => {}
+    }
+    look.folder("data.dir", folder);
+}
+
+struct Look<'a> {
+    is_production: bool,
+    findings: &'a mut Findings,
+}
+
+impl Look<'_> {
+    /// Judges a file. One that is missing or no file, such as a pipe, is judged by whoever reads it.
+    fn secret(&mut self, place: &str, path: &Path) {
+        let Some(metadata) = fs::metadata(path).ok().filter(Metadata::is_file) else { return };
+        let is_read_only = is_on_a_read_only_mount(path);
+        let verdict = judge(metadata.mode() & OPEN_FILE, is_read_only, self.is_production);
+        let mend = if is_read_only {
+            "its mount is read-only, so let the system that mounts it set the mode 0400".to_owned()
+        } else {
+            format!("run `{}`", chmod("600", path, &metadata))
+        };
+        let mode = metadata.mode() & 0o7777;
+        let path = path.display();
+        self.tell(
+            verdict,
+            place,
+            &format!("every user of this machine can open {path} (mode {mode:04o}); {mend}"),
+        );
+    }
+
+    fn folder(&mut self, place: &str, path: &Path) {
+        let Some(metadata) = fs::metadata(path).ok().filter(Metadata::is_dir) else { return };
+        let verdict = judge(metadata.mode() & OPEN_FOLDER, false, self.is_production);
+        let (mode, mend) = (metadata.mode() & 0o7777, chmod("700", path, &metadata));
+        let path = path.display();
+        let sentence =
+            format!("other users of this machine can open the folder {path} (mode {mode:04o}); run `{mend}`");
+        self.tell(verdict, place, &sentence);
+    }
+
+    fn tell(&mut self, verdict: Verdict, place: &str, sentence: &str) {
+        match verdict {
+            Verdict::Good => {}
+            Verdict::Warned => self.findings.warnings.push(format!("{place}: {sentence}")),
+            Verdict::Refused => self.findings.refuse(place, sentence),
+        }
+    }
+}
+
+/// Containers get their secrets on read-only mounts, with a mode that the service cannot change.
+const fn judge(open_bits: u32, is_read_only: bool, is_production: bool) -> Verdict {
+    match (open_bits, is_production && !is_read_only) {
+        (0, _) => Verdict::Good,
+        (_, true) => Verdict::Refused,
+        (_, false) => Verdict::Warned,
+    }
+}
+
+fn is_on_a_read_only_mount(path: &Path) -> bool {
+    statvfs(path).is_ok_and(|stat| stat.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// The command that closes a file to others, and gives it to the service where it belongs to another user: without
+/// that, the service could not open it any more.
+fn chmod(mode: &str, path: &Path, metadata: &Metadata) -> String {
+    let own = geteuid().as_raw();
+    let path = quoted(&path.display().to_string());
+    if own == 0 || own == metadata.uid() {
+        return format!("chmod {mode} {path}");
+    }
+    format!("chown {own} {path} && chmod {mode} {path}")
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn open_files_are_refused_in_production_and_warned_of_elsewhere() {
+        for bits in [0o004, 0o002, 0o006] {
+            assert_eq!(judge(bits, false, true), Verdict::Refused);
+            assert_eq!(judge(bits, false, false), Verdict::Warned);
+            assert_eq!(judge(bits, true, true), Verdict::Warned, "a read-only mount");
+        }
+        for (is_read_only, is_production) in [(false, false), (false, true), (true, true)] {
+            assert_eq!(judge(0, is_read_only, is_production), Verdict::Good);
+        }
+    }
+
+    #[test]
+    fn paths_are_quoted_for_a_shell() {
+        assert_eq!(quoted("/etc/latchkey/server-secret"), "/etc/latchkey/server-secret");
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+    }
+
+    #[test]
+    fn a_temporary_folder_is_on_no_read_only_mount() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_on_a_read_only_mount(folder.path()));
+        assert!(!is_on_a_read_only_mount(&folder.path().join("missing")));
+    }
+}

@@ -1,0 +1,76 @@
+//! Warnings about redirect wildcards right below a public suffix, where everybody can register a name.
+
+use latchkey_domain::redirect::RedirectEntry;
+use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider, Error};
+
+/// A label that stands for any.
+const ANY: &str = "x";
+
+/// A warning for each entry whose wildcard takes in the hosts of many owners. Entries that do not parse are told
+/// elsewhere.
+pub fn redirect_warnings(entries: &[String]) -> impl Iterator<Item = String> {
+    entries.iter().filter_map(|text| {
+        let parent = RedirectEntry::parse(text).ok()?.wildcard_parent()?;
+        is_open_to_all(&parent).then(|| {
+            format!(
+                "auth.allowed_redirect_urls: {text} allows hosts of everybody, because anybody can have a name below \
+                 {parent}; name your own host, such as your-app.{parent}"
+            )
+        })
+    })
+}
+
+/// Whether the domain is a public suffix, or every name right below it is one.
+fn is_open_to_all(domain: &str) -> bool {
+    // The list's rule for names that it does not know makes a suffix of every last label.
+    let is_suffix = |name: &str| {
+        name.contains('.')
+            && DEFAULT_PROVIDER.effective_tld_plus_one(name) == Err(Error::CannotDeriveETldPlus1)
+    };
+    let domain = domain.trim_end_matches('.');
+    is_suffix(domain) || (domain.contains('.') && is_suffix(&format!("{ANY}.{domain}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warnings(entry: &str) -> Vec<String> {
+        redirect_warnings(&[entry.to_owned()]).collect()
+    }
+
+    #[test]
+    fn wildcard_below_a_public_suffix_is_warned_of() {
+        for (entry, suffix) in [
+            ("https://*.co.uk/done", "co.uk"),
+            ("https://*.vercel.app/**", "vercel.app"),
+            ("https://*.github.io/", "github.io"),
+            ("https://*.GitHub.io/", "github.io"),
+            ("https://app.*.netlify.app/", "netlify.app"),
+            ("https://*.*.pages.dev/", "pages.dev"),
+            ("https://*.kawasaki.jp/", "kawasaki.jp"), // each name below it is a suffix
+            ("https://*.公司.cn/", "xn--55qx5d.cn"),
+        ] {
+            let said = warnings(entry);
+            assert_eq!(said.len(), 1, "{entry}");
+            assert!(said[0].contains(entry) && said[0].contains(&format!("below {suffix};")), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn wildcard_below_a_domain_of_ones_own_is_not() {
+        for entry in [
+            "https://*.example.com/done",
+            "https://*.example.co.uk/",
+            "https://*.my-app.vercel.app/",
+            "http://*.localhost:3000/",
+            "https://*.corp.internal/",
+            "https://my-app.vercel.app/*",
+            "https://co.uk/",
+            "myapp://callback",
+            "nonsense",
+        ] {
+            assert_eq!(warnings(entry), Vec::<String>::new(), "{entry}");
+        }
+    }
+}
