@@ -41,9 +41,13 @@ pub(super) async fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Find
 
 /// Whether there is a file to look at.
 fn is_there(path: &Path, findings: &mut Findings) -> bool {
-    if !fs::exists(path).unwrap_or(true) {
-        findings.notes.push(format!("the start makes the database {}", path.display()));
-        return false;
+    match fs::exists(path) {
+        Ok(true) => {}
+        Ok(false) => {
+            findings.notes.push(format!("the start makes the database {}", path.display()));
+            return false;
+        }
+        Err(_) => return false, // its folder is told
     }
     if access(path, Access::READ_OK | Access::WRITE_OK).is_err() {
         let sentence =
