@@ -48,8 +48,8 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// The characters of a token (RFC 9110 section 5.6.2), and those of host names with ports, paths and Base64. Quotes,
-/// spaces and brackets stay out: they could forge a field of a log line.
+/// Letters, digits, and the marks of UUIDs, host names with ports, paths and Base64. Quotes, spaces and brackets stay
+/// out: they could forge a field of a log line.
 const fn is_of_an_id(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'_' | b'.' | b'~' | b':' | b'/' | b'+' | b'=' | b'@')
