@@ -20,7 +20,7 @@ pub(super) async fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Find
         return;
     }
     if let StorageUrl::Sqlite(path) = &settings.storage.url
-        && !is_there(path, findings)
+        && !is_there(path, settings.storage.create, findings)
     {
         return;
     }
@@ -39,10 +39,11 @@ pub(super) async fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Find
     }
 }
 
-/// Whether there is a file to look at.
-fn is_there(path: &Path, findings: &mut Findings) -> bool {
+/// Whether there is a file to look at, or one that should be there.
+fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
     match fs::exists(path) {
         Ok(true) => {}
+        Ok(false) if !may_be_made => return true,
         Ok(false) => {
             findings.notes.push(format!("the start makes the database {}", path.display()));
             return false;

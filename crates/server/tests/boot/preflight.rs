@@ -20,6 +20,7 @@ fn production() -> Binary {
         .set("server.public_url=https://accounts.example.com")
         .set("server.trusted_proxies=127.0.0.1")
         .set("mail.transport=file")
+        .set("storage.create=true")
         .variable("LATCHKEY__SERVER__SECRET_FILE", "server.key")
         .variable("LATCHKEY__ADMIN__API_KEY_FILE", "admin.key");
     for (name, text) in [("server.key", SECRET), ("admin.key", OTHER_SECRET)] {
@@ -236,10 +237,38 @@ async fn file_that_is_no_database_fails_the_check() {
     let said = check(&binary).await;
 
     assert_eq!(said.code, Some(1), "{said:#?}");
+    assert!(said.out.contains("- storage.url: the database "), "{said:#?}");
+}
+
+#[tokio::test]
+async fn missing_database_that_no_start_makes_fails_the_check() {
+    let binary = production().set("storage.create=false");
+
+    assert_refused(
+        &binary,
+        &["storage.url: the database ", "`latchkey migrate`, or set storage.create = true"],
+    )
+    .await;
+    assert!(!binary.path("latchkey-data").exists());
+}
+
+#[tokio::test]
+async fn folder_and_database_that_cannot_be_written_fail_the_check() {
+    let binary = Binary::new().unprivileged();
+    binary.serve().await.stop().await;
+    let folder = binary.path("latchkey-data");
+    set_mode(&folder.join("latchkey.db"), 0o400);
+    let file = check(&binary).await;
+    set_mode(&folder, 0o500);
+    let all = check(&binary).await;
+    set_mode(&folder, 0o700);
+
+    assert_eq!((file.code, all.code), (Some(1), Some(1)), "{file:#?} {all:#?}");
     assert!(
-        said.out.contains("- storage.url: the database ./latchkey-data/latchkey.db cannot be opened"),
-        "{said:#?}"
+        file.out.contains("- storage.url: the database ./latchkey-data/latchkey.db cannot be written"),
+        "{file:#?}"
     );
+    assert!(all.out.contains("- data.dir: the folder ./latchkey-data cannot be written"), "{all:#?}");
 }
 
 #[tokio::test]
