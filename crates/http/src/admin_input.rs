@@ -65,13 +65,14 @@ pub struct AdminQuery(pub(crate) String);
 impl AdminQuery {
     /// The parameters, where all of them are among `known`; another one is refused by name.
     pub fn knowing(&self, known: &[&str]) -> Result<Query> {
+        let query = Query::parse(&self.0)?;
         for name in names_of(&self.0) {
             match name {
                 Some(name) => check_name(&name, known.iter().copied())?,
                 None => return Err(undecodable()),
             }
         }
-        Ok(Query::new(&self.0))
+        Ok(query)
     }
 }
 
