@@ -5,7 +5,10 @@ mod lines;
 use std::io::IsTerminal;
 
 use latchkey_http::error::escape_control;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{fmt, registry};
 
 pub use self::lines::LogThread;
 use crate::settings::{LogFormat, LogSettings};
@@ -17,12 +20,12 @@ const QUIET: &str = "h2=error";
 /// Sets up the log of this process, panics included. It is written until what this answers is dropped.
 pub fn start(settings: &LogSettings) -> std::io::Result<LogThread> {
     let (lines, thread) = lines::start(std::io::stderr())?;
-    let filter =
-        EnvFilter::try_new(format!("{QUIET},{}", settings.level)).unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines);
+    let default = || Targets::new().with_default(LevelFilter::INFO);
+    let log = registry().with(format!("{QUIET},{}", settings.level).parse().unwrap_or_else(|_| default()));
+    let lines = fmt::layer().with_writer(lines);
     match settings.format {
-        LogFormat::Json => builder.json().flatten_event(true).init(),
-        LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.with(lines.json().flatten_event(true)).init(),
+        LogFormat::Text => log.with(lines.with_ansi(std::io::stderr().is_terminal())).init(),
     }
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

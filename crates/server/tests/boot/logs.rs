@@ -168,3 +168,19 @@ async fn forwarded_request_of_an_untrusted_peer_is_warned_of_once_with_the_line_
     assert!(said.err.contains(r#"set server.trusted_proxies = ["127.0.0.1"]"#), "{said:#?}");
     assert!(!said.err.contains("203.0.113.9"), "{said:#?}");
 }
+
+#[tokio::test]
+async fn a_module_is_logged_at_a_level_of_its_own() {
+    for (level, is_answered, is_stopped) in
+        [("warn,latchkey_http=info", true, false), ("latchkey_http=error,info", false, true)]
+    {
+        let running = Binary::new().set(&format!("log.level={level}")).serve().await;
+        let answer = running.anon().get("/nowhere/at/all").send().await;
+        let id = answer.header("x-request-id").unwrap().to_owned();
+
+        let said = running.stop().await;
+
+        assert_eq!(said.err.contains(&id), is_answered, "{level}: {said:#?}");
+        assert_eq!(said.err.lines().any(|line| line.ends_with("stopped")), is_stopped, "{level}: {said:#?}");
+    }
+}
