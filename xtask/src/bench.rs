@@ -1,19 +1,27 @@
-//! `cargo xtask bench`: builds the service and its benchmark for release, runs it, and writes `docs/benchmarks.md`.
+//! `cargo xtask bench`: builds the service as it is shipped and its benchmark, runs it, and writes `docs/benchmarks.md`.
+//! With `--against BINARY` it compares the service with another binary instead, and writes nothing.
 
-use crate::step::{Outcome, run, step};
+use crate::step::{Outcome, run, run_with, step};
 
 /// Builds, runs, writes. `--quick` does less of everything and writes nothing; what else is said goes to the benchmark.
 pub(crate) fn run_bench(arguments: &[String]) -> Outcome {
-    step("build", || run("cargo build --release --package latchkey --package latchkey-bench"))?;
-    let is_quick = arguments.iter().any(|argument| argument == "--quick");
-    let report = if is_quick { "" } else { " --report docs/benchmarks.md" };
-    println!("{}", time_needed(is_quick));
-    let mut line = format!("target/release/latchkey-bench run{report}");
-    for argument in arguments {
-        line.push(' ');
-        line.push_str(argument);
+    let says = |flag: &str| arguments.iter().any(|argument| argument.split('=').next() == Some(flag));
+    if says("--against") {
+        return run_against(arguments, says("--latchkey"));
     }
-    step("bench", || run(&line))
+    step("build", || run("cargo build --profile dist --package latchkey --package latchkey-bench"))?;
+    let report = if says("--quick") { "" } else { " --report docs/benchmarks.md" };
+    println!("{}", time_needed(says("--quick")));
+    let line = format!("target/dist/latchkey-bench run{report}");
+    step("bench", || run_with(&line, arguments, &[]))
+}
+
+/// Two binaries side by side. Where both are named there is nothing to ship, so the driver alone is built.
+fn run_against(arguments: &[String], has_binary: bool) -> Outcome {
+    let (profile, also) = if has_binary { ("release", "") } else { ("dist", " --package latchkey") };
+    let build = format!("cargo build --profile {profile} --package latchkey-bench{also}");
+    step("build", || run(&build))?;
+    step("bench", || run_with(&format!("target/{profile}/latchkey-bench against"), arguments, &[]))
 }
 
 /// What is said before it begins. Each measurement is bounded in time, and the benchmark fails when the sum is too much.

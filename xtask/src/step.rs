@@ -27,7 +27,13 @@ pub(crate) fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {
 
 /// Runs a command whose output the reader sees; `line` is split at spaces.
 pub(crate) fn run(line: &str) -> Outcome {
+    run_with(line, &[], &[])
+}
+
+/// The same with arguments that may hold spaces, and variables of the environment.
+pub(crate) fn run_with(line: &str, arguments: &[String], variables: &[(&str, &str)]) -> Outcome {
     let mut command = command(line);
+    command.args(arguments).envs(variables.iter().copied());
     let status = command.status().map_err(|error| format!("`{line}` cannot be started: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed ({status})")) }
 }

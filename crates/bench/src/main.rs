@@ -7,10 +7,13 @@
 //! | [`process`], [`bare`], [`world`] | the servers under test, and the limit |
 //! | [`rows`], [`storm`], [`searches`], [`beside_writes`], [`starts`], [`raw_hash`] | what is measured |
 //! | [`plan`], [`row`], [`machine`], [`report`] | all of it in order, medians, and the report |
+//! | [`against`], [`compared`] | two binaries side by side in one run, and what may be claimed of them |
 
+mod against;
 mod answer;
 mod bare;
 mod beside_writes;
+mod compared;
 mod error;
 mod fresh_words;
 mod load;
@@ -48,6 +51,8 @@ enum Cli {
     },
     /// Run.
     Run(plan::Options),
+    /// Compare two binaries.
+    Against(against::Options),
     /// Fill a file with people.
     Seed {
         /// The file.
@@ -71,6 +76,7 @@ fn run(cli: Cli) -> Result<()> {
     match cli {
         Cli::Bare { port } => bare::serve(port),
         Cli::Run(options) => plan::run(&options),
+        Cli::Against(options) => against::run(&options),
         Cli::Seed { file, people } => plan::seed(&file, people),
     }
 }

@@ -5,6 +5,7 @@
 //! nothing carries a deadline; that all of it stays within [`MOST`] is checked when an engine is done.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{BenchError, Result};
@@ -22,7 +23,7 @@ const MOST: Duration = Duration::from_mins(40);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// The binary under test.
-    #[arg(long, default_value = "target/release/latchkey")]
+    #[arg(long, default_value = "target/dist/latchkey")]
     latchkey: PathBuf,
     /// Where seeded databases are kept.
     #[arg(long, default_value = "target/bench")]
@@ -50,12 +51,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     std::fs::create_dir_all(&options.folder)?;
     let latchkey = std::fs::canonicalize(&options.latchkey)?;
     let folder = std::fs::canonicalize(&options.folder)?;
-    let mut places = Places { latchkey, folder, cluster: None };
+    let mut places = Places { latchkey, folder, run: "run", seed: None, cluster: None };
     let mut all = vec![one_engine(&places, options, &options.embedded_sizes())?];
     tell(options, &machine, &all)?;
     in_time(start.elapsed())?;
     if !options.sqlite_only {
-        places.cluster = Some(cluster()?);
+        places.cluster = Some(Arc::new(cluster()?));
         all.push(one_engine(&places, options, &options.remote_sizes())?);
         tell(options, &machine, &all)?;
         in_time(start.elapsed())?;

@@ -48,10 +48,12 @@ pub(crate) struct Pace {
 }
 
 /// What a row asks and what it is compared with.
-struct Asked {
+pub(crate) struct Asked {
     row: Row,
-    script: Box<dyn Script>,
-    connections: usize,
+    /// Its requests.
+    pub(crate) script: Box<dyn Script>,
+    /// Connections that ask.
+    pub(crate) connections: usize,
     limit: Limit,
 }
 
@@ -100,7 +102,8 @@ pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> R
     }
 }
 
-fn rows(world: &World) -> Vec<Asked> {
+/// Every kind of request but searches.
+pub(crate) fn rows(world: &World) -> Vec<Asked> {
     let goals = if world.is_remote() { &REMOTE } else { &EMBEDDED };
     let kinds = [reads(world, goals), refreshes(world, goals), patches(world, goals), passwords(world)];
     kinds.into_iter().flatten().collect()
@@ -147,8 +150,14 @@ fn passwords(world: &World) -> Vec<Asked> {
 }
 
 impl Asked {
-    fn new(name: &str, goals: &[Goal], connections: usize, script: Box<dyn Script>) -> Self {
+    /// Requests that are compared with the bare route.
+    pub(crate) fn new(name: &str, goals: &[Goal], connections: usize, script: Box<dyn Script>) -> Self {
         Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(0) }
+    }
+
+    /// What is asked.
+    pub(crate) fn name(&self) -> &str {
+        &self.row.name
     }
 
     /// Learns how large the answers are before the first limit is measured.
@@ -177,7 +186,7 @@ impl Asked {
     }
 
     /// Hashing is slow: it gets two seconds at least.
-    fn pace(&self, pace: Pace) -> Pace {
+    pub(crate) fn pace(&self, pace: Pace) -> Pace {
         match self.limit {
             Limit::Bare(_) => pace,
             Limit::Hashes | Limit::None => Pace { length: pace.length.max(Duration::from_secs(2)), ..pace },

@@ -18,9 +18,8 @@ const QUERIES: usize = 50;
 /// Measures every class.
 pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
     wait_until_warm(&world.service)?;
-    let mut classes: Vec<(Row, Get)> = classes(world.people.count)
-        .into_iter()
-        .map(|(name, paths)| (Row::new(name, &[Goal::P99(5.0)]), Get::paths(paths.into_iter(), Pick::InTurn)))
+    let mut classes: Vec<(Row, Get)> = scripts(world.people.count)
+        .map(|(name, script)| (Row::new(name, &[Goal::P99(5.0)]), script))
         .collect();
     for _ in 0..pace.rounds {
         for (row, script) in &mut classes {
@@ -36,6 +35,11 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
 pub(crate) fn common_words() -> Get {
     let common = of_ranks(&Words::new(), 0, QUERIES);
     Get::paths(paths(&common, 0).into_iter(), Pick::InTurn)
+}
+
+/// Every class and what it asks.
+pub(crate) fn scripts(people: u64) -> impl Iterator<Item = (&'static str, Get)> {
+    classes(people).into_iter().map(|(name, paths)| (name, Get::paths(paths.into_iter(), Pick::InTurn)))
 }
 
 fn classes(people: u64) -> Vec<(&'static str, Vec<String>)> {

@@ -26,8 +26,12 @@ pub(crate) struct Places {
     pub(crate) latchkey: PathBuf,
     /// Where seeded databases are kept and copies of them run.
     pub(crate) folder: PathBuf,
+    /// The folder in it for the copy that runs.
+    pub(crate) run: &'static str,
+    /// A seeded file to run on instead of one that is made here: for a binary that knows an older schema.
+    pub(crate) seed: Option<PathBuf>,
     /// Where databases run, if not in files.
-    pub(crate) cluster: Option<TestCluster>,
+    pub(crate) cluster: Option<Arc<TestCluster>>,
 }
 
 /// What a service runs on.
@@ -66,6 +70,9 @@ impl World {
 impl Places {
     /// A seeded file of so many people: made once, kept until the benchmark's folder is removed, and brought up to date.
     pub(crate) fn seeded(&self, people: u64) -> Result<PathBuf> {
+        if let Some(file) = &self.seed {
+            return Ok(file.clone());
+        }
         let file = self.folder.join(format!("seed-{people}.db"));
         if file.exists() {
             SqliteStore::open(&file).map_err(BenchError::other)?.close();
@@ -80,10 +87,10 @@ impl Places {
 
     /// Fresh data of the seeded people; nothing for nobody.
     pub(crate) fn fresh_data(&self, people: u64) -> Result<Data> {
-        let folder = self.folder.join("run");
+        let folder = self.folder.join(self.run);
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder)?;
-        let database = self.cluster.as_ref().map(TestCluster::bare_database);
+        let database = self.cluster.as_ref().map(|cluster| cluster.bare_database());
         if people > 0 {
             let seeded = self.seeded(people)?;
             match &database {

@@ -1,0 +1,267 @@
+//! Two binaries side by side: the rows of the benchmark, in interleaved rounds, by the newer binary, by the one of
+//! before, and by that one again. What decides is the processor time of the server per answer.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use latchkey_store_postgres::test_cluster::TestCluster;
+
+use crate::answer::Answer;
+use crate::compared::{Compared, Round, SERVERS, table};
+use crate::error::{BenchError, Result};
+use crate::load::{Load, Script, count, drive};
+use crate::machine::Machine;
+use crate::rows::{self, Asked, Pace};
+use crate::searches;
+use crate::world::{Places, World, cluster};
+
+/// Access tokens of each server.
+const BEARERS: usize = 5_000;
+/// The rows of a quick comparison, by their names.
+const MAIN: &[&str] = &[
+    "GET /api/profiles/me",
+    "GET /api/auth/sessions/current",
+    "GET /api/profiles/{userId}",
+    "refresh, token in the body",
+    "PATCH /api/profiles/me, 64 accounts",
+    "sign-in",
+    "search, common word",
+];
+
+/// What is compared.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The binary of before.
+    #[arg(long)]
+    against: PathBuf,
+    /// The binary that is compared with it.
+    #[arg(long, default_value = "target/dist/latchkey")]
+    latchkey: PathBuf,
+    /// A file of people for the binary of before, where it knows an older schema: made by `latchkey-bench seed` of its
+    /// own checkout, with as many people.
+    #[arg(long)]
+    against_seed: Option<PathBuf>,
+    /// Where seeded databases are kept.
+    #[arg(long, default_value = "target/bench")]
+    folder: PathBuf,
+    /// People of the databases.
+    #[arg(long, default_value_t = 10_000)]
+    people: u64,
+    /// The main rows alone, in fewer and shorter rounds.
+    #[arg(long)]
+    quick: bool,
+    /// Only rows whose name has this text; give it again for more of them.
+    #[arg(long)]
+    only: Vec<String>,
+    /// PostgreSQL too.
+    #[arg(long)]
+    postgres: bool,
+}
+
+/// Compares on every engine that is wanted, and prints.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let machine = Machine::begin();
+    std::fs::create_dir_all(&options.folder)?;
+    let mut tables = one_engine(options, None)?;
+    if options.postgres {
+        tables.push_str(&one_engine(options, Some(&Arc::new(cluster()?)))?);
+    }
+    println!("{}\n{}\n{tables}", machine.line(), binaries(options)?);
+    Ok(())
+}
+
+/// Which two were compared, and how large they are.
+fn binaries(options: &Options) -> Result<String> {
+    let told = |file: &Path| -> Result<String> {
+        let size = std::fs::metadata(file)?.len();
+        Ok(format!("{} ({:.1} MB)", file.display(), count(size) / 1e6))
+    };
+    let (newer, older) = (told(&options.latchkey)?, told(&options.against)?);
+    Ok(format!("{newer} against {older}. The spread is that of the second one against itself.\n"))
+}
+
+fn one_engine(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<String> {
+    let places = places(options, cluster)?;
+    let engine = places[0].engine();
+    eprintln!("{engine}, {} people", options.people);
+    let mut contestants = Vec::new();
+    for one in &places {
+        contestants.push(Contestant::new(one.world(options.people, BEARERS)?, options)?);
+    }
+    let mut compared = Vec::new();
+    for at in 0..contestants[0].asked.len() {
+        compared.push(one_row(&mut contestants, at, options.pace())?);
+    }
+    Ok(format!("\n## {engine}, {} people\n\n{}", options.people, table(&compared)))
+}
+
+/// The newer binary, the one of before, and that one again.
+fn places(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<[Places; SERVERS]> {
+    let folder = std::fs::canonicalize(&options.folder)?;
+    let place = |latchkey: &Path, run, seed: Option<&Path>| -> Result<Places> {
+        Ok(Places {
+            latchkey: found(latchkey)?,
+            folder: folder.clone(),
+            run,
+            seed: seed.map(found).transpose()?,
+            cluster: cluster.map(Arc::clone),
+        })
+    };
+    let seed = options.against_seed.as_deref();
+    Ok([
+        place(&options.latchkey, "run-newer", None)?,
+        place(&options.against, "run-older", seed)?,
+        place(&options.against, "run-again", seed)?,
+    ])
+}
+
+/// The whole path of a file that is there.
+fn found(file: &Path) -> Result<PathBuf> {
+    let named = |error| BenchError::Server(format!("{} cannot be read: {error}", file.display()));
+    std::fs::canonicalize(file).map_err(named)
+}
+
+/// Rounds of one row. Another server begins each, so that none is always the one that a pause of the machine meets.
+fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Compared> {
+    let mut compared = Compared::new(contestants[0].asked[at].name());
+    for round in 0..pace.rounds {
+        let mut seen = [Round { per_second: f64::NAN, processor: f64::NAN }; SERVERS];
+        for turn in 0..SERVERS {
+            let number = (round + turn) % SERVERS;
+            seen[number] = contestants[number].drive(at, pace)?;
+        }
+        let [newer, older, again] = seen.map(|one| one.processor);
+        eprintln!(
+            "  {}, round {}: {newer:.1} µs, before {older:.1} and {again:.1}",
+            contestants[0].asked[at].name(),
+            round + 1
+        );
+        compared.add(seen);
+    }
+    Ok(compared)
+}
+
+/// A server with what it is asked.
+struct Contestant {
+    world: World,
+    asked: Vec<Asked>,
+}
+
+impl Contestant {
+    /// A server that has come to rest, and the rows that are wanted.
+    fn new(world: World, options: &Options) -> Result<Self> {
+        searches::wait_until_warm(&world.service)?;
+        let search = |(name, script)| Asked::new(name, &[], 1, Box::new(script));
+        let mut asked = rows::rows(&world);
+        asked.extend(searches::scripts(world.people.count).map(search));
+        asked.retain(|one| options.wants(one.name()));
+        if asked.is_empty() {
+            return Err(BenchError::Server(format!("no row has a name with {}", options.only.join(" or "))));
+        }
+        Ok(Self { world, asked })
+    }
+
+    /// Drives one row once, after a short while that is not counted.
+    fn drive(&mut self, at: usize, pace: Pace) -> Result<Round> {
+        let service = &self.world.service;
+        let asked = &mut self.asked[at];
+        let name = asked.name().to_owned();
+        let pace = asked.pace(pace);
+        let load = Load { warm_up: Duration::ZERO, ..rows::load(service, asked.connections, pace) };
+        let mut script = Heard { script: &mut *asked.script, answers: 0, refused: None };
+        drive(&Load { length: pace.length / 5, ..load }, &mut script)?;
+        script.answers = 0;
+        let before = service.processor_time()?;
+        let seen = drive(&load, &mut script)?;
+        let used = service.processor_time()? - before;
+        match (script.refused, script.answers) {
+            (Some(status), _) => Err(BenchError::Server(format!("{name}: refused with status {status}"))),
+            (None, 0) => Err(BenchError::Server(format!("{name}: not one answer in {:?}", load.length))),
+            (None, answers) => {
+                Ok(Round { per_second: seen.per_second(), processor: used * 1e6 / count(answers) })
+            }
+        }
+    }
+}
+
+/// A script whose answers are counted, those included that come after its time: the server worked for them too.
+struct Heard<'a> {
+    script: &'a mut dyn Script,
+    answers: u64,
+    refused: Option<u16>,
+}
+
+impl Script for Heard<'_> {
+    fn ask(&mut self, connection: usize, out: &mut Vec<u8>) {
+        self.script.ask(connection, out);
+    }
+
+    fn hear(&mut self, connection: usize, answer: &Answer<'_>) {
+        self.answers += 1;
+        if answer.status >= 400 {
+            self.refused = Some(answer.status);
+        }
+        self.script.hear(connection, answer);
+    }
+
+    fn is_done(&self) -> bool {
+        self.script.is_done()
+    }
+}
+
+impl Options {
+    fn pace(&self) -> Pace {
+        if self.quick {
+            return Pace { rounds: 5, length: Duration::from_millis(700) };
+        }
+        Pace { rounds: 9, length: Duration::from_millis(1_200) }
+    }
+
+    /// What is named, or the main rows of a quick run, or all.
+    fn wants(&self, name: &str) -> bool {
+        if self.only.is_empty() {
+            return !self.quick || MAIN.contains(&name);
+        }
+        self.only.iter().any(|text| name.contains(text.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripts::{Get, Pick};
+
+    fn options(quick: bool, only: &[&str]) -> Options {
+        Options {
+            against: PathBuf::new(),
+            latchkey: PathBuf::new(),
+            against_seed: None,
+            folder: PathBuf::new(),
+            people: 1,
+            quick,
+            only: only.iter().map(|&text| text.to_owned()).collect(),
+            postgres: false,
+        }
+    }
+
+    #[test]
+    fn a_quick_run_has_the_main_rows_and_a_name_chooses_others() {
+        let quick = options(true, &[]);
+        assert!(quick.wants("sign-in") && !quick.wants("sign-up"));
+        assert!(options(false, &[]).wants("sign-up"));
+        let named = options(true, &["sign-up", "refresh"]);
+        assert!(named.wants("sign-up") && named.wants("refresh, token in the cookie"));
+        assert!(!named.wants("sign-in"));
+    }
+
+    #[test]
+    fn every_answer_counts_and_a_refusal_is_kept() {
+        let mut get = Get::paths(std::iter::once("/".to_owned()), Pick::InTurn);
+        let mut heard = Heard { script: &mut get, answers: 0, refused: None };
+        for status in [200, 503, 200] {
+            heard.hear(0, &Answer { status, head: b"", body: b"", closes: false });
+        }
+        assert_eq!((heard.answers, heard.refused), (3, Some(503)));
+    }
+}

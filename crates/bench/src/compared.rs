@@ -1,0 +1,141 @@
+//! A row of two binaries side by side: what each used per answer, and whether the difference is more than noise.
+//!
+//! The older binary runs twice. What its two processes differ by, in the same rounds, is the spread: what a difference
+//! between the binaries has to exceed before it means anything.
+
+use std::fmt::Write;
+
+use crate::row::median;
+
+/// The servers of a comparison, in the order of [`Compared::add`].
+pub(crate) const SERVERS: usize = 3;
+
+/// One server in one round.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Round {
+    /// Answers per second.
+    pub(crate) per_second: f64,
+    /// Processor time of the server per answer, in microseconds.
+    pub(crate) processor: f64,
+}
+
+/// A row: rounds of the newer binary, the older one, and the older one again.
+#[derive(Debug, Clone)]
+pub(crate) struct Compared {
+    name: String,
+    rounds: Vec<[Round; SERVERS]>,
+}
+
+/// What may be said of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// It is narrower than the spread.
+    Within,
+    /// The newer binary uses less.
+    Less,
+    /// The newer binary uses more.
+    More,
+}
+
+impl Compared {
+    /// A row without a round yet.
+    pub(crate) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), rounds: Vec::new() }
+    }
+
+    /// Adds what was seen of all three in one round.
+    pub(crate) fn add(&mut self, round: [Round; SERVERS]) {
+        self.rounds.push(round);
+    }
+
+    /// Processor time per answer of the newer binary as a multiple of the older one's: the median of all rounds.
+    fn ratio(&self) -> f64 {
+        self.median(|[newer, older, _]| newer.processor / older.processor)
+    }
+
+    /// The most by which the older binary differs from itself in a round, as a share.
+    fn spread(&self) -> f64 {
+        let own = |[_, older, again]: &[Round; SERVERS]| (again.processor / older.processor - 1.0).abs();
+        self.rounds.iter().map(own).fold(0.0, f64::max)
+    }
+
+    fn verdict(&self) -> Verdict {
+        let difference = self.ratio() - 1.0;
+        if difference.abs() <= self.spread() {
+            return Verdict::Within;
+        }
+        if difference < 0.0 { Verdict::Less } else { Verdict::More }
+    }
+
+    fn median(&self, value: impl Fn(&[Round; SERVERS]) -> f64) -> f64 {
+        median(self.rounds.iter().map(value).collect())
+    }
+}
+
+/// The rows as a table in Markdown.
+pub(crate) fn table(rows: &[Compared]) -> String {
+    let mut text =
+        "| Request | per second | µs | before, per second | µs | ratio of µs | spread | verdict |\n\
+                    |---|---:|---:|---:|---:|---:|---:|---|\n"
+            .to_owned();
+    for row in rows {
+        let verdict = match row.verdict() {
+            Verdict::Within => "within the spread",
+            Verdict::Less => "**less**",
+            Verdict::More => "**more**",
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {:.0} | {:.1} | {:.0} | {:.1} | {:.3} | ± {:.3} | {verdict} |",
+            row.name,
+            row.median(|[newer, ..]| newer.per_second),
+            row.median(|[newer, ..]| newer.processor),
+            row.median(|[_, older, _]| older.per_second),
+            row.median(|[_, older, _]| older.processor),
+            row.ratio(),
+            row.spread(),
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(rounds: &[[f64; SERVERS]]) -> Compared {
+        let mut row = Compared::new("GET /api/profiles/me");
+        let seen = |processor: f64| Round { per_second: 1e6 / processor, processor };
+        for round in rounds {
+            row.add(round.map(seen));
+        }
+        row
+    }
+
+    #[test]
+    fn a_difference_narrower_than_the_spread_is_not_claimed() {
+        let row = row(&[[52.0, 50.0, 50.0], [52.0, 50.0, 47.0], [52.0, 50.0, 51.0]]);
+        assert_eq!(row.verdict(), Verdict::Within);
+        assert!(table(&[row]).contains("| 1.040 | ± 0.060 | within the spread |"));
+    }
+
+    #[test]
+    fn a_wider_difference_is_told_with_its_direction() {
+        let more = row(&[[54.0, 50.0, 51.0], [55.0, 50.0, 49.0], [60.0, 50.0, 50.0]]);
+        let less = row(&[[46.0, 50.0, 51.0], [45.0, 50.0, 49.0], [40.0, 50.0, 50.0]]);
+        assert_eq!((more.verdict(), less.verdict()), (Verdict::More, Verdict::Less));
+        assert!(
+            table(&[more]).contains(
+                "| GET /api/profiles/me | 18182 | 55.0 | 20000 | 50.0 | 1.100 | ± 0.020 | **more** |"
+            )
+        );
+    }
+
+    #[test]
+    fn each_round_is_compared_with_itself() {
+        // A machine that grows busier from round to round slows all three: that is no difference.
+        let row = row(&[[10.0, 10.0, 10.0], [20.0, 20.0, 20.0], [40.0, 40.0, 40.0]]);
+        assert_eq!((row.ratio().to_bits(), row.spread().to_bits()), (1.0_f64.to_bits(), 0.0_f64.to_bits()));
+        assert_eq!(row.verdict(), Verdict::Within);
+    }
+}
