@@ -3,6 +3,7 @@
 
 mod bench;
 mod ci;
+mod deny;
 mod drill;
 mod generated;
 mod layering;
@@ -23,12 +24,13 @@ const TASKS: &[Task] = &[
     ("test", "all tests of the workspace, after what they need is there", tests_task::run),
     ("drill", "what an operator fears, done on purpose: failover", drill::run),
     ("client", "the tests of the TypeScript client alone", tests_task::run_client),
+    ("deny", "bans, licenses and sources of dependencies; advisories where a database is named", deny::run),
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files and functions that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
     (
         "bench",
-        "the benchmark: writes docs/benchmarks.md; --quick does less and writes nothing",
+        "the benchmark: writes docs/benchmarks.md; --quick does less, --against BINARY compares; neither writes",
         bench::run_bench,
     ),
     (
