@@ -5,7 +5,7 @@ import type { Result } from "../errors.js";
 import type { OAuthInput, OAuthStart } from "../oauth.js";
 import type { FakeOperation } from "../testing.js";
 import type { FlatProfile, ProfileRecord, PublicProfile, SignedUp } from "../types.js";
-import { type Account, refuse, type State, userOf } from "./state.js";
+import { type Account, refuse, type State } from "./state.js";
 
 /** Operations that return their data and throw their refusals. */
 type Works<T> = {
