@@ -4,6 +4,9 @@ import type { components } from "./generated.js";
 /** The codes that the service answers with; the table is in docs/errors.md. */
 export type ServerErrorCode = components["schemas"]["ErrorResponse"]["error"];
 
+/** Stable words for the rules that an input failed; the list is in docs/errors.md. A newer service may know more. */
+export type ErrorReason = NonNullable<components["schemas"]["ErrorResponse"]["reasons"]>[number];
+
 /**
  * The codes that this library adds: the service was not reached (`NETWORK_ERROR`, `statusCode` 0); something else
  * answered, a proxy for example (`UNEXPECTED_RESPONSE`); the browser keeps no data for this site, so that a sign-in that
@@ -21,8 +24,8 @@ export interface ErrorDetails {
   nextActions?: string;
   /** Body key or parameter that is wrong. */
   field?: string;
-  /** Stable words for the failed rules, for example `too_short`; the list is in docs/errors.md. */
-  reasons?: string[];
+  /** Failed rules, for example `too_short`. */
+  reasons?: ErrorReason[];
   /** Id of the request in the log of the service. */
   requestId?: string;
   /** Seconds to wait before the next try, with 429 and 503. */
@@ -39,7 +42,7 @@ export class LatchkeyError extends Error implements ErrorDetails {
   readonly error: ErrorCode;
   declare readonly nextActions?: string;
   declare readonly field?: string;
-  declare readonly reasons?: string[];
+  declare readonly reasons?: ErrorReason[];
   declare readonly requestId?: string;
   declare readonly retryAfter?: number;
 

@@ -20,6 +20,7 @@ export {
   type ClientErrorCode,
   type ErrorCode,
   type ErrorDetails,
+  type ErrorReason,
   LatchkeyError,
   type Result,
   type ServerErrorCode,

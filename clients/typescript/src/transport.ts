@@ -15,9 +15,6 @@ export interface Request {
   bearer?: string | undefined;
 }
 
-/** Body of a refusal; older services leave out the last three. */
-type Refusal = components["schemas"]["ErrorResponse"] & { field?: string; reasons?: string[]; requestId?: string };
-
 /** Result with the headers of the answer. */
 export type Answer<T> = Result<T> & { headers: Headers };
 
@@ -83,7 +80,7 @@ function parsed(text: string): unknown {
 /** Error of an answer: the service's own, or `UNEXPECTED_RESPONSE` for an answer of something else. */
 function refusal(
   { status, headers }: Response,
-  { error, message, nextAction, nextActions = nextAction, field, reasons, requestId }: Partial<Refusal>,
+  { error, message, nextAction, nextActions = nextAction, field, reasons, requestId }: Partial<components["schemas"]["ErrorResponse"]>,
 ): LatchkeyError {
   const seconds = Number.parseInt(headers.get("retry-after") ?? "", 10);
   const retryAfter = seconds >= 0 ? seconds : undefined;
