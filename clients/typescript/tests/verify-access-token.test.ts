@@ -48,10 +48,12 @@ describe("a token", () => {
     ["one audience of several", {}, { aud: ["api", "%"] }],
     ["an address that is spelt another way", { baseUrl: "%" }, {}],
     ["a past not-before", {}, { nbf: 1 }],
-    ["a clock that is a little late", {}, { exp: Math.floor(Date.now() / 1000) - 2 }],
+    // Seconds from now, where the token is signed.
+    ["a clock that is a little late", {}, { endsIn: -2 }],
   ])("with %s passes", async (_, options, more) => {
     const aud = "aud" in more && Array.isArray(more.aud) ? { aud: ["api", baseUrl] } : {};
-    const token = FIRST.sign(claims({ ...more, ...aud }));
+    const exp = "endsIn" in more ? { exp: Math.floor(Date.now() / 1000) + Number(more.endsIn) } : {};
+    const token = FIRST.sign(claims({ ...more, ...aud, ...exp }));
     const address = "baseUrl" in options ? `${baseUrl.replace("http://f", "HTTP://F")}:80/` : baseUrl;
 
     expect((await verifyAccessToken(token, { ...options, baseUrl: address, fetch: keys(FIRST.jwk).fetch })).error).toBeNull();
