@@ -1,7 +1,7 @@
 // Checking an access token where it is received, in any backend: signature, times, issuer, audience and type
 // (RFC 8725, RFC 9068). Revocation is the service's to know: a token is good here until it ends.
-import { type AccessTokenClaims, bytesOf, partOf } from "./claims.js";
-import { failure, LatchkeyError, type Result, success } from "./errors.js";
+import type { AccessTokenClaims, bytesOf, partOf } from "./claims.js";
+import type { LatchkeyError, Result } from "./errors.js";
 import { keyOf, type Key } from "./key-set.js";
 
 /** A token that passed, with its claims. */
@@ -29,25 +29,34 @@ const ALGORITHMS = {
   EdDSA: { key: { name: "Ed25519" }, signature: { name: "Ed25519" } },
 } as const;
 
-/** Checks a token. A bad one is 401 `AUTH_UNAUTHORIZED`; keys that cannot be fetched are `NETWORK_ERROR`. */
-export async function verifyAccessToken(token: string, options: VerifyOptions): Promise<Result<VerifiedToken>> {
+/** Parts of the core. They are given, not imported: bundlers would put what two files share into a third. */
+export interface Tools {
+  bytesOf: typeof bytesOf;
+  partOf: typeof partOf;
+  LatchkeyError: typeof LatchkeyError;
+}
+
+/** Checks a token. */
+export async function check(token: string, options: VerifyOptions, tools: Tools): Promise<Result<VerifiedToken>> {
+  const { bytesOf, partOf, LatchkeyError } = tools;
+  const refused = (refusal: Refusal): Result<never> => ({ data: null, error: new LatchkeyError(...refusal) });
   const baseUrl = addressOf(options.baseUrl);
-  if (!globalThis.crypto?.subtle) return failure(cryptoUnavailable());
+  if (!globalThis.crypto?.subtle) return refused(CRYPTO_UNAVAILABLE);
   try {
     const [head = "", body = "", signature = "", ...rest] = token.split(".");
     const { alg, kid, typ, crit } = partOf(head);
     const isRightKind = typeof typ === "string" && /^(application\/)?at\+jwt$/i.test(typ);
-    if (rest.length || !isRightKind || crit !== undefined || typeof kid !== "string") return bad();
+    if (rest.length || !isRightKind || crit !== undefined || typeof kid !== "string") return refused(BAD);
     const key = await keyOf(`${baseUrl}/.well-known/jwks.json`, kid, options.fetch ?? fetch);
-    if (key === null) return unreachable();
+    if (key === null) return refused(UNREACHABLE);
     // The key says what it is for. A header that says otherwise is refused before anything is made of the key.
     const name = key && algorithmOf(key.jwk);
-    if (!name || name !== alg) return bad();
-    if (!(await isSigned(key, ALGORITHMS[name], `${head}.${body}`, signature))) return bad();
+    if (!name || name !== alg) return refused(BAD);
+    if (!(await isSigned(key, ALGORITHMS[name], `${head}.${body}`, bytesOf(signature)))) return refused(BAD);
     const claims = partOf(body) as AccessTokenClaims;
-    return areGood(claims, baseUrl, options) ? success({ claims }) : bad();
+    return areGood(claims, baseUrl, options) ? { data: { claims }, error: null } : refused(BAD);
   } catch (error) {
-    return (error as Error).name === "NotSupportedError" ? failure(cryptoUnavailable()) : bad();
+    return (error as Error).name === "NotSupportedError" ? refused(CRYPTO_UNAVAILABLE) : refused(BAD);
   }
 }
 
@@ -63,7 +72,7 @@ async function isSigned(
   key: Key,
   algorithm: (typeof ALGORITHMS)[keyof typeof ALGORITHMS],
   text: string,
-  signature: string,
+  signature: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   // An import that failed is not kept.
   key.imported ??= crypto.subtle.importKey("jwk", key.jwk, algorithm.key, false, ["verify"]).catch((error: unknown) => {
@@ -71,7 +80,7 @@ async function isSigned(
     throw error;
   });
   const publicKey = await key.imported;
-  return crypto.subtle.verify(algorithm.signature, publicKey, bytesOf(signature), new TextEncoder().encode(text));
+  return crypto.subtle.verify(algorithm.signature, publicKey, signature, new TextEncoder().encode(text));
 }
 
 function areGood(claims: AccessTokenClaims, baseUrl: string, options: VerifyOptions): boolean {
@@ -90,18 +99,21 @@ function areGood(claims: AccessTokenClaims, baseUrl: string, options: VerifyOpti
   );
 }
 
+type Refusal = readonly [number, "AUTH_UNAUTHORIZED" | "NETWORK_ERROR" | "CRYPTO_UNAVAILABLE", string, object?];
+
 /** Error of a runtime without WebCrypto, or without Ed25519 in it. */
-const cryptoUnavailable = (): LatchkeyError =>
-  new LatchkeyError(0, "CRYPTO_UNAVAILABLE", "The cryptography that this needs is not there.", {
-    nextActions: "Serve the page over https or from localhost; elsewhere take a runtime whose WebCrypto has Ed25519.",
-  });
+const CRYPTO_UNAVAILABLE: Refusal = [
+  0,
+  "CRYPTO_UNAVAILABLE",
+  "The cryptography that this needs is not there.",
+  { nextActions: "Serve the page over https or from localhost; elsewhere take a runtime whose WebCrypto has Ed25519." },
+];
 
-const bad = (): { data: null; error: LatchkeyError } =>
-  failure(
-    new LatchkeyError(401, "AUTH_UNAUTHORIZED", "The access token is not good.", {
-      nextActions: "Refresh the session, and send the request with the new access token.",
-    }),
-  );
+const BAD: Refusal = [
+  401,
+  "AUTH_UNAUTHORIZED",
+  "The access token is not good.",
+  { nextActions: "Refresh the session, and send the request with the new access token." },
+];
 
-const unreachable = (): { data: null; error: LatchkeyError } =>
-  failure(new LatchkeyError(0, "NETWORK_ERROR", "The keys of the service could not be fetched."));
+const UNREACHABLE: Refusal = [0, "NETWORK_ERROR", "The keys of the service could not be fetched."];

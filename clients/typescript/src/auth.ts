@@ -1,13 +1,15 @@
 // `client.auth`: the account operations of spec 4.2 as requests. Not here: their documentation (contract.ts), how a
 // session is kept (sessions.ts), the OAuth flow (oauth-flow.ts). Closures instead of methods: they need no `this`.
 import type { Auth } from "./contract.js";
-import { failure, type Result, success } from "./errors.js";
+import { bytesOf, partOf } from "./claims.js";
+import { failure, LatchkeyError, type Result, success } from "./errors.js";
 import type { OAuth } from "./oauth.js";
 import type { Settings } from "./options.js";
-import { type HeldSession, safely } from "./session-store.js";
+import type { HeldSession } from "./session-store.js";
 import type { Sessions } from "./sessions.js";
+import { END_OTHERS } from "./sign-out.js";
 import type { Request, Transport } from "./transport.js";
-import type { FlatProfile, Refreshed, Session, Unlinked, User, WireProfile } from "./types.js";
+import type { EndedSessions, FlatProfile, Refreshed, Session, Unlinked, User, WireProfile } from "./types.js";
 
 /** Parts of a client that the operations use. */
 interface Parts {
@@ -39,9 +41,9 @@ export const createAuth = (parts: Parts): Auth => ({
   ...ofUser(parts),
   ...publicly(parts),
   async verifyAccessToken(token, options) {
-    const { verifyAccessToken } = await import("./access-token.js");
+    const { check } = await import("./access-token.js");
     const { baseUrl, fetch } = parts.settings;
-    return verifyAccessToken(token, { baseUrl, fetch, ...options });
+    return check(token, { baseUrl, fetch, ...options }, { bytesOf, partOf, LatchkeyError });
   },
 });
 
@@ -100,7 +102,7 @@ function ofSession({
   };
 
   return {
-    signOut: async ({ refreshToken } = {}) => ({ error: await sessions.end(refreshToken) }),
+    signOut: (options = {}) => sessions.end(options),
     async getCurrentUser() {
       const { data, error } = await sessions.user();
       return error ? failure(error) : success({ user: data });
@@ -113,23 +115,11 @@ function ofSession({
       const tokens = { ...(csrfToken && { csrfToken }), ...(refreshToken && { refreshToken }) };
       return success<Refreshed>({ user: user as User, accessToken, ...tokens, expiresAt: new Date(expiresAt) });
     },
-    onAuthStateChange(callback) {
-      let stop: (() => void) | undefined;
-      let isWanted = true;
-      // With a token in hand the user is asked for.
-      void getCurrentSession().then(({ error }) => {
-        if (!isWanted) return;
-        const tell: Parameters<typeof sessions.store.listen>[0] = (event, held) =>
-          callback(event, held?.user ? sessionOf(held) : null);
-        stop = sessions.store.listen(tell);
-        // Without a network it is not known yet; the first refresh that goes well will say it.
-        if (!error) safely(() => tell("INITIAL_SESSION", sessions.store.current));
-      });
-      return () => {
-        isWanted = false;
-        stop?.();
-      };
-    },
+    // With a token in hand the user is asked for.
+    onAuthStateChange: (callback) =>
+      sessions.listen(getCurrentSession(), (event, held, error = null) =>
+        callback(event, held?.user ? sessionOf(held) : null, error),
+      ),
   };
 }
 
@@ -162,13 +152,18 @@ function ofUser({
     changePassword: ({ currentPassword, newPassword }) =>
       send("POST", at("password"), { body: { currentPassword, newPassword } }),
     listSessions: () => send("GET", at("sessions")),
-    endSession: (id) => send("DELETE", at("sessions/", id)),
-    endOtherSessions: () => send("DELETE", at("sessions"), { query: { others: "true" } }),
+    async endSession(id) {
+      const result = await send<EndedSessions>("DELETE", at("sessions/", id));
+      if (result.data) sessions.store.endIfOwn(id);
+      return result;
+    },
+    endOtherSessions: async () => plain(await sessions.send<EndedSessions>(END_OTHERS)),
   };
 }
 
 function publicly({
   transport,
+  sessions,
   oauth,
 }: Parts): Operations<
   | "getProfile"
@@ -190,7 +185,10 @@ function publicly({
     exchangeResetPasswordToken: ({ email, code }) => post("exchange-reset-password-token", { email, code }),
     async resetPassword({ newPassword, otp }) {
       const result = await post<{ message: string }>("reset-password", { newPassword, otp });
-      if (!result.error) oauth.forgetResult();
+      if (!result.error) {
+        oauth.forgetResult();
+        sessions.store.end();
+      }
       return result;
     },
   };

@@ -5,6 +5,8 @@ import type { LatchkeyError, Result } from "./errors.js";
 import type { OAuthInput, OAuthStart } from "./oauth.js";
 import type { RedirectResult } from "./redirect.js";
 import type { AuthEvent } from "./session-store.js";
+import type { SignOutInput } from "./sessions.js";
+import type { SignedOut } from "./sign-out.js";
 import type {
   EndedSessions,
   FlatProfile,
@@ -95,6 +97,9 @@ export interface IdTokenInput {
   name?: string;
 }
 
+/** Listener of `onAuthStateChange`. */
+export type AuthListener<M = Metadata> = (event: AuthEvent, session: Session<M> | null, error: LatchkeyError | null) => void;
+
 /** Account operations. Expected failures are returned as `error`; nothing is thrown. */
 export interface Auth<M = Metadata> {
   /** Creates an account. The session opens at once, unless the address must be verified first. */
@@ -115,8 +120,11 @@ export interface Auth<M = Metadata> {
   listIdentities(): Promise<Result<{ identities: Identity[] }>>;
   /** Unlinks the identities of a provider, or the one with this subject. The last way to sign in stays. */
   unlinkIdentity(input: { provider: string; subject?: string }): Promise<Result<Unlinked<M>>>;
-  /** Ends the session, in the browser and at the service. */
-  signOut(options?: { refreshToken?: string }): Promise<{ error: LatchkeyError | null }>;
+  /**
+   * Ends the session, in the browser at once and then at the service; with `scope` the other sessions of the user instead,
+   * or too. `pending`: the service was not reached, and is told as soon as it can be.
+   */
+  signOut(options?: SignOutInput): Promise<SignedOut>;
   /** Returns the user, or null. A page refreshes its session through the cookie first. */
   getCurrentUser(): Promise<Result<{ user: User<M> | null }>>;
   /** Returns the session, or null (older variant). */
@@ -135,13 +143,13 @@ export interface Auth<M = Metadata> {
   sendResetPasswordEmail(input: Omit<SendMailInput, "options">): Promise<Result<MailSent>>;
   /** Exchanges a reset code for a reset token, if passwords are reset by code. */
   exchangeResetPasswordToken(input: { email: string; code: string }): Promise<Result<ResetToken>>;
-  /** Sets a new password; `otp` is the token of the exchange or of the link. Every session ends. */
+  /** Sets a new password; `otp` is the token of the exchange or of the link. Every session ends, in this browser too. */
   resetPassword(input: { newPassword: string; otp: string }): Promise<Result<Message>>;
   /** Sets a new password for the signed-in user. The other sessions end. */
   changePassword(input: { currentPassword: string; newPassword: string }): Promise<Result<Message>>;
   /** Lists the sessions of the signed-in user. */
   listSessions(): Promise<Result<{ sessions: OwnSession[] }>>;
-  /** Ends one of them. */
+  /** Ends one of them; the own one is a sign-out. */
   endSession(id: string): Promise<Result<EndedSessions>>;
   /** Ends all of them but this one. */
   endOtherSessions(): Promise<Result<EndedSessions>>;
@@ -154,10 +162,11 @@ export interface Auth<M = Metadata> {
    */
   getRedirectResult(): RedirectResult | null;
   /**
-   * Calls back with `INITIAL_SESSION` once the session is known, then with every change, in other tabs too. The returned
-   * function stops it.
+   * Calls back with `INITIAL_SESSION` first, then with every change, in other tabs too. The returned function stops it.
+   * `error` comes with an `INITIAL_SESSION` of which nothing is known yet (no network, no answer within three seconds):
+   * show neither a sign-in form nor a user; a later event says who is there.
    */
-  onAuthStateChange(callback: (event: AuthEvent, session: Session<M> | null) => void): () => void;
+  onAuthStateChange(callback: AuthListener<M>): () => void;
   /** Checks an access token against the keys of this service. The code for it is loaded on the first call. */
   verifyAccessToken(token: string, options?: Omit<VerifyOptions, "baseUrl">): Promise<Result<VerifiedToken>>;
 }

@@ -77,7 +77,7 @@ export const success = <T>(data: T): { data: T; error: null } => ({ data, error:
 export const failure = (error: LatchkeyError): { data: null; error: LatchkeyError } => ({ data: null, error });
 
 /** Error of a call without an answer. */
-export const unreachable = (cause: unknown): LatchkeyError =>
+export const unreachable = (cause?: unknown): LatchkeyError =>
   new LatchkeyError(0, "NETWORK_ERROR", "The service could not be reached.", {
     nextActions: "Check the connection and try again.",
     cause,

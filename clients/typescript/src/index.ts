@@ -1,5 +1,5 @@
 // @latchkey/client: the client of the Latchkey account and profile service. This is the table of contents.
-export { type VerifiedToken, type VerifyOptions, verifyAccessToken } from "./access-token.js";
+export type { VerifiedToken, VerifyOptions } from "./access-token.js";
 export type { AccessTokenClaims } from "./claims.js";
 export { createClient } from "./client.js";
 export type {
@@ -29,6 +29,8 @@ export type { OAuthInput, OAuthStart } from "./oauth.js";
 export type { ClientOptions, ClientType } from "./options.js";
 export { readRedirectResult, type RedirectResult, withoutRedirectParameters } from "./redirect.js";
 export type { AuthEvent } from "./session-store.js";
+export type { SignOutInput } from "./sessions.js";
+export type { SignedOut } from "./sign-out.js";
 export type {
   EndedSessions,
   FlatProfile,
@@ -50,3 +52,4 @@ export type {
   Unlinked,
   User,
 } from "./types.js";
+export { verifyAccessToken } from "./verify.js";

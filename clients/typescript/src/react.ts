@@ -15,6 +15,7 @@ import {
 import type { AppTypes, LatchkeyClient, SignUpInput } from "./contract.js";
 import type { LatchkeyError, Result } from "./errors.js";
 import type { OAuthInput, OAuthStart } from "./oauth.js";
+import type { SignedOut } from "./sign-out.js";
 import type { Metadata, Session, SignedIn, SignedUp, User } from "./types.js";
 
 interface Known<M = Metadata> {
@@ -52,17 +53,10 @@ export function LatchkeyProvider({ client, initialSession, children }: LatchkeyP
   // With its client: the state of another one says nothing of this.
   const [state, setState] = useState(initial);
   useEffect(() => {
-    let isWanted = true;
-    const stop = client.auth.onAuthStateChange((_, session) =>
-      setState({ session: session as Session | null, isLoading: false, error: null, of: client }),
+    // Where nothing is known yet there is an error, and a later event.
+    return client.auth.onAuthStateChange((_, session, error) =>
+      setState({ session: session as Session | null, isLoading: error !== null, error, of: client }),
     );
-    void client.auth.getCurrentSession().then(({ error }) => {
-      if (isWanted && error) setState((now) => (now.of === client && !now.isLoading ? now : { ...UNKNOWN, error, of: client }));
-    });
-    return () => {
-      isWanted = false;
-      stop();
-    };
   }, [client]);
   const value = useMemo(() => {
     const { session, isLoading, error } = state.of === client ? state : UNKNOWN;
@@ -133,7 +127,7 @@ const signIn = (client: LatchkeyClient, input: { email: string; password: string
   client.auth.signInWithPassword(input);
 const oauth = (client: LatchkeyClient, input: OAuthInput): Promise<Result<OAuthStart>> =>
   client.auth.signInWithOAuth(input);
-const signOut = (client: LatchkeyClient): Promise<{ error: LatchkeyError | null }> => client.auth.signOut();
+const signOut = (client: LatchkeyClient): Promise<SignedOut> => client.auth.signOut();
 
 /** `auth.signUp`. */
 export const useSignUp = (): Action<[SignUpInput], Result<SignedUp>> => useAction(signUp);
@@ -143,4 +137,4 @@ export const useSignInWithPassword = (): Action<[{ email: string; password: stri
 /** `auth.signInWithOAuth`. */
 export const useSignInWithOAuth = (): Action<[OAuthInput], Result<OAuthStart>> => useAction(oauth);
 /** `auth.signOut`. */
-export const useSignOut = (): Action<[], { error: LatchkeyError | null }> => useAction(signOut);
+export const useSignOut = (): Action<[], SignedOut> => useAction(signOut);

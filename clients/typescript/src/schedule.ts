@@ -1,5 +1,5 @@
-// When a session is refreshed by itself: shortly before its token ends, as soon as the network or the eyes are back,
-// and after a failure again and again, with growing pauses.
+// Automatic refreshes: shortly before the token ends, as soon as the network or the eyes are back, and after a failure
+// again and again, with a growing backoff. `Retry-After` is a lower bound of it.
 import type { LatchkeyError } from "./errors.js";
 import type { HeldSession } from "./session-store.js";
 
@@ -11,65 +11,69 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 /** A timer around a refresh. */
 export class Schedule {
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private due = NEVER;
-  private pause = FIRST_PAUSE;
-  private isRetry = false;
+  /** The earliest time of a refresh, by the last `Retry-After` with jitter. */
+  earliest = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #due = NEVER;
+  #pause = FIRST_PAUSE;
+  #isRetry = false;
+  readonly #refresh: () => void;
 
-  constructor(private readonly refresh: () => void) {
-    globalThis.addEventListener?.("online", this.hurry);
-    globalThis.document?.addEventListener("visibilitychange", this.look);
+  constructor(refresh: () => void) {
+    this.#refresh = refresh;
+    globalThis.document?.addEventListener("visibilitychange", this.#look);
   }
 
   /** Follows a session; null stops. */
   follow(session: HeldSession | null): void {
-    this.pause = FIRST_PAUSE;
-    this.at(session ? session.staleAt : NEVER);
+    this.#pause = FIRST_PAUSE;
+    this.#at(session ? session.staleAt : NEVER);
   }
 
-  /** Whether a refresh failed, and the next is to come. */
+  /** A refresh failed, and the next is to come. */
   get isWaiting(): boolean {
-    return this.isRetry && Date.now() < this.due;
+    return this.#isRetry && Date.now() < this.#due;
   }
 
   /** A refresh failed for a reason that passes. */
   retry({ retryAfter = 0 }: LatchkeyError): void {
-    this.at(Date.now() + Math.max(this.pause, retryAfter * 1000), true);
-    this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+    // Many clients are told the same `Retry-After`; they come back one after the other.
+    this.earliest = Date.now() + retryAfter * (1 + Math.random() / 4) * 1000;
+    this.#at(Math.max(Date.now() + this.#pause, this.earliest), true);
+    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
   }
 
   /** A refresh was refused, and the access token is good for a while: the next is when it ends. */
   wait(session: HeldSession): void {
-    this.at(session.deadAt, true);
+    this.#at(session.deadAt, true);
+  }
+
+  /** The network is back: a retry comes as early as the service allows. */
+  hurry(): void {
+    if (this.#isRetry) this.#due = this.earliest;
+    this.#look();
   }
 
   /** Stops for good. */
   close(): void {
-    this.at(NEVER);
-    globalThis.removeEventListener?.("online", this.hurry);
-    globalThis.document?.removeEventListener("visibilitychange", this.look);
+    this.#at(NEVER);
+    globalThis.document?.removeEventListener("visibilitychange", this.#look);
   }
 
-  private at(due: number, isRetry = false): void {
-    clearTimeout(this.timer);
-    this.due = due;
-    this.isRetry = isRetry;
+  #at(due: number, isRetry = false): void {
+    clearTimeout(this.#timer);
+    this.#due = due;
+    this.#isRetry = isRetry;
     if (due === NEVER) return;
-    this.timer = setTimeout(this.look, Math.min(Math.max(due - Date.now(), 0), LONGEST_TIMER));
+    this.#timer = setTimeout(this.#look, Math.min(Math.max(due - Date.now(), 0), LONGEST_TIMER));
     // In Node.js a timer alone must not keep a program alive.
-    (this.timer as { unref?: () => void }).unref?.();
+    (this.#timer as { unref?: () => void }).unref?.();
   }
 
   /** Timers come early, late (a laptop slept) or not at all (a hidden tab). */
-  private readonly look = (): void => {
-    if (Date.now() < this.due) return this.at(this.due, this.isRetry);
-    this.at(NEVER);
-    this.refresh();
-  };
-
-  /** The network is back: a retry that waits need not wait. */
-  private readonly hurry = (): void => {
-    if (this.isRetry) this.due = 0;
-    this.look();
+  readonly #look = (): void => {
+    if (Date.now() < this.#due) return this.#at(this.#due, this.#isRetry);
+    this.#at(NEVER);
+    this.#refresh();
   };
 }

@@ -13,6 +13,8 @@ export interface Request {
   headers?: Record<string, string>;
   /** Access token; without one the anonymous key is sent. */
   bearer?: string | undefined;
+  /** The request outlives its page. */
+  keepalive?: true;
 }
 
 /** Result with the headers of the answer. */
@@ -56,7 +58,10 @@ const queryOf = ({ query }: Request): string =>
     .map((pair, index) => (index ? "&" : "?") + pair.map((text) => encodeURIComponent(text as string)).join("="))
     .join("");
 
-const initOf = (settings: Settings, { method, body, headers, bearer = settings.anonKey }: Request): RequestInit => ({
+const initOf = (
+  settings: Settings,
+  { method, body, headers, bearer = settings.anonKey, keepalive }: Request,
+): RequestInit => ({
   method,
   headers: {
     ...settings.headers,
@@ -65,7 +70,8 @@ const initOf = (settings: Settings, { method, body, headers, bearer = settings.a
     ...headers,
   },
   ...(body && { body: JSON.stringify(body) }),
-  // Left out otherwise: some workers refuse the key.
+  // Left out otherwise: some workers refuse the keys.
+  ...(keepalive && { keepalive }),
   ...(settings.clientType === "web" && { credentials: "include" as const }),
 });
 

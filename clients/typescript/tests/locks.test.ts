@@ -2,27 +2,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { exclusively } from "../src/locks.js";
 import { memoryStorage, type Storage } from "../src/storage.js";
+import { fakeLocks } from "./support/locks.js";
 
 const durable = (): Storage => ({ ...memoryStorage(), isDurable: true });
-
-/** Web Locks as far as they are used here. */
-function fakeLocks() {
-  let held = false;
-  const waiting: (() => void)[] = [];
-  return {
-    request: async (_: string, options: LockOptions, work: (lock: object | null) => unknown) => {
-      if (held && options.ifAvailable) return work(null);
-      while (held) await new Promise<void>((resolve) => waiting.push(resolve));
-      held = true;
-      try {
-        return await work({});
-      } finally {
-        held = false;
-        waiting.shift()?.();
-      }
-    },
-  };
-}
 
 /** Begins three works at once and says how many ran at the same time, and who waited. */
 async function threeAtOnce(storage: Storage): Promise<{ most: number; waited: boolean[] }> {
@@ -38,7 +20,11 @@ async function threeAtOnce(storage: Storage): Promise<{ most: number; waited: bo
   return { most, waited };
 }
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 describe("exclusively", () => {
   test("is one at a time by Web Locks", async () => {
@@ -64,6 +50,22 @@ describe("exclusively", () => {
     storage.set("name:lease", `gone@${Date.now() - 1}`);
 
     expect(await exclusively("name", storage, async () => "done")).toBe("done");
+  });
+
+  test.each(["Web Locks", "a lease"])("goes on without a turn after two seconds: %s", async (kind) => {
+    vi.useFakeTimers();
+    vi.stubGlobal("navigator", kind === "a lease" ? {} : { locks: fakeLocks() });
+    const storage = durable();
+    void exclusively("name", storage, () => new Promise(() => undefined));
+    await vi.advanceTimersByTimeAsync(100);
+
+    let waited: boolean | undefined;
+    void exclusively("name", storage, async (hasWaited) => void (waited = hasWaited));
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(waited).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(500);
+
+    expect(waited).toBe(false);
   });
 
   test("goes on where the browser refuses locks, and works once", async () => {

@@ -25,7 +25,9 @@ function showOutcome(): boolean {
 }
 
 show("loading");
-auth.onAuthStateChange((event, now) => {
+auth.onAuthStateChange((event, now, error) => {
+  // Nothing is known yet: the view goes on loading, and a later event says who is there.
+  if (error) return;
   const before = session;
   session = now;
   note(event);

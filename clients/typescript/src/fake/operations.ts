@@ -3,6 +3,8 @@ import type { AccessTokenClaims } from "../claims.js";
 import type { Auth, OwnProfile, Profiles } from "../contract.js";
 import type { Result } from "../errors.js";
 import type { OAuthInput, OAuthStart } from "../oauth.js";
+import type { SignOutInput } from "../sessions.js";
+import type { SignedOut } from "../sign-out.js";
 import type { FakeOperation } from "../testing.js";
 import type { FlatProfile, ProfileRecord, PublicProfile, SignedUp } from "../types.js";
 import { type Account, refuse, type State } from "./state.js";
@@ -142,10 +144,11 @@ const ofSession = (state: State) => ({
       disableSignup: false,
     }),
   }),
-  async signOut(options?: object) {
-    if (state.session) state.tell("SIGNED_OUT", null);
-    const { error } = await state.run("signOut", [options], () => state.controls.endSessions());
-    return { error };
+  async signOut(options: SignOutInput = {}): Promise<SignedOut> {
+    const isHere = options.scope !== "others";
+    if (isHere && state.session) state.tell("SIGNED_OUT", null);
+    const { error } = await state.run("signOut", [options], () => isHere && state.controls.endSessions());
+    return isHere && error?.statusCode === 0 ? { error, pending: true } : { error };
   },
   getRedirectResult: () => state.outcome,
   onAuthStateChange(callback: Parameters<Auth["onAuthStateChange"]>[0]) {
@@ -153,7 +156,7 @@ const ofSession = (state: State) => ({
     void Promise.resolve().then(() => {
       if (!isWanted) return;
       state.listeners.add(callback);
-      callback("INITIAL_SESSION", state.session);
+      callback("INITIAL_SESSION", state.session, null);
     });
     return () => {
       isWanted = false;

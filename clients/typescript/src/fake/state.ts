@@ -1,4 +1,5 @@
 // State of a fake client: accounts, the one session, the clock and the faults. Not here: the operations.
+import type { AuthListener } from "../contract.js";
 import { type ErrorCode, type ErrorDetails, LatchkeyError, type Result } from "../errors.js";
 import type { RedirectResult } from "../redirect.js";
 import type { AuthEvent } from "../session-store.js";
@@ -50,7 +51,7 @@ export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVer
 
   const state = {
     accounts,
-    listeners: new Set<(event: AuthEvent, session: Session | null) => void>(),
+    listeners: new Set<AuthListener>(),
     session: null as Session | null,
     outcome: null as RedirectResult | null,
     mustVerify: requireEmailVerification,
@@ -119,7 +120,7 @@ export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVer
 
     tell(event: AuthEvent, session: Session | null): void {
       state.session = session;
-      for (const listener of [...state.listeners]) listener(event, session);
+      for (const listener of [...state.listeners]) listener(event, session, null);
     },
 
     hydrate(session: Session | null): void {

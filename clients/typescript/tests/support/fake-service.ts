@@ -15,14 +15,22 @@ const ParsedUrl = URL;
 
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | "lost";
 
+type Answering = (call: Call) => Answer | Promise<Answer>;
+
 /** A fake service: what it was asked, and the `fetch` that reaches it. */
 export interface FakeService {
   calls: Call[];
   fetch: typeof fetch;
 }
 
-/** Answers every request by `answer`; `lost` is a network that is gone. */
-export function fakeService(answer: (call: Call) => Answer | Promise<Answer>): FakeService {
+/** The path of the question for the CSRF token of the cookie. */
+export const CSRF = "/api/auth/csrf";
+
+/**
+ * Answers every request by `answer`; `lost` is a network that is gone. The question for the CSRF token of the cookie has
+ * an answer of its own: there is no cookie, unless `csrf` says otherwise.
+ */
+export function fakeService(answer: Answering, csrf: Answering = () => refusal(401, "AUTH_UNAUTHORIZED")): FakeService {
   const calls: Call[] = [];
   return {
     calls,
@@ -32,7 +40,7 @@ export function fakeService(answer: (call: Call) => Answer | Promise<Answer>): F
       const parsed = typeof body === "string" ? (JSON.parse(body) as Record<string, unknown>) : {};
       const call = { method, path: url.pathname, query: url.searchParams, headers: new Headers(headers), body: parsed };
       calls.push(call);
-      const given = await answer(call);
+      const given = await (url.pathname === CSRF ? csrf(call) : answer(call));
       if (given === "lost") throw new TypeError("fetch failed");
       const text = typeof given.body === "string" ? given.body : JSON.stringify(given.body ?? {});
       return new Response(text, { status: given.status ?? 200, headers: given.headers ?? {} });
