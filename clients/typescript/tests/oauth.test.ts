@@ -97,7 +97,7 @@ describe("without WebCrypto", () => {
 
     const { data } = await createClient({ baseUrl, fetch }).auth[how]({ provider: "google", redirectTo });
 
-    const sent = calls[0]?.query.get("code_challenge") ?? calls[0]?.body.code_challenge;
+    const sent = calls.at(-1)?.query.get("code_challenge") ?? calls.at(-1)?.body.code_challenge;
     expect(sent).toBe(challenge(data?.codeVerifier ?? ""));
   });
 
