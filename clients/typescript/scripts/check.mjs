@@ -120,8 +120,8 @@ async function checkSourceMaps() {
 await checkTable();
 await checkLinks();
 await checkFreshness();
+run("tsdown"); // first: tests and examples take the types of the package from `dist`
 run("tsc", "--noEmit");
-run("tsdown");
 // The example takes its types from what was built.
 run("tsc", "-p", "../../examples/browser");
 // Two copies of the package, one by `import` and one by `require`, fit each other.
