@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use latchkey_domain::time::Timestamp;
 use latchkey_store::{StoreError, StoreResult};
 use tokio::sync::Mutex;
 
@@ -29,8 +28,8 @@ pub(crate) struct Readiness {
 }
 
 struct Judgement {
-    /// When it began.
-    at: Timestamp,
+    /// When it began, by the monotonic clock: a time of day that is set back makes no judgement last longer.
+    at: Duration,
     outcome: Result<(), Cause>,
 }
 
@@ -51,7 +50,7 @@ impl Readiness {
         let judged_before = self.judged.load(Ordering::Acquire);
         let mut latest = self.latest.lock().await;
         let is_shared = self.judged.load(Ordering::Acquire) > judged_before;
-        let at = clock.now();
+        let at = clock.steady();
         if let Some(judgement) = latest.as_ref().filter(|latest| is_shared || latest.is_fresh(at)) {
             return judgement.outcome.clone();
         }
@@ -63,9 +62,8 @@ impl Readiness {
 }
 
 impl Judgement {
-    /// A clock that was set back makes no judgement last longer.
-    fn is_fresh(&self, now: Timestamp) -> bool {
-        now >= self.at && now.since(self.at) < FRESH
+    fn is_fresh(&self, now: Duration) -> bool {
+        now.saturating_sub(self.at) < FRESH
     }
 }
 
