@@ -6,6 +6,7 @@ mod fields;
 use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequest, Request};
+use latchkey_domain::reason::Reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -85,7 +86,7 @@ fn check_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> R
         Some(nearest) => format!("is not known here; did you mean `{nearest}`?"),
         None => "is not known here; leave it out".to_owned(),
     };
-    Err(ApiError::validation(&shown, &problem))
+    Err(ApiError::validation(&shown, &problem).reason(Reason::Unknown))
 }
 
 /// The known name that looks most like this one; case and separators do not count.
@@ -101,6 +102,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
 
 fn undecodable() -> ApiError {
     ApiError::new(&codes::VALIDATION_ERROR, "The name of a query parameter is not percent-encoded UTF-8.")
+        .reason(Reason::Malformed)
 }
 
 #[cfg(test)]

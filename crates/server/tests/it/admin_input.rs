@@ -22,6 +22,7 @@ fn request(app: &TestApp, route: &Route, query: &str) -> Request {
 #[track_caller]
 fn refused_by_name(answer: &Answer, name: &str) -> String {
     let refusal = answer.refused(400, "VALIDATION_ERROR");
+    assert_eq!((&refusal["field"], &refusal["reasons"]), (&json!(name), &json!(["unknown"])), "{answer:?}");
     let message = refusal["message"].as_str().unwrap().to_owned();
     assert!(message.starts_with(&format!("`{name}` is not known here")), "{answer:?}");
     message
