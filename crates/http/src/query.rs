@@ -72,7 +72,7 @@ pub(crate) fn check_parameter_count(text: &str) -> Result<()> {
     }
     let message = format!("The query string has more than {MOST_PARAMETERS} parameters.");
     let next_action = format!("Send at most {MOST_PARAMETERS} parameters.");
-    Err(ApiError::new(&codes::VALIDATION_ERROR, message).next_action(next_action))
+    Err(ApiError::new(&codes::VALIDATION_ERROR, message).next_action(next_action).reason(Reason::TooLarge))
 }
 
 /// The parameters as sent. Two separators in a row have none between them.

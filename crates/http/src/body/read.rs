@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
+use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
@@ -29,7 +30,10 @@ pub(super) async fn read(headers: &HeaderMap, mut body: Body, limit: usize, time
             discard(&mut body).await;
             Err(too_large(limit))
         }
-        Ok(Err(_)) => Err(ApiError::new(&codes::VALIDATION_ERROR, "The body could not be read to its end.")),
+        Ok(Err(_)) => {
+            let message = "The body could not be read to its end.";
+            Err(ApiError::new(&codes::VALIDATION_ERROR, message).reason(Reason::Malformed))
+        }
         Err(_) => Err(ApiError::of_status(StatusCode::REQUEST_TIMEOUT)),
     }
 }

@@ -110,6 +110,14 @@ both_stores! {
         assert_eq!(missing["field"], "q");
     }
 
+    async fn unknown_names_of_an_admin_are_named(app) {
+        let body = json!({"email": "ada@example.org", "emial": "x"});
+
+        app.admin().post("/api/auth/users", body).send().await.refused_for(INVALID, "emial", &["unknown"]);
+        let query = app.admin().get("/api/auth/users?serach=a").send().await;
+        query.refused_for(INVALID, "serach", &["unknown"]);
+    }
+
     async fn redirect_targets_are_named_with_a_reason(app) {
         let with = |extra: Value| {
             let mut body = json!({"email": "ada@example.org", "password": latchkey_testkit::PASSWORD});
