@@ -8,7 +8,7 @@ use crate::binary::Binary;
 #[tokio::test]
 async fn service_keeps_everything_in_the_database_and_only_secrets_in_its_folder() {
     let database = TestCluster::shared().bare_database();
-    let binary = Binary::new().on(&database);
+    let binary = Binary::new().on(&database).set("server.public_url=http://localhost:8700");
     let running = binary.serve().await;
     assert_eq!(running.line("Database"), database.url());
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);

@@ -85,7 +85,8 @@ async fn service_is_reached_over_both_loopbacks() {
 
 #[tokio::test]
 async fn secrets_sessions_and_keys_survive_a_restart() {
-    let binary = Binary::new();
+    // The port of the public address is part of the cookie's name, so it must stay as it is.
+    let binary = Binary::new().set("server.public_url=http://localhost:8700");
     let running = binary.serve().await;
     let signed_up = running.anon().sign_up("ada@example.org", PASSWORD).send().await;
     let session = Session::of(&signed_up);
@@ -94,7 +95,6 @@ async fn secrets_sessions_and_keys_survive_a_restart() {
 
     let running = binary.serve().await;
 
-    // The port is another one now, and with it the issuer of access tokens: the refresh token is what must go on.
     let refreshed = running.anon().refresh(&session).send().await;
     let token = Session::of(&refreshed).access_token;
     running.anon().with_bearer(&token).get("/api/profiles/me").send().await.expect(200);
