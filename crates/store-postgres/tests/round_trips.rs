@@ -1,5 +1,4 @@
-//! How often each operation waits for the server: never more than twice. `cargo test -p latchkey-store-postgres --test
-//! round_trips -- --nocapture` prints the table.
+//! Round trips of each operation: two at the most. With `--nocapture` this prints the table.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod identity_world;
