@@ -42,10 +42,11 @@ export function showUser(user: User): void {
 }
 
 async function showProfile(view: HTMLElement): Promise<void> {
+  const form = part<HTMLFormElement>(view, "form");
   const mine = await profiles.me();
+  if (!form.isConnected) return; // another view is shown by now
   const { data } = mine;
   let { etag } = mine;
-  const form = part<HTMLFormElement>(view, "form");
   const field = (name: string): HTMLInputElement => form.elements.namedItem(name) as HTMLInputElement;
   if (data) {
     field("name").value = data.name;
@@ -65,6 +66,9 @@ async function showProfile(view: HTMLElement): Promise<void> {
 }
 
 async function showSessions(view: HTMLElement): Promise<void> {
+  const list = view.querySelector("[data-sessions]");
+  if (!list) return; // another view is shown by now
+  const endOthers = part(view, "[data-end-others]");
   const { data } = await auth.listSessions();
   const rows = (data?.sessions ?? []).map((session) => {
     const row = item("");
@@ -76,8 +80,8 @@ async function showSessions(view: HTMLElement): Promise<void> {
     else row.append(button("End", () => auth.endSession(session.id).then(() => showSessions(view))));
     return row;
   });
-  part(view, "[data-sessions]").replaceChildren(...rows);
-  part(view, "[data-end-others]").hidden = rows.length < 2;
+  list.replaceChildren(...rows);
+  endOthers.hidden = rows.length < 2;
 }
 
 function searchPeople(view: HTMLElement): void {
