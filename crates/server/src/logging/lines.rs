@@ -133,16 +133,20 @@ impl Write for &Lines {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+    use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
     use super::*;
 
-    /// Takes a write only when it is asked for.
-    struct Slow(SyncSender<Vec<u8>>);
+    /// Takes a write only when it is asked for, and tells of it beforehand.
+    struct Slow {
+        taken: SyncSender<Vec<u8>>,
+        begun: Sender<()>,
+    }
 
     impl Write for Slow {
         fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
-            let _ = self.0.send(text.to_vec());
+            let _ = self.begun.send(());
+            let _ = self.taken.send(text.to_vec());
             Ok(text.len())
         }
 
@@ -152,9 +156,15 @@ mod tests {
     }
 
     fn slow() -> (Lines, LogThread, Receiver<Vec<u8>>) {
-        let (sender, receiver) = sync_channel(0);
-        let (lines, thread) = start(Slow(sender)).unwrap();
+        let (lines, thread, receiver, _) = watched();
         (lines, thread, receiver)
+    }
+
+    fn watched() -> (Lines, LogThread, Receiver<Vec<u8>>, Receiver<()>) {
+        let (taken, receiver) = sync_channel(0);
+        let (begun, beginnings) = channel();
+        let (lines, thread) = start(Slow { taken, begun }).unwrap();
+        (lines, thread, receiver, beginnings)
     }
 
     #[test]
@@ -182,8 +192,10 @@ mod tests {
 
     #[test]
     fn a_log_that_nobody_reads_holds_up_nobody() {
-        let (lines, thread, receiver) = slow();
+        let (lines, thread, receiver, begun) = watched();
         let line = [b'x'; 1024];
+        (&lines).write_all(&line).unwrap();
+        begun.recv().unwrap(); // the thread waits in its write from now on
         for _ in 0..3 * ROOM / line.len() {
             (&lines).write_all(&line).unwrap();
         }
