@@ -76,10 +76,8 @@ struct Kept {
 }
 
 /// Reads, writes and refreshes, until it is over.
-async fn work(anon: Client, caller: usize, seen: Arc<Seen>) -> Kept {
-    let email = format!("caller-{caller}@example.org");
-    let signed_up = anon.sign_up(&email, PASSWORD).client_type("server").send().await;
-    let mut kept = Kept { session: Session::of(&signed_up), bio: 0 };
+async fn work(anon: Client, session: Session, seen: Arc<Seen>) -> Kept {
+    let mut kept = Kept { session, bio: 0 };
     while !seen.is_over.load(Ordering::SeqCst) {
         let me = anon.clone().with_bearer(&kept.session.access_token);
         let next = kept.bio + 1;
@@ -110,7 +108,10 @@ impl Load {
         let seen = Arc::new(Seen::default());
         let mut callers = JoinSet::new();
         for caller in 0..CALLERS {
-            callers.spawn(work(running.anon(), caller, Arc::clone(&seen)));
+            // Before any fault: a sign-up is not tried again.
+            let email = format!("caller-{caller}@example.org");
+            let signed_up = running.anon().sign_up(&email, PASSWORD).client_type("server").send().await;
+            callers.spawn(work(running.anon(), Session::of(&signed_up), Arc::clone(&seen)));
         }
         seen.more_good(ENOUGH).await;
         Self { running, seen, callers }
