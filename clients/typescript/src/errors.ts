@@ -37,9 +37,9 @@ type Loose<T> = { [Key in keyof T]?: T[Key] | undefined };
 /** The `error` of a result. It is an `Error`, so that it may be thrown and logged. It never holds a secret. */
 export class LatchkeyError extends Error implements ErrorDetails {
   /** HTTP status of the answer; 0 without one. */
-  readonly statusCode: number;
+  declare readonly statusCode: number;
   /** Code, for programs. Stable. */
-  readonly error: ErrorCode;
+  declare readonly error: ErrorCode;
   declare readonly nextActions?: string;
   declare readonly field?: string;
   declare readonly reasons?: ErrorReason[];
@@ -53,11 +53,8 @@ export class LatchkeyError extends Error implements ErrorDetails {
     { cause, ...details }: Loose<ErrorDetails> & { cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = "LatchkeyError";
-    this.statusCode = statusCode;
-    this.error = error;
     // Details that are undefined are left out.
-    Object.assign(this, JSON.parse(JSON.stringify(details)));
+    Object.assign(this, JSON.parse(JSON.stringify({ name: "LatchkeyError", statusCode, error, ...details })));
   }
 
   /** All fields; JSON of an `Error` would leave out the message. */

@@ -1,5 +1,6 @@
 // @latchkey/client/testing: a client for the tests of apps. It keeps its accounts in memory, sends nothing, and has a
-// clock and faults that a test sets. Not here: limits, mails beyond their codes.
+// clock and faults that a test sets. Not here: limits, mails beyond their codes, the fields and texts of refusals, which a
+// test gives to `fail` where it needs them.
 import type { AppTypes, Auth, LatchkeyClient, Profiles } from "./contract.js";
 import type { ErrorCode, ErrorDetails } from "./errors.js";
 import { fakeAuth, fakeProfiles } from "./fake/operations.js";

@@ -1,48 +1,48 @@
-// State of a fake client: accounts, the one session, the clock and the faults. Not here: the operations.
+// State of a fake client: accounts, the one session, the clock and the faults. Not here: what the operations do.
 import type { AuthListener } from "../contract.js";
 import { type ErrorCode, type ErrorDetails, LatchkeyError, type Result } from "../errors.js";
 import type { RedirectResult } from "../redirect.js";
 import type { AuthEvent } from "../session-store.js";
 import type { FakeControls, FakeFault, FakeOperation, FakeOptions, FakeUser } from "../testing.js";
-import type { Metadata, ProfileRecord, Session, SignedIn, User } from "../types.js";
+import type { ProfileRecord, Refreshed, Session, User } from "../types.js";
 
 /** Account of a fake. */
 export interface Account {
-  email: string;
+  /** Replaced by each change, since sessions share it. */
+  user: User;
   password: string | undefined;
-  emailVerified: boolean;
-  metadata: Metadata;
   profile: ProfileRecord;
-  /** Counts the changes. */
-  version: number;
+  /** Version of the profile. */
+  etag: string;
   /** Custom fields of the flat profile. */
   custom: Record<string, unknown>;
   /** Newest code, or the reset token for which it was exchanged. */
   code?: string | undefined;
 }
 
+/** What is known of a new account. */
+type NewAccount = { [Key in keyof FakeUser]?: FakeUser[Key] | undefined } & { email: string };
+
+/** Answer of the operations without data of their own. */
+export const DONE = { success: true as const, message: "Done." };
+
 /** Throws the refusal of an operation, which becomes its result. */
 export function refuse(statusCode: number, error: ErrorCode, details?: ErrorDetails & { message?: string }): never {
-  throw new LatchkeyError(statusCode, error, `The fake refuses with ${error}.`, details);
+  throw new LatchkeyError(statusCode, error, error, details);
 }
 
-/** User of an account. */
-export const userOf = ({ email, password, emailVerified, metadata, profile }: Account): User => ({
-  id: profile.auth_id,
-  email,
-  emailVerified,
-  providers: password ? ["email"] : [],
-  createdAt: profile.created_at,
-  updatedAt: profile.updated_at,
-  profile: { name: profile.name, avatar_url: profile.avatar_url },
-  metadata,
-});
+/** Operations that return their data and throw their refusals. */
+export type Works<T> = {
+  [Name in keyof T]?: T[Name] extends (...input: infer Input) => Promise<infer Output>
+    ? (...input: Input) => Extract<Output, { error: null }> extends { data: infer Data } ? Data : never
+    : never;
+};
 
 /** State of one fake client. */
 export type State = ReturnType<typeof createState>;
 
 /** Creates the state of one fake client. */
-export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVerification = false, tokenLife = 900 }: FakeOptions) {
+export function createState({ now = new Date("2026"), requireEmailVerification = false, tokenLife = 900 }: FakeOptions) {
   let time = +now;
   let serial = 0;
   const life = tokenLife * 1000;
@@ -55,97 +55,115 @@ export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVer
     session: null as Session | null,
     outcome: null as RedirectResult | null,
     mustVerify: requireEmailVerification,
-    /** Whether the service knows the session. */
-    isGood: false,
+    /** Session that the service ended before the client noticed. */
+    ended: null as Session | null,
 
     at: (later = 0) => new Date(time + later).toISOString(),
     newId: () => `00000000-0000-4000-8000-${1e11 + ++serial}`,
-    find: (email: string | undefined) => accounts.find((one) => one.email.toLowerCase() === email?.toLowerCase()),
+    find: (one?: { email?: string } | null) =>
+      accounts.find(({ user }) => user.email.toLowerCase() === one?.email?.toLowerCase()),
 
     /** Whether the token ends soon: a minute before the end of the default life. */
     isDue: () => time >= +(state.session?.expiresAt ?? Infinity) - life / 15,
 
     /** Session, refreshed if it is due. */
-    fresh: () => (state.session && (state.isDue() || !state.isGood) ? state.refresh() : state.session),
+    fresh: () => (state.isDue() || state.session === state.ended ? state.refresh() : state.session),
 
     /** Account of the session; refused without one. */
-    own: () => state.find(state.fresh()?.user.email) ?? refuse(401, "AUTH_UNAUTHORIZED"),
+    own: () => state.find(state.fresh()?.user) ?? refuse(401, "AUTH_UNAUTHORIZED"),
 
-    add({ email, password, name = "", metadata = {}, emailVerified = true }: Partial<FakeUser> & { email: string }): Account {
-      const [created_at, auth_id] = [state.at(), state.newId()];
-      const faces = { name, avatar_url: null, bio: null, metadata: {} };
-      const profile = { id: state.newId(), auth_id, ...faces, created_at, updated_at: created_at };
-      const account: Account = { email, password, emailVerified, metadata, profile, custom: {}, version: 0 };
+    add({ email, password, name = "", metadata = {}, emailVerified = true }: NewAccount): Account {
+      const now = state.at();
+      const id = state.newId();
+      const face = { name, avatar_url: null };
+      const account: Account = {
+        password,
+        custom: {},
+        etag: state.newId(),
+        user: {
+          id,
+          email,
+          emailVerified,
+          providers: password ? ["email"] : [],
+          createdAt: now,
+          updatedAt: now,
+          profile: face,
+          metadata,
+        },
+        profile: { id: state.newId(), auth_id: id, ...face, bio: null, metadata: {}, created_at: now, updated_at: now },
+      };
       accounts.push(account);
       return account;
     },
 
-    open(account: Account, event: AuthEvent = "SIGNED_IN"): SignedIn {
-      const [user, accessToken] = [userOf(account), `fake-token-${++serial}`];
-      state.isGood = true;
+    open(account: Account, event: AuthEvent = "SIGNED_IN"): Refreshed {
       state.outcome = null;
-      state.tell(event, { accessToken, user, expiresAt: new Date(time + life) });
-      return { user, accessToken, csrfToken: "fake" };
+      return state.tell(event, { user: account.user, accessToken: state.newId(), expiresAt: new Date(time + life) });
     },
 
     /** Refreshes; if the service ended the session, it is over here too. */
-    refresh(): Session | null {
-      const account = state.isGood && state.find(state.session?.user.email);
-      if (account) state.open(account, "TOKEN_REFRESHED");
-      else if (state.session) state.tell("SIGNED_OUT", null);
-      return state.session;
+    refresh(): Refreshed | null {
+      const account = state.session !== state.ended && state.find(state.session?.user);
+      return account ? state.open(account, "TOKEN_REFRESHED") : state.leave();
     },
 
-    /** Tells the user of a changed account. */
-    changed(account: Account): User {
-      account.version++;
-      account.profile.updated_at = state.at();
-      const user = userOf(account);
-      if (state.session?.user.id === user.id) state.tell("USER_UPDATED", { ...state.session, user });
-      return user;
+    /** Signs out, if there is a session. */
+    leave: () => state.session && state.tell("SIGNED_OUT", null),
+
+    /** Changes the profile of an account, and tells its user. */
+    change(account: Account, changes: object): void {
+      const updatedAt = state.at();
+      account.etag = state.newId();
+      account.profile = { ...account.profile, ...changes, updated_at: updatedAt };
+      const { name, avatar_url } = account.profile;
+      account.user = { ...account.user, updatedAt, profile: { name, avatar_url } };
+      if (state.session) state.tell("USER_UPDATED", { ...state.session, user: account.user });
     },
 
-    mail(account: Account | undefined) {
+    /** Makes the next code of an address, if it has an account. */
+    sendMail(to: { email: string }) {
+      const account = state.find(to);
       if (account) account.code = `${1e5 + ++serial}`;
-      return { success: true as const, message: "Sent." };
+      return DONE;
     },
 
     /** Takes a right code, which is good once. */
-    byCode(email: string | undefined, code: string, field: string): Account {
-      const account = state.find(email);
-      if (!account?.code || account.code !== code) return refuse(400, "INVALID_CODE", { field });
+    redeem(account: Account | undefined, code: string): Account {
+      if (!account || account.code !== code) return refuse(400, "INVALID_CODE");
       account.code = undefined;
       return account;
     },
 
-    tell(event: AuthEvent, session: Session | null): void {
+    tell<Next extends Session | null>(event: AuthEvent, session: Next): Next {
       state.session = session;
-      for (const listener of [...state.listeners]) listener(event, session, null);
+      state.listeners.forEach((listener) => listener(event, session, null));
+      return session;
     },
 
     hydrate(session: Session | null): void {
-      if (state.session || !session) return;
-      state.session = session;
-      state.isGood = true;
+      state.session ??= session;
     },
 
-    /** Runs an operation: the call is noted, faults come first, and a thrown refusal becomes the result. */
-    async run<T>(operation: FakeOperation, input: unknown[], work: () => T): Promise<Result<T>> {
-      controls.calls.push({ operation, input });
-      await null;
-      try {
-        if (controls.isOffline) refuse(0, "NETWORK_ERROR");
-        const due = faults.find((one) => one.times > 0 && ["*", operation].includes(one.operation));
-        if (due) {
-          due.times--;
-          const { statusCode, error, ...details } = due.fault;
-          refuse(statusCode, error, details);
-        }
-        return { data: work(), error: null };
-      } catch (error) {
-        if (error instanceof LatchkeyError) return { data: null, error };
-        throw error;
+    /** Makes operations of works: a call is noted, faults come first, and a thrown refusal becomes the result. */
+    operations<T>(works: Works<T>, prefix = ""): T {
+      const made = works as Record<string, (...input: unknown[]) => unknown>;
+      for (const [name, work] of Object.entries(made)) {
+        made[name] = async (...input): Promise<Result<unknown>> => {
+          const operation = (prefix + name) as FakeOperation;
+          controls.calls.push({ operation, input });
+          await null;
+          try {
+            if (controls.isOffline) refuse(0, "NETWORK_ERROR");
+            const fault = faults.find((one) => ["*", operation].includes(one.operation) && one.times-- > 0)?.fault;
+            if (fault) refuse(fault.statusCode, fault.error, fault);
+            return { data: work(...input), error: null };
+          } catch (error) {
+            if (error instanceof LatchkeyError) return { data: null, error };
+            throw error;
+          }
+        };
       }
+      return made as T;
     },
   };
 
@@ -157,11 +175,11 @@ export function createState({ now = new Date(Date.UTC(2026, 0)), requireEmailVer
       time += milliseconds;
       if (!controls.isOffline && state.isDue()) state.refresh();
     },
-    addUser: (user) => userOf(state.add(user)),
+    addUser: (user) => state.add(user).user,
     fail: (operation, fault, times = 1) => void faults.push({ operation, fault, times }),
-    codeFor: (email) => state.find(email)?.code,
+    codeFor: (email) => state.find({ email })?.code,
     endSessions() {
-      state.isGood = false;
+      state.ended = state.session;
     },
     redirect(result) {
       state.outcome = result;
