@@ -11,6 +11,7 @@ use crate::step::{Outcome, output_of};
 const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
     ("latchkey-store", &["latchkey-domain"]),
+    ("latchkey-store-operations", &["latchkey-domain", "latchkey-store"]),
     ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store"]),
     ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store"]),
     ("latchkey-oauth", &["latchkey-domain"]),

@@ -1,0 +1,73 @@
+//! The storage contract, implemented once for all engines. Each file is one trait of it.
+
+mod accounts;
+mod admin;
+mod audit;
+mod challenges;
+mod identities;
+mod limits;
+mod oauth_flows;
+mod oauth_providers;
+mod outbox;
+mod profiles;
+mod search_feed;
+mod sessions;
+mod settings;
+mod signing_keys;
+
+use std::ops::Deref;
+
+use async_trait::async_trait;
+use latchkey_domain::page::Page;
+use latchkey_domain::search::SearchQuery;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{ProfileHits, SearchFeed, Store, StoreResult};
+
+use crate::form::Executor;
+
+/// The storage contract on an engine that runs scripts.
+pub struct Engine<E>(E);
+
+impl<E: Executor> Engine<E> {
+    /// Takes the engine.
+    pub const fn new(executor: E) -> Self {
+        Self(executor)
+    }
+
+    /// Gives it back.
+    pub fn into_inner(self) -> E {
+        self.0
+    }
+}
+
+impl<E> Deref for Engine<E> {
+    type Target = E;
+
+    fn deref(&self) -> &E {
+        &self.0
+    }
+}
+
+/// Operations that an engine does in its own way.
+#[async_trait]
+pub trait Own: Executor + SearchFeed {
+    /// Does [`Profiles::search_profiles`].
+    async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
+
+    /// Does [`Store::check`].
+    async fn check(&self) -> StoreResult<()>;
+
+    /// Does [`Store::purge`].
+    async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
+}
+
+#[async_trait]
+impl<E: Own> Store for Engine<E> {
+    async fn check(&self) -> StoreResult<()> {
+        Own::check(&self.0).await
+    }
+
+    async fn purge(&self, now: Timestamp) -> StoreResult<u64> {
+        Own::purge(&self.0, now).await
+    }
+}

@@ -1,0 +1,73 @@
+//! Codes, links and reset tokens.
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::limits::Take;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+use latchkey_store::{
+    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, NewToken, OpenedLink, RequestChallenge,
+    RequestOutcome, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
+};
+
+use super::Engine;
+use crate::form::Executor;
+use crate::operations::{mail_links, request_code, reset_password, verify_code};
+
+#[async_trait]
+impl<E: Executor> Challenges for Engine<E> {
+    async fn request_challenge(&self, request: RequestChallenge) -> StoreResult<RequestOutcome> {
+        request_code::request(&self.0, request).await
+    }
+
+    async fn verify_by_code(&self, attempt: CodeAttempt, session: NewSession) -> StoreResult<VerifyOutcome> {
+        verify_code::verify(&self.0, attempt, session).await
+    }
+
+    async fn verify_by_token(
+        &self,
+        attempt: TokenAttempt,
+        session: NewSession,
+    ) -> StoreResult<VerifyOutcome> {
+        mail_links::verify(&self.0, attempt, session).await
+    }
+
+    async fn open_verify_link(
+        &self,
+        token: TokenHash,
+        takes: &[Take],
+        event: AuditEvent,
+        now: Timestamp,
+    ) -> StoreResult<OpenedLink> {
+        mail_links::open(&self.0, token, takes, event, now).await
+    }
+
+    async fn look_at_link(
+        &self,
+        token: TokenHash,
+        purpose: Purpose,
+        takes: &[Take],
+        now: Timestamp,
+    ) -> StoreResult<OpenedLink> {
+        mail_links::look_at(&self.0, token, purpose, takes, now).await
+    }
+
+    async fn exchange_reset_code(
+        &self,
+        attempt: CodeAttempt,
+        token: NewToken,
+    ) -> StoreResult<ExchangeOutcome> {
+        verify_code::exchange(&self.0, attempt, token).await
+    }
+
+    async fn begin_reset(&self, token: TokenHash, takes: &[Take], now: Timestamp) -> StoreResult<BeginReset> {
+        reset_password::begin(&self.0, token, takes, now).await
+    }
+
+    async fn reset_password(&self, reset: ResetPassword) -> StoreResult<Option<User>> {
+        reset_password::reset(&self.0, reset).await
+    }
+}

@@ -1,0 +1,23 @@
+//! Shared limits.
+
+use async_trait::async_trait;
+use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{Limits, StoreResult};
+
+use super::Engine;
+use crate::form::{Executor, Repeat, Script};
+
+#[async_trait]
+impl<E: Executor> Limits for Engine<E> {
+    async fn take(&self, takes: &[Take], now: Timestamp) -> StoreResult<Result<(), Limited>> {
+        if takes.is_empty() {
+            return Ok(Ok(()));
+        }
+        let mut script = Script::default();
+        let limit = script.take(takes, now);
+        self.0
+            .write(script, Repeat::Harmless, move |results| Ok(results.limited(limit)?.map_or(Ok(()), Err)))
+            .await
+    }
+}

@@ -1,0 +1,202 @@
+//! Parameters of statements.
+
+use std::fmt;
+
+use latchkey_domain::codes::{CodeMac, Purpose};
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId, UserId};
+use latchkey_domain::limits::LimitKey;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{StoreError, StoreResult};
+use serde_json::Map;
+use uuid::Uuid;
+
+/// One parameter, of a kind that both engines have. `None` is null.
+#[derive(Clone, PartialEq)]
+pub enum Value {
+    /// A truth value; 0 or 1 in SQLite.
+    Flag(bool),
+    /// An integer; times are milliseconds since 1970.
+    Int(Option<i64>),
+    /// A text without U+0000.
+    Text(Option<String>),
+    /// Bytes.
+    Bytes(Option<Vec<u8>>),
+    /// A UUID; its 16 bytes in SQLite.
+    Id(Option<Uuid>),
+}
+
+/// Values are addresses, hashes and sealed secrets: they never show in a log.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flag(_) => "flag",
+            Self::Int(_) => "int",
+            Self::Text(_) => "text",
+            Self::Bytes(_) => "bytes",
+            Self::Id(_) => "id",
+        })
+    }
+}
+
+/// A list of parameters, in the order of their numbers.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        vec![$($crate::form::Value::from($value)),*]
+    };
+}
+pub(crate) use values;
+
+/// The text of a JSON object.
+pub fn object_text(object: &Map<String, serde_json::Value>) -> StoreResult<String> {
+    serde_json::to_string(object).map_err(|error| StoreError::Driver(Box::new(error)))
+}
+
+/// PostgreSQL keeps no U+0000, and SQLite's text index stops at one. No text from outside has one; should one come
+/// otherwise, it becomes U+FFFD.
+pub(crate) fn clean(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Flag(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(Some(value))
+    }
+}
+
+impl From<u32> for Value {
+    fn from(value: u32) -> Self {
+        Self::Int(Some(i64::from(value)))
+    }
+}
+
+impl From<Option<i64>> for Value {
+    fn from(value: Option<i64>) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<Timestamp> for Value {
+    fn from(value: Timestamp) -> Self {
+        Self::Int(Some(value.as_millis()))
+    }
+}
+
+impl From<Option<Timestamp>> for Value {
+    fn from(value: Option<Timestamp>) -> Self {
+        Self::Int(value.map(Timestamp::as_millis))
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::Text(Some(clean(value)))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::from(value.to_owned())
+    }
+}
+
+impl From<Option<String>> for Value {
+    fn from(value: Option<String>) -> Self {
+        Self::Text(value.map(clean))
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(value: Option<&str>) -> Self {
+        Self::from(value.map(str::to_owned))
+    }
+}
+
+impl From<&EmailKey> for Value {
+    fn from(value: &EmailKey) -> Self {
+        Self::from(value.as_str())
+    }
+}
+
+impl From<Purpose> for Value {
+    fn from(value: Purpose) -> Self {
+        Self::from(value.as_str())
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(value: Vec<u8>) -> Self {
+        Self::Bytes(Some(value))
+    }
+}
+
+impl From<Option<Vec<u8>>> for Value {
+    fn from(value: Option<Vec<u8>>) -> Self {
+        Self::Bytes(value)
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(value: &[u8]) -> Self {
+        Self::Bytes(Some(value.to_vec()))
+    }
+}
+
+impl From<&TokenHash> for Value {
+    fn from(value: &TokenHash) -> Self {
+        Self::from(value.as_bytes().as_slice())
+    }
+}
+
+impl From<&CodeMac> for Value {
+    fn from(value: &CodeMac) -> Self {
+        Self::from(value.as_bytes().as_slice())
+    }
+}
+
+impl From<&LimitKey> for Value {
+    fn from(value: &LimitKey) -> Self {
+        Self::from(value.as_bytes().as_slice())
+    }
+}
+
+macro_rules! ids {
+    ($($name:ident)*) => {
+        $(impl From<$name> for Value {
+            fn from(value: $name) -> Self {
+                Self::Id(Some(value.as_uuid()))
+            }
+        }
+
+        impl From<Option<$name>> for Value {
+            fn from(value: Option<$name>) -> Self {
+                Self::Id(value.map(|id| id.as_uuid()))
+            }
+        })*
+    };
+}
+
+ids!(UserId ProfileId SessionId MailId EventId LeaseId KeyId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_does_not_show() {
+        assert_eq!(format!("{:?}", Value::from("ada@example.org")), "text");
+        assert_eq!(format!("{:?}", values![vec![7_u8], 5_i64]), "[bytes, int]");
+    }
+
+    #[test]
+    fn a_null_character_is_replaced() {
+        assert!(Value::from("a\0b") == Value::from("a\u{FFFD}b"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Making and finding accounts.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::Profile;
+use latchkey_domain::user::User;
+use latchkey_store::{CreateOutcome, NewAccount, StoreResult};
+
+use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::tables::users::{self, Account, Pending};
+use crate::tables::{audit_events, sessions};
+
+/// Makes an account with its session and its event. With a session it is a sign-up that found the address free: then
+/// it is written without a look, in one round trip, and looked at only where another transaction took the address
+/// meanwhile.
+pub(crate) async fn create_account<E: Executor>(
+    engine: &E,
+    account: NewAccount,
+) -> StoreResult<CreateOutcome> {
+    if !E::HAS_ONE_WRITER && account.session.is_some() {
+        let (writes, made) = create(&account)?;
+        let written = engine.write_unless_contested(writes, move |results| created(results, made)).await?;
+        if let Some(outcome) = written {
+            return Ok(outcome);
+        }
+    }
+    let mut reads = Script::default();
+    let there = users::find_by_key(&mut reads, account.email.key());
+    engine
+        .transact(reads, move |results| {
+            if results.any(there)? {
+                return Ok(Decided::Answer(CreateOutcome::EmailTaken));
+            }
+            let (writes, made) = create(&account)?;
+            Ok(Decided::write(writes, move |results| created(results, made)))
+        })
+        .await
+}
+
+/// Writes an account with its session and its event, and reads it.
+fn create(account: &NewAccount) -> StoreResult<(Script, Slot)> {
+    let mut writes = Script::default();
+    users::insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
+    if let Some(session) = &account.session {
+        sessions::open(&mut writes, account.id, session);
+    }
+    let session_id = account.session.as_ref().map(|session| session.id);
+    let event = AuditEvent {
+        user_id: Some(account.id),
+        session_id: session_id.or(account.event.session_id),
+        ..account.event.clone()
+    };
+    audit_events::record(&mut writes, event)?;
+    let made = users::find_by_id(&mut writes, account.id);
+    Ok((writes, made))
+}
+
+/// Writes an account with its profile and its session, without an event: for files that are made for benchmarks.
+pub fn seeding(account: &NewAccount, profile: Profile) -> StoreResult<Script> {
+    let mut writes = Script::default();
+    users::insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
+    writes.create_profile(profile);
+    if let Some(session) = &account.session {
+        sessions::open(&mut writes, account.id, session);
+    }
+    Ok(writes)
+}
+
+fn created(results: &Results<'_>, made: Slot) -> StoreResult<CreateOutcome> {
+    Ok(CreateOutcome::Created(Box::new(users::user_that_is(results, made)?)))
+}
+
+/// Finds a user by id.
+pub(crate) async fn find_user<E: Executor>(engine: &E, id: UserId) -> StoreResult<Option<User>> {
+    let mut reads = Script::default();
+    let found = users::find_by_id(&mut reads, id);
+    find(engine, reads, found).await
+}
+
+/// Finds a user by address.
+pub(crate) async fn find_user_by_email<E: Executor>(
+    engine: &E,
+    email: &EmailKey,
+) -> StoreResult<Option<User>> {
+    let mut reads = Script::default();
+    let found = users::find_by_key(&mut reads, email);
+    find(engine, reads, found).await
+}
+
+async fn find<E: Executor>(engine: &E, reads: Script, found: Slot) -> StoreResult<Option<User>> {
+    engine.read(reads, move |results| Ok(users::account(results, found)?.map(|account| account.user))).await
+}
+
+/// The account still opens with the password that was checked.
+pub(crate) fn is_as_checked(account: &Account, checked: &PasswordHash) -> bool {
+    !account.user.is_banned() && account.password.as_ref() == Some(checked)
+}

@@ -1,0 +1,198 @@
+//! Operations on users that only an admin may do.
+
+use std::str::FromStr;
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::mailbox_proof::Proof;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_store::{ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage};
+
+use super::prove_mailbox::{Proven, prove};
+use super::request_code;
+use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
+use crate::tables::{audit_events, codes, link_tokens, outbox, profiles, sessions, users};
+
+/// Count and page of one moment.
+pub(crate) async fn list_users<E: Executor>(engine: &E, question: &ListUsers) -> StoreResult<UserPage> {
+    let search = question.search.as_deref().filter(|text| !text.is_empty());
+    let id = search.and_then(|text| UserId::from_str(text).ok());
+    let search = search.map(str::to_ascii_lowercase);
+    let limit = question.limit;
+    let mut reads = Script::default();
+    let total = users::count(&mut reads, search.as_deref(), id);
+    let page = users::list(&mut reads, search.as_deref(), id, question.position, i64::from(limit) + 1);
+    let finish = move |results: &Results<'_>| {
+        let total = results.find(total, |cells| cells.of("users").count("total"))?.unwrap_or_default();
+        let mut users = results.list(page, |cells| Ok(users::read_account(cells)?.user))?;
+        let has_more = users.len() > limit as usize;
+        users.truncate(limit as usize);
+        Ok(UserPage { users, total: u64::from(total), has_more })
+    };
+    engine.read_long(reads, finish).await
+}
+
+/// Changes a user.
+pub(crate) async fn update_user<E: Executor>(
+    engine: &E,
+    update: UpdateUser,
+) -> StoreResult<UpdateUserOutcome> {
+    let mut reads = Script::default();
+    users::lock_by_id(&mut reads, update.id);
+    let found = users::find_by_id(&mut reads, update.id);
+    let profile = profiles::find_by_user(&mut reads, update.id);
+    let owner =
+        update.email.as_ref().map(|email| users::find_other_owner(&mut reads, email.key(), update.id));
+    engine
+        .transact(reads, move |results| {
+            let Some(account) = users::account(results, found)? else {
+                return Ok(Decided::Answer(UpdateUserOutcome::NotFound));
+            };
+            if let Some(owner) = owner
+                && results.any(owner)?
+            {
+                return Ok(Decided::Answer(UpdateUserOutcome::EmailTaken));
+            }
+            let proven = Proven { account, profile: profiles::profile(results, profile)? };
+            let mut writes = Script::default();
+            change(&mut writes, &proven, &update)?;
+            let user = users::find_by_id(&mut writes, update.id);
+            Ok(Decided::write(writes, move |results| updated(results, user)))
+        })
+        .await
+}
+
+fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> {
+    Ok(UpdateUserOutcome::Updated(Box::new(users::user_that_is(results, user)?)))
+}
+
+fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResult<()> {
+    let UpdateUser { id, email, email_verified, banned, metadata, events, now } = update;
+    let (id, now, user) = (*id, *now, &there.account.user);
+    let is_moved = email.as_ref().is_some_and(|email| email.key() != user.email.key());
+    if let Some(email) = email {
+        set_email(writes, user, email, now);
+    }
+    match email_verified {
+        Some(true) if is_moved || !user.email_verified => {
+            codes::delete_codes_of(writes, id, Purpose::VerifyEmail);
+            prove(writes, there, Proof::Verification, now);
+        }
+        Some(false) => unverify(writes, id, now),
+        None if is_moved => unverify(writes, id, now),
+        Some(true) | None => {}
+    }
+    if let Some(is_banned) = banned {
+        set_banned(writes, user, *is_banned, now);
+    }
+    if let Some(metadata) = metadata {
+        users::set_metadata(writes, id, metadata)?;
+    }
+    if email.is_some() || email_verified.is_some() || banned.is_some() || metadata.is_some() {
+        users::touch(writes, id, now);
+    }
+    events.iter().try_for_each(|event| audit_events::record_of(writes, event.clone(), id))
+}
+
+/// The same address in another spelling ends nothing.
+fn set_email(writes: &mut Script, user: &User, email: &Email, now: Timestamp) {
+    users::set_email(writes, user.id, email);
+    if email.key() != user.email.key() {
+        request_code::end_all_of(writes, user.id, now);
+    }
+}
+
+/// A used verification link would otherwise prove the address again.
+fn unverify(writes: &mut Script, id: UserId, now: Timestamp) {
+    link_tokens::supersede_tokens_of(writes, id, Purpose::VerifyEmail, now);
+    users::set_unverified(writes, id);
+}
+
+fn set_banned(writes: &mut Script, user: &User, is_banned: bool, now: Timestamp) {
+    if is_banned == user.is_banned() {
+        return;
+    }
+    if is_banned {
+        request_code::end_all_of(writes, user.id, now);
+        sessions::end_all_of(writes, user.id, now);
+    }
+    users::set_banned(writes, user.id, is_banned.then_some(now));
+    profiles::show_or_hide(writes, user.id);
+}
+
+/// Deletes users, and tells how many. An id that is named twice is deleted once, and the first of its events counts.
+pub(crate) async fn delete_users<E: Executor>(
+    engine: &E,
+    ids: &[UserId],
+    events: Vec<AuditEvent>,
+) -> StoreResult<u64> {
+    let mut named: Vec<(UserId, Option<AuditEvent>)> = Vec::with_capacity(ids.len());
+    let mut events = events.into_iter();
+    named.extend(ids.iter().map(|id| (*id, events.next())));
+    // The sort is stable: of the same id the first stays. All lock in the same order.
+    named.sort_by_key(|(id, _)| *id);
+    named.dedup_by_key(|(id, _)| *id);
+    let mut reads = Script::default();
+    let locks: Vec<Slot> = named.iter().map(|(id, _)| users::lock_to_delete(&mut reads, *id)).collect();
+    engine
+        .transact(reads, move |results| {
+            let (mut writes, mut deleted) = (Script::default(), 0);
+            for ((id, event), lock) in named.iter().zip(&locks) {
+                if results.any(*lock)? {
+                    delete(&mut writes, *id);
+                    if let Some(event) = event {
+                        audit_events::record_of(&mut writes, event.clone(), *id)?;
+                    }
+                    deleted += 1;
+                }
+            }
+            Ok(Decided::done(writes, deleted))
+        })
+        .await
+}
+
+/// Deletes a user with all that is the user's. Challenges and mails have no foreign key to the user, so that decoys
+/// without a user cost the same.
+fn delete(writes: &mut Script, id: UserId) {
+    codes::delete_all_codes_of(writes, id);
+    link_tokens::delete_all_of(writes, id);
+    outbox::delete_all_of(writes, id);
+    users::delete(writes, id);
+}
+
+/// Ends all sessions of a user, and tells how many; `None` where there is no such user.
+pub(crate) async fn end_all_sessions<E: Executor>(
+    engine: &E,
+    id: UserId,
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<Option<u64>> {
+    let mut reads = Script::default();
+    let user = users::lock_by_id(&mut reads, id);
+    engine
+        .transact(reads, move |results| {
+            if !results.any(user)? {
+                return Ok(Decided::Answer(None));
+            }
+            let mut writes = Script::default();
+            let ended = sessions::end_all_of(&mut writes, id, now);
+            audit_events::record_of(&mut writes, event.clone(), id)?;
+            Ok(Decided::write(writes, move |results| results.affected(ended).map(Some)))
+        })
+        .await
+}
+
+/// Deletes a user's profile and writes the event, if there is a profile.
+pub(crate) async fn delete_profile<E: Executor>(
+    engine: &E,
+    id: UserId,
+    event: AuditEvent,
+) -> StoreResult<bool> {
+    let mut writes = Script::default();
+    users::lock_by_id(&mut writes, id);
+    let deleted = profiles::delete_and_record(&mut writes, id, event)?;
+    engine.write(writes, Repeat::Never, move |results| Ok(results.affected(deleted)? > 0)).await
+}

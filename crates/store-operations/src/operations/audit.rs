@@ -1,0 +1,36 @@
+//! The audit trail.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::ids::EventId;
+use latchkey_store::{EventPage, StoreResult};
+
+use crate::form::{Executor, Repeat, Script};
+use crate::tables::audit_events;
+
+/// Writes an event that no other operation writes.
+pub(crate) async fn record<E: Executor>(engine: &E, event: AuditEvent) -> StoreResult<()> {
+    let mut script = Script::default();
+    audit_events::record(&mut script, event)?;
+    engine.write(script, Repeat::Never, |_| Ok(())).await
+}
+
+/// Lists events before an id (or from the newest), newest first.
+pub(crate) async fn list<E: Executor>(
+    engine: &E,
+    before: Option<EventId>,
+    limit: u32,
+) -> StoreResult<EventPage> {
+    let mut script = Script::default();
+    // One more than asked for tells whether there is a next page.
+    let found = audit_events::list(&mut script, before, i64::from(limit) + 1);
+    let limit = limit as usize;
+    engine
+        .read_long(script, move |results| {
+            let mut events = results.list(found, audit_events::read_event)?;
+            let has_more = events.len() > limit;
+            events.truncate(limit);
+            let next = if has_more { events.last().map(|event| event.id) } else { None };
+            Ok(EventPage { events, next })
+        })
+        .await
+}

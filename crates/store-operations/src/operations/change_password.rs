@@ -1,0 +1,82 @@
+//! A password change by its owner.
+
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::SessionId;
+use latchkey_domain::limits::Take;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{BeginPasswordChange, ChangePassword, SignInGuard, SignInOutcome, StoreResult};
+
+use super::accounts::is_as_checked;
+use super::guards::{self, Hold, Watch, take_and_read};
+use super::{request_code, sign_in};
+use crate::form::{Decided, Executor, Results, Script, Taken, values};
+use crate::tables::{audit_events, sessions, users};
+
+/// Looks at the session, takes the tokens, looks at the guards.
+pub(crate) async fn begin<E: Executor>(
+    engine: &E,
+    session: SessionId,
+    email: &EmailKey,
+    takes: &[Take],
+    guard: Option<&SignInGuard>,
+    now: Timestamp,
+) -> StoreResult<BeginPasswordChange> {
+    let mut script = Script::default();
+    let limit = (!takes.is_empty()).then(|| script.take_for(takes, session, email, now));
+    let watch = Watch::over(&mut script, guard, Hold::Free);
+    let live = script.read(&sessions::FIND_LIVE, values![session, now]);
+    let (email, guard) = (email.clone(), guard.cloned());
+    let finish = move |results: &Results<'_>| {
+        let Some(account) = results.find(live, users::read_account)? else {
+            return Ok(BeginPasswordChange::NoSession);
+        };
+        if *account.user.email.key() != email {
+            return Ok(BeginPasswordChange::OtherEmail(account.user.email));
+        }
+        match limit.map_or(Ok(Taken::Yes), |slot| results.taken(slot))? {
+            Taken::Yes => {}
+            Taken::No => return Ok(BeginPasswordChange::NoSession), // it was another's when the tokens were to be taken
+            Taken::Limited(limited) => return Ok(BeginPasswordChange::Limited(limited)),
+        }
+        Ok(match watch.judge(results, guard.as_ref(), now)? {
+            Some(limited) => BeginPasswordChange::Limited(limited),
+            None => BeginPasswordChange::Candidate(Box::new(sign_in::candidate(account))),
+        })
+    };
+    take_and_read(engine, script, finish).await
+}
+
+/// Changes the password where the one that was checked is still the account's.
+pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> StoreResult<SignInOutcome> {
+    let mut reads = Script::default();
+    let watch = Watch::over(&mut reads, change.guard.as_ref(), Hold::Locked);
+    users::lock_by_id(&mut reads, change.user_id);
+    let found = users::find_by_id(&mut reads, change.user_id);
+    engine
+        .transact(reads, move |results| {
+            if let Some(limited) = watch.judge(results, change.guard.as_ref(), change.now)? {
+                return Ok(Decided::Answer(SignInOutcome::Limited(limited)));
+            }
+            match users::account(results, found)? {
+                Some(account) if is_as_checked(&account, &change.checked) => save(&change),
+                _ => Ok(Decided::Answer(SignInOutcome::Gone)),
+            }
+        })
+        .await
+}
+
+fn save(change: &ChangePassword) -> StoreResult<Decided<SignInOutcome>> {
+    let ChangePassword { user_id, password, keep, guard, event, now, .. } = change;
+    let (user_id, now) = (*user_id, *now);
+    let mut writes = Script::default();
+    if let Some(guard) = guard {
+        guards::forgive(&mut writes, guard);
+    }
+    users::save_password(&mut writes, user_id, password, now);
+    users::touch(&mut writes, user_id, now);
+    request_code::end_all_of(&mut writes, user_id, now);
+    sessions::end_others(&mut writes, user_id, *keep, now);
+    audit_events::record_in(&mut writes, event.clone(), user_id, *keep)?;
+    let user = users::find_by_id(&mut writes, user_id);
+    Ok(Decided::write(writes, move |results| sign_in::opened(results, user)))
+}

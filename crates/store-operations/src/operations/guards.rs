@@ -1,0 +1,99 @@
+//! The guess limits of password checks, and the scripts that begin with a take. Counting and judging are the domain's.
+
+use latchkey_domain::guess_guard;
+use latchkey_domain::ids::SessionId;
+use latchkey_domain::limits::Limited;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{SignInGuard, StoreResult};
+
+use crate::form::{Executor, Repeat, Results, Script, Slot};
+use crate::tables::known_clients;
+pub(crate) use crate::tables::limit_failures::Hold;
+use crate::tables::limit_failures::{self, Counters};
+
+/// Runs reads, and before them a take if the script has one. A second run after a lost connection only takes once more.
+pub(crate) async fn take_and_read<E, T, F>(engine: &E, script: Script, finish: F) -> StoreResult<T>
+where
+    E: Executor,
+    T: Send + 'static,
+    F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
+{
+    if script.is_changing() {
+        engine.write(script, Repeat::Harmless, finish).await
+    } else {
+        engine.read(script, finish).await
+    }
+}
+
+/// The state of a guard, to be read; none without a guard.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch(Option<Slots>);
+
+#[derive(Clone, Copy)]
+struct Slots {
+    failures: Slot,
+    known_client: Slot,
+}
+
+impl Watch {
+    /// Reads the state of a guard.
+    pub(crate) fn over(script: &mut Script, guard: Option<&SignInGuard>, hold: Hold) -> Self {
+        Self(guard.map(|guard| Slots {
+            failures: Counters::find(script, [guard.pair, guard.account], hold),
+            known_client: known_clients::find(script, &guard.known_client),
+        }))
+    }
+
+    /// The limit that forbids to check a password now. Without a guard there is none.
+    pub(crate) fn judge(
+        self,
+        results: &Results<'_>,
+        guard: Option<&SignInGuard>,
+        now: Timestamp,
+    ) -> StoreResult<Option<Limited>> {
+        let (Some(slots), Some(guard)) = (self.0, guard) else { return Ok(None) };
+        let counters = Counters::of(results, slots.failures)?;
+        let is_known = known_clients::is_known(results, slots.known_client, now)?;
+        let (pair, account) = (counters.failures_of(&guard.pair), counters.failures_of(&guard.account));
+        Ok(guess_guard::limited(&pair, &account, &guard.account_policy, is_known, now))
+    }
+
+    /// Counts a failure for the pair and for the account, in the order in which the counters are locked.
+    pub(crate) fn count_failure(
+        self,
+        results: &Results<'_>,
+        writes: &mut Script,
+        guard: &SignInGuard,
+        now: Timestamp,
+    ) -> StoreResult<()> {
+        let Some(slots) = self.0 else { return Ok(()) };
+        let counters = Counters::of(results, slots.failures)?;
+        let mut counted = [(guard.pair, guard.pair_policy), (guard.account, guard.account_policy)];
+        counted.sort_unstable_by_key(|(key, _)| *key);
+        for (key, policy) in counted {
+            counters.count(writes, &key, &policy, now);
+        }
+        Ok(())
+    }
+}
+
+/// Forgets the pair's failures.
+pub(crate) fn forgive(writes: &mut Script, guard: &SignInGuard) {
+    limit_failures::delete(writes, &guard.pair);
+}
+
+/// Remembers the client as one from which the account signed in.
+pub(crate) fn know_client(writes: &mut Script, guard: &SignInGuard, now: Timestamp) {
+    known_clients::save(writes, &guard.known_client, now.plus(guard.known_for));
+}
+
+/// [`forgive`] and [`know_client`], if this session was opened.
+pub(crate) fn forgive_and_know_if_opened(
+    writes: &mut Script,
+    guard: &SignInGuard,
+    now: Timestamp,
+    session: SessionId,
+) {
+    limit_failures::delete_if_opened(writes, &guard.pair, session);
+    known_clients::save_if_opened(writes, &guard.known_client, now.plus(guard.known_for), session);
+}

@@ -1,0 +1,64 @@
+//! Identities: judging a sign-in with one, writing and listing them.
+
+use latchkey_domain::identity::{Candidate, IdentityRules, IdentityVerdict, ProvenIdentity, judge_sign_in};
+use latchkey_domain::ids::UserId;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{LinkedIdentity, StoreResult};
+
+use crate::form::{Executor, Results, Script, Slot};
+use crate::tables::identities;
+use crate::tables::users::{self, Account};
+
+/// The account that an identity is about, to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Concerned(Slot);
+
+/// A judged sign-in.
+pub(crate) struct Judged {
+    pub(crate) verdict: IdentityVerdict,
+    /// The account that it is about, if there is one.
+    pub(crate) account: Option<Account>,
+}
+
+impl Concerned {
+    /// Reads it.
+    pub(crate) fn find(script: &mut Script, identity: &ProvenIdentity) -> Self {
+        Self(identities::find_concerned(script, identity))
+    }
+
+    /// Judges a sign-in as things stand.
+    pub(crate) fn judge(
+        self,
+        results: &Results<'_>,
+        identity: &ProvenIdentity,
+        rules: IdentityRules,
+    ) -> StoreResult<Judged> {
+        let found = results.find(self.0, |cells| {
+            let is_linked = cells.of("identities").flag("user_id")?;
+            Ok((is_linked, users::read_account(cells)?))
+        })?;
+        let verdict = match &found {
+            Some((true, owner)) => judge_sign_in(identity, Some(&owner.user), None, rules),
+            Some((false, account)) => {
+                let was_ever_verified = account.first_verified_at.is_some();
+                let candidate = Candidate { user: &account.user, was_ever_verified };
+                judge_sign_in(identity, None, Some(candidate), rules)
+            }
+            None => judge_sign_in(identity, None, None, rules),
+        };
+        Ok(Judged { verdict, account: found.map(|(_, account)| account) })
+    }
+}
+
+/// Links an identity to a user.
+pub(crate) fn link(writes: &mut Script, user_id: UserId, identity: &ProvenIdentity, now: Timestamp) {
+    identities::insert(writes, user_id, identity, now);
+    users::touch(writes, user_id, now);
+}
+
+/// Lists the identities of a user.
+pub(crate) async fn list<E: Executor>(engine: &E, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>> {
+    let mut script = Script::default();
+    let all = identities::list_of(&mut script, user_id);
+    engine.read(script, move |results| results.list(all, identities::read_linked)).await
+}

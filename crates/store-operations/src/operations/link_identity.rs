@@ -1,0 +1,51 @@
+//! Linking an identity to the account of a session.
+
+use latchkey_store::{LinkIdentity, LinkOutcome, StoreResult};
+
+use super::identities::link;
+use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::tables::{audit_events, identities, sessions, users};
+
+/// Reads of a link.
+struct Reads {
+    session: Slot,
+    owner: Slot,
+    user: Slot,
+}
+
+/// Links an identity. Nothing happens where it is linked to this account already.
+pub(crate) async fn link_identity<E: Executor>(
+    engine: &E,
+    request: LinkIdentity,
+) -> StoreResult<LinkOutcome> {
+    let mut script = Script::default();
+    users::lock_by_id(&mut script, request.user_id);
+    let reads = Reads {
+        session: sessions::find_owner(&mut script, request.session_id, request.now),
+        owner: identities::find_owner(&mut script, &request.identity),
+        user: users::find_by_id(&mut script, request.user_id),
+    };
+    engine.transact(script, move |results| decide(&request, &reads, results)).await
+}
+
+fn decide(request: &LinkIdentity, reads: &Reads, results: &Results<'_>) -> StoreResult<Decided<LinkOutcome>> {
+    let LinkIdentity { user_id, session_id, identity, event, now } = request;
+    if sessions::owner(results, reads.session)? != Some(*user_id) {
+        return Ok(Decided::Answer(LinkOutcome::Gone));
+    }
+    match identities::owner(results, reads.owner)? {
+        Some(owner) if owner == *user_id => {
+            let user = users::user_that_is(results, reads.user)?;
+            return Ok(Decided::Answer(LinkOutcome::Linked(Box::new(user))));
+        }
+        Some(_) => return Ok(Decided::Answer(LinkOutcome::Taken)),
+        None => {}
+    }
+    let mut writes = Script::default();
+    link(&mut writes, *user_id, identity, *now);
+    audit_events::record_in(&mut writes, event.clone(), *user_id, *session_id)?;
+    let user = users::find_by_id(&mut writes, *user_id);
+    Ok(Decided::write(writes, move |results| {
+        Ok(LinkOutcome::Linked(Box::new(users::user_that_is(results, user)?)))
+    }))
+}

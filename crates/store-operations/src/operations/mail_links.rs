@@ -1,0 +1,162 @@
+//! Links of mails: looking at one, and verification by one.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::mailbox_proof::Proof;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+use latchkey_store::{LinkState, LinkStatus, OpenedLink, StoreResult, TokenAttempt, VerifyOutcome};
+
+use super::guards::take_and_read;
+use super::prove_mailbox::{Proven, prove};
+use super::takes;
+use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::tables::link_tokens::{self, Token, TokenKind};
+use crate::tables::users::{self, Account};
+use crate::tables::{audit_events, codes, profiles, sessions};
+
+/// A token that was presented, with the profile of its account.
+#[derive(Clone, Copy)]
+pub(crate) struct Presented {
+    token: Slot,
+    profile: Slot,
+}
+
+impl Presented {
+    /// Locks the account of a token, and reads all three.
+    pub(crate) fn lock(reads: &mut Script, hash: TokenHash) -> Self {
+        link_tokens::lock_user(reads, hash);
+        Self { token: link_tokens::find_token(reads, hash), profile: link_tokens::find_profile(reads, hash) }
+    }
+
+    /// The token, if it is of this purpose.
+    pub(crate) fn token(self, results: &Results<'_>, purpose: Purpose) -> StoreResult<Option<Token>> {
+        link_tokens::token(results, self.token, purpose)
+    }
+
+    /// The account of the token with its profile, for a proof.
+    pub(crate) fn proven(self, results: &Results<'_>, account: Account) -> StoreResult<Proven> {
+        Ok(Proven { account, profile: profiles::profile(results, self.profile)? })
+    }
+
+    fn verify_link(self, results: &Results<'_>) -> StoreResult<Option<Token>> {
+        Ok(self.token(results, Purpose::VerifyEmail)?.filter(|token| token.kind == TokenKind::Link))
+    }
+}
+
+/// Takes the tokens of the limits, and finds a link or reset token of this purpose, good or not.
+pub(crate) async fn find<E: Executor>(
+    engine: &E,
+    hash: TokenHash,
+    purpose: Purpose,
+    takes: &[Take],
+    now: Timestamp,
+) -> StoreResult<Result<Option<Token>, Limited>> {
+    let mut script = Script::default();
+    let limit = takes::take(&mut script, takes, now);
+    let found = link_tokens::find_token(&mut script, hash);
+    let finish = move |results: &Results<'_>| {
+        Ok(match takes::limited(results, limit)? {
+            Some(limited) => Err(limited),
+            None => Ok(link_tokens::token(results, found, purpose)?),
+        })
+    };
+    take_and_read(engine, script, finish).await
+}
+
+/// Looks at a mailed link and changes nothing but the limits.
+pub(crate) async fn look_at<E: Executor>(
+    engine: &E,
+    hash: TokenHash,
+    purpose: Purpose,
+    takes: &[Take],
+    now: Timestamp,
+) -> StoreResult<OpenedLink> {
+    Ok(match find(engine, hash, purpose, takes, now).await? {
+        Err(limited) => OpenedLink::Limited(limited),
+        Ok(Some(token)) if token.kind == TokenKind::Link => {
+            OpenedLink::Known(LinkState { status: token.facts.status(now), redirect_to: token.redirect_to })
+        }
+        Ok(_) => OpenedLink::Unknown,
+    })
+}
+
+/// Opens a verification link in a browser.
+pub(crate) async fn open<E: Executor>(
+    engine: &E,
+    hash: TokenHash,
+    takes: &[Take],
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<OpenedLink> {
+    let mut reads = Script::default();
+    let limit = takes::take(&mut reads, takes, now);
+    let presented = Presented::lock(&mut reads, hash);
+    engine
+        .transact(reads, move |results| {
+            if let Some(limited) = takes::limited(results, limit)? {
+                return Ok(Decided::Answer(OpenedLink::Limited(limited)));
+            }
+            let mut writes = Script::default();
+            let Some(token) = presented.verify_link(results)? else {
+                return Ok(Decided::done(writes, OpenedLink::Unknown));
+            };
+            let status = token.facts.status(now);
+            if status == LinkStatus::Good && !token.account.user.email_verified {
+                let id = token.account.user.id;
+                let proven = presented.proven(results, token.account)?;
+                verify_with(&mut writes, hash, &proven, now);
+                audit_events::record_of(&mut writes, event.clone(), id)?;
+            }
+            let known = OpenedLink::Known(LinkState { status, redirect_to: token.redirect_to });
+            Ok(Decided::done(writes, known))
+        })
+        .await
+}
+
+/// Uses a verification link's token directly. The session is opened at the time it was made for.
+pub(crate) async fn verify<E: Executor>(
+    engine: &E,
+    attempt: TokenAttempt,
+    session: NewSession,
+) -> StoreResult<VerifyOutcome> {
+    let TokenAttempt { token: hash, email, takes, event } = attempt;
+    let now = session.created_at;
+    let mut reads = Script::default();
+    let limit = takes::take(&mut reads, &takes, now);
+    let presented = Presented::lock(&mut reads, hash);
+    let is_of = move |user: &User| email.as_ref().is_none_or(|email| email == user.email.key());
+    engine
+        .transact(reads, move |results| {
+            if let Some(limited) = takes::limited(results, limit)? {
+                return Ok(Decided::Answer(VerifyOutcome::Limited(limited)));
+            }
+            let mut writes = Script::default();
+            let is_news = |token: &Token| {
+                let user = &token.account.user;
+                token.facts.status(now) == LinkStatus::Good && !user.email_verified && is_of(user)
+            };
+            let Some(token) = presented.verify_link(results)?.filter(is_news) else {
+                return Ok(Decided::done(writes, VerifyOutcome::Refused));
+            };
+            let id = token.account.user.id;
+            let proven = presented.proven(results, token.account)?;
+            verify_with(&mut writes, hash, &proven, now);
+            sessions::open(&mut writes, id, &session);
+            audit_events::record_in(&mut writes, event.clone(), id, session.id)?;
+            let user = users::find_by_id(&mut writes, id);
+            Ok(Decided::write(writes, move |results| {
+                Ok(VerifyOutcome::Verified(Box::new(users::user_that_is(results, user)?)))
+            }))
+        })
+        .await
+}
+
+fn verify_with(writes: &mut Script, hash: TokenHash, proven: &Proven, now: Timestamp) {
+    codes::delete_code(writes, proven.account.user.email.key().as_str(), Purpose::VerifyEmail);
+    link_tokens::use_token(writes, hash, now);
+    prove(writes, proven, Proof::Verification, now);
+}

@@ -1,0 +1,88 @@
+//! Reading and changing profiles. Each engine searches them in its own way.
+
+use latchkey_domain::ids::UserId;
+use latchkey_domain::profile::Profile;
+use latchkey_store::{StoreResult, UpdateProfile, UpdateProfileOutcome};
+
+use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
+use crate::tables::{profiles, sessions, users};
+
+/// Finds the profile of a user.
+pub(crate) async fn find_profile<E: Executor>(engine: &E, user_id: UserId) -> StoreResult<Option<Profile>> {
+    let mut reads = Script::default();
+    let found = profiles::find_by_user(&mut reads, user_id);
+    engine.read(reads, move |results| profiles::profile(results, found)).await
+}
+
+/// Reads of a change.
+struct Reads {
+    user: Slot,
+    /// The owner of the session, if one was named.
+    owner: Option<Slot>,
+    profile: Slot,
+    /// Another user with the username, if there is to be one.
+    username: Option<Slot>,
+}
+
+/// Changes a profile, or makes one.
+pub(crate) async fn update_profile<E: Executor>(
+    engine: &E,
+    update: UpdateProfile,
+) -> StoreResult<UpdateProfileOutcome> {
+    let UpdateProfile { user_id, session, patch, now, .. } = &update;
+    let mut script = Script::default();
+    let username = patch.username.as_ref().and_then(Option::as_ref);
+    let reads = Reads {
+        user: users::lock_by_id(&mut script, *user_id),
+        owner: session.map(|session| sessions::find_owner(&mut script, session, *now)),
+        profile: profiles::find_by_user(&mut script, *user_id),
+        username: username.map(|username| profiles::find_username(&mut script, username, *user_id)),
+    };
+    engine.transact(script, move |results| decide(&update, &reads, results)).await
+}
+
+fn decide(
+    update: &UpdateProfile,
+    reads: &Reads,
+    results: &Results<'_>,
+) -> StoreResult<Decided<UpdateProfileOutcome>> {
+    if let Some(owner) = reads.owner
+        && sessions::owner(results, owner)? != Some(update.user_id)
+    {
+        return Ok(Decided::Answer(UpdateProfileOutcome::NoSession));
+    }
+    let there = profiles::profile(results, reads.profile)?;
+    let is_new = there.is_none();
+    let before = match (there, &update.create) {
+        (Some(profile), _) => profile,
+        (None, Some(new)) if results.any(reads.user)? => new.clone().into_profile(update.user_id, update.now),
+        (None, _) => return Ok(Decided::Answer(UpdateProfileOutcome::NotFound)),
+    };
+    if update.if_version.as_ref().is_some_and(|accepted| is_new || !accepted.contains(&before.version)) {
+        return Ok(Decided::Answer(UpdateProfileOutcome::PreconditionFailed));
+    }
+    let Ok(after) = update.patch.apply(&before, update.now) else {
+        return Ok(Decided::Answer(UpdateProfileOutcome::TooLarge));
+    };
+    // A username that stays is the user's own, so only a new one can be another user's.
+    if after.username != before.username
+        && let Some(username) = reads.username
+        && results.any(username)?
+    {
+        return Ok(Decided::Answer(UpdateProfileOutcome::UsernameTaken));
+    }
+    let mut writes = Script::default();
+    if is_new {
+        writes.create_profile(after.clone());
+    } else if after != before {
+        writes.write_profile(change(&before, after.clone()));
+    }
+    Ok(Decided::done(writes, UpdateProfileOutcome::Updated(Box::new(after))))
+}
+
+/// The write of a change. Folding the texts for search costs more than the write, so it is left out where they stayed.
+fn change(before: &Profile, after: Profile) -> ProfileWrite {
+    let is_found_alike =
+        (&before.name, &before.username, &before.bio) == (&after.name, &after.username, &after.bio);
+    if is_found_alike { ProfileWrite::SaveUnsearched(after) } else { ProfileWrite::Save(after) }
+}

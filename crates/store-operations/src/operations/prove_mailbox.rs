@@ -1,0 +1,40 @@
+//! The proof of a mailbox: what it does to its account. Which effects a proof has is decided in the domain.
+
+use latchkey_domain::mailbox_proof::{Proof, ProofEffects};
+use latchkey_domain::profile::Profile;
+use latchkey_domain::time::Timestamp;
+
+use crate::form::{ProfileWrite, Script};
+use crate::tables::users::{self, Account};
+use crate::tables::{identities, profiles, sessions};
+
+/// An account and its profile, both locked and read.
+pub(crate) struct Proven {
+    pub(crate) account: Account,
+    pub(crate) profile: Option<Profile>,
+}
+
+/// Makes the account's address proven, with all that follows from it. Challenges are the caller's business.
+pub(crate) fn prove(writes: &mut Script, proven: &Proven, proof: Proof, now: Timestamp) {
+    let account = &proven.account;
+    let id = account.user.id;
+    let effects = ProofEffects::of(proof, account.first_verified_at.is_some(), account.user.is_contested);
+    if effects.drops_password {
+        users::delete_password(writes, id);
+    }
+    if effects.clears_public_text
+        && let Some(profile) = &proven.profile
+    {
+        writes.write_profile(ProfileWrite::Clear(profile.without_public_text(now)));
+    }
+    if effects.removes_identities {
+        identities::delete_all_of(writes, id);
+    }
+    if effects.ends_sessions {
+        sessions::end_all_of(writes, id, now);
+    }
+    users::prove(writes, id, now);
+    if account.user.is_pending {
+        profiles::show_or_hide(writes, id);
+    }
+}

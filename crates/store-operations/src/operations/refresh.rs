@@ -1,0 +1,127 @@
+//! Refresh tokens. The verdict on one is the domain's.
+
+use std::time::Duration;
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::refresh::RefreshVerdict;
+use latchkey_domain::session::Session;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession, StoreResult};
+
+use crate::form::{Decided, Executor, Script};
+use crate::tables::sessions::{self, RefreshableSession};
+
+/// Tells whether the token could refresh its session, or just did.
+pub(crate) async fn is_good<E: Executor>(
+    engine: &E,
+    family: TokenHash,
+    presented: TokenHash,
+    grace: Duration,
+    now: Timestamp,
+) -> StoreResult<bool> {
+    let mut script = Script::default();
+    let found = sessions::find_by_family(&mut script, &family);
+    engine
+        .read(script, move |results| {
+            let found = results.find(found, sessions::read_refreshable)?;
+            Ok(found.is_some_and(|found| allows_refresh(&found, &presented, grace, now)))
+        })
+        .await
+}
+
+/// Ends the session of such a token. Answers the number of sessions that ended.
+pub(crate) async fn end_by_token<E: Executor>(
+    engine: &E,
+    family: TokenHash,
+    presented: TokenHash,
+    grace: Duration,
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<u64> {
+    let mut reads = Script::default();
+    let found = sessions::lock_by_family(&mut reads, &family);
+    engine
+        .transact(reads, move |results| {
+            let found = results.find(found, sessions::read_refreshable)?;
+            let Some(found) = found.filter(|found| allows_refresh(found, &presented, grace, now)) else {
+                return Ok(Decided::Answer(0));
+            };
+            let mut writes = Script::default();
+            let (user_id, id) = (found.user.id, found.session.id);
+            let ended = sessions::end_own_and_record(&mut writes, user_id, id, event.clone(), now)?;
+            Ok(Decided::write(writes, move |results| results.affected(ended)))
+        })
+        .await
+}
+
+/// Judges a token and does what the verdict says.
+pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) -> StoreResult<RefreshOutcome> {
+    let mut reads = Script::default();
+    let found = sessions::lock_by_family(&mut reads, &refresh.family);
+    engine
+        .transact(reads, move |results| {
+            let Some(found) = results.find(found, sessions::read_refreshable)? else {
+                return Ok(Decided::Answer(RefreshOutcome::Refused));
+            };
+            match judge(&found, &refresh.presented, refresh.grace, refresh.now) {
+                RefreshVerdict::Rotate => Ok(rotate(found, &refresh)),
+                RefreshVerdict::SameSuccessor => Ok(Decided::Answer(same_successor(found))),
+                RefreshVerdict::Refuse => Ok(Decided::Answer(RefreshOutcome::Refused)),
+                RefreshVerdict::Revoke => {
+                    let mut writes = Script::default();
+                    let (user_id, id) = (found.user.id, found.session.id);
+                    let event = refresh.reuse_event.clone();
+                    sessions::end_own_and_record(&mut writes, user_id, id, event, refresh.now)?;
+                    Ok(Decided::done(writes, RefreshOutcome::Revoked))
+                }
+            }
+        })
+        .await
+}
+
+fn judge(
+    found: &RefreshableSession,
+    presented: &TokenHash,
+    grace: Duration,
+    now: Timestamp,
+) -> RefreshVerdict {
+    if found.user.is_banned() {
+        return RefreshVerdict::Refuse;
+    }
+    found.state.judge(presented, now, grace)
+}
+
+fn allows_refresh(
+    found: &RefreshableSession,
+    presented: &TokenHash,
+    grace: Duration,
+    now: Timestamp,
+) -> bool {
+    matches!(judge(found, presented, grace, now), RefreshVerdict::Rotate | RefreshVerdict::SameSuccessor)
+}
+
+fn rotate(found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
+    let mut writes = Script::default();
+    let retired = found.state.retire_current(refresh.now, refresh.grace);
+    sessions::rotate(&mut writes, found.session.id, &retired, refresh);
+    let session = Session {
+        last_seen_at: refresh.now,
+        idle_expires_at: refresh.idle_expires_at,
+        client: refresh.client.clone(),
+        ..found.session
+    };
+    let live = Box::new(LiveSession { session, user: found.user });
+    Decided::done(writes, RefreshOutcome::Rotated(live))
+}
+
+/// A sealed successor that was wiped means that the grace is over, by the clock of the instance that wiped it.
+fn same_successor(found: RefreshableSession) -> RefreshOutcome {
+    match found.sealed_successor {
+        Some(sealed) => {
+            let live = Box::new(LiveSession { session: found.session, user: found.user });
+            RefreshOutcome::SameSuccessor { sealed, live }
+        }
+        None => RefreshOutcome::Refused,
+    }
+}

@@ -1,0 +1,77 @@
+//! Requests for a challenge (a code or a link), and the end of outstanding ones.
+
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::mailbox_proof::may_be_challenged;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{MailKind, NewChallenge, RequestChallenge, RequestOutcome, StoreResult};
+
+use super::takes;
+use crate::form::{Decided, Executor, Script};
+use crate::tables::outbox::{self, Address};
+use crate::tables::users::{self, Account};
+use crate::tables::{codes, link_tokens};
+
+/// Writes a challenge and its mail. The statements are the same whether or not the address may have the challenge.
+pub(crate) async fn request<E: Executor>(
+    engine: &E,
+    request: RequestChallenge,
+) -> StoreResult<RequestOutcome> {
+    let mut reads = Script::default();
+    let limit = takes::take(&mut reads, &request.takes, request.now);
+    users::lock_by_key_at_constant_cost(&mut reads, &request.email);
+    let found = users::find_by_key_at_constant_cost(&mut reads, &request.email);
+    engine
+        .transact(reads, move |results| {
+            if let Some(limited) = takes::limited(results, limit)? {
+                return Ok(Decided::Answer(RequestOutcome::Limited(limited)));
+            }
+            let account = users::account_of_key(results, found, &request.email)?;
+            Ok(Decided::done(writes_of(&request, account.as_ref()), RequestOutcome::Accepted))
+        })
+        .await
+}
+
+fn writes_of(request: &RequestChallenge, account: Option<&Account>) -> Script {
+    let RequestChallenge { email, purpose, challenge, mail, now, .. } = request;
+    let eligible = account
+        .map(|account| &account.user)
+        .filter(|user| may_be_challenged(*purpose, user.email_verified, user.is_banned()));
+    let address = eligible.map_or(Address::Decoy(email), |user| Address::Of(user.id, &user.email));
+    let kind = match purpose {
+        Purpose::VerifyEmail => MailKind::Verify,
+        Purpose::ResetPassword => MailKind::Reset,
+    };
+    let mut writes = Script::default();
+    write(&mut writes, email.as_str(), *purpose, address.user_id(), challenge, *now);
+    outbox::write(&mut writes, mail, kind, address, *now);
+    writes
+}
+
+/// Writes the one live challenge of an address and purpose; the one before ends. Without a user it is a decoy.
+pub(crate) fn write(
+    writes: &mut Script,
+    key: &str,
+    purpose: Purpose,
+    user_id: Option<UserId>,
+    challenge: &NewChallenge,
+    now: Timestamp,
+) {
+    match challenge {
+        NewChallenge::Code { mac, expires_at } => {
+            codes::save_code(writes, key, purpose, user_id, mac, *expires_at, now);
+            link_tokens::supersede_links(writes, key, purpose, now);
+        }
+        NewChallenge::Link { token, redirect_to } => {
+            codes::delete_code(writes, key, purpose);
+            link_tokens::supersede_links(writes, key, purpose, now);
+            link_tokens::insert_link(writes, key, purpose, user_id, token, redirect_to.as_deref(), now);
+        }
+    }
+}
+
+/// Ends every outstanding code and token of a user. A used verification link is not outstanding.
+pub(crate) fn end_all_of(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    codes::delete_all_codes_of(writes, user_id);
+    link_tokens::supersede_all_tokens_of(writes, user_id, now);
+}

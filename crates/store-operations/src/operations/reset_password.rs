@@ -1,0 +1,62 @@
+//! Password reset: presenting a reset token, and using it up for a new password.
+
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::limits::Take;
+use latchkey_domain::mailbox_proof::Proof;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+use latchkey_store::{BeginReset, LinkStatus, ResetPassword, ResetSubject, StoreResult};
+
+use super::mail_links::{self, Presented};
+use super::prove_mailbox::prove;
+use super::request_code;
+use crate::form::{Decided, Executor, Script};
+use crate::tables::link_tokens::{self, Token};
+use crate::tables::{audit_events, users};
+
+/// Finds the user of a reset token, if it is good.
+pub(crate) async fn begin<E: Executor>(
+    engine: &E,
+    hash: TokenHash,
+    takes: &[Take],
+    now: Timestamp,
+) -> StoreResult<BeginReset> {
+    Ok(match mail_links::find(engine, hash, Purpose::ResetPassword, takes, now).await? {
+        Err(limited) => BeginReset::Limited(limited),
+        Ok(Some(token)) if is_good(&token, now) => {
+            let user = token.account.user;
+            BeginReset::Good(ResetSubject { user_id: user.id, email: user.email })
+        }
+        Ok(_) => BeginReset::Refused,
+    })
+}
+
+/// Sets the password and uses the token up.
+pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> StoreResult<Option<User>> {
+    let ResetPassword { token: hash, password, event, now } = reset;
+    let mut reads = Script::default();
+    let presented = Presented::lock(&mut reads, hash);
+    engine
+        .transact(reads, move |results| {
+            let found = presented.token(results, Purpose::ResetPassword)?;
+            let Some(token) = found.filter(|token| is_good(token, now)) else {
+                return Ok(Decided::Answer(None));
+            };
+            let id = token.account.user.id;
+            let proven = presented.proven(results, token.account)?;
+            let mut writes = Script::default();
+            link_tokens::use_token(&mut writes, hash, now);
+            request_code::end_all_of(&mut writes, id, now);
+            prove(&mut writes, &proven, Proof::Reset, now);
+            users::save_password(&mut writes, id, &password, now);
+            audit_events::record_of(&mut writes, event.clone(), id)?;
+            let user = users::find_by_id(&mut writes, id);
+            Ok(Decided::write(writes, move |results| users::user_that_is(results, user).map(Some)))
+        })
+        .await
+}
+
+fn is_good(token: &Token, now: Timestamp) -> bool {
+    token.facts.status(now) == LinkStatus::Good
+}

@@ -1,0 +1,148 @@
+//! Sign-in with a password: what stands before the check, and what comes of it.
+
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{
+    BeginSignIn, FailedSignIn, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+};
+
+use super::accounts::is_as_checked;
+use super::guards::{self, Hold, Watch, take_and_read};
+use super::takes;
+use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
+use crate::tables::users::{self, Account};
+use crate::tables::{audit_events, profiles, sessions};
+
+/// Takes the tokens, looks at the guards, finds the account.
+pub(crate) async fn begin<E: Executor>(
+    engine: &E,
+    email: &EmailKey,
+    takes: &[Take],
+    guard: Option<&SignInGuard>,
+    now: Timestamp,
+) -> StoreResult<BeginSignIn> {
+    let mut script = Script::default();
+    let limit = takes::take(&mut script, takes, now);
+    let watch = Watch::over(&mut script, guard, Hold::Free);
+    let found = users::find_by_key_at_constant_cost(&mut script, email);
+    let (email, guard) = (email.clone(), guard.cloned());
+    let finish = move |results: &Results<'_>| {
+        if let Some(limited) = takes::limited(results, limit)? {
+            return Ok(BeginSignIn::Limited(limited));
+        }
+        if let Some(limited) = watch.judge(results, guard.as_ref(), now)? {
+            return Ok(BeginSignIn::Limited(limited));
+        }
+        let account = users::account_of_key(results, found, &email)?;
+        Ok(BeginSignIn::Candidate(account.map(|account| Box::new(candidate(account)))))
+    };
+    take_and_read(engine, script, finish).await
+}
+
+/// An account whose password is to be checked.
+pub(crate) fn candidate(account: Account) -> SignInCandidate {
+    SignInCandidate { user: account.user, password: account.password }
+}
+
+/// Opens a session where the password that was checked is still the account's. In the plain case that is one round
+/// trip; in any other the rules are asked.
+pub(crate) async fn open_after_password<E: Executor>(
+    engine: &E,
+    sign_in: SignIn,
+) -> StoreResult<SignInOutcome> {
+    if !E::HAS_ONE_WRITER
+        && sign_in.rehashed.is_none()
+        && let Some(opened) = open_plainly(engine, &sign_in).await?
+    {
+        return Ok(opened);
+    }
+    let mut reads = Script::default();
+    let watch = Watch::over(&mut reads, sign_in.guard.as_ref(), Hold::Locked);
+    users::lock_by_id(&mut reads, sign_in.user_id);
+    let found = users::find_by_id(&mut reads, sign_in.user_id);
+    engine
+        .transact(reads, move |results| {
+            if let Some(limited) = watch.judge(results, sign_in.guard.as_ref(), sign_in.session.created_at)? {
+                return Ok(Decided::Answer(SignInOutcome::Limited(limited)));
+            }
+            match users::account(results, found)? {
+                Some(account) if is_as_checked(&account, &sign_in.checked) => open(&sign_in, &account),
+                _ => Ok(Decided::Answer(SignInOutcome::Gone)),
+            }
+        })
+        .await
+}
+
+fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<SignInOutcome>> {
+    let SignIn { user_id, rehashed, session, guard, event, .. } = sign_in;
+    let (user_id, now) = (*user_id, session.created_at);
+    let mut writes = Script::default();
+    if let Some(guard) = guard {
+        guards::forgive(&mut writes, guard);
+        guards::know_client(&mut writes, guard, now);
+    }
+    if let Some(rehashed) = rehashed {
+        users::save_password(&mut writes, user_id, rehashed, now);
+    }
+    if account.user.is_pending {
+        pend_no_more(&mut writes, user_id, now);
+    }
+    sessions::open(&mut writes, user_id, session);
+    audit_events::record_in(&mut writes, event.clone(), user_id, session.id)?;
+    let user = users::find_by_id(&mut writes, user_id);
+    Ok(Decided::write(writes, move |results| opened(results, user)))
+}
+
+/// A pending account that gets a session is pending no more.
+pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    users::pend_no_more(writes, user_id, now);
+    profiles::show_or_hide(writes, user_id);
+}
+
+/// The plain case, in one round trip: nothing is decided but whether it is the plain case, and everything after the
+/// session is written only if the session was. Failures and user are locked like everywhere, so guesses in parallel
+/// gain nothing.
+async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<Option<SignInOutcome>> {
+    let SignIn { user_id, checked, session, guard, event, .. } = sign_in;
+    let (user_id, now, guard) = (*user_id, session.created_at, guard.as_ref());
+    let mut script = Script::default();
+    Watch::over(&mut script, guard, Hold::Locked);
+    users::lock_by_id(&mut script, user_id);
+    let written = sessions::open_plainly(&mut script, user_id, session, checked, guard);
+    if let Some(guard) = guard {
+        guards::forgive_and_know_if_opened(&mut script, guard, now, session.id);
+    }
+    audit_events::record_if_opened(&mut script, event.clone(), user_id, session.id)?;
+    let user = users::find_by_id(&mut script, user_id);
+    let finish = move |results: &Results<'_>| {
+        if results.affected(written)? == 0 { Ok(None) } else { opened(results, user).map(Some) }
+    };
+    engine.write(script, Repeat::Never, finish).await
+}
+
+/// The user of a session that is open now.
+pub(crate) fn opened(results: &Results<'_>, user: Slot) -> StoreResult<SignInOutcome> {
+    Ok(SignInOutcome::Opened(Box::new(users::user_that_is(results, user)?)))
+}
+
+/// Counts a failure, even where the limit was used up before it: it was a guess.
+pub(crate) async fn fail<E: Executor>(engine: &E, failed: FailedSignIn) -> StoreResult<Option<Limited>> {
+    let FailedSignIn { guard, event, now } = failed;
+    let mut script = Script::default();
+    let Some(guard) = guard else {
+        audit_events::record(&mut script, event)?;
+        return engine.write(script, Repeat::Never, |_| Ok(None)).await;
+    };
+    let watch = Watch::over(&mut script, Some(&guard), Hold::Locked);
+    engine
+        .transact(script, move |results| {
+            let limited = watch.judge(results, Some(&guard), now)?;
+            let mut writes = Script::default();
+            watch.count_failure(results, &mut writes, &guard, now)?;
+            audit_events::record(&mut writes, event.clone())?;
+            Ok(Decided::done(writes, limited))
+        })
+        .await
+}

@@ -1,0 +1,139 @@
+//! Sign-in with an identity of a provider.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::identity::IdentityVerdict;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::mailbox_proof::Proof;
+use latchkey_store::{IdentityOutcome, SignInWithIdentity, StoreError, StoreResult};
+
+use super::identities::{Concerned, Judged, link};
+use super::prove_mailbox::{Proven, prove};
+use super::request_code;
+use super::sign_in::pend_no_more;
+use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
+use crate::tables::users::{self, Account, Pending};
+use crate::tables::{audit_events, identities, profiles, sessions, used_tokens};
+
+/// Reads of a sign-in.
+struct Reads {
+    /// The claim of the token, if one was given.
+    claimed: Option<Slot>,
+    locked: Slot,
+    concerned: Concerned,
+    profile: Slot,
+}
+
+/// Signs in, makes the account first where there is none.
+pub(crate) async fn sign_in_with_identity<E: Executor>(
+    engine: &E,
+    sign_in: SignInWithIdentity,
+) -> StoreResult<IdentityOutcome> {
+    let identity = &sign_in.identity;
+    let mut script = Script::default();
+    let reads = Reads {
+        claimed: sign_in.token.map(|token| used_tokens::claim(&mut script, token)),
+        locked: identities::lock_concerned(&mut script, identity),
+        concerned: Concerned::find(&mut script, identity),
+        profile: identities::find_concerned_profile(&mut script, identity),
+    };
+    engine.transact(script, move |results| decide(&sign_in, &reads, results)).await
+}
+
+fn decide(
+    sign_in: &SignInWithIdentity,
+    reads: &Reads,
+    results: &Results<'_>,
+) -> StoreResult<Decided<IdentityOutcome>> {
+    let events = &sign_in.events;
+    if let Some(claimed) = reads.claimed
+        && results.affected(claimed)? == 0
+    {
+        return refuse(events.replayed.clone(), IdentityOutcome::Replayed);
+    }
+    let Judged { verdict, account } = reads.concerned.judge(results, &sign_in.identity, sign_in.rules)?;
+    let locked = results.find(reads.locked, |cells| cells.of("users").id::<UserId>("id"))?;
+    if account.as_ref().map(|account| account.user.id) != locked {
+        // It was made, linked or deleted between the lock and the read.
+        return Ok(Decided::Again);
+    }
+    if let IdentityVerdict::Refused(refusal) = verdict {
+        let event = AuditEvent { user_id: locked, ..events.refused.clone() };
+        return refuse(event, IdentityOutcome::Refused(refusal));
+    }
+    open(sign_in, reads, results, verdict, account)
+}
+
+/// Writes nothing but the event. A claimed token stays used.
+fn refuse(event: AuditEvent, outcome: IdentityOutcome) -> StoreResult<Decided<IdentityOutcome>> {
+    let mut writes = Script::default();
+    audit_events::record(&mut writes, event)?;
+    Ok(Decided::done(writes, outcome))
+}
+
+/// Does what the verdict says and opens the session.
+fn open(
+    sign_in: &SignInWithIdentity,
+    reads: &Reads,
+    results: &Results<'_>,
+    verdict: IdentityVerdict,
+    account: Option<Account>,
+) -> StoreResult<Decided<IdentityOutcome>> {
+    let SignInWithIdentity { identity, session, events, .. } = sign_in;
+    let now = session.created_at;
+    let user_id = account.as_ref().map_or(sign_in.user_id, |account| account.user.id);
+    let is_pending = account.as_ref().is_some_and(|account| account.user.is_pending);
+    let mut writes = Script::default();
+    let mut happened = Vec::new();
+    match (verdict, account) {
+        (IdentityVerdict::Create, _) => {
+            create(&mut writes, sign_in)?;
+            happened.push(&events.signed_up);
+        }
+        (IdentityVerdict::TakeOver, Some(account)) => {
+            let profile = profiles::profile(results, reads.profile)?;
+            take_over(&mut writes, &Proven { account, profile }, sign_in);
+            happened.extend([&events.verified, &events.linked]);
+        }
+        (IdentityVerdict::Link, Some(_)) => {
+            link(&mut writes, user_id, identity, now);
+            happened.push(&events.linked);
+        }
+        _ => {}
+    }
+    if is_pending && verdict != IdentityVerdict::TakeOver {
+        pend_no_more(&mut writes, user_id, now);
+    }
+    sessions::open(&mut writes, user_id, session);
+    happened.push(&events.signed_in);
+    for event in happened {
+        audit_events::record_in(&mut writes, event.clone(), user_id, session.id)?;
+    }
+    let user = users::find_by_id(&mut writes, user_id);
+    Ok(Decided::write(writes, move |results| {
+        Ok(IdentityOutcome::Opened(Box::new(users::user_that_is(results, user)?)))
+    }))
+}
+
+fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> {
+    let account = sign_in.account().ok_or(StoreError::Corrupt { table: "users", column: "email" })?;
+    users::insert(writes, &account, account.email.key().as_str(), Pending::No)?;
+    if !account.email_verified {
+        users::contest(writes, account.id, account.now);
+    }
+    link(writes, account.id, &sign_in.identity, account.now);
+    Ok(())
+}
+
+/// Removes what was put into the account before its address was proven, and links the identity.
+fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity) {
+    let SignInWithIdentity { identity, session, .. } = sign_in;
+    let (id, now) = (proven.account.user.id, session.created_at);
+    request_code::end_all_of(writes, id, now);
+    prove(writes, proven, Proof::Provider, now);
+    if let Some(profile) = &proven.profile {
+        let cleared = profile.without_public_text(now);
+        let introduced = cleared.introduced(&identity.name, identity.avatar_url.as_ref(), now);
+        writes.write_profile(ProfileWrite::Save(introduced));
+    }
+    link(writes, id, identity, now);
+}

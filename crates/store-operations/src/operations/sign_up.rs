@@ -1,0 +1,143 @@
+//! Sign-up while verification is required: which case an address is, and what belongs to it.
+
+use latchkey_domain::audit::{AuditEvent, AuditKind};
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::limits::Take;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{BeginSignUp, MailKind, PendingSignUp, SignUpOutcome, StoreResult};
+
+use super::guards::take_and_read;
+use super::{request_code, takes};
+use crate::form::{Decided, Executor, Results, Script};
+use crate::tables::audit_events;
+use crate::tables::outbox::{self, Address};
+use crate::tables::users::{self, Account, Pending};
+
+/// Takes the tokens and tells what stands at the address.
+pub(crate) async fn begin<E: Executor>(
+    engine: &E,
+    email: &EmailKey,
+    takes: &[Take],
+    now: Timestamp,
+) -> StoreResult<BeginSignUp> {
+    let mut script = Script::default();
+    let limit = takes::take(&mut script, takes, now);
+    let found = users::find_by_key_at_constant_cost(&mut script, email);
+    let email = email.clone();
+    let finish = move |results: &Results<'_>| {
+        if let Some(limited) = takes::limited(results, limit)? {
+            return Ok(BeginSignUp::Limited(limited));
+        }
+        Ok(match users::account_of_key(results, found, &email)? {
+            None => BeginSignUp::Free,
+            Some(account) if is_open(&account) => BeginSignUp::Pending(account.password),
+            Some(_) => BeginSignUp::Taken,
+        })
+    };
+    take_and_read(engine, script, finish).await
+}
+
+/// A sign-up while verification is required. Whatever the case, the statements of a new account run, so that the
+/// answer takes as long; where the address has an account they are taken back.
+pub(crate) async fn sign_up_pending<E: Executor>(
+    engine: &E,
+    sign_up: PendingSignUp,
+) -> StoreResult<SignUpOutcome> {
+    let mut reads = Script::default();
+    users::lock_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
+    let found = users::find_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
+    engine
+        .transact(reads, move |results| {
+            match users::account_of_key(results, found, sign_up.account.email.key())? {
+                None => create(&sign_up),
+                Some(account) if is_open(&account) => renew(&sign_up, &account),
+                Some(account) => tell_owner(&sign_up, &account),
+            }
+        })
+        .await
+}
+
+/// A further sign-up may do something to the account.
+const fn is_open(account: &Account) -> bool {
+    account.user.is_pending && !account.user.is_banned()
+}
+
+fn create(sign_up: &PendingSignUp) -> StoreResult<Decided<SignUpOutcome>> {
+    let PendingSignUp { account, challenge, mail } = sign_up;
+    let (id, key) = (account.id, account.email.key().as_str());
+    let mut writes = Script::default();
+    writes.change(&users::SAVE_POINT, Vec::new());
+    users::insert(&mut writes, account, key, Pending::Yes)?;
+    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), challenge, account.now);
+    writes.change(&users::KEEP, Vec::new());
+    outbox::write(&mut writes, mail, MailKind::Verify, Address::Of(id, &account.email), account.now);
+    audit_events::record_of(&mut writes, account.event.clone(), id)?;
+    Ok(Decided::done(writes, SignUpOutcome::Created))
+}
+
+fn renew(sign_up: &PendingSignUp, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
+    let PendingSignUp { account, challenge, mail } = sign_up;
+    let outcome = match compare(there.password.as_ref(), account.password.as_ref()) {
+        Comparison::Same => SignUpOutcome::Renewed,
+        Comparison::Other => SignUpOutcome::Contested,
+        Comparison::NotComparable(stored) => return Ok(Decided::Answer(SignUpOutcome::Rehash(stored))),
+    };
+    let (user, now) = (&there.user, account.now);
+    let mut writes = Script::default();
+    rehearse_account(&mut writes, sign_up)?;
+    if outcome == SignUpOutcome::Contested {
+        users::contest(&mut writes, user.id, now);
+    }
+    let key = user.email.key().as_str();
+    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), challenge, now);
+    outbox::write(&mut writes, mail, MailKind::Verify, Address::Of(user.id, &user.email), now);
+    audit_events::record_of(&mut writes, repeated(account.event.clone()), user.id)?;
+    Ok(Decided::done(writes, outcome))
+}
+
+fn tell_owner(sign_up: &PendingSignUp, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
+    let PendingSignUp { account, mail, .. } = sign_up;
+    let user = &there.user;
+    let mut writes = Script::default();
+    rehearse_account(&mut writes, sign_up)?;
+    let address =
+        if user.is_banned() { Address::Decoy(user.email.key()) } else { Address::Of(user.id, &user.email) };
+    outbox::write(&mut writes, mail, MailKind::SignUpAttempt, address, account.now);
+    audit_events::record_of(&mut writes, repeated(account.event.clone()), user.id)?;
+    Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
+}
+
+/// Makes the account and takes it back. Its key is no address, and is this rehearsal's alone: rehearsals at the same
+/// time do not wait for each other.
+fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp) -> StoreResult<()> {
+    let PendingSignUp { account, challenge, .. } = sign_up;
+    let key = format!("rehearsal {}", account.id);
+    writes.change(&users::SAVE_POINT, Vec::new());
+    users::insert(writes, account, &key, Pending::Yes)?;
+    request_code::write(writes, &key, Purpose::VerifyEmail, Some(account.id), challenge, account.now);
+    writes.change(&users::TAKE_BACK, Vec::new());
+    Ok(())
+}
+
+/// The event of a sign-up that made no account.
+fn repeated(event: AuditEvent) -> AuditEvent {
+    AuditEvent { kind: AuditKind::SignUpRepeated, ..event }
+}
+
+enum Comparison {
+    Same,
+    Other,
+    NotComparable(PasswordHash),
+}
+
+fn compare(stored: Option<&PasswordHash>, given: Option<&PasswordHash>) -> Comparison {
+    match (stored, given) {
+        (Some(stored), Some(given)) if !stored.is_comparable(given) => {
+            Comparison::NotComparable(stored.clone())
+        }
+        (stored, given) if stored == given => Comparison::Same,
+        _ => Comparison::Other,
+    }
+}

@@ -1,0 +1,51 @@
+//! Unlinking identities from an account.
+
+use latchkey_domain::identity::{ProviderKey, Subject, keeps_a_way_in};
+use latchkey_store::{LinkedIdentity, StoreResult, UnlinkIdentity, UnlinkOutcome};
+
+use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::tables::{audit_events, identities, users};
+
+/// Unlinks an identity, or all of a provider.
+pub(crate) async fn unlink_identity<E: Executor>(
+    engine: &E,
+    request: UnlinkIdentity,
+) -> StoreResult<UnlinkOutcome> {
+    let mut script = Script::default();
+    users::lock_by_id(&mut script, request.user_id);
+    let all = identities::list_of(&mut script, request.user_id);
+    let user = users::find_by_id(&mut script, request.user_id);
+    engine.transact(script, move |results| decide(&request, all, user, results)).await
+}
+
+fn decide(
+    request: &UnlinkIdentity,
+    all: Slot,
+    user: Slot,
+    results: &Results<'_>,
+) -> StoreResult<Decided<UnlinkOutcome>> {
+    let UnlinkIdentity { user_id, provider, subject, offered, event, now } = request;
+    let is_named = |one: &LinkedIdentity| {
+        one.provider == provider.as_str()
+            && subject.as_ref().map(Subject::as_str).is_none_or(|subject| subject == one.subject)
+    };
+    let all = results.list(all, identities::read_linked)?;
+    let (named, left): (Vec<_>, Vec<_>) = all.into_iter().partition(is_named);
+    let Some(account) = users::account(results, user)?.filter(|_| !named.is_empty()) else {
+        return Ok(Decided::Answer(UnlinkOutcome::NotFound));
+    };
+    let left: Vec<_> = left.iter().filter_map(|one| ProviderKey::parse(&one.provider).ok()).collect();
+    if !keeps_a_way_in(account.user.has_password, &left, offered) {
+        return Ok(Decided::Answer(UnlinkOutcome::LastWayIn));
+    }
+    let mut writes = Script::default();
+    for one in named {
+        identities::delete(&mut writes, *user_id, one);
+    }
+    users::touch(&mut writes, *user_id, *now);
+    audit_events::record_of(&mut writes, event.clone(), *user_id)?;
+    let user = users::find_by_id(&mut writes, *user_id);
+    Ok(Decided::write(writes, move |results| {
+        Ok(UnlinkOutcome::Unlinked(Box::new(users::user_that_is(results, user)?)))
+    }))
+}

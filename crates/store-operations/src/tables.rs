@@ -1,0 +1,36 @@
+//! Tables: their columns, their statements, and reading a row of them.
+
+pub(crate) mod audit_events;
+pub(crate) mod codes;
+pub(crate) mod identities;
+pub(crate) mod known_clients;
+pub(crate) mod limit_failures;
+pub(crate) mod link_tokens;
+pub(crate) mod oauth_codes;
+pub(crate) mod oauth_flows;
+pub(crate) mod oauth_providers;
+pub(crate) mod outbox;
+pub mod profiles;
+pub mod purges;
+pub mod sessions;
+pub mod settings;
+pub mod signing_keys;
+pub(crate) mod used_tokens;
+pub(crate) mod users;
+
+use crate::form::Sql;
+
+macro_rules! lists {
+    ($($table:ident)*) => {
+        [$((stringify!($table), $table::ALL)),*]
+    };
+}
+
+/// All statements, each with its table and its name. A test of each engine prepares them.
+pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
+    let lists = lists!(
+        audit_events codes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
+        oauth_providers outbox profiles sessions settings signing_keys used_tokens users
+    );
+    lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
+}

@@ -1,0 +1,116 @@
+//! The table `audit_events`.
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::ids::{EventId, SessionId, UserId};
+use latchkey_store::StoreResult;
+
+use crate::form::{Cells, Script, Slot, Value, object_text, statements, values};
+
+/// The nine columns that [`event_values`] gives and `read_event` reads, in their order.
+macro_rules! event_columns {
+    () => {
+        "id, happened_at, kind, actor, user_id, session_id, address, user_agent, details"
+    };
+}
+/// Writes the event of [`event_values`] if the condition holds. The condition's own parameters begin at `$10`.
+macro_rules! record_event_where {
+    ($condition:expr) => {
+        concat!(
+            "INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details)
+            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE ",
+            $condition
+        )
+    };
+}
+pub(crate) use record_event_where;
+
+statements! {
+    RECORD_EVENT = concat!(
+        "INSERT INTO audit_events (",
+        event_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+    );
+    /// The event's session is the sixth value.
+    RECORD_EVENT_IF_OPENED = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
+    LIST_EVENTS = concat!("SELECT ", event_columns!(), " FROM audit_events ORDER BY id DESC LIMIT $1");
+    LIST_EVENTS_BEFORE = concat!(
+        "SELECT ",
+        event_columns!(),
+        " FROM audit_events WHERE id < $2 ORDER BY id DESC LIMIT $1"
+    );
+}
+
+/// The nine columns of an event, as the first parameters of a statement.
+pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
+    let (address, user_agent) = match event.client {
+        Some(client) => (Some(client.address.to_string()), client.user_agent),
+        None => (None, None),
+    };
+    Ok(values![
+        event.id,
+        event.at,
+        event.kind.as_str(),
+        event.actor.as_str(),
+        event.user_id,
+        event.session_id,
+        address,
+        user_agent,
+        object_text(&event.details)?,
+    ])
+}
+
+/// Writes an event as it is.
+pub(crate) fn record(script: &mut Script, event: AuditEvent) -> StoreResult<()> {
+    script.change(&RECORD_EVENT, event_values(event)?);
+    Ok(())
+}
+
+/// Writes an event about this user and this session, if there is such a session.
+pub(crate) fn record_if_opened(
+    script: &mut Script,
+    event: AuditEvent,
+    user_id: UserId,
+    session_id: SessionId,
+) -> StoreResult<()> {
+    let event = AuditEvent { user_id: Some(user_id), session_id: Some(session_id), ..event };
+    script.change(&RECORD_EVENT_IF_OPENED, event_values(event)?);
+    Ok(())
+}
+
+/// Writes an event about this user.
+pub(crate) fn record_of(script: &mut Script, event: AuditEvent, user_id: UserId) -> StoreResult<()> {
+    record(script, AuditEvent { user_id: Some(user_id), ..event })
+}
+
+/// Writes an event about this user in this session.
+pub(crate) fn record_in(
+    script: &mut Script,
+    event: AuditEvent,
+    user_id: UserId,
+    session_id: SessionId,
+) -> StoreResult<()> {
+    record(script, AuditEvent { user_id: Some(user_id), session_id: Some(session_id), ..event })
+}
+
+/// Reads events before an id (or from the newest), newest first.
+pub(crate) fn list(script: &mut Script, before: Option<EventId>, limit: i64) -> Slot {
+    match before {
+        Some(before) => script.read(&LIST_EVENTS_BEFORE, values![limit, before]),
+        None => script.read(&LIST_EVENTS, values![limit]),
+    }
+}
+
+/// Reads a row of an event.
+pub(crate) fn read_event(cells: &mut Cells<'_>) -> StoreResult<AuditEvent> {
+    cells.of("audit_events");
+    Ok(AuditEvent {
+        id: cells.id("id")?,
+        at: cells.time("happened_at")?,
+        kind: cells.parsed("kind", AuditKind::from_stored)?,
+        actor: cells.parsed("actor", Actor::from_stored)?,
+        user_id: cells.maybe_id("user_id")?,
+        session_id: cells.maybe_id("session_id")?,
+        client: cells.maybe_client()?,
+        details: cells.object("details")?,
+    })
+}

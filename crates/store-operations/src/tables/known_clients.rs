@@ -1,0 +1,39 @@
+//! The table `known_clients`: clients from which an account signed in.
+
+use latchkey_domain::ids::SessionId;
+use latchkey_domain::limits::LimitKey;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::StoreResult;
+
+use crate::form::{Results, Script, Slot, statements, values};
+
+statements! {
+    FIND_KNOWN_CLIENT = "SELECT known_until FROM known_clients WHERE key = $1";
+    SAVE_KNOWN_CLIENT = "
+    INSERT INTO known_clients AS c (key, known_until) VALUES ($1, $2)
+    ON CONFLICT (key) DO UPDATE SET known_until = greatest(c.known_until, excluded.known_until)";
+    SAVE_KNOWN_CLIENT_IF_OPENED = "
+    INSERT INTO known_clients AS c (key, known_until)
+    SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = $3)
+    ON CONFLICT (key) DO UPDATE SET known_until = greatest(c.known_until, excluded.known_until)";
+}
+
+pub(crate) fn find(script: &mut Script, key: &LimitKey) -> Slot {
+    script.read(&FIND_KNOWN_CLIENT, values![key])
+}
+
+/// Tells if the client that was looked for is known at this time.
+pub(crate) fn is_known(results: &Results<'_>, slot: Slot, now: Timestamp) -> StoreResult<bool> {
+    let known_until = results.find(slot, |cells| cells.of("known_clients").time("known_until"))?;
+    Ok(known_until.is_some_and(|until| now < until))
+}
+
+/// Remembers a client; never for a shorter time than before.
+pub(crate) fn save(script: &mut Script, key: &LimitKey, until: Timestamp) {
+    script.change(&SAVE_KNOWN_CLIENT, values![key, until]);
+}
+
+/// The same where this session was opened.
+pub(crate) fn save_if_opened(script: &mut Script, key: &LimitKey, until: Timestamp, session: SessionId) {
+    script.change(&SAVE_KNOWN_CLIENT_IF_OPENED, values![key, until, session]);
+}

@@ -1,0 +1,167 @@
+//! The table `link_tokens`: links of mails, and reset tokens that were exchanged for a code. Which token is good is
+//! decided by [`StoredLink::status`].
+
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{NewToken, StoreResult, StoredLink};
+
+use crate::form::{Cells, Results, Script, Slot, statements, values};
+use crate::tables::profiles::profile_columns;
+use crate::tables::users::{self, Account, account_columns, account_tables};
+
+statements! {
+    CREATE_TOKEN = "
+        INSERT INTO link_tokens (hash, purpose, kind, email_key, user_id, redirect_to, created_at, expires_at, used_at,
+            superseded_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)";
+    LOCK_USER = "
+        SELECT 1 FROM users WHERE id = (SELECT user_id FROM link_tokens WHERE hash = $1) FOR NO KEY UPDATE";
+    FIND_TOKEN = concat!(
+        "SELECT ",
+        account_columns!(),
+        ", t.purpose, t.kind, t.email_key, t.redirect_to, t.expires_at, t.used_at, t.superseded_at
+        FROM link_tokens AS t CROSS JOIN ",
+        account_tables!(),
+        " WHERE t.hash = $1 AND u.id = t.user_id"
+    );
+    FIND_PROFILE = concat!(
+        "SELECT ",
+        profile_columns!(),
+        " FROM profiles AS p JOIN link_tokens AS t ON t.user_id = p.user_id WHERE t.hash = $1"
+    );
+    USE_TOKEN = "UPDATE link_tokens SET used_at = $2 WHERE hash = $1 AND used_at IS NULL";
+    SUPERSEDE_LINKS = "
+        UPDATE link_tokens SET superseded_at = $3
+        WHERE email_key = $1 AND purpose = $2 AND kind = 'link' AND used_at IS NULL AND superseded_at IS NULL
+            AND expires_at > $3";
+    DELETE_ALL_OF = "DELETE FROM link_tokens WHERE user_id = $1";
+    SUPERSEDE_TOKENS_OF = "
+        UPDATE link_tokens SET superseded_at = $3
+        WHERE user_id = $1 AND purpose = $2 AND superseded_at IS NULL AND expires_at > $3";
+    SUPERSEDE_ALL_TOKENS_OF = "
+        UPDATE link_tokens SET superseded_at = $2
+        WHERE user_id = $1 AND used_at IS NULL AND superseded_at IS NULL AND expires_at > $2";
+}
+
+/// The way a token reached its bearer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// In a mail.
+    Link,
+    /// For a code.
+    Exchange,
+}
+
+impl TokenKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Link => "link",
+            Self::Exchange => "exchange",
+        }
+    }
+
+    fn from_stored(text: &str) -> Option<Self> {
+        [Self::Link, Self::Exchange].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// A token that belongs to an account.
+pub(crate) struct Token {
+    pub(crate) account: Account,
+    pub(crate) kind: TokenKind,
+    pub(crate) facts: StoredLink,
+    pub(crate) redirect_to: Option<String>,
+}
+
+/// Writes a link; without a user it is a decoy.
+pub(crate) fn insert_link(
+    writes: &mut Script,
+    key: &str,
+    purpose: Purpose,
+    user_id: Option<UserId>,
+    token: &NewToken,
+    redirect_to: Option<&str>,
+    now: Timestamp,
+) {
+    let kind = TokenKind::Link.as_str();
+    let values = values![&token.hash, purpose, kind, key, user_id, redirect_to, now, token.expires_at];
+    writes.change(&CREATE_TOKEN, values);
+}
+
+/// Writes a reset token that was exchanged for a code.
+pub(crate) fn insert_exchanged(
+    writes: &mut Script,
+    key: &str,
+    user_id: UserId,
+    token: &NewToken,
+    now: Timestamp,
+) {
+    let (purpose, kind) = (Purpose::ResetPassword, TokenKind::Exchange.as_str());
+    let values = values![&token.hash, purpose, kind, key, user_id, None::<&str>, now, token.expires_at];
+    writes.change(&CREATE_TOKEN, values);
+}
+
+/// Locks the user of a token.
+pub(crate) fn lock_user(reads: &mut Script, hash: TokenHash) {
+    reads.read(&LOCK_USER, values![&hash]);
+}
+
+/// Looks for the token of an account, good or not. Decoys are not found.
+pub(crate) fn find_token(reads: &mut Script, hash: TokenHash) -> Slot {
+    reads.read(&FIND_TOKEN, values![&hash])
+}
+
+/// The token that was found, if it is of this purpose.
+pub(crate) fn token(results: &Results<'_>, slot: Slot, purpose: Purpose) -> StoreResult<Option<Token>> {
+    Ok(results.find(slot, read_token)?.filter(|token| token.facts.purpose == purpose))
+}
+
+/// Looks for the profile of a token's user.
+pub(crate) fn find_profile(reads: &mut Script, hash: TokenHash) -> Slot {
+    reads.read(&FIND_PROFILE, values![&hash])
+}
+
+/// Marks the token as used, unless it is so already.
+pub(crate) fn use_token(writes: &mut Script, hash: TokenHash, now: Timestamp) {
+    writes.change(&USE_TOKEN, values![&hash, now]);
+}
+
+/// Ends the live links of an address and purpose.
+pub(crate) fn supersede_links(writes: &mut Script, key: &str, purpose: Purpose, now: Timestamp) {
+    writes.change(&SUPERSEDE_LINKS, values![key, purpose, now]);
+}
+
+/// Ends the live links and exchanged tokens of a user and purpose, used verification links too. Their rows stay, so
+/// that their status can be shown.
+pub(crate) fn supersede_tokens_of(writes: &mut Script, user_id: UserId, purpose: Purpose, now: Timestamp) {
+    writes.change(&SUPERSEDE_TOKENS_OF, values![user_id, purpose, now]);
+}
+
+/// Ends every outstanding link and token of a user. A used verification link is not outstanding.
+pub(crate) fn supersede_all_tokens_of(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    writes.change(&SUPERSEDE_ALL_TOKENS_OF, values![user_id, now]);
+}
+
+/// Deletes all links and tokens of a user.
+pub(crate) fn delete_all_of(writes: &mut Script, user_id: UserId) {
+    writes.change(&DELETE_ALL_OF, values![user_id]);
+}
+
+fn read_token(cells: &mut Cells<'_>) -> StoreResult<Token> {
+    let account = users::read_account(cells)?;
+    cells.of("link_tokens");
+    let purpose = cells.parsed("purpose", Purpose::from_stored)?;
+    let kind = cells.parsed("kind", TokenKind::from_stored)?;
+    let is_its_address = cells.text("email_key")? == account.user.email.key().as_str();
+    let redirect_to = cells.maybe_text("redirect_to")?;
+    let facts = StoredLink {
+        purpose,
+        is_of_account: is_its_address && !account.user.is_banned(),
+        expires_at: cells.time("expires_at")?,
+        used_at: cells.maybe_time("used_at")?,
+        superseded_at: cells.maybe_time("superseded_at")?,
+    };
+    Ok(Token { account, kind, facts, redirect_to })
+}

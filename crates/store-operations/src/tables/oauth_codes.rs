@@ -1,0 +1,71 @@
+//! The table `oauth_codes`: codes for the app, each with the identity that a provider proved.
+
+use latchkey_domain::email::Email;
+use latchkey_domain::identity::{ProvenIdentity, ProviderKey, Subject};
+use latchkey_domain::profile::{AvatarUrl, Name};
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{NewOAuthCode, StoreResult, StoredCode};
+
+use crate::form::{Cells, Script, Slot, statements, values};
+use crate::tables::oauth_flows::read_linker;
+
+statements! {
+    CREATE = "
+    INSERT INTO oauth_codes (code_hash, code_challenge, provider, subject, email, email_verified, name, avatar_url,
+        link_user_id, link_session_id, created_at, expires_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    LOCK = "
+    SELECT code_challenge, expires_at, link_user_id, link_session_id, provider, subject, email, email_verified, name,
+        avatar_url
+    FROM oauth_codes WHERE code_hash = $1 FOR UPDATE";
+    DELETE = "DELETE FROM oauth_codes WHERE code_hash = $1";
+}
+
+/// Writes a new code.
+pub(crate) fn insert(script: &mut Script, code: &NewOAuthCode) {
+    let identity = &code.identity;
+    let values = values![
+        &code.code,
+        &code.code_challenge,
+        identity.provider.as_str(),
+        identity.subject.as_str(),
+        identity.email.as_ref().map(Email::as_typed),
+        identity.email_verified,
+        identity.name.as_str(),
+        identity.avatar_url.as_ref().map(AvatarUrl::as_str),
+        code.linker.map(|linker| linker.user_id),
+        code.linker.map(|linker| linker.session_id),
+        code.created_at,
+        code.expires_at,
+    ];
+    script.change(&CREATE, values);
+}
+
+/// Locks and reads a code.
+pub(crate) fn lock(script: &mut Script, code: &TokenHash) -> Slot {
+    script.read(&LOCK, values![code])
+}
+
+/// Deletes a code.
+pub(crate) fn delete(script: &mut Script, code: &TokenHash) {
+    script.change(&DELETE, values![code]);
+}
+
+/// Reads a row of [`lock`].
+pub(crate) fn read_code(cells: &mut Cells<'_>) -> StoreResult<(StoredCode, ProvenIdentity)> {
+    cells.of("oauth_codes");
+    let stored = StoredCode {
+        code_challenge: cells.hash("code_challenge")?,
+        expires_at: cells.time("expires_at")?,
+        linker: read_linker(cells)?,
+    };
+    let identity = ProvenIdentity {
+        provider: cells.parsed("provider", |text| ProviderKey::parse(text).ok())?,
+        subject: cells.parsed("subject", Subject::parse)?,
+        email: cells.maybe_email("email")?,
+        email_verified: cells.flag("email_verified")?,
+        name: Name::from_stored(cells.text("name")?.to_owned()),
+        avatar_url: cells.maybe_text("avatar_url")?.map(AvatarUrl::from_stored),
+    };
+    Ok((stored, identity))
+}

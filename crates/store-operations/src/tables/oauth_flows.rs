@@ -1,0 +1,83 @@
+//! The table `oauth_flows`: states that travel through a provider.
+
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{Linker, NewFlow, StateOutcome, StoreResult, TakenFlow};
+
+use crate::form::{Cells, Results, Script, Slot, statements, values};
+
+macro_rules! find_flow {
+    () => {
+        "
+    SELECT redirect_to, used_at, provider, code_challenge, sealed, link_user_id, link_session_id, expires_at
+    FROM oauth_flows WHERE state_hash = $1"
+    };
+}
+
+statements! {
+    CREATE = "
+    INSERT INTO oauth_flows (state_hash, provider, code_challenge, redirect_to, sealed, link_user_id, link_session_id,
+        created_at, expires_at, used_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)";
+    FIND = find_flow!();
+    LOCK = concat!(find_flow!(), " FOR UPDATE");
+    USE = "UPDATE oauth_flows SET used_at = $2, sealed = NULL WHERE state_hash = $1";
+}
+
+/// Writes a new flow.
+pub(crate) fn insert(script: &mut Script, flow: &NewFlow) {
+    let values = values![
+        &flow.state,
+        flow.provider.as_str(),
+        &flow.code_challenge,
+        flow.redirect_to.as_str(),
+        flow.sealed.clone(),
+        flow.linker.map(|linker| linker.user_id),
+        flow.linker.map(|linker| linker.session_id),
+        flow.created_at,
+        flow.expires_at,
+    ];
+    script.change(&CREATE, values);
+}
+
+/// Reads the flow of a state.
+pub(crate) fn find(script: &mut Script, state: &TokenHash) -> Slot {
+    script.read(&FIND, values![state])
+}
+
+/// Locks and reads the flow of a state.
+pub(crate) fn lock(script: &mut Script, state: &TokenHash) -> Slot {
+    script.read(&LOCK, values![state])
+}
+
+/// Marks a flow as used and drops its secrets.
+pub(crate) fn mark_used(script: &mut Script, state: &TokenHash, now: Timestamp) {
+    script.change(&USE, values![state, now]);
+}
+
+/// The flow that [`find`] or [`lock`] found.
+pub(crate) fn outcome(results: &Results<'_>, slot: Slot) -> StoreResult<StateOutcome> {
+    Ok(results.find(slot, read_flow)?.unwrap_or(StateOutcome::Unknown))
+}
+
+fn read_flow(cells: &mut Cells<'_>) -> StoreResult<StateOutcome> {
+    let redirect_to = cells.of("oauth_flows").text("redirect_to")?.to_owned();
+    if cells.maybe_time("used_at")?.is_some() {
+        return Ok(StateOutcome::Replayed { redirect_to });
+    }
+    Ok(StateOutcome::Taken(Box::new(TakenFlow {
+        redirect_to,
+        provider: cells.text("provider")?.to_owned(),
+        code_challenge: cells.hash("code_challenge")?,
+        sealed: cells.bytes("sealed")?,
+        linker: read_linker(cells)?,
+        expires_at: cells.time("expires_at")?,
+    })))
+}
+
+/// Reads two columns, `link_user_id` and `link_session_id`.
+pub(crate) fn read_linker(cells: &mut Cells<'_>) -> StoreResult<Option<Linker>> {
+    let user_id = cells.maybe_id("link_user_id")?;
+    let session_id = cells.maybe_id("link_session_id")?;
+    Ok(user_id.zip(session_id).map(|(user_id, session_id)| Linker { user_id, session_id }))
+}

@@ -1,0 +1,158 @@
+//! The table `outbox`. A claim moves a mail's next attempt to the end of its lease, so that "due" is one column.
+
+use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_schedule::DueTerms;
+use latchkey_domain::profile::Name;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{ClaimedMail, Lease, ListedMail, MailKind, MailState, NewMail, Recipient, StoreResult};
+
+use crate::form::{Cells, Script, Slot, statements, values};
+
+/// Leases the oldest mails that are due. The numbers are those of [`DueTerms`]. Mails that another worker is claiming at
+/// this moment are passed over. The list is materialized, so that no plan makes it twice and claims more than its limit.
+macro_rules! claim {
+    ($next_attempt_at:literal) => {
+        concat!(
+            "
+    WITH due AS MATERIALIZED (
+        SELECT m.id FROM outbox AS m
+        WHERE m.state = 'queued' AND (",
+            $next_attempt_at,
+            " <= $1 OR ",
+            $next_attempt_at,
+            " > $5 AND ",
+            $next_attempt_at,
+            " > CASE
+                WHEN m.lease_id IS NOT NULL THEN $6
+                WHEN m.attempts = 0 THEN $5
+                ELSE $5 + least($7 << CAST(least(m.attempts - 1, 16) AS integer), $8) END)
+            AND EXISTS (SELECT 1 FROM users AS u WHERE u.id = m.user_id)
+        ORDER BY m.created_at, m.id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+    )
+    UPDATE outbox AS m SET lease_id = $3, next_attempt_at = $4, attempts = m.attempts + 1 FROM due WHERE m.id = due.id"
+        )
+    };
+}
+
+statements! {
+    CREATE = "
+    INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
+        ended_at, last_error)
+    VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)";
+    /// The plus keeps SQLite from sorting anew what stands in the order of age in the index.
+    CLAIM = claim!("m.next_attempt_at"), claim!("+m.next_attempt_at");
+    /// The end of the lease finds the mails in an index; there is none of leases. The plus keeps SQLite from going
+    /// through the whole queue in the order of age.
+    LIST_CLAIMED = "
+    SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts - 1, m.user_id, u.contested, p.name
+    FROM outbox AS m JOIN users AS u ON u.id = m.user_id LEFT JOIN profiles AS p ON p.user_id = m.user_id
+    WHERE m.state = 'queued' AND m.next_attempt_at = $2 AND m.lease_id = $1
+    ORDER BY +m.created_at, m.id";
+    SETTLE_SENT = "
+    UPDATE outbox SET state = 'sent', payload = NULL, ended_at = $3, lease_id = NULL, last_error = NULL
+    WHERE id = $1 AND lease_id = $2 AND state = 'queued'";
+    SETTLE_RETRY = "
+    UPDATE outbox SET next_attempt_at = $3, lease_id = NULL, last_error = $4
+    WHERE id = $1 AND lease_id = $2 AND state = 'queued'";
+    SETTLE_DEAD = "
+    UPDATE outbox SET state = 'dead', ended_at = $3, lease_id = NULL, last_error = $4
+    WHERE id = $1 AND lease_id = $2 AND state = 'queued'";
+    NEXT_DUE = "
+    SELECT next_attempt_at FROM outbox WHERE state = 'queued' ORDER BY next_attempt_at LIMIT 1";
+    LIST = "
+    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, last_error FROM outbox
+    WHERE state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $1";
+    LIST_IN = "
+    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, last_error FROM outbox
+    WHERE state = $2 AND state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $1";
+    RETRY = "
+    UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $2, ended_at = NULL
+    WHERE id = $1 AND state = 'dead'";
+    RETRY_ALL = "
+    UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $1, ended_at = NULL WHERE state = 'dead'";
+    DELETE_ALL_OF = "DELETE FROM outbox WHERE user_id = $1";
+}
+
+/// Recipient of a new mail.
+#[derive(Clone, Copy)]
+pub(crate) enum Address<'a> {
+    /// A user.
+    Of(UserId, &'a Email),
+    /// Nobody: the mail only costs what a real one costs.
+    Decoy(&'a EmailKey),
+}
+
+impl Address<'_> {
+    /// The user, if it is one.
+    pub(crate) const fn user_id(self) -> Option<UserId> {
+        match self {
+            Self::Of(user_id, _) => Some(user_id),
+            Self::Decoy(_) => None,
+        }
+    }
+}
+
+/// Writes a mail, due at once.
+pub(crate) fn write(
+    writes: &mut Script,
+    mail: &NewMail,
+    kind: MailKind,
+    address: Address<'_>,
+    now: Timestamp,
+) {
+    let (state, email) = match address {
+        Address::Of(_, email) => (MailState::Queued, email.as_typed()),
+        Address::Decoy(key) => (MailState::Decoy, key.as_str()),
+    };
+    let sealed = mail.sealed.as_slice();
+    let values = values![mail.id, kind.as_str(), state.as_str(), address.user_id(), email, sealed, now];
+    writes.change(&CREATE, values);
+}
+
+/// Leases the oldest mails that are due.
+pub(crate) fn claim(writes: &mut Script, lease: Lease, due: &DueTerms, limit: u32) {
+    let values =
+        values![due.now, limit, lease.id, lease.until, due.new, due.leased, due.first_ms, due.longest_ms];
+    writes.change(&CLAIM, values);
+}
+
+/// Reads the mails under a lease, oldest first.
+pub(crate) fn list_claimed(script: &mut Script, lease: Lease) -> Slot {
+    script.read(&LIST_CLAIMED, values![lease.id, lease.until])
+}
+
+/// Deletes the mails of a user.
+pub(crate) fn delete_all_of(writes: &mut Script, user_id: UserId) {
+    writes.change(&DELETE_ALL_OF, values![user_id]);
+}
+
+/// Reads a row of [`list_claimed`].
+pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
+    let id = cells.of("outbox").id("id")?;
+    let kind = cells.parsed("kind", MailKind::from_stored)?;
+    let email = cells.email("email")?;
+    let sealed = cells.bytes("payload")?;
+    let created_at = cells.time("created_at")?;
+    let attempts = cells.count("attempts")?;
+    let user_id = cells.id("user_id")?;
+    let is_contested = cells.of("users").flag("contested")?;
+    let name = cells.of("profiles").maybe_text("name")?.map(Name::from_stored);
+    let recipient = Recipient { user_id, email, name, is_contested };
+    Ok(ClaimedMail { id, kind, recipient, sealed, created_at, attempts })
+}
+
+/// Reads a row of [`LIST`].
+pub(crate) fn read_listed(cells: &mut Cells<'_>) -> StoreResult<ListedMail> {
+    cells.of("outbox");
+    Ok(ListedMail {
+        id: cells.id("id")?,
+        kind: cells.parsed("kind", MailKind::from_stored)?,
+        email: cells.email("email")?,
+        state: cells.parsed("state", MailState::from_stored)?,
+        attempts: cells.count("attempts")?,
+        created_at: cells.time("created_at")?,
+        next_attempt_at: cells.time("next_attempt_at")?,
+        last_error: cells.maybe_text("last_error")?,
+    })
+}

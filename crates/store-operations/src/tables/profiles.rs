@@ -1,0 +1,193 @@
+//! The table `profiles`. Its writes go through [`crate::form::ProfileWrite`]: engines keep their search up to date
+//! with them.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, Username};
+use latchkey_domain::search::SearchText;
+use latchkey_store::StoreResult;
+
+use super::audit_events::{event_values, record_event_where};
+use super::users::key_or_any;
+use crate::form::{Cells, Results, Script, Slot, Value, clean, object_text, statements, values};
+
+/// The columns that [`read_profile`] reads, in its order.
+#[macro_export]
+macro_rules! profile_columns {
+    () => {
+        "p.id, p.user_id, p.name, p.username, p.avatar_url, p.bio, p.metadata, p.custom, p.created_at, p.updated_at,
+        p.version"
+    };
+}
+pub(crate) use crate::profile_columns;
+
+macro_rules! create {
+    ($more_columns:literal, $more_values:literal) => {
+        concat!(
+            "INSERT INTO profiles (id, user_id, created_at, updated_at, version, searchable, folded_name,
+                folded_username, folded_bio, name, username, avatar_url, bio, metadata, custom",
+            $more_columns,
+            ") VALUES ($1, $2, $3, $4, $5, (SELECT banned_at IS NULL AND NOT pending FROM users WHERE id = $2), $6, $7,
+                $8, $9, $10, $11, $12, $13, $14",
+            $more_values,
+            ")"
+        )
+    };
+}
+macro_rules! save {
+    ($more:literal) => {
+        concat!(
+            "UPDATE profiles SET updated_at = $2, version = $3, folded_name = $4, folded_username = $5, folded_bio = $6,
+                name = $7, username = $8, avatar_url = $9, bio = $10, metadata = $11, custom = $12",
+            $more,
+            " WHERE user_id = $1"
+        )
+    };
+}
+
+statements! {
+    /// The profile of a user.
+    FIND = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
+    /// The profile of the user of an address; where there is none, another one.
+    FIND_BY_KEY_OR_ANY =
+        concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
+    /// A new profile, of [`create_values`]. Search finds it unless its user is banned or pending.
+    CREATE = create!("", "");
+    /// An existing profile, of [`save_values`].
+    SAVE = save!("");
+    /// An existing profile without the texts that search compares, of [`save_unsearched_values`].
+    SAVE_UNSEARCHED = "
+        UPDATE profiles SET updated_at = $2, version = $3, avatar_url = $4, metadata = $5, custom = $6
+        WHERE user_id = $1";
+    /// Lets search find the user's profile, or not, by the user's row.
+    SHOW_OR_HIDE = "
+        UPDATE profiles SET searchable = (SELECT banned_at IS NULL AND NOT pending FROM users WHERE id = $1)
+        WHERE user_id = $1";
+    /// Another user's profile with a username.
+    FIND_USERNAME = "SELECT 1 FROM profiles WHERE username = $1 AND user_id <> $2";
+    /// Deletes a user's profile.
+    DELETE = "DELETE FROM profiles WHERE user_id = $1";
+    /// Goes before [`DELETE`], which makes its condition false.
+    RECORD_DELETION = record_event_where!("EXISTS (SELECT 1 FROM profiles WHERE user_id = $10)");
+}
+
+/// [`CREATE`] with a column that PostgreSQL alone has, after the values of [`create_values`].
+pub const CREATE_WITH_TRIGRAMS: &str = create!(", trigrams", ", $15");
+/// [`SAVE`] with a column that PostgreSQL alone has, after the values of [`save_values`].
+pub const SAVE_WITH_TRIGRAMS: &str = save!(", trigrams = $13");
+
+/// Reads the profile of a user.
+pub(crate) fn find_by_user(script: &mut Script, user_id: UserId) -> Slot {
+    script.read(&FIND, values![user_id])
+}
+
+/// Reads the profile of the user of an address, at the same cost whether or not there is one: where there is none,
+/// another profile is read in its stead, and [`profile_of`] drops it.
+pub(crate) fn find_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) -> Slot {
+    script.read(&FIND_BY_KEY_OR_ANY, values![email])
+}
+
+/// Looks for another user with the username.
+pub(crate) fn find_username(script: &mut Script, username: &Username, user_id: UserId) -> Slot {
+    script.read(&FIND_USERNAME, values![username.as_str(), user_id])
+}
+
+/// The profile that was found.
+pub(crate) fn profile(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Profile>> {
+    results.find(slot, read_profile)
+}
+
+/// The profile that was found, if it is this user's.
+pub(crate) fn profile_of(results: &Results<'_>, slot: Slot, user_id: UserId) -> StoreResult<Option<Profile>> {
+    Ok(profile(results, slot)?.filter(|profile| profile.user_id == user_id))
+}
+
+/// Lets search find the user's profile, or not, by the user's row.
+pub(crate) fn show_or_hide(writes: &mut Script, user_id: UserId) {
+    writes.change(&SHOW_OR_HIDE, values![user_id]);
+}
+
+/// Deletes the user's profile, and writes the event if there is one. The user is locked before, so that both see the
+/// same. The rows affected tell whether there was a profile.
+pub(crate) fn delete_and_record(
+    writes: &mut Script,
+    user_id: UserId,
+    event: AuditEvent,
+) -> StoreResult<Slot> {
+    let mut values = event_values(AuditEvent { user_id: Some(user_id), ..event })?;
+    values.extend(values![user_id]);
+    writes.change(&RECORD_DELETION, values);
+    Ok(writes.change(&DELETE, values![user_id]))
+}
+
+/// The texts that search compares.
+#[must_use]
+pub fn searched_text(profile: &Profile) -> SearchText {
+    let username = profile.username.as_ref().map(Username::as_str);
+    let bio = profile.bio.as_ref().map(Bio::as_str);
+    let text = SearchText::of(profile.name.as_str(), username, bio);
+    SearchText { name: clean(text.name), username: clean(text.username), bio: clean(text.bio) }
+}
+
+/// The parameters of [`CREATE`].
+pub fn create_values(profile: &Profile) -> StoreResult<Vec<Value>> {
+    let mut values =
+        values![profile.id, profile.user_id, profile.created_at, profile.updated_at, profile.version];
+    values.reserve_exact(10);
+    values.extend(text_values(profile)?);
+    Ok(values)
+}
+
+/// The parameters of [`SAVE`].
+pub fn save_values(profile: &Profile) -> StoreResult<Vec<Value>> {
+    let mut values = values![profile.user_id, profile.updated_at, profile.version];
+    values.reserve_exact(10);
+    values.extend(text_values(profile)?);
+    Ok(values)
+}
+
+fn text_values(profile: &Profile) -> StoreResult<[Value; 9]> {
+    let searched = searched_text(profile);
+    Ok([
+        searched.name.into(),
+        searched.username.into(),
+        searched.bio.into(),
+        profile.name.as_str().into(),
+        profile.username.as_ref().map(Username::as_str).into(),
+        profile.avatar_url.as_ref().map(AvatarUrl::as_str).into(),
+        profile.bio.as_ref().map(Bio::as_str).into(),
+        object_text(profile.metadata.as_map())?.into(),
+        object_text(&profile.custom)?.into(),
+    ])
+}
+
+/// The parameters of [`SAVE_UNSEARCHED`].
+pub fn save_unsearched_values(profile: &Profile) -> StoreResult<Vec<Value>> {
+    Ok(values![
+        profile.user_id,
+        profile.updated_at,
+        profile.version,
+        profile.avatar_url.as_ref().map(AvatarUrl::as_str),
+        object_text(profile.metadata.as_map())?,
+        object_text(&profile.custom)?,
+    ])
+}
+
+/// Reads the [`profile_columns`] that come next.
+pub fn read_profile(cells: &mut Cells<'_>) -> StoreResult<Profile> {
+    let cells = cells.of("profiles");
+    Ok(Profile {
+        id: cells.id("id")?,
+        user_id: cells.id("user_id")?,
+        name: Name::from_stored(cells.text("name")?.to_owned()),
+        username: cells.maybe_text("username")?.map(Username::from_stored),
+        avatar_url: cells.maybe_text("avatar_url")?.map(AvatarUrl::from_stored),
+        bio: cells.maybe_text("bio")?.map(Bio::from_stored),
+        metadata: Metadata::from_stored(cells.object("metadata")?),
+        custom: cells.object("custom")?,
+        created_at: cells.time("created_at")?,
+        updated_at: cells.time("updated_at")?,
+        version: cells.int("version")?,
+    })
+}

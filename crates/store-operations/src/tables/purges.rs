@@ -1,0 +1,62 @@
+//! Rows that are past their use: which ones, and those first that have waited longest.
+
+use std::time::Duration;
+
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END};
+
+/// Rows of a table that go once a time is past.
+pub struct PurgedRows {
+    /// The table.
+    pub table: &'static str,
+    /// Its key.
+    pub key: &'static str,
+    /// The rows; `$1` is the time up to which they go, in milliseconds.
+    pub condition: &'static str,
+    /// Their order. An index has it.
+    pub age: &'static str,
+    /// The time that they are kept for after it.
+    pub kept: Duration,
+}
+
+const NO_LONGER: Duration = Duration::ZERO;
+const SESSION_END: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at))";
+const SESSION_ENDED: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) <= $1";
+
+/// All of them. Each is counted by a purge.
+pub const PURGED: [PurgedRows; 12] = [
+    expired("codes", "email_key, purpose", NO_LONGER),
+    rows("code_budgets", "email_key, purpose", "ends_at <= $1", "ends_at", NO_LONGER),
+    expired("link_tokens", "hash", KEPT_AFTER_END),
+    rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", KEPT_AFTER_END),
+    rows("outbox", "id", "state = 'decoy' AND created_at <= $1", "created_at", DECOYS_KEPT),
+    rows("sessions", "id", SESSION_ENDED, SESSION_END, KEPT_AFTER_END),
+    expired("oauth_flows", "state_hash", FLOWS_KEPT),
+    expired("oauth_codes", "code_hash", NO_LONGER),
+    expired("oauth_used_tokens", "hash", NO_LONGER),
+    rows("limit_buckets", "key", "full_at <= $1", "full_at", NO_LONGER),
+    rows("limit_failures", "key", "remembered_until < $1", "remembered_until", NO_LONGER),
+    rows("known_clients", "key", "known_until <= $1", "known_until", NO_LONGER),
+];
+
+const fn expired(table: &'static str, key: &'static str, kept: Duration) -> PurgedRows {
+    rows(table, key, "expires_at <= $1", "expires_at", kept)
+}
+
+const fn rows(
+    table: &'static str,
+    key: &'static str,
+    condition: &'static str,
+    age: &'static str,
+    kept: Duration,
+) -> PurgedRows {
+    PurgedRows { table, key, condition, age, kept }
+}
+
+impl PurgedRows {
+    /// The time up to which rows go now.
+    #[must_use]
+    pub fn until(&self, now: Timestamp) -> Timestamp {
+        now.minus(self.kept)
+    }
+}

@@ -1,0 +1,365 @@
+//! The table `sessions`: sessions, and the state of their refresh tokens.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::limits::LimitKey;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::refresh::{RefreshState, Retired};
+use latchkey_domain::session::{AuthMethod, NewSession, Session};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+use latchkey_store::{LiveSession, OwnProfile, RefreshSession, SignInGuard, StoreResult};
+
+use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
+use crate::tables::audit_events::{event_values, record_event_where};
+use crate::tables::profiles::{self, profile_columns};
+use crate::tables::users::{self, account_columns, account_tables};
+
+/// The columns that [`read_session`] reads, in its order.
+macro_rules! session_columns {
+    () => {
+        "s.id, s.user_id, s.created_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at, s.method,
+        s.address, s.user_agent"
+    };
+}
+/// Sessions `s` that live at the moment of a parameter.
+#[macro_export]
+macro_rules! living {
+    ($now:literal) => {
+        concat!("s.ended_at IS NULL AND s.idle_expires_at > ", $now, " AND s.absolute_expires_at > ", $now)
+    };
+}
+/// Ends the living sessions of the first parameter's user at the moment of the second.
+macro_rules! end_where {
+    ($which:literal) => {
+        concat!(
+            "UPDATE sessions AS s SET ended_at = $2, sealed_successor = NULL, sealed_until = NULL
+            WHERE s.user_id = $1 AND ",
+            $which,
+            living!("$2")
+        )
+    };
+}
+/// Writes an event if the tenth parameter's user has such a session that lives at the moment of the eleventh.
+macro_rules! record_end_where {
+    ($which:literal) => {
+        record_event_where!(concat!(
+            "EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = $10 AND ",
+            $which,
+            living!("$11"),
+            ")"
+        ))
+    };
+}
+
+statements! {
+    /// A new session.
+    OPEN_SESSION = "
+        INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
+            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
+        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL)";
+    /// A new session in the plain case of a sign-in. The rule of [`latchkey_domain::guess_guard::limited`], but for a
+    /// clock that stepped back.
+    OPEN_SESSION_PLAINLY = "
+        INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
+            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
+        SELECT $1, u.id, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL
+        FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $12
+        WHERE u.id = $2 AND u.banned_at IS NULL
+            AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $13 AND blocked_until > $8)
+            AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $14 AND failures >= $15 AND since >= $16)
+                OR EXISTS (SELECT 1 FROM known_clients WHERE key = $17 AND known_until > $8))";
+    /// Lets search find the profile of a pending user for whom a session was opened.
+    SHOW_IF_OPENED = "
+        UPDATE profiles SET searchable = TRUE
+        WHERE user_id = $1 AND EXISTS (SELECT 1 FROM users WHERE id = $1 AND pending)
+            AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)";
+    /// Ends that the user is pending, if this session was opened.
+    PEND_NO_MORE_IF_OPENED = "
+        UPDATE users SET pending = FALSE, updated_at = greatest(updated_at, $2)
+        WHERE id = $1 AND pending AND EXISTS (SELECT 1 FROM sessions WHERE id = $3)";
+    /// A session that lives, with its user.
+    FIND_LIVE = concat!(
+        "SELECT ",
+        account_columns!(),
+        ", ",
+        session_columns!(),
+        " FROM sessions AS s CROSS JOIN ",
+        account_tables!(),
+        " WHERE s.id = $1 AND u.id = s.user_id AND u.banned_at IS NULL AND ",
+        living!("$2")
+    );
+    /// The user of a session that lives.
+    FIND_OWNER = concat!(
+        "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
+        WHERE s.id = $1 AND u.banned_at IS NULL AND ",
+        living!("$2")
+    );
+    /// A live session whose user has an address.
+    FIND_LIVE_OF_ADDRESS = concat!(
+        "SELECT 1 FROM sessions AS s JOIN users AS u ON u.id = s.user_id
+        WHERE s.id = $1 AND u.email_key = $3 AND u.banned_at IS NULL AND ",
+        living!("$2")
+    );
+    /// The user of a session that lives, and that user's profile.
+    FIND_OWN_PROFILE = concat!(
+        "SELECT s.user_id, ",
+        profile_columns!(),
+        " FROM sessions AS s JOIN users AS u ON u.id = s.user_id LEFT JOIN profiles AS p ON p.user_id = s.user_id
+        WHERE s.id = $1 AND u.banned_at IS NULL AND ",
+        living!("$2")
+    );
+    /// The living sessions of a user, newest first.
+    LIST_LIVE = concat!(
+        "SELECT ",
+        session_columns!(),
+        " FROM sessions AS s WHERE s.user_id = $1 AND ",
+        living!("$2"),
+        " ORDER BY s.created_at DESC, s.id DESC LIMIT $3"
+    );
+    /// Locks a session.
+    LOCK_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR NO KEY UPDATE";
+    /// Locks the living sessions of a user but one.
+    LOCK_OTHERS = concat!(
+        "SELECT 1 FROM sessions AS s WHERE s.user_id = $1 AND s.id <> $3 AND ",
+        living!("$2"),
+        " FOR NO KEY UPDATE"
+    );
+    /// Ends the living sessions of a user.
+    END_ALL = end_where!("");
+    /// Ends a living session of a user.
+    END_OWN = end_where!("s.id = $3 AND ");
+    /// Ends the living sessions of a user but one.
+    END_OTHERS = end_where!("s.id <> $3 AND ");
+    /// The event of an end, if the session lives.
+    RECORD_END_OF_OWN = record_end_where!("s.id = $12 AND ");
+    /// The event of an end, if others than this session live.
+    RECORD_END_OF_OTHERS = record_end_where!("s.id <> $12 AND ");
+    /// Locks the session of a refresh token's family alone: a transaction that bans or deletes its user waits for it
+    /// before the session ends.
+    LOCK_BY_FAMILY = "SELECT 1 FROM sessions WHERE family_hash = $1 FOR NO KEY UPDATE";
+    /// The session of a refresh token's family, living or not, with its user and its tokens.
+    FIND_BY_FAMILY = concat!(
+        "SELECT ",
+        account_columns!(),
+        ", ",
+        session_columns!(),
+        ", s.current_hash, s.retired, s.ended_at, s.sealed_successor FROM sessions AS s CROSS JOIN ",
+        account_tables!(),
+        " WHERE s.family_hash = $1 AND u.id = s.user_id"
+    );
+    /// Replaces the current refresh token.
+    ROTATE = "
+        UPDATE sessions SET current_hash = $2, retired = $3, sealed_successor = $4, sealed_until = $5,
+            idle_expires_at = $6, last_seen_at = $7, address = $8, user_agent = $9
+        WHERE id = $1";
+}
+
+/// A session, living or not, with its user and the state of its refresh tokens.
+pub(crate) struct RefreshableSession {
+    pub(crate) user: User,
+    pub(crate) session: Session,
+    pub(crate) state: RefreshState,
+    /// The current refresh token, sealed under the one before; wiped some time after the grace.
+    pub(crate) sealed_successor: Option<Vec<u8>>,
+}
+
+/// Finds a session that lives, with its user.
+pub(crate) fn find_live(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
+    script.read(&FIND_LIVE, values![id, now])
+}
+
+/// Finds the user of a session that lives, and that user's profile.
+pub(crate) fn find_own_profile(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
+    script.read(&FIND_OWN_PROFILE, values![id, now])
+}
+
+/// Lists the living sessions of a user, newest first.
+pub(crate) fn list_live(script: &mut Script, user_id: UserId, now: Timestamp, limit: u32) -> Slot {
+    script.read(&LIST_LIVE, values![user_id, now, limit])
+}
+
+/// Finds the user of a session that lives.
+pub(crate) fn find_owner(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
+    script.read(&FIND_OWNER, values![id, now])
+}
+
+/// The user that [`find_owner`] found.
+pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<UserId>> {
+    results.find(slot, |cells| cells.of("sessions").id("user_id"))
+}
+
+/// Writes a new session.
+pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
+    writes.change(&OPEN_SESSION, new_values(user_id, session));
+}
+
+/// Writes a new session in the plain case of a sign-in: the user is not banned, the password is the one that was
+/// checked, and no failures forbid it. Then the account is no longer pending. The rows affected tell whether the
+/// session was written.
+pub(crate) fn open_plainly(
+    writes: &mut Script,
+    user_id: UserId,
+    session: &NewSession,
+    checked: &PasswordHash,
+    guard: Option<&SignInGuard>,
+) -> Slot {
+    let now = session.created_at;
+    let key = |key: Option<&LimitKey>| Value::Bytes(key.map(|key| key.as_bytes().to_vec()));
+    let policy = guard.map(|guard| guard.account_policy);
+    let mut values = new_values(user_id, session);
+    values.extend(values![
+        checked.as_str(),
+        key(guard.map(|guard| &guard.pair)),
+        key(guard.map(|guard| &guard.account)),
+        policy.map_or(u32::MAX, |policy| policy.threshold),
+        policy.map_or(now, |policy| now.minus(policy.window)),
+        key(guard.map(|guard| &guard.known_client)),
+    ]);
+    let opened = writes.change(&OPEN_SESSION_PLAINLY, values);
+    // Only a pending user's profile is shown, so the profile goes first.
+    writes.change(&SHOW_IF_OPENED, values![user_id, session.id]);
+    writes.change(&PEND_NO_MORE_IF_OPENED, values![user_id, now, session.id]);
+    opened
+}
+
+fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
+    values![
+        session.id,
+        user_id,
+        &session.family,
+        &session.refresh,
+        session.method.as_str(),
+        session.client.address.to_string(),
+        session.client.user_agent.clone(),
+        session.created_at,
+        session.idle_expires_at,
+        session.absolute_expires_at,
+        Vec::new(), // no retired tokens
+    ]
+}
+
+/// Locks a session.
+pub(crate) fn lock(script: &mut Script, id: SessionId) {
+    script.read(&LOCK_SESSION, values![id]);
+}
+
+/// Locks the living sessions of the user but one. The user is locked before.
+pub(crate) fn lock_others(script: &mut Script, user_id: UserId, kept: SessionId, now: Timestamp) {
+    script.read(&LOCK_OTHERS, values![user_id, now, kept]);
+}
+
+/// Ends a session of the user if it lives, and writes the event in that case. The session is locked before, so that
+/// both see the same. The rows affected are the sessions that ended.
+pub(crate) fn end_own_and_record(
+    writes: &mut Script,
+    user_id: UserId,
+    id: SessionId,
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<Slot> {
+    writes.change(&RECORD_END_OF_OWN, end_values(user_id, id, event, now)?);
+    Ok(writes.change(&END_OWN, values![user_id, now, id]))
+}
+
+/// Ends the living sessions of the user but one, and writes the event if there are any. They are locked before.
+pub(crate) fn end_others_and_record(
+    writes: &mut Script,
+    user_id: UserId,
+    kept: SessionId,
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<Slot> {
+    writes.change(&RECORD_END_OF_OTHERS, end_values(user_id, kept, event, now)?);
+    Ok(end_others(writes, user_id, kept, now))
+}
+
+fn end_values(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp) -> StoreResult<Vec<Value>> {
+    let event = AuditEvent { user_id: Some(user_id), session_id: Some(id), ..event };
+    let mut values = event_values(event)?;
+    values.extend(values![user_id, now, id]);
+    Ok(values)
+}
+
+/// Ends the living sessions of the user but one.
+pub(crate) fn end_others(writes: &mut Script, user_id: UserId, kept: SessionId, now: Timestamp) -> Slot {
+    writes.change(&END_OTHERS, values![user_id, now, kept])
+}
+
+/// Ends all living sessions of the user.
+pub(crate) fn end_all_of(writes: &mut Script, user_id: UserId, now: Timestamp) -> Slot {
+    writes.change(&END_ALL, values![user_id, now])
+}
+
+/// Finds the session of a refresh token's family, living or not.
+pub(crate) fn find_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
+    reads.read(&FIND_BY_FAMILY, values![family])
+}
+
+/// Locks the session of a refresh token's family and finds it.
+pub(crate) fn lock_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
+    reads.read(&LOCK_BY_FAMILY, values![family]);
+    find_by_family(reads, family)
+}
+
+/// Replaces the current refresh token of a session by the offered one.
+pub(crate) fn rotate(writes: &mut Script, id: SessionId, retired: &[Retired], refresh: &RefreshSession) {
+    let values = values![
+        id,
+        &refresh.successor,
+        Retired::encode_all(retired),
+        refresh.sealed_successor.clone(),
+        refresh.now.plus(refresh.grace),
+        refresh.idle_expires_at,
+        refresh.now,
+        refresh.client.address.to_string(),
+        refresh.client.user_agent.clone(),
+    ];
+    writes.change(&ROTATE, values);
+}
+
+/// Reads a row of [`FIND_LIVE`].
+pub(crate) fn read_live(cells: &mut Cells<'_>) -> StoreResult<LiveSession> {
+    let user = users::read_account(cells)?.user;
+    Ok(LiveSession { session: read_session(cells)?, user })
+}
+
+/// Reads a row of [`FIND_OWN_PROFILE`].
+pub(crate) fn read_own_profile(cells: &mut Cells<'_>) -> StoreResult<OwnProfile> {
+    let user_id = cells.of("sessions").id("user_id")?;
+    let profile = if cells.is_null() { None } else { Some(Box::new(profiles::read_profile(cells)?)) };
+    Ok(OwnProfile { user_id, profile })
+}
+
+/// Reads the [`session_columns`] that come next.
+pub(crate) fn read_session(cells: &mut Cells<'_>) -> StoreResult<Session> {
+    Ok(Session {
+        id: cells.of("sessions").id("id")?,
+        user_id: cells.id("user_id")?,
+        created_at: cells.time("created_at")?,
+        last_seen_at: cells.time("last_seen_at")?,
+        idle_expires_at: cells.time("idle_expires_at")?,
+        absolute_expires_at: cells.time("absolute_expires_at")?,
+        method: cells.parsed("method", AuthMethod::from_stored)?,
+        client: cells.client()?,
+    })
+}
+
+/// Reads a row of [`FIND_BY_FAMILY`].
+pub(crate) fn read_refreshable(cells: &mut Cells<'_>) -> StoreResult<RefreshableSession> {
+    let user = users::read_account(cells)?.user;
+    let session = read_session(cells)?;
+    let current = cells.hash("current_hash")?;
+    let retired = Retired::decode_all(&cells.bytes("retired")?).ok_or_else(|| cells.corrupt("retired"))?;
+    let ended_at = cells.maybe_time("ended_at")?;
+    let sealed_successor = cells.maybe_bytes("sealed_successor")?;
+    let state = RefreshState {
+        current,
+        retired,
+        idle_expires_at: session.idle_expires_at,
+        absolute_expires_at: session.absolute_expires_at,
+        ended_at,
+    };
+    Ok(RefreshableSession { user, session, state, sealed_successor })
+}

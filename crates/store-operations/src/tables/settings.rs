@@ -1,0 +1,60 @@
+//! The tables `settings` and `shared_version`. The version tells other instances of a change.
+
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{SettingChange, StoreError, StoreResult, StoredSettings};
+
+use crate::form::{Results, Script, Slot, statements, values};
+
+statements! {
+    /// The version and the values, in one statement: they are of one moment.
+    LIST = "
+    SELECT s.key, s.value, v.version
+    FROM shared_version AS v LEFT JOIN settings AS s ON TRUE
+    WHERE v.id = 1 ORDER BY s.key";
+    SAVE = "
+    INSERT INTO settings (key, value, updated_at) VALUES ($1, $2, $3)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
+    DELETE = "DELETE FROM settings WHERE key = $1";
+    FIND_VERSION = "SELECT version FROM shared_version WHERE id = 1";
+    LOCK_VERSION = "SELECT version FROM shared_version WHERE id = 1 FOR UPDATE";
+    GROW_VERSION = "UPDATE shared_version SET version = version + 1 WHERE id = 1";
+}
+
+/// Tells other instances that settings or keys changed.
+pub(crate) fn grow_version(writes: &mut Script) {
+    writes.change(&GROW_VERSION, Vec::new());
+}
+
+/// Makes changes of settings and keys take turns.
+pub(crate) fn lock_version(reads: &mut Script) {
+    reads.read(&LOCK_VERSION, Vec::new());
+}
+
+/// Writes or deletes a setting.
+pub(crate) fn save(writes: &mut Script, change: &SettingChange, now: Timestamp) {
+    match &change.value {
+        Some(value) => writes.change(&SAVE, values![change.key.as_str(), value.to_string(), now]),
+        None => writes.change(&DELETE, values![change.key.as_str()]),
+    };
+}
+
+/// The settings that [`LIST`] found.
+pub fn settings(results: &Results<'_>, slot: Slot) -> StoreResult<StoredSettings> {
+    let mut settings = StoredSettings::default();
+    results.list(slot, |cells| {
+        if let Some(key) = cells.of("settings").maybe_text("key")? {
+            settings.values.push((key, cells.json("value")?));
+        } else {
+            cells.maybe_text("value")?;
+        }
+        settings.version = cells.of("shared_version").int("version")?;
+        Ok(())
+    })?;
+    Ok(settings)
+}
+
+/// The version that [`FIND_VERSION`] found.
+pub(crate) fn version(results: &Results<'_>, slot: Slot) -> StoreResult<i64> {
+    let version = results.find(slot, |cells| cells.of("shared_version").int("version"))?;
+    version.ok_or(StoreError::Corrupt { table: "shared_version", column: "version" })
+}

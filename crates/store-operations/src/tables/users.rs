@@ -1,0 +1,341 @@
+//! The tables `users` and `credentials`.
+
+use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::ids::UserId;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::{AvatarUrl, Name};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::{AppMetadata, User, UserProfile};
+use latchkey_store::{NewAccount, StoreError, StoreResult, UserPosition};
+
+use crate::form::{Cells, Results, Script, Slot, object_text, statements, values};
+
+/// Columns of [`read_account`], in its order.
+macro_rules! account_columns {
+    () => {
+        "u.id, u.email, u.email_verified, u.first_verified_at, u.pending, u.contested, u.banned_at, u.metadata,
+        u.created_at, u.updated_at, c.data,
+        (SELECT string_agg(i.provider, ' ') FROM identities AS i WHERE i.user_id = u.id),
+        p.user_id IS NOT NULL, p.name, p.avatar_url"
+    };
+}
+/// Tables of [`account_columns`].
+macro_rules! account_tables {
+    () => {
+        "users AS u
+        LEFT JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password'
+        LEFT JOIN profiles AS p ON p.user_id = u.id"
+    };
+}
+/// The id of the user of an address; where there is none, another one's, so that both cost the same.
+macro_rules! key_or_any {
+    () => {
+        "coalesce((SELECT id FROM users WHERE email_key = $1), (SELECT id FROM users ORDER BY id DESC LIMIT 1))"
+    };
+}
+pub(crate) use {account_columns, account_tables, key_or_any};
+
+/// The condition of a search by an admin: a text in lower case, and the id that it may be. `lower` turns ASCII alone:
+/// in PostgreSQL by the columns' collation.
+macro_rules! is_found {
+    () => {
+        "(u.id = $2 OR strpos(lower(u.email), $1) > 0 OR strpos(u.email_key, $1) > 0
+            OR strpos(lower(p.name), $1) > 0)"
+    };
+}
+/// A page of users, newest first.
+macro_rules! list_users {
+    ($condition:expr, $limit:literal) => {
+        concat!(
+            "SELECT ",
+            account_columns!(),
+            " FROM ",
+            account_tables!(),
+            $condition,
+            " ORDER BY u.created_at DESC, u.id DESC LIMIT ",
+            $limit
+        )
+    };
+}
+
+statements! {
+    /// The account of an id.
+    FIND_BY_ID = concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = $1");
+    /// The account of an address.
+    FIND_BY_KEY = concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.email_key = $1");
+    /// The same, or another one.
+    FIND_BY_KEY_OR_ANY =
+        concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = ", key_or_any!());
+    /// Another user with the address.
+    FIND_OTHER_OWNER = "SELECT 1 FROM users WHERE email_key = $1 AND id <> $2";
+    LOCK_BY_ID = "SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE";
+    LOCK_BY_KEY = "SELECT 1 FROM users WHERE email_key = $1 FOR NO KEY UPDATE";
+    /// Locks a row that is everybody's where no user was locked, in a mode that blocks no other such lock.
+    LOCK_DECOY = "
+    SELECT 1 FROM health WHERE id = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE email_key = $1) FOR KEY SHARE";
+    /// Waits for transactions that insert rows of the user, too.
+    LOCK_TO_DELETE = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
+    COUNT_ALL = "SELECT count(*) FROM users";
+    COUNT_FOUND = concat!("SELECT count(*) FROM ", account_tables!(), " WHERE ", is_found!());
+    LIST_ALL_FROM = concat!(list_users!("", "$1"), " OFFSET $2");
+    LIST_ALL_AFTER = list_users!(" WHERE (u.created_at, u.id) < ($2, $3)", "$1");
+    LIST_FOUND_FROM = concat!(list_users!(concat!(" WHERE ", is_found!()), "$3"), " OFFSET $4");
+    LIST_FOUND_AFTER =
+        list_users!(concat!(" WHERE (u.created_at, u.id) < ($4, $5) AND ", is_found!()), "$3");
+    /// Begins a part of a script that [`KEEP`] keeps or [`TAKE_BACK`] takes back.
+    SAVE_POINT = "SAVEPOINT account";
+    KEEP = "RELEASE account";
+    TAKE_BACK = "ROLLBACK TO account";
+    CREATE_USER = "
+    INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
+        locale, pending_email, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8)";
+    SAVE_PASSWORD = "
+    INSERT INTO credentials (user_id, kind, data, created_at, updated_at) VALUES ($1, 'password', $2, $3, $3)
+    ON CONFLICT (user_id, kind) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at";
+    DELETE_PASSWORD = "DELETE FROM credentials WHERE user_id = $1 AND kind = 'password'";
+    TOUCH = "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
+    CONTEST = "UPDATE users SET contested = TRUE, updated_at = greatest(updated_at, $2) WHERE id = $1";
+    PROVE = "
+    UPDATE users SET email_verified = TRUE, first_verified_at = coalesce(first_verified_at, $2), pending = FALSE,
+        contested = FALSE, updated_at = greatest(updated_at, $2)
+    WHERE id = $1";
+    PEND_NO_MORE = "
+    UPDATE users SET pending = FALSE, updated_at = greatest(updated_at, $2) WHERE id = $1 AND pending";
+    SET_EMAIL = "UPDATE users SET email = $2, email_key = $3 WHERE id = $1";
+    SET_UNVERIFIED = "UPDATE users SET email_verified = FALSE WHERE id = $1";
+    SET_BANNED = "UPDATE users SET banned_at = $2 WHERE id = $1";
+    SET_METADATA = "UPDATE users SET metadata = $2 WHERE id = $1";
+    DELETE_USER = "DELETE FROM users WHERE id = $1";
+}
+
+/// A user, and facts of the account that leave the store nowhere.
+pub(crate) struct Account {
+    pub(crate) user: User,
+    pub(crate) password: Option<PasswordHash>,
+    /// The time of the first proof of a mailbox.
+    pub(crate) first_verified_at: Option<Timestamp>,
+}
+
+/// State of a new account: pending until its mailbox is proven, or not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pending {
+    Yes,
+    No,
+}
+
+/// Writes the rows of a new account under an address key: user, password, profile.
+pub(crate) fn insert(
+    script: &mut Script,
+    account: &NewAccount,
+    key: &str,
+    pending: Pending,
+) -> StoreResult<()> {
+    let values = values![
+        account.id,
+        account.email.as_typed(),
+        key,
+        account.email_verified,
+        account.email_verified.then_some(account.now),
+        pending == Pending::Yes,
+        object_text(account.metadata.as_map())?,
+        account.now,
+    ];
+    script.change(&CREATE_USER, values);
+    if let Some(password) = &account.password {
+        save_password(script, account.id, password, account.now);
+    }
+    if let Some(profile) = &account.profile {
+        script.create_profile(profile.clone().into_profile(account.id, account.now));
+    }
+    Ok(())
+}
+
+pub(crate) fn save_password(script: &mut Script, id: UserId, password: &PasswordHash, now: Timestamp) {
+    script.change(&SAVE_PASSWORD, values![id, password.as_str(), now]);
+}
+
+pub(crate) fn delete_password(script: &mut Script, id: UserId) {
+    script.change(&DELETE_PASSWORD, values![id]);
+}
+
+/// Notes that the user changed.
+pub(crate) fn touch(script: &mut Script, id: UserId, now: Timestamp) {
+    script.change(&TOUCH, values![id, now]);
+}
+
+/// Until its mailbox is proven, nothing in the account is known to be its owner's.
+pub(crate) fn contest(script: &mut Script, id: UserId, now: Timestamp) {
+    script.change(&CONTEST, values![id, now]);
+}
+
+/// Marks the address as proven, and the account as neither pending nor contested.
+pub(crate) fn prove(script: &mut Script, id: UserId, now: Timestamp) {
+    script.change(&PROVE, values![id, now]);
+}
+
+pub(crate) fn set_email(script: &mut Script, id: UserId, email: &Email) {
+    script.change(&SET_EMAIL, values![id, email.as_typed(), email.key()]);
+}
+
+pub(crate) fn set_unverified(script: &mut Script, id: UserId) {
+    script.change(&SET_UNVERIFIED, values![id]);
+}
+
+/// Bans, or lifts the ban.
+pub(crate) fn set_banned(script: &mut Script, id: UserId, banned_at: Option<Timestamp>) {
+    script.change(&SET_BANNED, values![id, banned_at]);
+}
+
+pub(crate) fn set_metadata(script: &mut Script, id: UserId, metadata: &AppMetadata) -> StoreResult<()> {
+    script.change(&SET_METADATA, values![id, object_text(metadata.as_map())?]);
+    Ok(())
+}
+
+/// Ends the pending state, if it lasts. Search finds the profile only after `profiles::show_or_hide`.
+pub(crate) fn pend_no_more(script: &mut Script, id: UserId, now: Timestamp) {
+    script.change(&PEND_NO_MORE, values![id, now]);
+}
+
+/// Deletes a user, and by foreign keys most of what is the user's.
+pub(crate) fn delete(script: &mut Script, id: UserId) {
+    script.change(&DELETE_USER, values![id]);
+}
+
+/// Locks a user, so that nothing of the account changes until the end.
+pub(crate) fn lock_by_id(script: &mut Script, id: UserId) -> Slot {
+    script.read(&LOCK_BY_ID, values![id])
+}
+
+/// Locks the user of an address; where there is none, another row, so that both cost the same.
+pub(crate) fn lock_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) {
+    script.read(&LOCK_BY_KEY, values![email]);
+    script.read(&LOCK_DECOY, values![email]);
+}
+
+/// Locks a user that is about to be deleted.
+pub(crate) fn lock_to_delete(script: &mut Script, id: UserId) -> Slot {
+    script.read(&LOCK_TO_DELETE, values![id])
+}
+
+/// Looks for another user with the address.
+pub(crate) fn find_other_owner(script: &mut Script, email: &EmailKey, id: UserId) -> Slot {
+    script.read(&FIND_OTHER_OWNER, values![email, id])
+}
+
+/// Counts the users that a search by an admin finds; all of them without a search. The text is in lower case.
+pub(crate) fn count(script: &mut Script, search: Option<&str>, id: Option<UserId>) -> Slot {
+    match search {
+        None => script.read(&COUNT_ALL, Vec::new()),
+        Some(search) => script.read(&COUNT_FOUND, values![search, id]),
+    }
+}
+
+/// Reads a page of the same users.
+pub(crate) fn list(
+    script: &mut Script,
+    search: Option<&str>,
+    id: Option<UserId>,
+    position: UserPosition,
+    limit: i64,
+) -> Slot {
+    let mut values = search.map_or_else(Vec::new, |search| values![search, id]);
+    values.push(limit.into());
+    let is_search = search.is_some();
+    let sql = match position {
+        UserPosition::Offset(offset) => {
+            values.push(i64::try_from(offset).unwrap_or(i64::MAX).into());
+            if is_search { &LIST_FOUND_FROM } else { &LIST_ALL_FROM }
+        }
+        UserPosition::After { created_at, id } => {
+            values.extend(values![created_at, id]);
+            if is_search { &LIST_FOUND_AFTER } else { &LIST_ALL_AFTER }
+        }
+    };
+    script.read(sql, values)
+}
+
+pub(crate) fn find_by_id(script: &mut Script, id: UserId) -> Slot {
+    script.read(&FIND_BY_ID, values![id])
+}
+
+pub(crate) fn find_by_key(script: &mut Script, email: &EmailKey) -> Slot {
+    script.read(&FIND_BY_KEY, values![email])
+}
+
+/// The account of an address, at the same cost whether or not there is one: where there is none, another account is
+/// read in its stead, and [`account_of_key`] drops it.
+pub(crate) fn find_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) -> Slot {
+    script.read(&FIND_BY_KEY_OR_ANY, values![email])
+}
+
+/// The account that [`find_by_key_at_constant_cost`] found for an address.
+pub(crate) fn account_of_key(
+    results: &Results<'_>,
+    slot: Slot,
+    email: &EmailKey,
+) -> StoreResult<Option<Account>> {
+    Ok(account(results, slot)?.filter(|account| account.user.email.key() == email))
+}
+
+/// The account that was found.
+pub(crate) fn account(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Account>> {
+    results.find(slot, read_account)
+}
+
+/// The user after a change in the same transaction.
+pub(crate) fn user_that_is(results: &Results<'_>, slot: Slot) -> StoreResult<User> {
+    Ok(account(results, slot)?.ok_or(StoreError::Corrupt { table: "users", column: "id" })?.user)
+}
+
+/// Reads the [`account_columns`] that come next.
+pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
+    let id = cells.of("users").id("id")?;
+    let email = cells.email("email")?;
+    let email_verified = cells.flag("email_verified")?;
+    let first_verified_at = cells.maybe_time("first_verified_at")?;
+    let is_pending = cells.flag("pending")?;
+    let is_contested = cells.flag("contested")?;
+    let banned_at = cells.maybe_time("banned_at")?;
+    let metadata = AppMetadata::from_stored(cells.object("metadata")?);
+    let created_at = cells.time("created_at")?;
+    let updated_at = cells.time("updated_at")?;
+    let password = cells.of("credentials").maybe_text("data")?.map(PasswordHash::from_phc);
+    let identities =
+        cells.of("identities").maybe_text("provider")?.as_deref().map(providers).unwrap_or_default();
+    let profile = read_user_profile(cells.of("profiles"))?;
+    let user = User {
+        id,
+        email,
+        email_verified,
+        has_password: password.is_some(),
+        identities,
+        banned_at,
+        is_pending,
+        is_contested,
+        metadata,
+        created_at,
+        updated_at,
+        profile,
+    };
+    Ok(Account { user, password, first_verified_at })
+}
+
+fn read_user_profile(cells: &mut Cells<'_>) -> StoreResult<Option<UserProfile>> {
+    let is_there = cells.flag("user_id")?;
+    let name = cells.maybe_text("name")?;
+    let avatar_url = cells.maybe_text("avatar_url")?.map(AvatarUrl::from_stored);
+    match (is_there, name) {
+        (false, _) => Ok(None),
+        (true, Some(name)) => Ok(Some(UserProfile { name: Name::from_stored(name), avatar_url })),
+        (true, None) => Err(cells.corrupt("name")),
+    }
+}
+
+/// Keys have no spaces; a user can have several identities of one provider.
+fn providers(joined: &str) -> Vec<String> {
+    let mut providers: Vec<String> = joined.split(' ').map(str::to_owned).collect();
+    providers.sort_unstable();
+    providers.dedup();
+    providers
+}
