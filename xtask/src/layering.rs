@@ -12,8 +12,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
     ("latchkey-store", &["latchkey-domain"]),
     ("latchkey-store-operations", &["latchkey-domain", "latchkey-store"]),
-    ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store"]),
-    ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store"]),
+    ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
+    ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
+    ("latchkey-store-suite", &["latchkey-domain", "latchkey-store", "latchkey-store-postgres"]),
     ("latchkey-oauth", &["latchkey-domain"]),
     ("latchkey-mail", &["latchkey-domain"]),
     ("latchkey-search", &["latchkey-domain"]),
@@ -42,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-store",
             "latchkey-store-sqlite",
             "latchkey-store-postgres",
+            "latchkey-store-suite",
             "latchkey-oauth",
             "latchkey-mail",
             "latchkey-service",
@@ -50,7 +52,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "latchkey-bench",
-        &["latchkey-domain", "latchkey-store", "latchkey-store-sqlite", "latchkey-store-postgres"],
+        &[
+            "latchkey-domain",
+            "latchkey-store",
+            "latchkey-store-sqlite",
+            "latchkey-store-postgres",
+            "latchkey-store-suite",
+        ],
     ),
     ("xtask", &[]),
 ];
@@ -58,7 +66,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// A crate from outside and the only crates of the workspace that may use it.
 const GUARDED: &[(&str, &[&str])] = &[
     ("rusqlite", &["latchkey-store-sqlite"]),
-    ("tokio-postgres", &["latchkey-store-postgres"]),
+    ("tokio-postgres", &["latchkey-store-postgres", "latchkey-store-suite"]),
     ("axum", &["latchkey-http", "latchkey", "latchkey-testkit", "latchkey-bench"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use latchkey_store_postgres::test_cluster::TestCluster;
+use latchkey_store_suite::cluster::TestCluster;
 
 use crate::answer::Answer;
 use crate::compared::{Compared, Round, SERVERS, table};

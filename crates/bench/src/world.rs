@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
-use latchkey_store_sqlite::SqliteStore;
+use latchkey_store_sqlite::Sqlite;
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 
 use crate::error::{BenchError, Result};
 use crate::load::{Load, drive};
@@ -75,7 +75,7 @@ impl Places {
         }
         let file = self.folder.join(format!("seed-{people}.db"));
         if file.exists() {
-            SqliteStore::open(&file).map_err(BenchError::other)?.close();
+            drop(Sqlite::open(&file).map_err(BenchError::other)?);
         } else {
             let unfinished = self.folder.join("seed-unfinished.db");
             let _ = std::fs::remove_file(&unfinished);

@@ -8,8 +8,8 @@ use std::time::Duration;
 use latchkey_domain::time::Timestamp;
 use latchkey_http::error::chain_of;
 use latchkey_store::{SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
-use latchkey_store_postgres::{LastingFault, PostgresOptions, PostgresStore};
-use latchkey_store_sqlite::{MissingFile, NoDatabase, SqliteOptions, SqliteStore};
+use latchkey_store_postgres::{LastingFault, Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_sqlite::{MissingFile, NoDatabase, Sqlite, SqliteOptions};
 // A duration for the log: no decision hangs on it.
 use tokio::time::Instant;
 
@@ -61,7 +61,7 @@ pub async fn open(settings: &Settings) -> Result<OpenStore, WiringError> {
 /// The names of the migrations that are missing, oldest first; changes nothing.
 pub async fn check_migrations(settings: &Settings) -> Result<Vec<&'static str>, WiringError> {
     let checked = match &settings.storage.url {
-        StorageUrl::Sqlite(path) => SqliteStore::check_migrations(path).map_err(|error| of_sqlite(&error)),
+        StorageUrl::Sqlite(path) => Sqlite::check_migrations(path).map_err(|error| of_sqlite(&error)),
         StorageUrl::Postgres(_) => match postgres(settings) {
             Ok((store, _)) => store.check_migrations().await.map_err(|error| of_postgres(&error)),
             Err(fault) => Err(fault),
@@ -74,9 +74,9 @@ pub async fn check_migrations(settings: &Settings) -> Result<Vec<&'static str>, 
 /// there is no database yet. The error is a sentence without a password.
 pub async fn stored_settings(settings: &Settings) -> Result<Option<StoredSettings>, String> {
     let stored = match &settings.storage.url {
-        StorageUrl::Sqlite(path) => SqliteStore::stored_settings(path).map_err(|error| of_sqlite(&error)),
+        StorageUrl::Sqlite(path) => Sqlite::stored_settings(path).map_err(|error| of_sqlite(&error)),
         StorageUrl::Postgres(_) => match postgres(settings) {
-            Ok((store, _)) => store.stored_settings().await.map_err(|error| of_postgres(&error)),
+            Ok((store, _)) => Postgres::stored_settings(&store).await.map_err(|error| of_postgres(&error)),
             Err(fault) => Err(fault),
         },
     };
@@ -104,7 +104,7 @@ pub(crate) async fn look(settings: &Settings, now: Timestamp) -> Result<Look, Wi
 }
 
 fn look_at_sqlite(path: &Path, now: Timestamp) -> Result<Look, StorageFault> {
-    let look = SqliteStore::look(path, now).map_err(|error| of_sqlite(&error))?;
+    let look = Sqlite::look(path, now).map_err(|error| of_sqlite(&error))?;
     Ok(Look { missing: look.missing, signing_keys: look.signing_keys })
 }
 
@@ -188,7 +188,7 @@ async fn open_sqlite(path: &Path, missing: MissingFile) -> Result<OpenStore, Sto
         create_private(parent).map_err(|error| StorageFault::Lasting(error.to_string()))?;
     }
     let options = SqliteOptions { missing, ..SqliteOptions::default() };
-    let store = SqliteStore::open_with(path, options).map_err(|error| of_sqlite(&error))?;
+    let store = Sqlite::open_with(path, options).map_err(|error| of_sqlite(&error))?;
     store.check().await.map_err(|error| of_sqlite(&error))?;
     Ok(OpenStore { store: Arc::new(store), announcing: None })
 }
@@ -203,7 +203,7 @@ pub(crate) fn refuse_missing(settings: &Settings) -> Result<(), WiringError> {
     if missing_file(settings) == MissingFile::Create {
         return Ok(());
     }
-    SqliteStore::refuse_missing(path).map_err(|error| refuse(settings, of_sqlite(&error)))
+    Sqlite::refuse_missing(path).map_err(|error| refuse(settings, of_sqlite(&error)))
 }
 
 /// A fault of the database at the start, after it was opened.
@@ -219,7 +219,7 @@ fn postgres(settings: &Settings) -> Result<(PostgresStore, PostgresOptions), Sto
         return Err(StorageFault::Lasting("it is no PostgreSQL database".to_owned()));
     };
     let options = settings.storage.postgres.options(url.reveal());
-    let store = PostgresStore::open(&options).map_err(|error| of_postgres(&error))?;
+    let store = Postgres::open(&options).map_err(|error| of_postgres(&error))?;
     Ok((store, options))
 }
 

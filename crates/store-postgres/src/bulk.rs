@@ -17,7 +17,7 @@ use tokio_postgres::error::SqlState;
 use crate::errors::{EngineFault, Fault, ServerFault, driver};
 use crate::options::PostgresOptions;
 use crate::script::Script;
-use crate::store::PostgresStore;
+use crate::store::{Postgres, PostgresStore};
 use crate::transact::Step;
 use crate::values::values;
 
@@ -77,7 +77,7 @@ pub struct CopyTarget {
 impl CopyTarget {
     /// Connects, and makes the schema where it is missing.
     pub async fn open(options: PostgresOptions) -> Result<Self, TargetError> {
-        let store = PostgresStore::connect(options).await?;
+        let store = Postgres::connect(options).await?;
         store.migrate_for_copy().await?;
         Ok(Self { store })
     }
@@ -102,11 +102,11 @@ impl CopyTarget {
         let mut reads = Script::default();
         let turn = reads.add(statements::TAKE_TURN, Vec::new());
         let filled = reads.add(statements::find_filled(), Vec::new());
-        let begun = self.store.transact(&reads, |answers| {
-            if !answers.any(turn) {
+        let begun = self.store.transact_script(&reads, |answers| {
+            if answers.at(turn).rows.is_empty() {
                 return Err(driver(EngineFault::NoRow).into());
             }
-            if let Some(name) = answers.find(filled, |row| Ok(row.try_get::<_, String>(0)?))? {
+            if let Some(name) = answers.at(filled).find(|cells| cells.text("name").map(str::to_owned))? {
                 return Ok(Step::Answer(Err(TargetError::NotEmpty(name))));
             }
             Ok(Step::done(beginning(plan), Ok(())))
@@ -122,13 +122,13 @@ impl CopyTarget {
     /// there is; the source can say how many rows that are.
     pub async fn copied(&self, table: &'static Table) -> Result<Option<Key>, TargetError> {
         let last = self.store.ask(statements::find_last(table), Vec::new()).await?;
-        Ok(last.find(|row| rows::read(table, &table.columns[..table.key], row))?)
+        Ok(last.rows.first().map(|row| rows::read(table, &table.columns[..table.key], row)).transpose()?)
     }
 
     /// Writes rows that are not there yet: all or none.
     pub async fn append(&self, table: &'static Table, rows: &[Row]) -> Result<(), TargetError> {
         let script = Script::of(statements::insert(table), rows::columns(table, rows));
-        match self.store.write(&script).await {
+        match self.store.write_script(&script).await {
             Ok(_) => Ok(()),
             Err(StoreError::Conflict(UniqueKey::UserEmail | UniqueKey::Username)) => {
                 Err(TargetError::Crowded(table.name))
@@ -163,7 +163,7 @@ impl CopyTarget {
         let mut writes = Script::of(statements::DROP_PLAN, Vec::new());
         writes.add(statements::EMPTY_FEED, Vec::new());
         writes.add(statements::SKIP_FEED, Vec::new());
-        match self.store.write(&writes).await {
+        match self.store.write_script(&writes).await {
             // The connection was lost, and the commit had come through.
             Err(StoreError::Unavailable(_)) if !self.is_begun().await? => Ok(()),
             outcome => Ok(outcome.map(|_| ())?),
@@ -172,14 +172,14 @@ impl CopyTarget {
 
     async fn is_begun(&self) -> Result<bool, TargetError> {
         let answer = self.store.ask(statements::IS_BEGUN, Vec::new()).await?;
-        Ok(answer.find(|row| Ok(row.try_get(0)?))?.unwrap_or_default())
+        Ok(answer.find(|cells| cells.flag("is_begun"))?.unwrap_or_default())
     }
 
     /// Compares what an earlier run found in its source.
     async fn compare(&self, plan: &CopyPlan) -> Result<CopyStart, TargetError> {
         let answer = self.store.ask(statements::LIST_PLAN, Vec::new()).await?;
-        let mut found: Vec<(String, i64, Vec<u8>)> =
-            answer.list(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)))?;
+        let mut found: Vec<(String, i64, Vec<u8>)> = answer
+            .list(|cells| Ok((cells.text("name")?.to_owned(), cells.int("rows")?, cells.bytes("hash")?)))?;
         let mut wanted: Vec<_> = plan.iter().map(plan_row).collect();
         found.sort_unstable();
         wanted.sort_unstable();
@@ -194,7 +194,8 @@ impl CopyTarget {
     ) -> Result<Vec<Row>, TargetError> {
         let keys = after.map(Vec::as_slice).unwrap_or_default().iter().map(rows::parameter);
         let answer = self.store.ask(statements::page(table, after.is_some(), limit), keys.collect()).await?;
-        Ok(answer.list(|row| rows::read(table, table.columns, row))?)
+        let rows = answer.rows.iter().map(|row| rows::read(table, table.columns, row));
+        Ok(rows.collect::<Result<_, Fault>>()?)
     }
 
     /// Whether the last of these rows is there.

@@ -8,45 +8,25 @@
 //! buckets, failures, the user, codes, links, sessions. What is not there cannot be locked: then it is inserted, and
 //! where somebody else did so meanwhile, the unique key breaks and the operation begins anew.
 
-mod accounts;
-mod admin;
-mod audit;
 mod bulk;
-mod challenges;
-mod change_password;
-mod code_attempts;
 mod errors;
+mod executor;
 mod giving_up;
-mod guards;
-mod identities;
 mod lasting;
-mod limits;
 mod link;
-mod links;
 mod listen;
 mod migrations;
-mod oauth_flows;
-mod oauth_providers;
 mod options;
-mod outbox;
+mod own;
 mod pool;
-mod profiles;
-mod proof;
+mod profile_writes;
 mod purge;
-mod refresh;
-mod reset;
 mod rows;
 mod script;
 mod search;
 mod search_feed;
-mod sessions;
-mod settings;
-mod sign_in;
-mod sign_up;
-mod signing_keys;
 mod store;
-#[cfg(feature = "test-cluster")]
-pub mod test_cluster;
+mod takes;
 mod transact;
 mod trigrams;
 mod values;
@@ -55,4 +35,4 @@ pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
 pub use lasting::LastingFault;
 pub use latchkey_store::migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
-pub use store::PostgresStore;
+pub use store::{Postgres, PostgresStore};

@@ -16,7 +16,7 @@ use crate::lasting::LastingFault;
 use crate::options::{Address, PostgresOptions};
 use crate::pool::tls_for;
 use crate::script::Script;
-use crate::store::PostgresStore;
+use crate::store::Postgres;
 
 const LISTEN: &str = "LISTEN latchkey_shared";
 const ANNOUNCE: &str = "SELECT pg_notify('latchkey_shared', '')";
@@ -29,7 +29,14 @@ const ASK: Duration = Duration::from_secs(20);
 #[derive(Clone, Default)]
 pub(crate) struct Announces(Arc<AtomicBool>);
 
-impl PostgresStore {
+/// Tells other instances in the same transaction, where the server is known to have notifications.
+pub(crate) fn announce(store: &Postgres, writes: &mut Script) {
+    if store.announces.0.load(Ordering::Relaxed) {
+        writes.add(ANNOUNCE, Vec::new());
+    }
+}
+
+impl Postgres {
     /// Calls `changed` whenever another instance changed settings or keys, and after each time that the connection
     /// was lost and made again. Goes on until it is dropped.
     pub async fn follow_changes(&self, options: &PostgresOptions, changed: impl Fn() + Send + Sync) {
@@ -42,13 +49,6 @@ impl PostgresStore {
                 is_told = true;
             }
             tokio::time::sleep(AGAIN).await;
-        }
-    }
-
-    /// Tells other instances in the same transaction, where the server is known to have notifications.
-    pub(crate) fn announce(&self, writes: &mut Script) {
-        if self.announces.0.load(Ordering::Relaxed) {
-            writes.add(ANNOUNCE, Vec::new());
         }
     }
 

@@ -3,9 +3,12 @@
 
 use std::borrow::Cow;
 
+use latchkey_store::StoreResult;
+use latchkey_store_operations::form::Cells;
 use tokio_postgres::Row;
 
 use crate::errors::{EngineFault, Fallible, driver};
+use crate::rows::PostgresRow;
 use crate::values::Value;
 
 /// A statement and its parameters.
@@ -54,13 +57,19 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// The first row, if there is one.
-    pub(crate) fn find<T>(&self, read: impl FnOnce(&Row) -> Fallible<T>) -> Fallible<Option<T>> {
-        self.rows.first().map(read).transpose()
+    pub(crate) fn find<T>(
+        &self,
+        read: impl FnOnce(&mut Cells<'_>) -> StoreResult<T>,
+    ) -> StoreResult<Option<T>> {
+        self.rows.first().map(|row| read(&mut Cells::new(&PostgresRow(row)))).transpose()
     }
 
     /// All rows.
-    pub(crate) fn list<T>(&self, read: impl FnMut(&Row) -> Fallible<T>) -> Fallible<Vec<T>> {
-        self.rows.iter().map(read).collect()
+    pub(crate) fn list<T>(
+        &self,
+        mut read: impl FnMut(&mut Cells<'_>) -> StoreResult<T>,
+    ) -> StoreResult<Vec<T>> {
+        self.rows.iter().map(|row| read(&mut Cells::new(&PostgresRow(row)))).collect()
     }
 }
 
@@ -79,23 +88,9 @@ impl Answers {
         self.0.pop().ok_or_else(|| driver(EngineFault::NoRow).into())
     }
 
-    fn at(&self, slot: Slot) -> &Answer {
+    /// The answer to a statement.
+    pub(crate) fn at(&self, slot: Slot) -> &Answer {
         &self.0[slot.0]
-    }
-
-    /// The first row of a statement, if there is one.
-    pub(crate) fn find<T>(&self, slot: Slot, read: impl FnOnce(&Row) -> Fallible<T>) -> Fallible<Option<T>> {
-        self.at(slot).find(read)
-    }
-
-    /// All rows of a statement.
-    pub(crate) fn list<T>(&self, slot: Slot, read: impl FnMut(&Row) -> Fallible<T>) -> Fallible<Vec<T>> {
-        self.at(slot).list(read)
-    }
-
-    /// Whether a statement yielded a row.
-    pub(crate) fn any(&self, slot: Slot) -> bool {
-        !self.at(slot).rows.is_empty()
     }
 
     /// How many rows a statement changed.

@@ -5,15 +5,15 @@
 use std::fmt::Write;
 
 use latchkey_domain::page::Page;
+use latchkey_domain::profile::Profile;
 use latchkey_domain::search::SearchQuery;
 use latchkey_store::{ProfileHits, StoreResult};
-use tokio_postgres::Row;
+use latchkey_store_operations::form::Cells;
+use latchkey_store_operations::{profile_columns, tables::profiles};
 
-use crate::errors::{EngineFault, Fallible, driver};
-use crate::profiles::{profile_columns, read_profile};
-use crate::rows::Cells;
+use crate::errors::{EngineFault, driver};
 use crate::script::Script;
-use crate::store::PostgresStore;
+use crate::store::Postgres;
 use crate::trigrams;
 use crate::values::{Value, values};
 
@@ -38,11 +38,7 @@ const AFTER_WORDS: &str = concat!(
 );
 
 /// A page of matches and their exact number, of one moment.
-pub(crate) async fn search(
-    store: &PostgresStore,
-    query: &SearchQuery,
-    page: Page,
-) -> StoreResult<ProfileHits> {
+pub(crate) async fn search(store: &Postgres, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
     if query.folded().contains('\0') {
         return Ok(ProfileHits { total: 0, profiles: Vec::new() }); // no stored text has one
     }
@@ -51,13 +47,12 @@ pub(crate) async fn search(
     let mut values =
         values![Value::Trigrams(trigrams::of_query(query)), query.folded(), page.limit(), offset];
     values.extend(words.iter().map(|word| Value::from(needle(word))));
-    let mut script = Script::default();
-    let found = script.add(statement(words.len()), values);
-    let answers = store.read(&script).await?;
+    let script = Script::of(statement(words.len()), values);
+    let answer = store.read_long_script(&script).await?.take_first()?;
 
-    let total = answers.find(found, |row| Cells::new(row, "profiles").count("total"))?;
+    let total = answer.find(|cells| cells.of("profiles").count("total"))?;
     let total = total.ok_or_else(|| driver(EngineFault::NoRow))?;
-    let profiles = answers.list(found, read_hit)?.into_iter().flatten().collect();
+    let profiles = answer.list(read_hit)?.into_iter().flatten().collect();
     Ok(ProfileHits { total: u64::from(total), profiles })
 }
 
@@ -85,11 +80,11 @@ fn needle(word: &str) -> String {
 }
 
 /// The first two columns stand in every row, also in the one that has no profile.
-fn read_hit(row: &Row) -> Fallible<Option<latchkey_domain::profile::Profile>> {
-    let mut cells = Cells::new(row, "profiles");
+fn read_hit(cells: &mut Cells<'_>) -> StoreResult<Option<Profile>> {
+    let cells = cells.of("profiles");
     cells.int("total")?;
     if !cells.flag("id")? {
         return Ok(None);
     }
-    read_profile(&mut cells).map(Some)
+    profiles::read_profile(cells).map(Some)
 }

@@ -11,14 +11,13 @@ use latchkey_store::{
     CHANGE_PURGES, CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange,
     SearchEntry, SearchFeed, StoreResult,
 };
-use tokio_postgres::Row;
+use latchkey_store_operations::form::Cells;
+use latchkey_store_operations::{profile_columns, tables::profiles};
 use uuid::Uuid;
 
-use crate::errors::{EngineFault, Fallible, driver};
-use crate::profiles::{profile_columns, read_profile};
-use crate::rows::Cells;
+use crate::errors::{EngineFault, driver};
 use crate::script::Script;
-use crate::store::PostgresStore;
+use crate::store::Postgres;
 use crate::values::{Value, values};
 
 mod position;
@@ -109,10 +108,10 @@ const DELETE_FOREIGN: &str = "
         ORDER BY place DESC LIMIT $1))";
 
 #[async_trait]
-impl SearchFeed for PostgresStore {
+impl SearchFeed for Postgres {
     async fn search_position(&self) -> StoreResult<FeedPosition> {
         let answer = self.ask(FIND_POSITION, Vec::new()).await?;
-        let text = answer.find(|row| Cells::new(row, "search_feed").text("position").map(str::to_owned))?;
+        let text = answer.find(|cells| cells.of("search_feed").text("position").map(str::to_owned))?;
         Ok(FeedPosition(text.ok_or_else(|| driver(EngineFault::NoRow))?))
     }
 
@@ -123,10 +122,10 @@ impl SearchFeed for PostgresStore {
     ) -> StoreResult<Vec<SearchEntry>> {
         let after = Value::Id(Some(after.map_or(Uuid::nil(), |id| id.as_uuid())));
         let answer = self.ask(LIST_ENTRIES, values![after, limit]).await?;
-        Ok(answer.list(|row| {
-            let mut cells = Cells::new(row, "profiles");
+        Ok(answer.list(|cells| {
+            let cells = cells.of("profiles");
             let (id, created_at) = (cells.id("id")?, cells.time("created_at")?);
-            Ok(SearchEntry { id, created_at, text: read_text(&mut cells)? })
+            Ok(SearchEntry { id, created_at, text: read_text(cells)? })
         })?)
     }
 
@@ -140,7 +139,7 @@ impl SearchFeed for PostgresStore {
             LIST_CHANGES,
             values![place, Value::Id(Some(id)), until, Value::Ints(places), ids, AT_ONCE],
         );
-        let answer = self.read(&reads).await?.take_first()?;
+        let answer = self.read_long_script(&reads).await?.take_first()?;
         let rows = answer.list(read_change)?;
         let Some(first) = rows.first() else { return Err(driver(EngineFault::NoRow)) };
         let is_lost =
@@ -159,11 +158,11 @@ impl SearchFeed for PostgresStore {
         }
         let ids = Value::Ids(ids.iter().map(|id| Some(id.as_uuid())).collect());
         let answer = self.ask(LIST_FOUND, values![ids]).await?;
-        Ok(answer.list(|row| read_profile(&mut Cells::new(row, "profiles")))?)
+        answer.list(profiles::read_profile)
     }
 }
 
-impl PostgresStore {
+impl Postgres {
     /// Says which changes nobody needs any more, and deletes them and those of a database that this one was restored
     /// from, a few at a time, until they are gone or it has taken long enough for once.
     pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<()> {
@@ -205,8 +204,8 @@ struct ChangeRow {
     change: Option<((i64, Uuid), SearchChange)>,
 }
 
-fn read_change(row: &Row) -> Fallible<ChangeRow> {
-    let mut cells = Cells::new(row, "search_feed");
+fn read_change(cells: &mut Cells<'_>) -> StoreResult<ChangeRow> {
+    cells.of("search_feed");
     let lineage = cells.text("lineage")?.to_owned();
     let now = Snapshot::parse(cells.text("position")?).ok_or_else(|| cells.corrupt("position"))?;
     let purged = cells.int("purged")?;
@@ -217,7 +216,7 @@ fn read_change(row: &Row) -> Fallible<ChangeRow> {
     let change = match (place, id, created_at) {
         (Some(place), Some(id), Some(created_at)) => {
             let change = if is_shown {
-                SearchChange::Shown(SearchEntry { id, created_at, text: read_text(&mut cells)? })
+                SearchChange::Shown(SearchEntry { id, created_at, text: read_text(cells)? })
             } else {
                 SearchChange::Hidden { id, created_at }
             };
@@ -228,7 +227,7 @@ fn read_change(row: &Row) -> Fallible<ChangeRow> {
     Ok(ChangeRow { lineage, now, purged, places, change })
 }
 
-fn read_text(cells: &mut Cells<'_>) -> Fallible<SearchText> {
+fn read_text(cells: &mut Cells<'_>) -> StoreResult<SearchText> {
     Ok(SearchText {
         name: cells.text("folded_name")?.to_owned(),
         username: cells.text("folded_username")?.to_owned(),

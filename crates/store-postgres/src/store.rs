@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use deadpool_postgres::Pool;
-use latchkey_domain::time::Timestamp;
-use latchkey_store::{Store, StoreResult};
+use latchkey_store::StoreResult;
+use latchkey_store_operations::Engine;
 
 use crate::errors::{Fallible, driver};
 use crate::link::Link;
@@ -13,11 +12,12 @@ use crate::listen::Announces;
 use crate::options::{PostgresOptions, Prepared};
 use crate::{migrations, pool};
 
-const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
+/// The storage contract on a PostgreSQL database.
+pub type PostgresStore = Engine<Postgres>;
 
-/// The storage contract on a PostgreSQL database, which other instances may share. All of its state is in the
+/// A PostgreSQL database, which other instances may share. All of its state is in the
 /// database; a crash at any time loses nothing that was answered, as far as the server's `synchronous_commit` goes.
-pub struct PostgresStore {
+pub struct Postgres {
     pool: Pool,
     prepared: Prepared,
     patience: Duration,
@@ -28,11 +28,11 @@ pub struct PostgresStore {
     pub(crate) announces: Announces,
 }
 
-impl PostgresStore {
+impl Postgres {
     /// Sets the engine up and makes a first connection. [`latchkey_store::StoreError::Driver`] of a
     /// [`crate::OptionsError`] where the options cannot be used, [`latchkey_store::StoreError::Unavailable`] where
     /// the database cannot be reached. Does not migrate.
-    pub async fn connect(options: PostgresOptions) -> StoreResult<Self> {
+    pub async fn connect(options: PostgresOptions) -> StoreResult<PostgresStore> {
         let store = Self::open(&options)?;
         store.ask("SELECT 1", Vec::new()).await?;
         Ok(store)
@@ -40,13 +40,13 @@ impl PostgresStore {
 
     /// Sets the engine up without contacting the database: operations are
     /// [`latchkey_store::StoreError::Unavailable`] until it can be reached. Wants a Tokio runtime around it.
-    pub fn open(options: &PostgresOptions) -> StoreResult<Self> {
+    pub fn open(options: &PostgresOptions) -> StoreResult<PostgresStore> {
         let pool = pool::build(options).map_err(driver)?;
         pool::close_idle(&pool, options.idle_timeout);
         let limit = options.statement_timeout.as_millis().max(1);
         // An instance that dies silently amid a transaction must not hold its locks for long.
         let idle = 2 * limit;
-        Ok(Self {
+        Ok(Engine::new(Self {
             pool,
             announces: Announces::default(),
             prepared: options.prepared,
@@ -62,7 +62,7 @@ impl PostgresStore {
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {limit}; \
                  SET LOCAL idle_in_transaction_session_timeout = {idle}"
             ),
-        })
+        }))
     }
 
     /// Applies the migrations that are missing. Of several instances that start together one does it and the others
@@ -78,7 +78,7 @@ impl PostgresStore {
     }
 
     /// The names of the migrations that are missing, oldest first; changes nothing. Refuses what
-    /// [`PostgresStore::migrate`] refuses.
+    /// [`Postgres::migrate`] refuses.
     pub async fn check_migrations(&self) -> StoreResult<Vec<&'static str>> {
         Ok(migrations::check(&self.pool).await?)
     }
@@ -107,17 +107,5 @@ impl PostgresStore {
     /// Begins writes. Each statement sees what was committed before it.
     pub(crate) fn opening_of_writes(&self) -> &str {
         &self.opening_of_writes
-    }
-}
-
-#[async_trait]
-impl Store for PostgresStore {
-    async fn check(&self) -> StoreResult<()> {
-        self.tell(BEAT, Vec::new()).await?;
-        Ok(())
-    }
-
-    async fn purge(&self, now: Timestamp) -> StoreResult<u64> {
-        self.purge_all(now).await
     }
 }

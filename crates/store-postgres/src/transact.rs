@@ -8,7 +8,7 @@ use latchkey_store::{StoreError, StoreResult};
 use crate::errors::{Fallible, Fault, Remedy};
 use crate::link::{Frame, Link};
 use crate::script::{Answer, Answers, Script};
-use crate::store::PostgresStore;
+use crate::store::Postgres;
 use crate::values::Value;
 
 /// How often an operation is tried where others come in its way.
@@ -77,50 +77,51 @@ macro_rules! persist {
     }};
 }
 
-impl PostgresStore {
-    /// Asks one question, on its own.
+impl Postgres {
+    /// Asks one question.
     pub(crate) async fn ask(
         &self,
         sql: impl Into<Cow<'static, str>>,
         values: Vec<Value>,
     ) -> StoreResult<Answer> {
-        let script = Script::of(sql, values);
-        persist!(self.attempt_one(&script, Loss::Harmless).await)
+        self.read_script(&Script::of(sql, values)).await.and_then(only)
     }
 
-    /// Writes with one statement, on its own.
+    /// Writes with one statement.
     pub(crate) async fn tell(
         &self,
         sql: impl Into<Cow<'static, str>>,
         values: Vec<Value>,
     ) -> StoreResult<Answer> {
-        let script = Script::of(sql, values);
-        persist!(self.attempt_one(&script, Loss::Doubtful).await)
+        self.write_script(&Script::of(sql, values)).await.and_then(only)
     }
 
     /// Reads of one moment, in one round trip.
-    pub(crate) async fn read(&self, script: &Script) -> StoreResult<Answers> {
+    pub(crate) async fn read_script(&self, script: &Script) -> StoreResult<Answers> {
+        let frame = Frame { opening: Some(self.opening(script, self.opening_of_reads())), is_last: true };
+        persist!(self.attempt(frame, script, Loss::Harmless).await)
+    }
+
+    /// The same for reads that can take long.
+    pub(crate) async fn read_long_script(&self, script: &Script) -> StoreResult<Answers> {
         let frame = Frame { opening: Some(self.opening_of_reads()), is_last: true };
         persist!(self.attempt(frame, script, Loss::Harmless).await)
     }
 
     /// Writes without a decision, in one round trip: all or none.
-    pub(crate) async fn write(&self, script: &Script) -> StoreResult<Answers> {
-        let frame = Frame { opening: Some(self.opening_of_writes()), is_last: true };
-        persist!(self.attempt(frame, script, Loss::Doubtful).await)
+    pub(crate) async fn write_script(&self, script: &Script) -> StoreResult<Answers> {
+        persist!(self.attempt_write(script, Loss::Doubtful).await)
     }
 
     /// Writes without a decision, in one round trip, that may be made twice without harm: a lost connection is made good
     /// even where they may have come through.
-    pub(crate) async fn repeat(&self, script: &Script) -> StoreResult<Answers> {
-        let frame = Frame { opening: Some(self.opening_of_writes()), is_last: true };
-        persist!(self.attempt(frame, script, Loss::Harmless).await)
+    pub(crate) async fn repeat_script(&self, script: &Script) -> StoreResult<Answers> {
+        persist!(self.attempt_write(script, Loss::Harmless).await)
     }
 
     /// Writes without a decision, in one round trip, unless others come in its way: `None` then, and nothing is written.
-    pub(crate) async fn write_unless_contested(&self, script: &Script) -> StoreResult<Option<Answers>> {
-        let frame = Frame { opening: Some(self.opening_of_writes()), is_last: true };
-        match self.attempt(frame, script, Loss::Doubtful).await {
+    pub(crate) async fn try_script(&self, script: &Script) -> StoreResult<Option<Answers>> {
+        match self.attempt_write(script, Loss::Doubtful).await {
             Ok(answers) => Ok(Some(answers)),
             Err(Failed(fault, _)) if fault.remedy == Remedy::Again => Ok(None),
             Err(Failed(fault, _)) => Err(fault.into()),
@@ -129,7 +130,7 @@ impl PostgresStore {
 
     /// Reads (and locks), decides, writes: all or none. The decision is taken anew where another transaction came
     /// in between.
-    pub(crate) async fn transact<T: Send>(
+    pub(crate) async fn transact_script<T: Send>(
         &self,
         reads: &Script,
         decide: impl Fn(&Answers) -> Fallible<Step<T>> + Send + Sync,
@@ -137,10 +138,14 @@ impl PostgresStore {
         persist!(self.attempt_two(reads, &decide).await)
     }
 
-    async fn attempt_one(&self, script: &Script, loss: Loss) -> Result<Answer, Failed> {
-        let mut answers =
-            self.attempt(Frame { opening: Some(self.opening_of_one()), is_last: true }, script, loss).await?;
-        answers.take_first().map_err(|fault| Failed(fault, Loss::Doubtful))
+    /// The beginning of a transaction: a single statement needs less.
+    fn opening<'a>(&'a self, script: &Script, opening: &'a str) -> &'a str {
+        if script.statements.len() == 1 { self.opening_of_one() } else { opening }
+    }
+
+    async fn attempt_write(&self, script: &Script, loss: Loss) -> Result<Answers, Failed> {
+        let frame = Frame { opening: Some(self.opening(script, self.opening_of_writes())), is_last: true };
+        self.attempt(frame, script, loss).await
     }
 
     async fn attempt(&self, frame: Frame<'_>, script: &Script, loss: Loss) -> Result<Answers, Failed> {
@@ -167,4 +172,8 @@ impl PostgresStore {
             }
         }
     }
+}
+
+fn only(mut answers: Answers) -> StoreResult<Answer> {
+    answers.take_first().map_err(StoreError::from)
 }

@@ -4,12 +4,10 @@ use std::error::Error;
 use std::fmt;
 
 use bytes::BytesMut;
-use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId, UserId};
-use latchkey_domain::limits::LimitKey;
+use latchkey_domain::ids::SessionId;
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::tokens::TokenHash;
+use latchkey_store_operations::form;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
@@ -76,6 +74,18 @@ impl ToSql for Value {
     }
 
     to_sql_checked!();
+}
+
+impl From<form::Value> for Value {
+    fn from(value: form::Value) -> Self {
+        match value {
+            form::Value::Flag(flag) => Self::Flag(flag),
+            form::Value::Int(number) => Self::Int(number),
+            form::Value::Text(text) => Self::Text(text),
+            form::Value::Bytes(bytes) => Self::Bytes(bytes),
+            form::Value::Id(id) => Self::Id(id),
+        }
+    }
 }
 
 /// A list of parameters, in the order of their numbers.
@@ -151,12 +161,6 @@ impl From<&EmailKey> for Value {
     }
 }
 
-impl From<Purpose> for Value {
-    fn from(value: Purpose) -> Self {
-        Self::from(value.as_str())
-    }
-}
-
 impl From<Vec<u8>> for Value {
     fn from(value: Vec<u8>) -> Self {
         Self::Bytes(Some(value))
@@ -169,41 +173,11 @@ impl From<&[u8]> for Value {
     }
 }
 
-impl From<&TokenHash> for Value {
-    fn from(value: &TokenHash) -> Self {
-        Self::from(value.as_bytes().as_slice())
+impl From<SessionId> for Value {
+    fn from(value: SessionId) -> Self {
+        Self::Id(Some(value.as_uuid()))
     }
 }
-
-impl From<&CodeMac> for Value {
-    fn from(value: &CodeMac) -> Self {
-        Self::from(value.as_bytes().as_slice())
-    }
-}
-
-impl From<&LimitKey> for Value {
-    fn from(value: &LimitKey) -> Self {
-        Self::from(value.as_bytes().as_slice())
-    }
-}
-
-macro_rules! ids {
-    ($($name:ident)*) => {
-        $(impl From<$name> for Value {
-            fn from(value: $name) -> Self {
-                Self::Id(Some(value.as_uuid()))
-            }
-        }
-
-        impl From<Option<$name>> for Value {
-            fn from(value: Option<$name>) -> Self {
-                Self::Id(value.map(|id| id.as_uuid()))
-            }
-        })*
-    };
-}
-
-ids!(UserId ProfileId SessionId MailId EventId LeaseId KeyId);
 
 #[cfg(test)]
 mod tests {

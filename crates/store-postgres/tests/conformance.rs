@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use latchkey_store::Store;
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{Postgres, PostgresOptions};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 
-latchkey_store::conformance_tests!(empty_store);
+latchkey_store_suite::conformance_tests!(empty_store);
 
 /// A store on a new database, and the database, which has to outlive it.
 async fn empty_store() -> (Arc<dyn Store>, TestDatabase) {
     let database = TestCluster::shared().database();
-    let store = PostgresStore::connect(PostgresOptions::new(database.url())).await.expect("a new store");
+    let store = Postgres::connect(PostgresOptions::new(database.url())).await.expect("a new store");
     (Arc::new(store), database)
 }

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 
 use latchkey_store::StoreError;
 use latchkey_store::bulk::{Cell, Column, Kind, Row, TABLES, Table, TableDigest};
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
 use latchkey_store_postgres::{
-    CopyStart, CopyTarget, MigrationError, PostgresOptions, PostgresStore, TargetError,
+    CopyStart, CopyTarget, MigrationError, Postgres, PostgresOptions, TargetError,
 };
-use latchkey_store_sqlite::{SourceError, SqliteSource, SqliteStore};
+use latchkey_store_sqlite::{SourceError, Sqlite, SqliteSource};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tempfile::TempDir;
 
@@ -40,7 +40,7 @@ struct File {
 impl File {
     fn new() -> Self {
         let file = Self { folder: tempfile::tempdir().unwrap() };
-        SqliteStore::open(&file.path()).unwrap().close();
+        drop(Sqlite::open(&file.path()).unwrap());
         file
     }
 
@@ -193,7 +193,7 @@ async fn every_row_of_every_table_arrives_as_it_was() {
     assert_same(&target, &plan).await;
     assert!(!source.has_changed().unwrap());
     target.finish().await.unwrap();
-    PostgresStore::connect(PostgresOptions::new(database.url())).await.unwrap().migrate().await.unwrap();
+    Postgres::connect(PostgresOptions::new(database.url())).await.unwrap().migrate().await.unwrap();
 }
 
 #[tokio::test]
@@ -231,7 +231,7 @@ async fn half_a_copy_takes_no_service_and_no_other_source() {
     let target = target(&database).await;
     target.begin(&survey(&file.source())).await.unwrap();
 
-    let store = PostgresStore::connect(PostgresOptions::new(database.url())).await.unwrap();
+    let store = Postgres::connect(PostgresOptions::new(database.url())).await.unwrap();
     for outcome in [store.migrate().await, store.check_migrations().await.map(drop)] {
         let StoreError::Driver(refusal) = outcome.unwrap_err() else { panic!("another error") };
         assert!(matches!(refusal.downcast_ref(), Some(MigrationError::UnfinishedCopy)), "{refusal}");

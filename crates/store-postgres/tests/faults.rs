@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::profile::{Name, ProfilePatch};
-use latchkey_store::conformance::numbered::{account, at, event, key, mail, user_id};
 use latchkey_store::{
     Accounts, Audit, Challenges, CreateOutcome, NewChallenge, Outbox, Profiles, RequestChallenge,
     RequestOutcome, Settings, Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
 };
-use latchkey_store_postgres::test_cluster::TestCluster;
-use latchkey_store_postgres::{OptionsError, PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{OptionsError, Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_suite::cluster::TestCluster;
+use latchkey_store_suite::conformance::numbered::{account, at, event, key, mail, user_id};
 use tokio::time::timeout;
 
 use world::{Looked, connect};
@@ -95,7 +95,7 @@ async fn a_database_that_takes_no_connections_is_unavailable_until_it_does() {
     looked.run(TERMINATE).await;
     assert!(is_unavailable(&looked.store.check().await));
     assert!(is_unavailable(&rename(&looked.store, "a").await));
-    assert!(is_unavailable(&PostgresStore::connect(PostgresOptions::new(looked.database.url())).await));
+    assert!(is_unavailable(&Postgres::connect(PostgresOptions::new(looked.database.url())).await));
 
     cluster.run(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS TRUE"));
     looked.store.check().await.unwrap();
@@ -106,8 +106,8 @@ async fn a_database_that_takes_no_connections_is_unavailable_until_it_does() {
 async fn a_server_that_is_not_there_is_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     let options = PostgresOptions::new(format!("postgres:///db?user=u&host={}", folder.path().display()));
-    assert!(is_unavailable(&PostgresStore::connect(options.clone()).await));
-    let store = PostgresStore::open(&options).unwrap();
+    assert!(is_unavailable(&Postgres::connect(options.clone()).await));
+    let store = Postgres::open(&options).unwrap();
     assert!(is_unavailable(&store.check().await));
     assert!(is_unavailable(&store.migrate().await));
 }
@@ -123,7 +123,7 @@ async fn the_second_host_serves_where_the_first_is_dead() {
         socket(TestCluster::shared().folder()),
         database.name()
     );
-    let store = PostgresStore::connect(PostgresOptions::new(url)).await.unwrap();
+    let store = Postgres::connect(PostgresOptions::new(url)).await.unwrap();
     store.check().await.unwrap();
 }
 
@@ -136,7 +136,7 @@ async fn a_server_that_only_reads_is_unavailable_until_it_writes() {
     looked.run(TERMINATE).await;
     assert!(is_unavailable(&looked.store.check().await), "a server that writes is asked for");
     let anyone = format!("{}&target_session_attrs=any", looked.database.url());
-    let reader = PostgresStore::connect(PostgresOptions::new(anyone)).await.unwrap();
+    let reader = Postgres::connect(PostgresOptions::new(anyone)).await.unwrap();
     assert!(reader.find_user(user_id(1)).await.unwrap().is_some());
     assert!(is_unavailable(&reader.check().await));
     assert!(is_unavailable(&rename(&reader, "a").await));
@@ -282,7 +282,7 @@ async fn a_key_that_stays_taken_is_a_conflict() {
         )
         .await;
     let url = looked.database.url().replace("user=postgres", "user=blind");
-    let blind = PostgresStore::connect(PostgresOptions::new(url)).await.unwrap();
+    let blind = Postgres::connect(PostgresOptions::new(url)).await.unwrap();
     let outcome = blind.create_account(latchkey_store::NewAccount { id: user_id(2), ..account(1) }).await;
     assert!(matches!(outcome, Err(StoreError::Conflict(UniqueKey::UserEmail))), "{outcome:?}");
     looked.run("DROP OWNED BY blind; DROP ROLE blind").await;
@@ -293,7 +293,7 @@ async fn a_key_that_stays_taken_is_a_conflict() {
 fn options_that_cannot_be_used_are_told_at_once() {
     let options = PostgresOptions::new("postgres://u@db.example/db?sslmode=prefer");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let Err(StoreError::Driver(source)) = runtime.block_on(PostgresStore::connect(options)) else {
+    let Err(StoreError::Driver(source)) = runtime.block_on(Postgres::connect(options)) else {
         panic!("a refusal")
     };
     assert!(matches!(source.downcast_ref(), Some(OptionsError::SslMode(_))));

@@ -6,10 +6,10 @@ mod world;
 
 use std::time::Duration;
 
-use latchkey_store::conformance::numbered::{account, user_id};
 use latchkey_store::{Accounts, NewAccount, StoreError};
-use latchkey_store_postgres::test_cluster::TestCluster;
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_suite::cluster::TestCluster;
+use latchkey_store_suite::conformance::numbered::{account, user_id};
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
@@ -28,7 +28,7 @@ fn hasty(options: PostgresOptions) -> PostgresOptions {
 
 /// Makes the account, with more patience.
 async fn create(url: &str) {
-    let store = PostgresStore::connect(PostgresOptions::new(url)).await.unwrap();
+    let store = Postgres::connect(PostgresOptions::new(url)).await.unwrap();
     store.create_account(account(1)).await.unwrap();
 }
 
@@ -67,7 +67,7 @@ async fn processes_do_not_pile_up_at_a_locked_table() {
 async fn processes_do_not_pile_up_behind_a_pooler() {
     let cluster = TestCluster::shared();
     let (pooler, database) = (cluster.pooler(4), cluster.database());
-    let store = PostgresStore::connect(hasty(PostgresOptions::new(pooler.url(&database)))).await.unwrap();
+    let store = Postgres::connect(hasty(PostgresOptions::new(pooler.url(&database)))).await.unwrap();
     let outside = connect(database.url()).await;
     create(database.url()).await;
     outside.batch_execute(LOCK).await.unwrap();

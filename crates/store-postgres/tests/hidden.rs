@@ -4,13 +4,13 @@
 mod world;
 
 use async_trait::async_trait;
-use latchkey_store::conformance::hidden::Look;
-use latchkey_store::conformance::numbered::{account, at, user_id};
 use latchkey_store::{Accounts, FeedPosition, FeedRead, SearchFeed, Store};
+use latchkey_store_suite::conformance::hidden::Look;
+use latchkey_store_suite::conformance::numbered::{account, at, user_id};
 
 use world::{Looked, connect};
 
-latchkey_store::hidden_tests!(looked);
+latchkey_store_suite::hidden_tests!(looked);
 
 async fn looked() -> Looked {
     Looked::new().await

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use latchkey_store::conformance;
-use latchkey_store_postgres::test_cluster::TestCluster;
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{Postgres, PostgresOptions};
+use latchkey_store_suite::cluster::TestCluster;
+use latchkey_store_suite::conformance;
 
 /// The rooms that compare, fold or sort text.
 const ROOMS: &[&str] = &["accounts::", "users::", "search::", "search_oracle::", "settings::"];
@@ -18,7 +18,7 @@ async fn what_compares_text_does_so_alike_in_a_turkish_database() {
     let mut count = 0;
     for case in of_text {
         let database = TestCluster::shared().bare_database_of("tr-TR");
-        let store = PostgresStore::connect(PostgresOptions::new(database.url())).await.unwrap();
+        let store = Postgres::connect(PostgresOptions::new(database.url())).await.unwrap();
         store.migrate().await.unwrap();
         println!("{}", case.name); // shown where it fails
         case.run(Arc::new(store)).await;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{Name, ProfilePatch};
-use latchkey_store::conformance::numbered::{account, at, key, session, user_id};
 use latchkey_store::{
-    Accounts, NewAccount, Profiles, Sessions, StoreResult, UpdateProfile, UpdateProfileOutcome, conformance,
+    Accounts, NewAccount, Profiles, Sessions, StoreResult, UpdateProfile, UpdateProfileOutcome,
 };
-use latchkey_store_postgres::test_cluster::TestCluster;
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_suite::cluster::TestCluster;
+use latchkey_store_suite::conformance;
+use latchkey_store_suite::conformance::numbered::{account, at, key, session, user_id};
 
 /// Clients, each with connections of its own to the pooler.
 const CLIENTS: u64 = 8;
@@ -69,7 +70,7 @@ async fn eight_clients_over_two_connections_get_their_own_answers() {
             let pool_size = if number % 2 == 0 { 1 } else { 3 };
             let options = PostgresOptions { pool_size, ..PostgresOptions::new(pooler.url(&database)) };
             tokio::spawn(async move {
-                work(PostgresStore::connect(options).await.unwrap(), number).await;
+                work(Postgres::connect(options).await.unwrap(), number).await;
             })
         })
         .collect();
@@ -84,7 +85,7 @@ async fn races_end_behind_a_pooler_as_without_one() {
     let pooler = cluster.pooler(SERVER_CONNECTIONS);
     for case in conformance::cases().iter().filter(|case| case.name.starts_with("races::")) {
         let database = cluster.database();
-        let store = PostgresStore::connect(PostgresOptions::new(pooler.url(&database))).await.unwrap();
+        let store = Postgres::connect(PostgresOptions::new(pooler.url(&database))).await.unwrap();
         case.run(Arc::new(store)).await;
     }
 }
@@ -96,12 +97,12 @@ async fn instances_migrate_behind_a_pooler() {
     let instances: Vec<_> = (0..5)
         .map(|_| {
             let options = PostgresOptions::new(pooler.url(&database));
-            tokio::spawn(async move { PostgresStore::connect(options).await?.migrate().await })
+            tokio::spawn(async move { Postgres::connect(options).await?.migrate().await })
         })
         .collect();
     for instance in instances {
         instance.await.unwrap().unwrap();
     }
-    let store = PostgresStore::connect(PostgresOptions::new(pooler.url(&database))).await.unwrap();
+    let store = Postgres::connect(PostgresOptions::new(pooler.url(&database))).await.unwrap();
     assert!(store.check_migrations().await.unwrap().is_empty());
 }

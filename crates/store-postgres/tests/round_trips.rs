@@ -14,9 +14,6 @@ use latchkey_domain::page::Page;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
-use latchkey_store::conformance::numbered::{
-    account, at, client, email, event, key, mail, session, token, user_id,
-};
 use latchkey_store::{
     Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn,
     Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount, NewChallenge,
@@ -25,9 +22,12 @@ use latchkey_store::{
     SignInGuard, SigningKeys, Store, StoredProvider, TokenAttempt, UnlinkIdentity, UpdateProfile, UpdateUser,
     UserPosition,
 };
-use latchkey_store_postgres::test_cluster::counting_proxy::{self, RoundTrips};
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
-use latchkey_store_postgres::{PostgresOptions, PostgresStore, Prepared};
+use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
+use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
+use latchkey_store_suite::conformance::numbered::{
+    account, at, client, email, event, key, mail, session, token, user_id,
+};
 use tempfile::TempDir;
 
 use identity_world::{flow, identity, with_identity};
@@ -50,7 +50,7 @@ impl Measured {
             .replace(&cluster.folder().display().to_string(), &folder.path().display().to_string());
         // One connection, so that each statement is prepared once where it is prepared at all.
         let options = PostgresOptions { pool_size: 1, prepared, ..PostgresOptions::new(url) };
-        let store = PostgresStore::connect(options).await.unwrap();
+        let store = Postgres::connect(options).await.unwrap();
         Self { store, trips, table: Vec::new(), _guards: (database, folder) }
     }
 }

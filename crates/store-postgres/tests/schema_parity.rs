@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use latchkey_store_postgres::test_cluster::TestCluster;
-use latchkey_store_sqlite::SqliteStore;
+use latchkey_store_sqlite::Sqlite;
+use latchkey_store_suite::cluster::TestCluster;
 use rusqlite::Connection;
 use tokio_postgres::{Client, NoTls};
 
@@ -25,7 +25,7 @@ type Keys = BTreeSet<(String, String)>;
 fn of_sqlite() -> (Columns, Keys) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    SqliteStore::open(&path).unwrap().close();
+    drop(Sqlite::open(&path).unwrap());
     let conn = Connection::open(&path).unwrap();
     let columns = "
         SELECT t.name, c.name, c.\"notnull\" = 0 FROM pragma_table_list AS t, pragma_table_xinfo(t.name) AS c

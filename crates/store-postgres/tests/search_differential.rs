@@ -6,11 +6,11 @@
 use latchkey_domain::page::Page;
 use latchkey_domain::profile::{Bio, Name, NewProfile, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
-use latchkey_store::conformance::numbered::{account, at, event, user_id};
 use latchkey_store::{NewAccount, Store, UpdateProfile, UpdateProfileOutcome, UpdateUser};
-use latchkey_store_postgres::test_cluster::TestCluster;
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
-use latchkey_store_sqlite::SqliteStore;
+use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_sqlite::{Sqlite, SqliteStore};
+use latchkey_store_suite::cluster::TestCluster;
+use latchkey_store_suite::conformance::numbered::{account, at, event, user_id};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -234,8 +234,8 @@ async fn both_engines_find_the_same_in_the_same_order() {
     let folder = tempfile::tempdir().unwrap();
     let database = TestCluster::shared().database();
     let both = Both {
-        sqlite: SqliteStore::open(&folder.path().join("test.db")).unwrap(),
-        postgres: PostgresStore::connect(PostgresOptions::new(database.url())).await.unwrap(),
+        sqlite: Sqlite::open(&folder.path().join("test.db")).unwrap(),
+        postgres: Postgres::connect(PostgresOptions::new(database.url())).await.unwrap(),
     };
     let random = &mut StdRng::seed_from_u64(3);
     for number in 1..=PROFILES {

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 
 use latchkey_store::{Store, StoreError};
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tempfile::TempDir;
 
 /// A server whose certificate is for `localhost`, of an authority that nobody knows.
@@ -45,7 +45,7 @@ impl Served {
     async fn connect(&self, host: &str, parameters: &str) -> Result<PostgresStore, StoreError> {
         let (port, name) = (self.port, self.database.name());
         let url = format!("postgres://postgres@{host}:{port}/{name}?{parameters}");
-        PostgresStore::connect(PostgresOptions::new(url)).await
+        Postgres::connect(PostgresOptions::new(url)).await
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum EngineFault {
     NotKept(String),
     #[error("the storage is closed: its files are not in their place")]
     NotInPlace,
+    #[error("a statement of the engine yielded no such result")]
+    NoResult,
     #[error("an operation panicked")]
     Panicked,
 }

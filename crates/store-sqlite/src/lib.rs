@@ -2,43 +2,26 @@
 //! are a small pool; the schema is in `migrations/`. What an operation means is said by the contract, and rules that
 //! every engine keeps alike are in `latchkey_domain`; here is only how this engine keeps them.
 
-mod accounts;
-mod admin;
-mod audit;
 mod bulk;
-mod challenges;
-mod change_password;
-mod code_attempts;
 mod errors;
+mod executor;
 mod file_watch;
-mod guards;
-mod identities;
-mod limits;
-mod links;
 mod look;
 mod migrations;
-mod oauth_flows;
-mod oauth_providers;
 mod open;
-mod outbox;
+mod own;
 mod point_reads;
-mod profiles;
-mod proof;
+mod profile_writes;
 mod purge;
 mod readers;
-mod refresh;
-mod reset;
 mod rows;
 mod search;
 mod search_feed;
 #[cfg(feature = "seed")]
 mod seed;
-mod sessions;
-mod settings;
-mod sign_up;
-mod signing_keys;
 mod statements;
 mod store;
+mod takes;
 mod wal_index;
 mod writer;
 
@@ -48,4 +31,4 @@ pub use look::Look;
 pub use open::NoDatabase;
 #[cfg(feature = "seed")]
 pub use seed::seed;
-pub use store::{MissingFile, SqliteOptions, SqliteStore};
+pub use store::{MissingFile, Sqlite, SqliteOptions, SqliteStore};

@@ -3,10 +3,17 @@
 use std::path::Path;
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{StoreResult, StoredSigningKey};
+use latchkey_store::{StoreResult, StoredSettings, StoredSigningKey};
+use latchkey_store_operations::form::{Results, Script};
+use latchkey_store_operations::tables::{settings, signing_keys};
+use rusqlite::Connection;
 
-use crate::store::SqliteStore;
-use crate::{migrations, open, signing_keys};
+use crate::errors::{Fallible, unavailable};
+use crate::store::Sqlite;
+use crate::{executor, migrations, open};
+
+/// The migration that makes the table of the settings.
+const SETTINGS_MADE_BY: &str = "0007_settings";
 
 /// Facts of a file that a start depends on.
 #[derive(Debug)]
@@ -17,15 +24,38 @@ pub struct Look {
     pub signing_keys: Vec<StoredSigningKey>,
 }
 
-impl SqliteStore {
+impl Sqlite {
     /// Looks at a file that exists, beside a running service or without one; changes nothing. Refuses what
-    /// [`SqliteStore::open`] refuses.
+    /// [`Sqlite::open`] refuses.
     pub fn look(path: &Path, now: Timestamp) -> StoreResult<Look> {
         let conn = open::onlooker(path)?;
         let missing = migrations::check(&conn)?;
-        let signing_keys = if missing.is_empty() { signing_keys::list_keys(&conn, now)? } else { Vec::new() };
+        let signing_keys = if missing.is_empty() { list_keys(&conn, now)? } else { Vec::new() };
         Ok(Look { missing, signing_keys })
     }
+
+    /// The settings that a file holds, without opening it for work: nothing is made, migrated or written, and a service
+    /// may have it open. `None` where there is no file, or none with settings yet.
+    pub fn stored_settings(path: &Path) -> StoreResult<Option<StoredSettings>> {
+        if !path.try_exists().map_err(unavailable)? {
+            return Ok(None);
+        }
+        let conn = open::onlooker(path)?;
+        if migrations::check(&conn)?.contains(&SETTINGS_MADE_BY) {
+            return Ok(None);
+        }
+        Ok(Some(load_settings(&conn)?))
+    }
+}
+
+fn list_keys(conn: &Connection, now: Timestamp) -> Fallible<Vec<StoredSigningKey>> {
+    let (script, slot) = Script::of_read(&signing_keys::LIST, vec![now.into()]);
+    executor::finish_read(conn, &script, |results: &Results<'_>| results.list(slot, signing_keys::read_key))
+}
+
+fn load_settings(conn: &Connection) -> Fallible<StoredSettings> {
+    let (script, slot) = Script::of_read(&settings::LIST, Vec::new());
+    executor::finish_read(conn, &script, |results| settings::settings(results, slot))
 }
 
 #[cfg(test)]
@@ -37,11 +67,11 @@ mod tests {
     fn a_look_leaves_no_file_behind() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a b?c#d%41ä.db");
-        SqliteStore::open(&path).unwrap().close();
+        drop(Sqlite::open(&path).unwrap());
         let names = || std::fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(names(), 1);
 
-        let look = SqliteStore::look(&path, Timestamp::from_millis(0)).unwrap();
+        let look = Sqlite::look(&path, Timestamp::from_millis(0)).unwrap();
 
         assert!(look.missing.is_empty() && look.signing_keys.is_empty());
         assert_eq!(names(), 1);
@@ -51,9 +81,9 @@ mod tests {
     fn a_look_beside_an_open_file_sees_what_is_in_its_log() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
-        let store = SqliteStore::open(&path).unwrap();
+        let store = Sqlite::open(&path).unwrap();
 
-        assert!(SqliteStore::look(&path, Timestamp::from_millis(0)).unwrap().missing.is_empty());
+        assert!(Sqlite::look(&path, Timestamp::from_millis(0)).unwrap().missing.is_empty());
 
         drop(store);
     }
@@ -64,7 +94,7 @@ mod tests {
         let path = folder.path().join("test.db");
         std::fs::write(&path, "").unwrap();
 
-        let look = SqliteStore::look(&path, Timestamp::from_millis(0)).unwrap();
+        let look = Sqlite::look(&path, Timestamp::from_millis(0)).unwrap();
 
         assert!(!look.missing.is_empty());
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
@@ -76,6 +106,6 @@ mod tests {
         let path = folder.path().join("test.db");
         std::fs::write(&path, "a text, and no database at all\n".repeat(99)).unwrap();
 
-        assert!(SqliteStore::look(&path, Timestamp::from_millis(0)).is_err());
+        assert!(Sqlite::look(&path, Timestamp::from_millis(0)).is_err());
     }
 }

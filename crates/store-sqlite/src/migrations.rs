@@ -75,7 +75,10 @@ fn list_applied(conn: &Connection) -> Fallible<Vec<(i64, Vec<u8>)>> {
     if number(conn, IS_THERE, [])? == 0 {
         return Ok(Vec::new());
     }
-    list(conn, LIST_APPLIED, [], |row| Ok((row.get(0)?, row.get(1)?)))
+    list(conn, LIST_APPLIED, [], |cells| {
+        let cells = cells.of("schema_migrations");
+        Ok((cells.int("version")?, cells.bytes("checksum")?))
+    })
 }
 
 #[cfg(test)]

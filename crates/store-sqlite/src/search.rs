@@ -11,11 +11,12 @@ use latchkey_domain::profile::Profile;
 use latchkey_domain::search::{SearchQuery, SearchText, Tier, matches};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::ProfileHits;
+use latchkey_store_operations::form::Cells;
+use latchkey_store_operations::{profile_columns, tables::profiles};
 use rusqlite::{Connection, Params, params};
 
 use crate::errors::Fallible;
-use crate::profiles::{profile_columns, read_row};
-use crate::rows::Cells;
+use crate::rows::SqliteRow;
 use crate::statements::find;
 
 /// Characters of one token of the index.
@@ -33,7 +34,7 @@ const LIST_PENDING: &str = "
     SELECT p.search_id, p.id, p.created_at, p.folded_name, p.folded_username, p.folded_bio
     FROM profile_search_pending AS behind CROSS JOIN profiles AS p ON p.search_id = behind.search_id
     WHERE p.searchable = 1";
-const FIND_HIT: &str = concat!("SELECT ", profile_columns!(), " FROM profiles WHERE search_id = ?1");
+const FIND_HIT: &str = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE search_id = ?1");
 
 /// A match, ordered as the contract lists it: best tier, then newest, then greatest id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +89,9 @@ fn list_hits(
     let mut looked_at = 0;
     while let Some(row) = rows.next()? {
         looked_at += 1;
-        let mut cells = Cells::new(row, "profiles");
+        let row = SqliteRow(row);
+        let mut cells = Cells::new(&row);
+        cells.of("profiles");
         let search_id = cells.int("search_id")?;
         let id = cells.array("id")?;
         let created_at = cells.time("created_at")?;
@@ -108,7 +111,7 @@ fn refill(buffer: &mut String, text: &str) {
 }
 
 fn find_hit(conn: &Connection, hit: &Hit) -> Fallible<Profile> {
-    let found = find(conn, FIND_HIT, params![hit.search_id], read_row)?;
+    let found = find(conn, FIND_HIT, params![hit.search_id], profiles::read_profile)?;
     found.ok_or_else(|| {
         latchkey_store::StoreError::Corrupt { table: "profile_search", column: "rowid" }.into()
     })

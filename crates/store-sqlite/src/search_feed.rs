@@ -12,13 +12,13 @@ use latchkey_store::{
     CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange, SearchEntry,
     SearchFeed, StoreResult,
 };
-use rusqlite::{Connection, Row, params};
+use latchkey_store_operations::form::Cells;
+use latchkey_store_operations::{profile_columns, tables::profiles};
+use rusqlite::{Connection, params};
 
 use crate::errors::Fallible;
-use crate::profiles::{profile_columns, read_row};
-use crate::rows::{Cells, Id};
 use crate::statements::{execute, find, list, moment, number};
-use crate::store::SqliteStore;
+use crate::store::Sqlite;
 
 /// Changes that are read at once.
 const AT_ONCE: i64 = 4_096;
@@ -30,12 +30,12 @@ const FIND_PURGED: &str = "SELECT purged FROM search_feed_state WHERE id = 1";
 const LIST_CHANGES: &str = "
     SELECT place, profile_id, created_at FROM search_feed WHERE place > ?1 ORDER BY place LIMIT ?2";
 const FIND_ENTRY: &str = "
-    SELECT id, created_at, folded_name, folded_username, folded_bio FROM profiles WHERE id = ?1 AND searchable = 1";
+    SELECT id, created_at, folded_name, folded_username, folded_bio FROM profiles AS p WHERE id = ?1 AND searchable = 1";
 const LIST_ENTRIES: &str = "
     SELECT id, created_at, folded_name, folded_username, folded_bio FROM profiles
     WHERE id > ?1 AND searchable = 1 ORDER BY id LIMIT ?2";
 const FIND_FOUND: &str =
-    concat!("SELECT ", profile_columns!(), " FROM profiles WHERE id = ?1 AND searchable = 1");
+    concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE id = ?1 AND searchable = 1");
 const SET_PURGED: &str = "UPDATE search_feed_state SET purged = ?1 WHERE id = 1 AND purged < ?1";
 const MARK: &str = "
     UPDATE search_feed_state SET purged = max(purged, marked_place), marked_place = ?2, marked_at = ?3
@@ -47,9 +47,9 @@ const DELETE_CHANGES: &str = "
         ORDER BY place LIMIT ?2)";
 
 #[async_trait]
-impl SearchFeed for SqliteStore {
+impl SearchFeed for Sqlite {
     async fn search_position(&self) -> StoreResult<FeedPosition> {
-        self.read(|conn| Ok(position(number(conn, FIND_END, [])?)))
+        self.read_here(|conn| Ok(position(number(conn, FIND_END, [])?)))
     }
 
     async fn list_search_entries(
@@ -57,8 +57,8 @@ impl SearchFeed for SqliteStore {
         after: Option<ProfileId>,
         limit: u32,
     ) -> StoreResult<Vec<SearchEntry>> {
-        self.read_long(move |conn| {
-            let after = after.map(|id| id.blob().to_vec()).unwrap_or_default(); // empty sorts before all
+        self.read_elsewhere(move |conn| {
+            let after = after.map(|id| id.as_uuid().as_bytes().to_vec()).unwrap_or_default(); // empty sorts before all
             list(conn, LIST_ENTRIES, params![after, limit], read_entry)
         })
         .await
@@ -66,21 +66,26 @@ impl SearchFeed for SqliteStore {
 
     async fn list_search_changes(&self, after: &FeedPosition) -> StoreResult<FeedRead> {
         let Ok(after) = after.0.parse::<i64>() else { return Ok(FeedRead::Lost) };
-        let end = self.read(|conn| number(conn, FIND_END, []))?;
+        let end = self.read_here(|conn| number(conn, FIND_END, []))?;
         match end - after {
             // A file that was put in the place of another one may end earlier.
             i64::MIN..0 => Ok(FeedRead::Lost),
             0 => Ok(FeedRead::Changes { changes: Vec::new(), position: position(after), has_more: false }),
-            1..=FEW => self.read(|conn| list_changes(conn, after)),
-            _ => self.read_long(move |conn| list_changes(conn, after)).await,
+            1..=FEW => self.read_here(|conn| list_changes(conn, after)),
+            _ => self.read_elsewhere(move |conn| list_changes(conn, after)).await,
         }
     }
 
     async fn list_found_profiles(&self, ids: &[ProfileId]) -> StoreResult<Vec<Profile>> {
-        self.read(|conn| {
+        self.read_here(|conn| {
             let mut found = Vec::with_capacity(ids.len());
             for id in ids {
-                found.extend(find(conn, FIND_FOUND, params![id.blob()], read_row)?);
+                found.extend(find(
+                    conn,
+                    FIND_FOUND,
+                    params![id.as_uuid().as_bytes()],
+                    profiles::read_profile,
+                )?);
             }
             Ok(found)
         })
@@ -99,7 +104,7 @@ fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
     let mut changes = Vec::new();
     for (_, id, created_at) in rows {
         if seen.insert(id) {
-            let entry = find(conn, FIND_ENTRY, params![id.blob()], read_entry)?;
+            let entry = find(conn, FIND_ENTRY, params![id.as_uuid().as_bytes()], read_entry)?;
             changes.push(entry.map_or(SearchChange::Hidden { id, created_at }, SearchChange::Shown));
         }
     }
@@ -120,13 +125,13 @@ fn position(place: i64) -> FeedPosition {
     FeedPosition(place.to_string())
 }
 
-fn read_change(row: &Row<'_>) -> Fallible<(i64, ProfileId, Timestamp)> {
-    let mut cells = Cells::new(row, "search_feed");
+fn read_change(cells: &mut Cells<'_>) -> StoreResult<(i64, ProfileId, Timestamp)> {
+    let cells = cells.of("search_feed");
     Ok((cells.int("place")?, cells.id("profile_id")?, cells.time("created_at")?))
 }
 
-fn read_entry(row: &Row<'_>) -> Fallible<SearchEntry> {
-    let mut cells = Cells::new(row, "profiles");
+fn read_entry(cells: &mut Cells<'_>) -> StoreResult<SearchEntry> {
+    let cells = cells.of("profiles");
     Ok(SearchEntry {
         id: cells.id("id")?,
         created_at: cells.time("created_at")?,

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use latchkey_domain::profile::Profile;
 use latchkey_store::{NewAccount, StoreResult};
+use latchkey_store_operations::seeding;
 use rusqlite::Connection;
 
-use crate::accounts::{self, Pending};
 use crate::errors::Fallible;
 use crate::search::pending;
 use crate::statements::execute;
-use crate::{migrations, open, profiles, sessions};
+use crate::{executor, migrations, open};
 
 /// Accounts that share a transaction.
 const BATCH: usize = 20_000;
@@ -38,11 +38,7 @@ fn fill(conn: &Connection, people: impl Iterator<Item = (NewAccount, Profile)>) 
             execute(conn, "COMMIT", [])?;
             execute(conn, "BEGIN", [])?;
         }
-        accounts::insert(conn, &account, account.email.key().as_str(), Pending::No)?;
-        profiles::insert(conn, &profile)?;
-        if let Some(session) = &account.session {
-            sessions::open(conn, account.id, session)?;
-        }
+        executor::finish(conn, &seeding(&account, profile)?, |_| Ok(()))?;
     }
     pending::take_up(conn, u32::MAX)?;
     execute(conn, "COMMIT", [])?;

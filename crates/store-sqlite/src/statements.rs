@@ -1,8 +1,11 @@
 //! Running prepared statements. Reading what they yield is in [`crate::rows`].
 
-use rusqlite::{Connection, Params, Row, Transaction};
+use latchkey_store::StoreResult;
+use latchkey_store_operations::form::Cells;
+use rusqlite::{Connection, Params, Transaction};
 
 use crate::errors::Fallible;
+use crate::rows::SqliteRow;
 
 /// Runs a statement that changes rows; answers how many.
 pub(crate) fn execute(conn: &Connection, sql: &str, params: impl Params) -> Fallible<usize> {
@@ -14,11 +17,12 @@ pub(crate) fn find<T>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
-    read: impl FnOnce(&Row<'_>) -> Fallible<T>,
+    read: impl FnOnce(&mut Cells<'_>) -> StoreResult<T>,
 ) -> Fallible<Option<T>> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
-    rows.next()?.map(read).transpose()
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(read(&mut Cells::new(&SqliteRow(row)))?))
 }
 
 /// All rows.
@@ -26,13 +30,13 @@ pub(crate) fn list<T>(
     conn: &Connection,
     sql: &str,
     params: impl Params,
-    read: impl Fn(&Row<'_>) -> Fallible<T>,
+    read: impl Fn(&mut Cells<'_>) -> StoreResult<T>,
 ) -> Fallible<Vec<T>> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(read(row)?);
+        found.push(read(&mut Cells::new(&SqliteRow(row)))?);
     }
     Ok(found)
 }
@@ -45,13 +49,4 @@ pub(crate) fn number(conn: &Connection, sql: &str, params: impl Params) -> Falli
 /// Lets several reads see one moment, until it is dropped. A snapshot that is kept open ([`crate::point_reads`]) is one.
 pub(crate) fn moment(conn: &Connection) -> Fallible<Option<Transaction<'_>>> {
     Ok(conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose()?)
-}
-
-/// Does work inside a savepoint and takes all of it back.
-pub(crate) fn rehearse(conn: &Connection, work: impl FnOnce() -> Fallible<()>) -> Fallible<()> {
-    execute(conn, "SAVEPOINT rehearsal", [])?;
-    let outcome = work();
-    execute(conn, "ROLLBACK TO rehearsal", [])?;
-    execute(conn, "RELEASE rehearsal", [])?;
-    outcome
 }

@@ -6,16 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use latchkey_domain::time::Timestamp;
-use latchkey_store::{Store, StoreResult};
+use latchkey_store::StoreResult;
+use latchkey_store_operations::Engine;
 use rusqlite::Connection;
 
 use crate::errors::{Fallible, unavailable};
 use crate::file_watch::{FileWatch, Patrol};
 use crate::readers::Readers;
 use crate::search::pending;
-use crate::statements::{execute, number};
+use crate::statements::execute;
 use crate::wal_index::WalIndex;
 use crate::writer::Writer;
 use crate::{migrations, open};
@@ -23,8 +22,7 @@ use crate::{migrations, open};
 /// Connections for reads that can take long.
 const LONG_READERS: usize = 2;
 
-const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
-const READ_BEAT: &str = "SELECT beat FROM health WHERE id = 1";
+pub(crate) const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy)]
@@ -61,9 +59,12 @@ impl Default for SqliteOptions {
     }
 }
 
-/// The storage contract on one SQLite file. Other processes may have the file open at the same time. Dropping it
+/// The storage contract on one SQLite file.
+pub type SqliteStore = Engine<Sqlite>;
+
+/// One SQLite file. Other processes may have the file open at the same time. Dropping it
 /// finishes what is queued and checkpoints; a crash at any time loses nothing that was answered.
-pub struct SqliteStore {
+pub struct Sqlite {
     // Dropped in this order: the writer's last checkpoint wants no readers.
     readers: Readers,
     writer: Writer,
@@ -75,17 +76,17 @@ pub struct SqliteStore {
     _index: Arc<WalIndex>,
 }
 
-impl SqliteStore {
+impl Sqlite {
     /// Opens a file with the default options; makes it (mode 600) where there is none, in a folder that exists, and
     /// brings its schema up to date. A file of a newer version or of something else is refused with
     /// [`latchkey_store::StoreError::Driver`] of a [`crate::MigrationError`].
-    pub fn open(path: &Path) -> StoreResult<Self> {
+    pub fn open(path: &Path) -> StoreResult<SqliteStore> {
         Self::open_with(path, SqliteOptions::default())
     }
 
     /// The same with other options. Where nothing may be made, a missing or empty file is
     /// [`latchkey_store::StoreError::Driver`] of a [`crate::NoDatabase`].
-    pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<Self> {
+    pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<SqliteStore> {
         match options.missing {
             MissingFile::Create => open::create_file(path)?,
             MissingFile::Refuse => open::refuse_missing(path)?,
@@ -105,7 +106,8 @@ impl SqliteStore {
         let writer =
             Writer::start(conn, options.batch, readers.kept(), Arc::clone(&files)).map_err(unavailable)?;
         let patrol = Patrol::start(Arc::clone(&files)).map_err(unavailable)?;
-        Ok(Self { readers, writer, files, _patrol: patrol, is_catching_up: Arc::default(), _index: index })
+        let is_catching_up = Arc::default();
+        Ok(Engine::new(Self { readers, writer, files, _patrol: patrol, is_catching_up, _index: index }))
     }
 
     /// Refuses where there is no file, or an empty one, as opening with [`MissingFile::Refuse`] does.
@@ -114,7 +116,7 @@ impl SqliteStore {
     }
 
     /// The names of the migrations that a file lacks, oldest first; changes nothing, and makes no file. Refuses what
-    /// [`SqliteStore::open`] refuses.
+    /// [`Sqlite::open`] refuses.
     pub fn check_migrations(path: &Path) -> StoreResult<Vec<&'static str>> {
         let conn = if path.exists() {
             open::reader(path, SqliteOptions::default().busy_timeout)?
@@ -124,13 +126,8 @@ impl SqliteStore {
         Ok(migrations::check(&conn)?)
     }
 
-    /// Finishes what is queued, checkpoints and closes. Dropping does the same.
-    pub fn close(self) {
-        drop(self);
-    }
-
     /// Runs an operation that writes: atomic, answered when durable.
-    pub(crate) async fn write<T, F>(&self, work: F) -> StoreResult<T>
+    pub(crate) async fn run<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
@@ -155,13 +152,13 @@ impl SqliteStore {
     }
 
     /// Runs a read of a few indexed rows, here and now.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
+    pub(crate) fn read_here<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
         self.files.ensure()?;
         self.readers.run(read)
     }
 
     /// Runs a read that can take long, elsewhere.
-    pub(crate) async fn read_long<T, F>(&self, read: F) -> StoreResult<T>
+    pub(crate) async fn read_elsewhere<T, F>(&self, read: F) -> StoreResult<T>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
@@ -176,18 +173,5 @@ fn prove(index: &WalIndex, conn: &Connection) {
     let before = index.read();
     if execute(conn, BEAT, []).is_ok() {
         index.learn(before);
-    }
-}
-
-#[async_trait]
-impl Store for SqliteStore {
-    async fn check(&self) -> StoreResult<()> {
-        self.write(|conn| execute(conn, BEAT, [])).await?;
-        self.read(|conn| number(conn, READ_BEAT, []))?;
-        Ok(())
-    }
-
-    async fn purge(&self, now: Timestamp) -> StoreResult<u64> {
-        self.purge_all(now).await
     }
 }

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use latchkey_store::conformance::numbered::{account, key, user_id};
 use latchkey_store::{Accounts, CreateOutcome, Profiles, Store, StoreError};
-use latchkey_store_sqlite::{SqliteOptions, SqliteStore};
+use latchkey_store_sqlite::{Sqlite, SqliteOptions};
+use latchkey_store_suite::conformance::numbered::{account, key, user_id};
 use rusqlite::Connection;
 
 /// Tasks that write at once in the crash test.
@@ -27,7 +27,7 @@ async fn the_file_is_readable_by_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = Sqlite::open(&path).unwrap();
     store.create_account(account(1)).await.unwrap();
     for name in ["test.db", "test.db-wal", "test.db-shm"] {
         let mode = folder.path().join(name).metadata().unwrap().permissions().mode();
@@ -39,11 +39,11 @@ async fn the_file_is_readable_by_its_owner_alone() {
 async fn a_closed_store_is_one_file_that_opens_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = Sqlite::open(&path).unwrap();
     store.create_account(account(1)).await.unwrap();
-    store.close();
+    drop(store);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    let store = SqliteStore::open(&path).unwrap();
+    let store = Sqlite::open(&path).unwrap();
     assert!(store.find_user(user_id(1)).await.unwrap().is_some());
 }
 
@@ -51,7 +51,7 @@ async fn a_closed_store_is_one_file_that_opens_again() {
 async fn two_processes_see_each_others_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    let (one, other) = (SqliteStore::open(&path).unwrap(), SqliteStore::open(&path).unwrap());
+    let (one, other) = (Sqlite::open(&path).unwrap(), Sqlite::open(&path).unwrap());
     one.create_account(account(1)).await.unwrap();
     assert!(other.find_user_by_email(&key(1)).await.unwrap().is_some());
     other.create_account(account(2)).await.unwrap();
@@ -62,7 +62,7 @@ async fn two_processes_see_each_others_writes() {
 async fn a_lock_that_another_process_keeps_is_unavailable_and_passes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    let store = SqliteStore::open_with(&path, options()).unwrap();
+    let store = Sqlite::open_with(&path, options()).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(matches!(store.create_account(account(1)).await, Err(StoreError::Unavailable(_))));
@@ -75,7 +75,7 @@ async fn a_lock_that_another_process_keeps_is_unavailable_and_passes() {
 async fn a_lock_that_another_process_frees_in_time_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = Sqlite::open(&path).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let freed = std::thread::spawn(move || other.execute_batch("COMMIT").unwrap());
@@ -87,7 +87,7 @@ async fn a_lock_that_another_process_frees_in_time_is_waited_for() {
 async fn a_storage_that_cannot_be_written_is_noticed_by_the_check() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    let store = SqliteStore::open_with(&path, options()).unwrap();
+    let store = Sqlite::open_with(&path, options()).unwrap();
     store.check().await.unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -98,7 +98,7 @@ async fn a_storage_that_cannot_be_written_is_noticed_by_the_check() {
 async fn a_bad_row_is_corrupt_and_names_its_column() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    let store = SqliteStore::open(&path).unwrap();
+    let store = Sqlite::open(&path).unwrap();
     store.create_account(account(1)).await.unwrap();
     let other = Connection::open(&path).unwrap();
     for (sql, table, column) in [
@@ -120,19 +120,16 @@ async fn a_file_of_something_else_is_refused_and_left_alone() {
     let path = folder.path().join("test.db");
     std::fs::write(&path, "this is no database, however long this text may be".repeat(100)).unwrap();
     let before = std::fs::read(&path).unwrap();
-    assert!(SqliteStore::open(&path).is_err());
+    assert!(Sqlite::open(&path).is_err());
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    assert!(matches!(
-        SqliteStore::open(&folder.path().join("no/folder.db")),
-        Err(StoreError::Unavailable(_))
-    ));
+    assert!(matches!(Sqlite::open(&folder.path().join("no/folder.db")), Err(StoreError::Unavailable(_))));
 }
 
 /// Not a test of its own: the child of the crash test, which is this program with one test chosen.
 #[tokio::test]
 async fn child_that_writes_until_it_is_killed() {
     let Some((path, first)) = task_of_child() else { return };
-    let store = Arc::new(SqliteStore::open(Path::new(&path)).unwrap());
+    let store = Arc::new(Sqlite::open(Path::new(&path)).unwrap());
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
             let store = Arc::clone(&store);
@@ -164,7 +161,7 @@ async fn a_killed_process_loses_nothing_that_was_answered() {
     for run in 0..3 {
         let first = 1 + run * 1_000_000;
         acknowledged.extend(run_and_kill(&path, first));
-        let store = SqliteStore::open(&path).unwrap();
+        let store = Sqlite::open(&path).unwrap();
         for number in &acknowledged {
             assert!(store.find_user(user_id(*number)).await.unwrap().is_some(), "{number} is lost");
         }

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
-use latchkey_store::conformance::hidden::{self, Look};
-use latchkey_store::conformance::numbered::{account, at};
 use latchkey_store::{Accounts, FeedPosition, FeedRead, Profiles, SearchFeed, Store};
-use latchkey_store_sqlite::SqliteStore;
+use latchkey_store_sqlite::{Sqlite, SqliteStore};
+use latchkey_store_suite::conformance::hidden::{self, Look};
+use latchkey_store_suite::conformance::numbered::{account, at};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-latchkey_store::hidden_tests!(looked);
+latchkey_store_suite::hidden_tests!(looked);
 
 /// A store, and the file to look into.
 struct Looked {
@@ -25,7 +25,7 @@ struct Looked {
 async fn looked() -> Looked {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
-    Looked { store: SqliteStore::open(&path).unwrap(), path, _folder: folder }
+    Looked { store: Sqlite::open(&path).unwrap(), path, _folder: folder }
 }
 
 #[async_trait]

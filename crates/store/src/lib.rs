@@ -1,5 +1,5 @@
 //! The storage contract: one async method per atomic business fact. What an engine must keep is said here and shown
-//! by the conformance suite; how it keeps it is its own business. No transaction leaves a store, so nobody can hash,
+//! by the suite of `latchkey-store-suite`; how it keeps it is its own business. No transaction leaves a store, so nobody can hash,
 //! send mail or call out inside one. Absent rows are `Option`; refusals that are part of the business are variants.
 
 mod accounts;
@@ -7,8 +7,6 @@ mod admin;
 mod audit;
 pub mod bulk;
 mod challenges;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 mod error;
 mod identities;
 mod limits;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use latchkey_service::Service;
-use latchkey_store_postgres::test_cluster::TestDatabase;
+use latchkey_store_suite::cluster::TestDatabase;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

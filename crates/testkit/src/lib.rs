@@ -40,7 +40,7 @@ pub use app::TestApp;
 pub use builder::{ADMIN_KEY, ANON_KEY, PASSWORD, TestAppBuilder};
 pub use client::Client;
 pub use latchkey_service::settings::{EmailMethod, SettingKey};
-pub use latchkey_store_postgres::test_cluster as postgres;
+pub use latchkey_store_suite::cluster as postgres;
 pub use mails::{Mail, MailReader};
 pub use provider::LyingProvider;
 pub use request::Request;

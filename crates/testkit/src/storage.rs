@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_store::Store;
-use latchkey_store_postgres::test_cluster::counting_proxy::{self, RoundTrips};
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
-use latchkey_store_sqlite::{SqliteOptions, SqliteStore};
+use latchkey_store_postgres::{Postgres, PostgresOptions};
+use latchkey_store_sqlite::{Sqlite, SqliteOptions};
+use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tempfile::TempDir;
 
 /// A file system in memory, where the machine has one: a hundred tests do not wait for a disk to sync. What survives
@@ -77,7 +77,7 @@ impl Data {
         match self {
             Self::File => {
                 let options = SqliteOptions { readers: 2, ..SqliteOptions::default() };
-                Arc::new(SqliteStore::open_with(&folder.join("latchkey.db"), options).expect("a database"))
+                Arc::new(Sqlite::open_with(&folder.join("latchkey.db"), options).expect("a database"))
             }
             Self::Database(database) => postgres(&options(database.url())),
             Self::FarDatabase(database, _, proxy) => {
@@ -91,7 +91,7 @@ impl Data {
 }
 
 fn postgres(options: &PostgresOptions) -> Arc<dyn Store> {
-    Arc::new(PostgresStore::open(options).expect("a store"))
+    Arc::new(Postgres::open(options).expect("a store"))
 }
 
 /// As patient as a machine with many tests is slow: timeouts are the question of other tests.

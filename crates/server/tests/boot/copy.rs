@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use latchkey_testkit::{PASSWORD, Session, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase, TestStandby};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase, TestStandby};
 use latchkey_testkit::{Client, PASSWORD};
 use tokio::sync::watch;
 use tokio::task::JoinSet;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use latchkey_store::Accounts;
-use latchkey_store::conformance::numbered::account;
-use latchkey_store_sqlite::SqliteStore;
+use latchkey_store_sqlite::{Sqlite, SqliteStore};
+use latchkey_store_suite::conformance::numbered::account;
 use tempfile::TempDir;
 
 use super::*;
@@ -19,7 +19,7 @@ impl Town {
     /// Of these accounts, with an index.
     async fn of(numbers: std::ops::Range<u64>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&folder.path().join("test.db")).unwrap();
+        let store = Sqlite::open(&folder.path().join("test.db")).unwrap();
         let town = Self { search: ProfileSearch::default(), store, _folder: folder };
         town.add(numbers).await;
         town.step().await;

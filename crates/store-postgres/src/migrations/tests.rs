@@ -5,7 +5,7 @@ use latchkey_store::StoreResult;
 use super::*;
 use crate::options::PostgresOptions;
 use crate::pool;
-use crate::test_cluster::{TestCluster, TestDatabase};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 
 const FIRST: Migration = Migration { version: 1, name: "0001_a", sql: "CREATE TABLE a (x BIGINT)" };
 const SECOND: Migration = Migration { version: 2, name: "0002_b", sql: "CREATE TABLE b (x BIGINT)" };

@@ -3,8 +3,8 @@
 
 use std::future::Future;
 
-use latchkey_store_postgres::test_cluster::{TestCluster, TestDatabase};
-use latchkey_store_postgres::{PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{Client, NoTls};
 
@@ -23,7 +23,7 @@ impl Looked {
     /// The same with other options.
     pub(crate) async fn with(change: impl FnOnce(PostgresOptions) -> PostgresOptions) -> Self {
         let database = TestCluster::shared().database();
-        let store = PostgresStore::connect(change(PostgresOptions::new(database.url()))).await.unwrap();
+        let store = Postgres::connect(change(PostgresOptions::new(database.url()))).await.unwrap();
         let outside = connect(database.url()).await;
         Self { store, outside, database }
     }

@@ -5,7 +5,6 @@ use latchkey_domain::ids::UserId;
 use rusqlite::{Connection, params};
 
 use crate::errors::Fallible;
-use crate::rows::Id;
 use crate::statements::{execute, find};
 
 /// Profiles that are taken up in one go: some milliseconds.
@@ -28,13 +27,13 @@ const SETTLE: &str = "DELETE FROM profile_search_pending WHERE search_id BETWEEN
 
 /// Brings the index up to date for at most so many profiles; answers for how many.
 pub(crate) fn take_up(conn: &Connection, at_most: u32) -> Fallible<usize> {
-    let last = find(conn, FIND_LAST, params![at_most], |row| Ok(row.get::<_, Option<i64>>(0)?))?.flatten();
+    let last = find(conn, FIND_LAST, params![at_most], |cells| cells.maybe_int("search_id"))?.flatten();
     last.map_or(Ok(0), |last| take_up_range(conn, i64::MIN, last))
 }
 
 /// Brings the index up to date for a user's profile, so that nothing of its old text is left to be forgotten later.
 pub(crate) fn take_up_of(conn: &Connection, user_id: UserId) -> Fallible<()> {
-    let own = find(conn, FIND_ONE, params![user_id.blob()], |row| Ok(row.get::<_, i64>(0)?))?;
+    let own = find(conn, FIND_ONE, params![user_id.as_uuid().as_bytes()], |cells| cells.int("search_id"))?;
     own.map_or(Ok(0), |own| take_up_range(conn, own, own)).map(|_| ())
 }
 

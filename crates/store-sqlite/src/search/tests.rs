@@ -5,8 +5,11 @@ use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{Bio, Name, NewProfile, Username};
 use proptest::prelude::*;
 
+use latchkey_store_operations::form::{ProfileWrite, Sql};
+
 use super::*;
-use crate::{migrations, profiles};
+use crate::migrations;
+use crate::profile_writes::write;
 
 /// A change of the set of profiles.
 #[derive(Debug, Clone)]
@@ -27,6 +30,10 @@ fn database() -> Connection {
 
 fn user_id(user: u8) -> UserId {
     UserId::new(Timestamp::from_millis(1), [user; 10])
+}
+
+fn run(conn: &Connection, sql: &Sql, user_id: UserId) {
+    conn.execute(sql.sqlite(), params![user_id.as_uuid().as_bytes()]).unwrap();
 }
 
 fn add_user(conn: &Connection, user: u8) {
@@ -56,15 +63,15 @@ fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Step) {
             let username = username.map(|text| format!("{text}_{user}"));
             let new = profile(user, &name, username.as_deref(), bio.as_deref());
             if let Some((old, _)) = there.iter_mut().find(|(old, _)| old.user_id == new.user_id) {
-                profiles::save(conn, &new).unwrap();
+                write(conn, &ProfileWrite::Save(new.clone())).unwrap();
                 *old = new;
             } else {
-                profiles::insert(conn, &new).unwrap();
+                write(conn, &ProfileWrite::Create(new.clone())).unwrap();
                 there.push((new, true));
             }
         }
         Step::Delete { user } => {
-            profiles::delete(conn, user_id(user)).unwrap();
+            run(conn, &profiles::DELETE, user_id(user));
             hide(conn, user, false);
             there.retain(|(profile, _)| profile.user_id != user_id(user));
         }
@@ -84,7 +91,7 @@ fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Step) {
 fn hide(conn: &Connection, user: u8, is_banned: bool) {
     let params = params![user_id(user).as_uuid().into_bytes(), is_banned.then_some(1)];
     conn.execute("UPDATE users SET banned_at = ?2 WHERE id = ?1", params).unwrap();
-    profiles::show_or_hide(conn, user_id(user)).unwrap();
+    run(conn, &profiles::SHOW_OR_HIDE, user_id(user));
 }
 
 /// What the contract says, by looking at every profile.
@@ -183,7 +190,7 @@ fn long_queries_are_answered() {
     let conn = database();
     add_user(&conn, 1);
     let name = "\u{FDFA}".repeat(100); // eighteen characters each, when folded
-    profiles::insert(&conn, &profile(1, &name, None, None)).unwrap();
+    write(&conn, &ProfileWrite::Create(profile(1, &name, None, None))).unwrap();
     let query = SearchQuery::parse(&name).unwrap();
     assert_eq!(found(&conn, &query, Page::default()).0, 1);
     let words = SearchQuery::parse(&"a ".repeat(50)).unwrap();
@@ -196,7 +203,7 @@ fn long_queries_are_answered() {
 fn a_nul_neither_breaks_the_question_nor_hides_what_follows_it() {
     let conn = database();
     add_user(&conn, 1);
-    profiles::insert(&conn, &profile(1, "ada", None, Some("before\0after"))).unwrap();
+    write(&conn, &ProfileWrite::Create(profile(1, "ada", None, Some("before\0after")))).unwrap();
     assert_eq!(found(&conn, &SearchQuery::parse("after").unwrap(), Page::default()).0, 1);
     assert_eq!(found(&conn, &SearchQuery::parse("ada\0").unwrap(), Page::default()).0, 0);
 }

@@ -1,0 +1,42 @@
+//! Operations that PostgreSQL does in its own way, beside the search and its feed.
+
+use async_trait::async_trait;
+use latchkey_domain::page::Page;
+use latchkey_domain::search::SearchQuery;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{ProfileHits, Settings, StoreResult, StoredSettings};
+use latchkey_store_operations::{Engine, Own};
+
+use crate::search;
+use crate::store::Postgres;
+
+const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
+/// The migration that makes the table of the settings.
+const SETTINGS_MADE_BY: &str = "0007_settings";
+
+#[async_trait]
+impl Own for Postgres {
+    async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
+        search::search(self, query, page).await
+    }
+
+    async fn check(&self) -> StoreResult<()> {
+        self.tell(BEAT, Vec::new()).await?;
+        Ok(())
+    }
+
+    async fn purge(&self, now: Timestamp) -> StoreResult<u64> {
+        self.purge_all(now).await
+    }
+}
+
+impl Postgres {
+    /// The settings that the database holds, whether or not its schema is up to date; changes nothing. `None` if it
+    /// holds none yet.
+    pub async fn stored_settings(store: &Engine<Self>) -> StoreResult<Option<StoredSettings>> {
+        if store.check_migrations().await?.contains(&SETTINGS_MADE_BY) {
+            return Ok(None);
+        }
+        store.load_settings().await.map(Some)
+    }
+}

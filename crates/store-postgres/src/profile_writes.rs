@@ -1,0 +1,37 @@
+//! Writes of profiles, with the trigrams by which the search finds them.
+
+use latchkey_domain::profile::Profile;
+use latchkey_store::StoreResult;
+use latchkey_store_operations::form;
+use latchkey_store_operations::form::ProfileWrite;
+use latchkey_store_operations::tables::profiles::{
+    CREATE_WITH_TRIGRAMS, SAVE_UNSEARCHED, SAVE_WITH_TRIGRAMS, create_values, save_unsearched_values,
+    save_values, searched_text,
+};
+
+use crate::script::Script;
+use crate::trigrams;
+use crate::values::Value;
+
+/// Adds the write of a profile. Trigrams are made only where the searched text may have changed.
+pub(crate) fn add(script: &mut Script, write: &ProfileWrite) -> StoreResult<()> {
+    match write {
+        ProfileWrite::Create(profile) => {
+            script.add(CREATE_WITH_TRIGRAMS, with_trigrams(create_values(profile)?, profile));
+        }
+        ProfileWrite::Save(profile) | ProfileWrite::Clear(profile) => {
+            script.add(SAVE_WITH_TRIGRAMS, with_trigrams(save_values(profile)?, profile));
+        }
+        ProfileWrite::SaveUnsearched(profile) => {
+            let values = save_unsearched_values(profile)?.into_iter().map(Value::from);
+            script.add(SAVE_UNSEARCHED.postgres(), values.collect());
+        }
+    }
+    Ok(())
+}
+
+fn with_trigrams(values: Vec<form::Value>, profile: &Profile) -> Vec<Value> {
+    let mut values: Vec<Value> = values.into_iter().map(Value::from).collect();
+    values.push(Value::Trigrams(trigrams::of_text(&searched_text(profile))));
+    values
+}

@@ -1,0 +1,191 @@
+//! Scripts on SQLite. Changes run in their order when a script begins; a read runs when its result is asked for, so that
+//! an early refusal costs no more than what it looked at.
+
+use std::future::Future;
+
+use latchkey_store::{StoreError, StoreResult};
+use latchkey_store_operations::form::{
+    Decided, Executor, Repeat, ResultSource, Results, Row, Script, Slot, Statement, Taken,
+};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::errors::{EngineFault, Fallible, Fault, driver};
+use crate::profile_writes;
+use crate::rows::{Parameter, SqliteRow};
+use crate::statements::{execute, moment};
+use crate::store::Sqlite;
+use crate::takes;
+
+/// A script on a connection.
+struct Run<'c> {
+    conn: &'c Connection,
+    script: &'c Script,
+    done: Vec<Done>,
+}
+
+/// What a statement has yielded.
+enum Done {
+    /// Nothing yet: it is a read.
+    NotYet,
+    /// Rows that it changed.
+    Changed(u64),
+    /// The outcome of a take.
+    Taken(Taken),
+}
+
+impl<'c> Run<'c> {
+    /// Makes all changes of the script.
+    fn begin(conn: &'c Connection, script: &'c Script) -> Fallible<Self> {
+        let done = script.statements().iter().map(|statement| change(conn, statement));
+        let done = done.collect::<Fallible<_>>()?;
+        Ok(Self { conn, script, done })
+    }
+
+    fn step(&self, slot: Slot, each: &mut dyn FnMut(&dyn Row) -> StoreResult<bool>) -> Fallible<()> {
+        let Some(Statement::Read(sql, values)) = self.script.statements().get(slot.index()) else {
+            return Err(driver(EngineFault::NoResult).into());
+        };
+        let mut statement = self.conn.prepare_cached(sql.sqlite())?;
+        let mut rows = statement.query(params_from_iter(values.iter().map(Parameter)))?;
+        while let Some(row) = rows.next()? {
+            if !each(&SqliteRow(row))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn change(conn: &Connection, statement: &Statement) -> Fallible<Done> {
+    Ok(match statement {
+        Statement::Read(..) | Statement::Announce => Done::NotYet,
+        Statement::Change(sql, values) => {
+            let params = params_from_iter(values.iter().map(Parameter));
+            Done::Changed(execute(conn, sql.sqlite(), params)? as u64)
+        }
+        Statement::Take(request) => Done::Taken(takes::take(conn, request)?),
+        Statement::Profile(write) => {
+            profile_writes::write(conn, write)?;
+            Done::NotYet
+        }
+    })
+}
+
+impl ResultSource for Run<'_> {
+    fn rows(&self, slot: Slot, each: &mut dyn FnMut(&dyn Row) -> StoreResult<bool>) -> StoreResult<()> {
+        Ok(self.step(slot, each)?)
+    }
+
+    fn affected(&self, slot: Slot) -> StoreResult<u64> {
+        match self.done.get(slot.index()) {
+            Some(Done::Changed(count)) => Ok(*count),
+            _ => Err(driver(EngineFault::NoResult)),
+        }
+    }
+
+    fn taken(&self, slot: Slot) -> StoreResult<Taken> {
+        match self.done.get(slot.index()) {
+            Some(Done::Taken(taken)) => Ok(taken.clone()),
+            _ => Err(driver(EngineFault::NoResult)),
+        }
+    }
+}
+
+/// Runs a script and makes the answer of what it yields.
+pub(crate) fn finish<T>(
+    conn: &Connection,
+    script: &Script,
+    finish: impl FnOnce(&Results<'_>) -> StoreResult<T>,
+) -> Fallible<T> {
+    let run = Run::begin(conn, script)?;
+    Ok(finish(&Results::new(&run))?)
+}
+
+/// The same for reads alone: several of them see one moment.
+pub(crate) fn finish_read<T>(
+    conn: &Connection,
+    script: &Script,
+    made: impl FnOnce(&Results<'_>) -> StoreResult<T>,
+) -> Fallible<T> {
+    let _moment = if script.statements().len() > 1 { moment(conn)? } else { None };
+    finish(conn, script, made)
+}
+
+/// Decides and writes. An answer alone takes back what the reads claimed.
+fn decide<T>(
+    conn: &Connection,
+    reads: &Script,
+    decide: impl Fn(&Results<'_>) -> StoreResult<Decided<T>>,
+) -> Fallible<T> {
+    if !reads.is_changing() {
+        return match finish(conn, reads, decide)? {
+            Decided::Answer(answer) => Ok(answer),
+            Decided::Write(script, made) => finish(conn, &script, made),
+            Decided::Again => Err(moved()),
+        };
+    }
+    execute(conn, "SAVEPOINT claims", [])?;
+    let outcome = match finish(conn, reads, decide)? {
+        Decided::Answer(answer) => {
+            execute(conn, "ROLLBACK TO claims", [])?;
+            answer
+        }
+        Decided::Write(script, made) => finish(conn, &script, made)?,
+        Decided::Again => return Err(moved()),
+    };
+    execute(conn, "RELEASE claims", [])?;
+    Ok(outcome)
+}
+
+/// Nothing moves between two statements of the one writer.
+fn moved() -> Fault {
+    driver(EngineFault::NoResult).into()
+}
+
+impl Executor for Sqlite {
+    const HAS_ONE_WRITER: bool = true;
+
+    fn read<T, F>(&self, script: Script, made: F) -> impl Future<Output = StoreResult<T>> + Send
+    where
+        T: Send + 'static,
+        F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
+    {
+        std::future::ready(self.read_here(|conn| finish_read(conn, &script, made)))
+    }
+
+    async fn read_long<T, F>(&self, script: Script, made: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
+    {
+        self.read_elsewhere(move |conn| finish_read(conn, &script, made)).await
+    }
+
+    async fn write<T, F>(&self, script: Script, _: Repeat, made: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
+    {
+        self.run(move |conn| finish(conn, &script, made)).await
+    }
+
+    async fn write_unless_contested<T, F>(&self, script: Script, made: F) -> StoreResult<Option<T>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
+    {
+        match self.run(move |conn| finish(conn, &script, made)).await {
+            Ok(answer) => Ok(Some(answer)),
+            Err(StoreError::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn transact<T, F>(&self, reads: Script, decision: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
+    {
+        self.run(move |conn| decide(conn, &reads, decision)).await
+    }
+}

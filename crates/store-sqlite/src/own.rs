@@ -1,0 +1,36 @@
+//! Operations that SQLite does in its own way, beside the search's feed.
+
+use async_trait::async_trait;
+use latchkey_domain::page::Page;
+use latchkey_domain::search::SearchQuery;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{ProfileHits, StoreResult};
+use latchkey_store_operations::Own;
+
+use crate::search;
+use crate::statements::{execute, number};
+use crate::store::{BEAT, Sqlite};
+
+const READ_BEAT: &str = "SELECT beat FROM health WHERE id = 1";
+
+#[async_trait]
+impl Own for Sqlite {
+    async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
+        let query = query.clone();
+        let found = self.read_elsewhere(move |conn| search::search(conn, &query, page)).await?;
+        if found.is_slow {
+            self.catch_up();
+        }
+        Ok(found.hits)
+    }
+
+    async fn check(&self) -> StoreResult<()> {
+        self.run(|conn| execute(conn, BEAT, [])).await?;
+        self.read_here(|conn| number(conn, READ_BEAT, []))?;
+        Ok(())
+    }
+
+    async fn purge(&self, now: Timestamp) -> StoreResult<u64> {
+        self.purge_all(now).await
+    }
+}

@@ -1,0 +1,37 @@
+//! Writes of profiles, with the search's index behind them: triggers note which profiles it has to take up.
+
+use latchkey_domain::profile::Profile;
+use latchkey_store_operations::form::{ProfileWrite, Sql, Value};
+use latchkey_store_operations::tables::profiles::{
+    CREATE, SAVE, SAVE_UNSEARCHED, create_values, save_unsearched_values, save_values,
+};
+use rusqlite::{Connection, params_from_iter};
+
+use crate::errors::Fallible;
+use crate::rows::Parameter;
+use crate::search::pending;
+use crate::statements::execute;
+
+/// Writes a profile. Folding its text for search costs more than the write, so it is left out where nothing of it changed.
+pub(crate) fn write(conn: &Connection, write: &ProfileWrite) -> Fallible<()> {
+    match write {
+        ProfileWrite::Create(profile) => run(conn, &CREATE, &create_values(profile)?),
+        ProfileWrite::Save(profile) => save(conn, profile),
+        ProfileWrite::SaveUnsearched(profile) => {
+            run(conn, &SAVE_UNSEARCHED, &save_unsearched_values(profile)?)
+        }
+        ProfileWrite::Clear(profile) => {
+            save(conn, profile)?;
+            pending::take_up_of(conn, profile.user_id)
+        }
+    }
+}
+
+fn save(conn: &Connection, profile: &Profile) -> Fallible<()> {
+    run(conn, &SAVE, &save_values(profile)?)
+}
+
+fn run(conn: &Connection, sql: &Sql, values: &[Value]) -> Fallible<()> {
+    execute(conn, sql.sqlite(), params_from_iter(values.iter().map(Parameter)))?;
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! What people do in a world of the cases: each act is one call of the store, with everything filled in that the case
+//! does not care for.
+
+use latchkey_domain::audit::{AuditEvent, AuditKind};
+use latchkey_domain::codes::{CodeMac, Purpose};
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::{EventId, SessionId, UserId};
+use latchkey_domain::mail_schedule::MailSchedule;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+
+use super::fixtures::{BUDGET, World, days, email, key, mac, password};
+use latchkey_store::{
+    BeginReset, BeginSignIn, ClaimedMail, CodeAttempt, CreateOutcome, ExchangeOutcome, Lease, LinkState,
+    LinkStatus, ListUsers, NewAccount, NewChallenge, NewToken, OpenedLink, PendingSignUp, RequestChallenge,
+    RequestOutcome, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome, SignUpOutcome,
+    TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
+};
+
+/// Where the links of these cases lead.
+pub(super) const REDIRECT: &str = "https://app.example/done?x=1#top";
+
+/// A known link.
+pub(super) fn known(status: LinkStatus) -> OpenedLink {
+    OpenedLink::Known(LinkState { status, redirect_to: Some(REDIRECT.to_owned()) })
+}
+
+/// Accounts.
+impl World {
+    /// Makes an account that the address is free for.
+    pub(super) async fn create(&self, account: NewAccount) -> User {
+        match self.create_account(account).await.unwrap() {
+            CreateOutcome::Created(user) => *user,
+            CreateOutcome::EmailTaken => panic!("the address should be free"),
+        }
+    }
+
+    /// A verified account.
+    pub(super) async fn verified(&self, name: &str, now: Timestamp) -> User {
+        self.create(self.account(name, now)).await
+    }
+
+    /// An account that is not verified and not pending either: made while verification was off.
+    pub(super) async fn unverified(&self, name: &str, now: Timestamp) -> User {
+        self.create(NewAccount { email_verified: false, ..self.account(name, now) }).await
+    }
+
+    /// A sign-up with a code while verification is required.
+    pub(super) fn sign_up(
+        &self,
+        name: &str,
+        secret: PasswordHash,
+        code: CodeMac,
+        now: Timestamp,
+    ) -> PendingSignUp {
+        let account = NewAccount { email_verified: false, password: Some(secret), ..self.account(name, now) };
+        PendingSignUp { account, challenge: code_challenge(code, now), mail: self.mail(now) }
+    }
+
+    /// A pending account with the password `secret` and the code `mac(1)`.
+    pub(super) async fn pending(&self, name: &str, now: Timestamp) -> User {
+        let sign_up = self.sign_up(name, password("secret"), mac(1), now);
+        assert_eq!(self.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Created);
+        self.find_user_by_email(&key(name)).await.unwrap().unwrap()
+    }
+
+    /// A contested account with the code `mac(2)`.
+    pub(super) async fn contested(&self, name: &str, now: Timestamp) -> User {
+        self.pending(name, now).await;
+        let sign_up = self.sign_up(name, password("other"), mac(2), now);
+        assert_eq!(self.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Contested);
+        self.find_user_by_email(&key(name)).await.unwrap().unwrap()
+    }
+
+    /// The user as the store has it now.
+    pub(super) async fn user(&self, id: UserId) -> User {
+        self.find_user(id).await.unwrap().unwrap()
+    }
+
+    /// A change of a user that changes nothing yet.
+    pub(super) fn change(&self, id: UserId, now: Timestamp) -> UpdateUser {
+        let events = vec![self.event(AuditKind::UserUpdated, now)];
+        UpdateUser { id, email: None, email_verified: None, banned: None, metadata: None, events, now }
+    }
+
+    /// A page of users; an empty `search` is none.
+    pub(super) async fn users(&self, search: &str, position: UserPosition, limit: u32) -> UserPage {
+        let search = (!search.is_empty()).then(|| search.to_owned());
+        self.list_users(&ListUsers { search, position, limit }).await.unwrap()
+    }
+
+    /// Bans a user.
+    pub(super) async fn ban(&self, id: UserId, now: Timestamp) {
+        let ban = UpdateUser { banned: Some(true), ..self.change(id, now) };
+        assert!(matches!(self.update_user(ban).await.unwrap(), UpdateUserOutcome::Updated(_)));
+    }
+
+    /// Gives a user another address.
+    pub(super) async fn move_to(&self, id: UserId, name: &str, now: Timestamp) {
+        let change = UpdateUser { email: Some(email(name)), ..self.change(id, now) };
+        assert!(matches!(self.update_user(change).await.unwrap(), UpdateUserOutcome::Updated(_)));
+    }
+}
+
+/// A code that is good for ten minutes.
+pub(super) fn code_challenge(mac: CodeMac, now: Timestamp) -> NewChallenge {
+    NewChallenge::Code { mac, expires_at: now.plus(std::time::Duration::from_mins(10)) }
+}
+
+/// Codes and links.
+impl World {
+    /// A link that is good for a day.
+    pub(super) fn link_challenge(&self, now: Timestamp) -> (NewChallenge, TokenHash) {
+        let hash = self.token();
+        let token = NewToken { hash, expires_at: now.plus(days(1)) };
+        (NewChallenge::Link { token, redirect_to: Some(REDIRECT.to_owned()) }, hash)
+    }
+
+    /// A request for a challenge, without limits.
+    pub(super) fn request(
+        &self,
+        email: &EmailKey,
+        purpose: Purpose,
+        challenge: NewChallenge,
+        now: Timestamp,
+    ) -> RequestChallenge {
+        RequestChallenge {
+            email: email.clone(),
+            purpose,
+            takes: Vec::new(),
+            challenge,
+            mail: self.mail(now),
+            now,
+        }
+    }
+
+    /// Sends a code.
+    pub(super) async fn send_code(&self, email: &EmailKey, purpose: Purpose, code: CodeMac, now: Timestamp) {
+        let request = self.request(email, purpose, code_challenge(code, now), now);
+        assert_eq!(self.request_challenge(request).await.unwrap(), RequestOutcome::Accepted);
+    }
+
+    /// Sends a link.
+    pub(super) async fn send_link(&self, email: &EmailKey, purpose: Purpose, now: Timestamp) -> TokenHash {
+        let (challenge, token) = self.link_challenge(now);
+        let request = self.request(email, purpose, challenge, now);
+        assert_eq!(self.request_challenge(request).await.unwrap(), RequestOutcome::Accepted);
+        token
+    }
+
+    /// An attempt at a code, without limits.
+    pub(super) fn attempt(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> CodeAttempt {
+        let event = self.event(AuditKind::EmailVerified, now);
+        CodeAttempt { email: email.clone(), mac: code, budget: BUDGET, takes: Vec::new(), event, now }
+    }
+
+    /// Tries a verification code.
+    pub(super) async fn verify(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> VerifyOutcome {
+        self.verify_by_code(self.attempt(email, code, now), self.session(now)).await.unwrap()
+    }
+
+    /// Whether a verification code opens the account.
+    pub(super) async fn verifies(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> bool {
+        matches!(self.verify(email, code, now).await, VerifyOutcome::Verified(_))
+    }
+
+    /// Uses a verification link's token directly.
+    pub(super) async fn verify_token(&self, token: TokenHash, now: Timestamp) -> VerifyOutcome {
+        let event = self.event(AuditKind::EmailVerified, now);
+        let attempt = TokenAttempt { token, email: None, takes: Vec::new(), event };
+        self.verify_by_token(attempt, self.session(now)).await.unwrap()
+    }
+
+    /// Opens a verification link.
+    pub(super) async fn open_link(&self, token: TokenHash, now: Timestamp) -> OpenedLink {
+        let event = self.event(AuditKind::EmailVerified, now);
+        self.open_verify_link(token, &[], event, now).await.unwrap()
+    }
+
+    /// Looks at a link.
+    pub(super) async fn look(&self, token: TokenHash, purpose: Purpose, now: Timestamp) -> OpenedLink {
+        self.look_at_link(token, purpose, &[], now).await.unwrap()
+    }
+
+    /// Exchanges a reset code; the token is good for 15 minutes.
+    pub(super) async fn exchange(
+        &self,
+        email: &EmailKey,
+        code: CodeMac,
+        now: Timestamp,
+    ) -> Option<TokenHash> {
+        let token = NewToken { hash: self.token(), expires_at: now.plus(std::time::Duration::from_mins(15)) };
+        let outcome = self.exchange_reset_code(self.attempt(email, code, now), token).await.unwrap();
+        (outcome == ExchangeOutcome::Exchanged).then_some(token.hash)
+    }
+
+    /// Whether a reset token is good.
+    pub(super) async fn can_reset(&self, token: TokenHash, now: Timestamp) -> bool {
+        matches!(self.begin_reset(token, &[], now).await.unwrap(), BeginReset::Good(_))
+    }
+
+    /// Resets a password.
+    pub(super) async fn reset(&self, token: TokenHash, secret: &str, now: Timestamp) -> Option<User> {
+        let event = self.event(AuditKind::PasswordReset, now);
+        self.reset_password(ResetPassword { token, password: password(secret), event, now }).await.unwrap()
+    }
+}
+
+/// Sessions.
+impl World {
+    /// What stands at an address that signs in.
+    pub(super) async fn candidate(&self, name: &str, now: Timestamp) -> Option<SignInCandidate> {
+        match self.begin_sign_in(&key(name), &[], None, now).await.unwrap() {
+            BeginSignIn::Candidate(candidate) => candidate.map(|found| *found),
+            BeginSignIn::Limited(limited) => panic!("no limit was given: {limited:?}"),
+        }
+    }
+
+    /// A sign-in with a password that was right.
+    pub(super) fn right(
+        &self,
+        user: UserId,
+        secret: &str,
+        guard: Option<&SignInGuard>,
+        now: Timestamp,
+    ) -> SignIn {
+        SignIn {
+            user_id: user,
+            checked: password(secret),
+            rehashed: None,
+            session: self.session(now),
+            guard: guard.cloned(),
+            event: self.event(AuditKind::SignedIn, now),
+        }
+    }
+
+    /// Signs in with the password `secret`.
+    pub(super) async fn open_session(&self, user: UserId, now: Timestamp) -> NewSession {
+        let sign_in = self.right(user, "secret", None, now);
+        let session = sign_in.session.clone();
+        assert!(matches!(self.sign_in(sign_in).await.unwrap(), SignInOutcome::Opened(_)));
+        session
+    }
+
+    /// Whether a session lives, all three questions asked.
+    pub(super) async fn lives(&self, id: SessionId, now: Timestamp) -> bool {
+        let live = self.find_live_session(id, now).await.unwrap();
+        let owner = self.find_session_owner(id, now).await.unwrap();
+        assert_eq!(live.as_ref().map(|found| found.user.id), owner, "the questions disagree");
+        let own = self.find_session_profile(id, now).await.unwrap();
+        assert_eq!(own.as_ref().map(|found| found.user_id), owner, "the questions disagree");
+        if let Some(own) = own {
+            let profile = self.find_profile(own.user_id).await.unwrap();
+            assert_eq!(own.profile.map(|profile| *profile), profile, "the profiles disagree");
+        }
+        live.is_some()
+    }
+}
+
+/// Mails and events.
+impl World {
+    /// Claims every mail that is due, for a minute.
+    pub(super) async fn mails(&self, now: Timestamp) -> Vec<ClaimedMail> {
+        self.claim_mails(self.lease(now), &MailSchedule::default(), 1000, now).await.unwrap()
+    }
+
+    /// A hold of one minute.
+    pub(super) fn lease(&self, now: Timestamp) -> Lease {
+        Lease { id: self.lease_id(now), until: now.plus(std::time::Duration::from_mins(1)) }
+    }
+
+    /// Every event, newest first.
+    pub(super) async fn events(&self) -> Vec<AuditEvent> {
+        self.list_events(None, 1000).await.unwrap().events
+    }
+
+    /// One event.
+    pub(super) async fn event_of(&self, id: EventId) -> Option<AuditEvent> {
+        self.events().await.into_iter().find(|event| event.id == id)
+    }
+}

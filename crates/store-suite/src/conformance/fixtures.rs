@@ -1,0 +1,205 @@
+//! What the cases are made of: a world with a fresh store, its own ids and its own time. No clock and no randomness:
+//! a case that fails once fails always (races apart). What people do in this world is in `acts`.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::codes::{CodeBudget, CodeMac};
+use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId, UserId};
+use latchkey_domain::limits::{LimitKey, Rate, Take};
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::{AvatarUrl, Name, NewProfile};
+use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::AppMetadata;
+use serde_json::{Map, Value};
+
+use latchkey_store::{NewAccount, NewMail, Store};
+
+/// Seconds of a minute.
+pub(super) const MINUTE: i64 = 60;
+/// Seconds of an hour.
+pub(super) const HOUR: i64 = 60 * MINUTE;
+/// Seconds of a day.
+pub(super) const DAY: i64 = 24 * HOUR;
+/// The grace window of replaced refresh tokens.
+pub(super) const GRACE: Duration = Duration::from_secs(30);
+/// How often codes may be tried.
+pub(super) const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10 };
+/// Racers of a race.
+pub(super) const RACERS: usize = 20;
+
+/// A store and a source of ids that never repeat.
+#[derive(Clone)]
+pub(super) struct World {
+    store: Arc<dyn Store>,
+    serial: Arc<AtomicU64>,
+}
+
+/// The store's methods are the world's.
+impl Deref for World {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        self.store.as_ref()
+    }
+}
+
+/// So many seconds after the world began.
+pub(super) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
+}
+
+/// `name` at example.org.
+pub(super) fn email(name: &str) -> Email {
+    Email::parse(&format!("{name}@example.org")).unwrap()
+}
+
+/// What that address is compared by.
+pub(super) fn key(name: &str) -> EmailKey {
+    email(name).key().clone()
+}
+
+/// The hash of a password under the salt that most accounts here have.
+pub(super) fn password(text: &str) -> PasswordHash {
+    salted("c2FsdA", text)
+}
+
+/// The hash of a password under a salt: hashes of one salt can be compared.
+pub(super) fn salted(salt: &str, text: &str) -> PasswordHash {
+    PasswordHash::from_phc(format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${text}"))
+}
+
+/// The MAC of some code.
+pub(super) fn mac(code: u8) -> CodeMac {
+    CodeMac::from_bytes([code; 32])
+}
+
+/// A client at 192.0.2.`host`.
+pub(super) fn client(host: u8) -> Client {
+    Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, host))), Some("Browser/1.0"))
+}
+
+/// A token of a bucket that holds `burst` and fills in a minute.
+pub(super) fn take(limit: &'static str, burst: u32) -> Take {
+    let rate = Rate { burst, window: Duration::from_mins(1) };
+    Take { key: LimitKey::new(limit, &["subject"]), rate, limit }
+}
+
+/// The map of a JSON object.
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    let Value::Object(map) = value else { panic!("no object: {value}") };
+    map
+}
+
+macro_rules! ids {
+    ($($method:ident -> $id:ident,)*) => {
+        impl World {
+            $(
+                /// A fresh id; later ones are greater within a millisecond.
+                pub(super) fn $method(&self, now: Timestamp) -> $id {
+                    let mut random = [0; 10];
+                    random[2..].copy_from_slice(&self.serial().to_be_bytes());
+                    $id::new(now, random)
+                }
+            )*
+        }
+    };
+}
+
+ids! {
+    user_id -> UserId,
+    profile_id -> ProfileId,
+    session_id -> SessionId,
+    mail_id -> MailId,
+    event_id -> EventId,
+    lease_id -> LeaseId,
+    key_id -> KeyId,
+}
+
+impl World {
+    /// A world around a fresh, empty store.
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, serial: Arc::new(AtomicU64::new(1)) }
+    }
+
+    fn serial(&self) -> u64 {
+        self.serial.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The hash of a token that nobody else has.
+    pub(super) fn token(&self) -> TokenHash {
+        TokenHash::of(&self.serial().to_be_bytes())
+    }
+
+    /// An event without user and session: those are the store's to fill in.
+    pub(super) fn event(&self, kind: AuditKind, now: Timestamp) -> AuditEvent {
+        AuditEvent {
+            id: self.event_id(now),
+            at: now,
+            kind,
+            actor: Actor::User,
+            user_id: None,
+            session_id: None,
+            client: Some(client(1)),
+            details: Map::new(),
+        }
+    }
+
+    /// A session that is 30 days idle at the most and 90 days old.
+    pub(super) fn session(&self, now: Timestamp) -> NewSession {
+        NewSession {
+            id: self.session_id(now),
+            family: self.token(),
+            refresh: self.token(),
+            created_at: now,
+            idle_expires_at: now.plus(days(30)),
+            absolute_expires_at: now.plus(days(90)),
+            method: AuthMethod::Password,
+            client: client(1),
+        }
+    }
+
+    /// A mail whose sealed part is its id.
+    pub(super) fn mail(&self, now: Timestamp) -> NewMail {
+        let id = self.mail_id(now);
+        NewMail { id, sealed: id.to_string().into_bytes() }
+    }
+
+    /// A verified account with the password `secret` and a profile that has `name` for its name; not signed in.
+    pub(super) fn account(&self, name: &str, now: Timestamp) -> NewAccount {
+        NewAccount {
+            id: self.user_id(now),
+            email: email(name),
+            password: Some(password("secret")),
+            email_verified: true,
+            metadata: AppMetadata::default(),
+            profile: Some(self.profile(name, now)),
+            session: None,
+            now,
+            event: self.event(AuditKind::SignedUp, now),
+        }
+    }
+
+    /// A profile with nothing but a name.
+    pub(super) fn profile(&self, name: &str, now: Timestamp) -> NewProfile {
+        NewProfile { id: self.profile_id(now), name: Name::parse(name).unwrap(), avatar_url: None }
+    }
+}
+
+/// So many days.
+pub(super) fn days(count: u64) -> Duration {
+    Duration::from_secs(count * 24 * 60 * 60)
+}
+
+/// A profile with a picture.
+pub(super) fn with_avatar(profile: NewProfile, avatar_url: &AvatarUrl) -> NewProfile {
+    NewProfile { avatar_url: Some(avatar_url.clone()), ..profile }
+}

@@ -1,0 +1,231 @@
+//! What no caller of the contract can see, but everybody who looks at the rows: what is wiped, and that decoys are rows
+//! like others. An engine says how its rows are looked at, by [`Look`], and runs all of it by
+//! [`hidden_tests!`](crate::hidden_tests).
+#![allow(
+    missing_docs,
+    clippy::missing_panics_doc,
+    reason = "the name of a fact says it; it panics where it is not so"
+)]
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::ids::LeaseId;
+use latchkey_domain::mail_schedule::MailSchedule;
+
+use super::numbered::{account, at, client, email, event, key, mail, session, token, user_id};
+use latchkey_store::{
+    CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewChallenge, NewFlow, NewToken,
+    PendingSignUp, RefreshOutcome, RefreshSession, RequestChallenge, RequestOutcome, SignUpOutcome,
+    StateOutcome, Store,
+};
+
+const GRACE: Duration = Duration::from_secs(30);
+
+/// An empty store, and a look at its rows from outside.
+#[async_trait]
+pub trait Look: Send + Sync {
+    /// The store.
+    fn store(&self) -> &dyn Store;
+
+    /// What a query of one value yields, as text.
+    async fn text(&self, sql: &str) -> String;
+}
+
+/// Makes a test of every fact. Takes the name of an async function without arguments that answers with a [`Look`].
+#[macro_export]
+macro_rules! hidden_tests {
+    ($look:ident) => {
+        $crate::hidden_tests! { $look
+            a_sent_mail_loses_its_sealed_part
+            unknown_addresses_leave_the_same_rows_as_known_ones
+            refused_attempts_leave_the_same_rows_for_known_and_unknown_addresses
+            a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event
+            a_sealed_successor_is_wiped_after_its_grace
+            an_ended_session_keeps_no_sealed_successor
+            nothing_of_a_deleted_user_stays_but_the_audit
+            a_state_that_came_back_keeps_nothing_sealed
+        }
+    };
+    ($look:ident $($fact:ident)+) => {
+        $(
+            #[tokio::test]
+            async fn $fact() {
+                $crate::conformance::hidden::$fact(&$look().await).await;
+            }
+        )+
+    };
+}
+
+async fn number(look: &impl Look, sql: &str) -> i64 {
+    look.text(sql).await.parse().unwrap()
+}
+
+/// The account of number 1, with a session.
+async fn begin(look: &impl Look) {
+    let account = NewAccount { session: Some(session(1)), ..account(1) };
+    look.store().create_account(account).await.unwrap();
+}
+
+async fn request(look: &impl Look, email: EmailKey, number: u64, challenge: NewChallenge) {
+    let request = RequestChallenge {
+        email,
+        purpose: Purpose::ResetPassword,
+        takes: Vec::new(),
+        challenge,
+        mail: mail(number),
+        now: at(0),
+    };
+    assert_eq!(look.store().request_challenge(request).await.unwrap(), RequestOutcome::Accepted);
+}
+
+async fn rotate(look: &impl Look) {
+    let refresh = RefreshSession {
+        family: token(1),
+        presented: token(1_001),
+        successor: token(5),
+        sealed_successor: vec![1; 80],
+        grace: GRACE,
+        idle_expires_at: at(1_000_000),
+        client: client(),
+        reuse_event: event(50),
+        now: at(10),
+    };
+    let outcome = look.store().refresh_session(refresh).await.unwrap();
+    assert!(matches!(outcome, RefreshOutcome::Rotated(_)));
+}
+
+fn code() -> NewChallenge {
+    NewChallenge::Code { mac: CodeMac::from_bytes([1; 32]), expires_at: at(600) }
+}
+
+fn link(number: u64) -> NewChallenge {
+    let token = NewToken { hash: token(number), expires_at: at(600) };
+    NewChallenge::Link { token, redirect_to: Some("https://app.example/".to_owned()) }
+}
+
+pub async fn a_sent_mail_loses_its_sealed_part(look: &impl Look) {
+    begin(look).await;
+    request(look, key(1), 1, code()).await;
+    let lease = Lease { id: LeaseId::new(at(0), [9; 10]), until: at(60) };
+    let claimed = look.store().claim_mails(lease, &MailSchedule::default(), 10, at(0)).await.unwrap();
+    assert!(look.store().settle_mail(claimed[0].id, lease.id, MailFate::Sent, at(1)).await.unwrap());
+    let wiped = "SELECT count(*) FROM outbox WHERE state = 'sent' AND payload IS NULL";
+    assert_eq!(number(look, wiped).await, 1);
+}
+
+pub async fn unknown_addresses_leave_the_same_rows_as_known_ones(look: &impl Look) {
+    begin(look).await;
+    for (round, (known, unknown)) in
+        [(code(), code()), (link(11), link(12)), (code(), code())].into_iter().enumerate()
+    {
+        let number = 10 * (1 + u64::try_from(round).unwrap());
+        request(look, key(1), number, known).await;
+        request(look, key(2), number + 1, unknown).await;
+        for (table, size) in [
+            ("codes", "length(mac)"),
+            ("link_tokens", "length(hash) + length(redirect_to) + coalesce(superseded_at, 0)"),
+            ("outbox", "length(payload)"),
+        ] {
+            let shape = async |is_known: &str| -> String {
+                let rows = format!(
+                    "SELECT count(*) || ' ' || coalesce(sum({size}), 0) FROM {table} WHERE user_id IS {is_known}"
+                );
+                look.text(&rows).await
+            };
+            assert_eq!(shape("NULL").await, shape("NOT NULL").await, "{table} after round {round}");
+        }
+    }
+    assert_eq!(number(look, "SELECT count(*) FROM outbox WHERE state = 'decoy'").await, 3);
+}
+
+pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresses(look: &impl Look) {
+    begin(look).await;
+    request(look, key(1), 1, code()).await;
+    request(look, key(2), 2, code()).await;
+    for (number, email) in [(20, key(1)), (21, key(2))] {
+        let attempt = CodeAttempt {
+            email,
+            mac: CodeMac::from_bytes([2; 32]),
+            budget: CodeBudget { per_code: 5, per_hour: 10 },
+            takes: Vec::new(),
+            event: event(number),
+            now: at(1),
+        };
+        let new = NewToken { hash: token(number), expires_at: at(900) };
+        let outcome = look.store().exchange_reset_code(attempt, new).await.unwrap();
+        assert_eq!(outcome, ExchangeOutcome::Refused);
+    }
+    assert_eq!(number(look, "SELECT count(*) FROM codes WHERE attempts = 1").await, 2);
+    assert_eq!(number(look, "SELECT count(*) FROM code_budgets WHERE attempts = 1").await, 2);
+}
+
+pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event(look: &impl Look) {
+    begin(look).await;
+    let counts = async || {
+        let mut counts = Vec::new();
+        for table in ["users", "credentials", "profiles", "codes", "link_tokens", "outbox", "audit_events"] {
+            counts.push(number(look, &format!("SELECT count(*) FROM {table}")).await);
+        }
+        counts
+    };
+    let before = counts().await;
+    let again = NewAccount { id: user_id(2), event: event(2), email: email(1), ..account(3) };
+    let sign_up = PendingSignUp { account: again, challenge: code(), mail: mail(1) };
+    assert_eq!(look.store().sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::OwnerTold);
+    let added: Vec<i64> = counts().await.iter().zip(before).map(|(after, before)| after - before).collect();
+    assert_eq!(added, [0, 0, 0, 0, 0, 1, 1]);
+}
+
+pub async fn a_sealed_successor_is_wiped_after_its_grace(look: &impl Look) {
+    begin(look).await;
+    rotate(look).await;
+    let kept = "SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL";
+    look.store().purge(at(40)).await.unwrap();
+    assert_eq!(number(look, kept).await, 1, "within the grace");
+    look.store().purge(at(41)).await.unwrap();
+    assert_eq!(number(look, kept).await, 0, "after it");
+}
+
+pub async fn an_ended_session_keeps_no_sealed_successor(look: &impl Look) {
+    begin(look).await;
+    rotate(look).await;
+    let which = EndedSession::Own(user_id(1), session(1).id);
+    assert_eq!(look.store().end_sessions(which, event(60), at(11)).await.unwrap(), 1);
+    assert_eq!(number(look, "SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL").await, 0);
+}
+
+pub async fn nothing_of_a_deleted_user_stays_but_the_audit(look: &impl Look) {
+    begin(look).await;
+    request(look, key(1), 1, code()).await;
+    request(look, key(1), 2, link(11)).await;
+    assert_eq!(look.store().delete_users(&[user_id(1)], vec![event(70)]).await.unwrap(), 1);
+    for table in
+        ["users", "credentials", "profiles", "sessions", "codes", "link_tokens", "outbox", "identities"]
+    {
+        assert_eq!(number(look, &format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+    }
+    assert_eq!(number(look, "SELECT count(*) FROM audit_events").await, 2);
+}
+
+/// Of a flow that is over only the fact is kept.
+pub async fn a_state_that_came_back_keeps_nothing_sealed(look: &impl Look) {
+    begin(look).await;
+    let flow = NewFlow {
+        state: token(20),
+        provider: ProviderKey::parse("google").unwrap(),
+        code_challenge: token(21),
+        redirect_to: "https://app.example/".to_owned(),
+        sealed: vec![7; 80],
+        linker: None,
+        created_at: at(0),
+        expires_at: at(600),
+    };
+    look.store().begin_flow(flow).await.unwrap();
+    assert!(matches!(look.store().take_flow(token(20), at(1)).await.unwrap(), StateOutcome::Taken(_)));
+    let kept = "SELECT count(*) FROM oauth_flows WHERE sealed IS NOT NULL OR used_at IS NULL";
+    assert_eq!(number(look, kept).await, 0);
+}

@@ -1,0 +1,124 @@
+//! Linking and unlinking identities.
+
+use latchkey_domain::audit::AuditKind;
+
+use super::fixtures::{World, at};
+use super::oauth_acts::{google, identity};
+use latchkey_store::{LinkOutcome, SignInWithIdentity, UnlinkOutcome};
+
+pub(super) async fn an_identity_is_linked_to_the_account_of_a_session(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+
+    let outcome = world.link(user.id, &session, identity("github", "7", Some("other"), false), at(1)).await;
+
+    let LinkOutcome::Linked(linked) = outcome else { panic!("not linked") };
+    assert_eq!(linked.providers(), ["email", "github"]);
+    assert_eq!(linked.email.key(), user.email.key(), "the address stays");
+    let listed = world.list_identities(user.id).await.unwrap();
+    assert_eq!((listed[0].provider.as_str(), listed[0].subject.as_str()), ("github", "7"));
+    assert_eq!(listed[0].email.as_ref().unwrap().as_typed(), "other@example.org");
+    assert_eq!(listed[0].created_at, at(1));
+    assert_eq!(world.enter(identity("github", "7", None, false), at(2)).await.id, user.id);
+}
+
+pub(super) async fn linking_again_changes_nothing(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    world.link(user.id, &session, google("1", "ada"), at(1)).await;
+    let before = (world.events().await, world.list_identities(user.id).await.unwrap());
+
+    assert!(matches!(world.link(user.id, &session, google("1", "ada"), at(2)).await, LinkOutcome::Linked(_)));
+
+    assert_eq!((world.events().await, world.list_identities(user.id).await.unwrap()), before);
+}
+
+pub(super) async fn an_identity_of_another_account_is_taken(world: World) {
+    let owner = world.enter(google("1", "ada"), at(0)).await;
+    let eve = world.verified("eve", at(0)).await;
+    let session = world.open_session(eve.id, at(0)).await;
+
+    assert_eq!(world.link(eve.id, &session, google("1", "ada"), at(1)).await, LinkOutcome::Taken);
+
+    assert_eq!(world.list_identities(eve.id).await.unwrap(), []);
+    assert_eq!(world.enter(google("1", "ada"), at(2)).await.id, owner.id);
+}
+
+pub(super) async fn only_a_living_session_of_the_user_links(world: World) {
+    let (ada, eve) = (world.verified("ada", at(0)).await, world.verified("eve", at(0)).await);
+    let of_ada = world.open_session(ada.id, at(0)).await;
+    let of_eve = world.open_session(eve.id, at(0)).await;
+    let ended = world.open_session(ada.id, at(0)).await;
+    let own = latchkey_store::EndedSession::Own(ada.id, ended.id);
+    world.end_sessions(own, world.event(AuditKind::SignedOut, at(0)), at(0)).await.unwrap();
+
+    assert_eq!(world.link(ada.id, &ended, google("1", "x"), at(1)).await, LinkOutcome::Gone);
+    assert_eq!(world.link(ada.id, &of_eve, google("1", "x"), at(1)).await, LinkOutcome::Gone);
+    world.ban(ada.id, at(1)).await;
+    assert_eq!(world.link(ada.id, &of_ada, google("1", "x"), at(2)).await, LinkOutcome::Gone);
+    assert_eq!(world.list_identities(ada.id).await.unwrap(), []);
+}
+
+pub(super) async fn the_last_way_in_stays(world: World) {
+    let user = world.enter(google("1", "ada"), at(0)).await;
+    assert_eq!(world.unlink(user.id, "google", None, at(1)).await, UnlinkOutcome::LastWayIn);
+
+    let session = world.session(at(1));
+    let sign_in =
+        SignInWithIdentity { session: session.clone(), ..world.with_identity(google("1", "ada"), at(1)) };
+    world.sign_in_with_identity(sign_in).await.unwrap();
+    world.link(user.id, &session, identity("gone", "1", None, false), at(2)).await;
+    let outcome = world.unlink(user.id, "google", None, at(3)).await;
+    assert_eq!(outcome, UnlinkOutcome::LastWayIn, "a provider that is not offered is no way in");
+
+    world.link(user.id, &session, identity("github", "1", None, false), at(4)).await;
+    let UnlinkOutcome::Unlinked(left) = world.unlink(user.id, "google", None, at(5)).await else {
+        panic!("not unlinked")
+    };
+    assert_eq!(left.providers(), ["github", "gone"]);
+    let event = world.events().await.swap_remove(0);
+    assert_eq!((event.kind, event.user_id), (AuditKind::IdentityUnlinked, Some(user.id)));
+}
+
+pub(super) async fn a_password_is_a_way_in(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    world.enter(google("1", "ada"), at(0)).await;
+
+    let UnlinkOutcome::Unlinked(left) = world.unlink(user.id, "google", None, at(1)).await else {
+        panic!("not unlinked")
+    };
+
+    assert_eq!(left.providers(), ["email"]);
+    assert_eq!(world.unlink(user.id, "google", None, at(2)).await, UnlinkOutcome::NotFound);
+}
+
+pub(super) async fn one_of_several_identities_of_a_provider_is_unlinked(world: World) {
+    let user = world.enter(google("1", "ada"), at(0)).await;
+    world.enter(google("2", "ada"), at(1)).await;
+
+    assert_eq!(world.unlink(user.id, "google", Some("3"), at(2)).await, UnlinkOutcome::NotFound);
+    assert_eq!(world.unlink(user.id, "google", None, at(2)).await, UnlinkOutcome::LastWayIn);
+    let outcome = world.unlink(user.id, "google", Some("1"), at(2)).await;
+
+    assert!(matches!(outcome, UnlinkOutcome::Unlinked(_)));
+    let left = world.list_identities(user.id).await.unwrap();
+    assert_eq!(left.iter().map(|one| one.subject.as_str()).collect::<Vec<_>>(), ["2"]);
+}
+
+pub(super) async fn identities_of_others_are_not_unlinked(world: World) {
+    let ada = world.enter(google("1", "ada"), at(0)).await;
+    let eve = world.verified("eve", at(0)).await;
+    assert_eq!(world.unlink(eve.id, "google", Some("1"), at(1)).await, UnlinkOutcome::NotFound);
+    assert_eq!(world.list_identities(ada.id).await.unwrap().len(), 1);
+}
+
+pub(super) async fn identities_go_with_their_user(world: World) {
+    let first = world.enter(google("1", "ada"), at(0)).await;
+    let event = world.event(AuditKind::UserDeleted, at(1));
+    assert_eq!(world.delete_users(&[first.id], vec![event]).await.unwrap(), 1);
+
+    let second = world.enter(google("1", "ada"), at(2)).await;
+
+    assert_ne!(second.id, first.id);
+    assert_eq!(world.list_identities(first.id).await.unwrap(), []);
+}

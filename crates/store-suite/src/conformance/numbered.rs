@@ -1,0 +1,117 @@
+//! Accounts, mails and sessions by number, for the tests of an engine's own promises.
+#![allow(clippy::missing_panics_doc, reason = "what is made here is always valid")]
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::ids::{EventId, MailId, ProfileId, SessionId, UserId};
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::{Name, NewProfile};
+use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::AppMetadata;
+use serde_json::Map;
+
+use latchkey_store::{NewAccount, NewMail};
+
+/// So many seconds after the beginning.
+#[must_use]
+pub fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
+}
+
+/// The random part of the ids of a number.
+fn random(number: u64) -> [u8; 10] {
+    let mut random = [0; 10];
+    random[2..].copy_from_slice(&number.to_be_bytes());
+    random
+}
+
+/// The id of a number's account.
+#[must_use]
+pub fn user_id(number: u64) -> UserId {
+    UserId::new(at(0), random(number))
+}
+
+/// The address of a number's account.
+#[must_use]
+pub fn email(number: u64) -> Email {
+    Email::parse(&format!("user{number}@example.org")).unwrap()
+}
+
+/// What that address is compared by.
+#[must_use]
+pub fn key(number: u64) -> EmailKey {
+    email(number).key().clone()
+}
+
+/// A number's account: password, profile, no session.
+#[must_use]
+pub fn account(number: u64) -> NewAccount {
+    NewAccount {
+        id: user_id(number),
+        email: email(number),
+        password: Some(PasswordHash::from_phc("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$c2VjcmV0".to_owned())),
+        email_verified: true,
+        metadata: AppMetadata::default(),
+        profile: Some(NewProfile {
+            id: ProfileId::new(at(0), random(number)),
+            name: Name::parse(&format!("User {number}")).unwrap(),
+            avatar_url: None,
+        }),
+        session: None,
+        now: at(0),
+        event: event(number),
+    }
+}
+
+/// A number's event.
+#[must_use]
+pub fn event(number: u64) -> AuditEvent {
+    AuditEvent {
+        id: EventId::new(at(0), random(number)),
+        at: at(0),
+        kind: AuditKind::SignedUp,
+        actor: Actor::User,
+        user_id: None,
+        session_id: None,
+        client: None,
+        details: Map::new(),
+    }
+}
+
+/// A number's mail.
+#[must_use]
+pub fn mail(number: u64) -> NewMail {
+    NewMail { id: MailId::new(at(0), random(number)), sealed: vec![7; 100] }
+}
+
+/// The hash of a number's token.
+#[must_use]
+pub fn token(number: u64) -> TokenHash {
+    TokenHash::of(&number.to_be_bytes())
+}
+
+/// The client of all.
+#[must_use]
+pub fn client() -> Client {
+    Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
+}
+
+/// A number's session; its family is the token of the number, its first refresh token that of the number plus 1,000.
+#[must_use]
+pub fn session(number: u64) -> NewSession {
+    NewSession {
+        id: SessionId::new(at(0), random(number)),
+        family: token(number),
+        refresh: token(number + 1_000),
+        created_at: at(0),
+        idle_expires_at: at(1_000_000),
+        absolute_expires_at: at(2_000_000),
+        method: AuthMethod::Password,
+        client: client(),
+    }
+}

@@ -1,0 +1,177 @@
+//! What people do with identity providers in a world of the cases.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::identity::{
+    ForeignFacts, IdentityRefusal, IdentityRules, ProvenIdentity, ProviderKey, ProviderKind, Subject,
+};
+use latchkey_domain::ids::UserId;
+use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+use serde_json::json;
+
+use super::fixtures::{MINUTE, World, object};
+use latchkey_store::{
+    IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, Linker, NewFlow, NewOAuthCode, PresentedCode,
+    SignInWithIdentity, StoredProvider, TakenCode, UnlinkIdentity, UnlinkOutcome,
+};
+
+/// Anybody may sign up and nobody has to be verified.
+pub(super) const OPEN: IdentityRules = IdentityRules { is_sign_up_open: true, must_be_verified: false };
+/// Where the flows of these cases lead.
+pub(super) const APP: &str = "https://app.example/back?x=1#top";
+
+/// The key of a provider.
+pub(super) fn provider(key: &str) -> ProviderKey {
+    ProviderKey::parse(key).unwrap()
+}
+
+/// `subject` at google, whose address `name`@example.org google proved.
+pub(super) fn google(subject: &str, name: &str) -> ProvenIdentity {
+    identity("google", subject, Some(name), true)
+}
+
+/// `subject` at a provider, which says so much of the address.
+pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified: bool) -> ProvenIdentity {
+    let address = name.map(|name| format!("{name}@example.org"));
+    let facts = ForeignFacts {
+        subject,
+        email: address.as_deref(),
+        email_verified: is_verified,
+        name: Some("Ada of Google"),
+        avatar_url: Some("https://pictures.example/ada.png"),
+    };
+    ProvenIdentity::of(provider(key), facts).unwrap()
+}
+
+/// The session as one that may link.
+pub(super) fn linker(user_id: UserId, session: &NewSession) -> Linker {
+    Linker { user_id, session_id: session.id }
+}
+
+impl World {
+    /// A sign-in with an identity, under rules that allow everything.
+    pub(super) fn with_identity(&self, identity: ProvenIdentity, now: Timestamp) -> SignInWithIdentity {
+        SignInWithIdentity {
+            identity,
+            rules: OPEN,
+            token: None,
+            user_id: self.user_id(now),
+            profile_id: Some(self.profile_id(now)),
+            session: NewSession { method: AuthMethod::Federated, ..self.session(now) },
+            events: IdentityEvents {
+                signed_up: self.event(AuditKind::SignedUp, now),
+                verified: self.event(AuditKind::EmailVerified, now),
+                linked: self.event(AuditKind::IdentityLinked, now),
+                signed_in: self.event(AuditKind::SignedIn, now),
+                refused: self.event(AuditKind::SignInFailed, now),
+                replayed: self.event(AuditKind::SignInFailed, now),
+            },
+        }
+    }
+
+    /// Signs in with an identity that opens an account.
+    pub(super) async fn enter(&self, identity: ProvenIdentity, now: Timestamp) -> User {
+        match self.sign_in_with_identity(self.with_identity(identity, now)).await.unwrap() {
+            IdentityOutcome::Opened(user) => *user,
+            other => panic!("not opened: {other:?}"),
+        }
+    }
+
+    /// Why an identity opens nothing.
+    pub(super) async fn refused(&self, identity: ProvenIdentity, now: Timestamp) -> IdentityRefusal {
+        match self.sign_in_with_identity(self.with_identity(identity, now)).await.unwrap() {
+            IdentityOutcome::Refused(refusal) => refusal,
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+
+    /// Links an identity to the account of a session.
+    pub(super) async fn link(
+        &self,
+        user_id: UserId,
+        session: &NewSession,
+        identity: ProvenIdentity,
+        now: Timestamp,
+    ) -> LinkOutcome {
+        let event = self.event(AuditKind::IdentityLinked, now);
+        let link = LinkIdentity { user_id, session_id: session.id, identity, event, now };
+        self.link_identity(link).await.unwrap()
+    }
+
+    /// Unlinks identities of a provider, where google and github are offered.
+    pub(super) async fn unlink(
+        &self,
+        user_id: UserId,
+        key: &str,
+        subject: Option<&str>,
+        now: Timestamp,
+    ) -> UnlinkOutcome {
+        let unlink = UnlinkIdentity {
+            user_id,
+            provider: provider(key),
+            subject: subject.and_then(Subject::parse),
+            offered: vec![provider("google"), provider("github")],
+            event: self.event(AuditKind::IdentityUnlinked, now),
+            now,
+        };
+        self.unlink_identity(unlink).await.unwrap()
+    }
+
+    /// A flow of ten minutes through google.
+    pub(super) fn flow(&self, linker: Option<Linker>, now: Timestamp) -> NewFlow {
+        NewFlow {
+            state: self.token(),
+            provider: provider("google"),
+            code_challenge: TokenHash::of(b"verifier"),
+            redirect_to: APP.to_owned(),
+            sealed: vec![7; 80],
+            linker,
+            created_at: now,
+            expires_at: now.plus(std::time::Duration::from_secs(10 * MINUTE.unsigned_abs())),
+        }
+    }
+
+    /// A code of one minute.
+    pub(super) fn oauth_code(
+        &self,
+        identity: ProvenIdentity,
+        linker: Option<Linker>,
+        now: Timestamp,
+    ) -> NewOAuthCode {
+        NewOAuthCode {
+            code: self.token(),
+            code_challenge: TokenHash::of(b"verifier"),
+            identity,
+            linker,
+            rules: OPEN,
+            created_at: now,
+            expires_at: now.plus(std::time::Duration::from_mins(1)),
+        }
+    }
+
+    /// Presents a code with a verifier.
+    pub(super) async fn present_code(
+        &self,
+        code: TokenHash,
+        verifier: &str,
+        caller: Option<Linker>,
+        now: Timestamp,
+    ) -> TakenCode {
+        let code_challenge = TokenHash::of(verifier.as_bytes());
+        self.take_oauth_code(PresentedCode { code, code_challenge, caller, now }).await.unwrap()
+    }
+}
+
+/// A configured provider.
+pub(super) fn configured(key: &str, now: Timestamp) -> StoredProvider {
+    StoredProvider {
+        key: provider(key),
+        kind: ProviderKind::Custom,
+        config: object(json!({ "clientId": "latchkey", "scopes": ["openid", "é"] })),
+        sealed: vec![1, 0, 255],
+        created_at: now,
+        updated_at: now,
+    }
+}

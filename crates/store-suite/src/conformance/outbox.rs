@@ -1,0 +1,263 @@
+//! The outbox: claimed by one worker at a time, settled by the one that holds it, kept for the operator.
+
+use std::time::Duration;
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::ids::{LeaseId, MailId};
+use latchkey_domain::mail_schedule::MailSchedule;
+use latchkey_domain::profile::Name;
+
+use super::fixtures::{MINUTE, World, at, email, key, mac};
+use super::profiles::{named, update};
+use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState};
+
+/// An account and `count` mails for it, a second apart from `at(1)` on.
+async fn write_mails(world: &World, count: i64) {
+    world.verified("Ada", at(0)).await;
+    for seconds in 1..=count {
+        world.send_code(&key("ada"), Purpose::ResetPassword, mac(1), at(seconds)).await;
+    }
+}
+
+async fn claim(world: &World, limit: u32, seconds: i64) -> (LeaseId, Vec<ClaimedMail>) {
+    let lease = world.lease(at(seconds));
+    (lease.id, world.claim_mails(lease, &MailSchedule::default(), limit, at(seconds)).await.unwrap())
+}
+
+async fn settle(world: &World, id: MailId, lease: LeaseId, fate: MailFate, seconds: i64) -> bool {
+    world.settle_mail(id, lease, fate, at(seconds)).await.unwrap()
+}
+
+fn retry(seconds: i64) -> MailFate {
+    MailFate::RetryAt { at: at(seconds), error: "451 try later".to_owned() }
+}
+
+fn dead() -> MailFate {
+    MailFate::Dead { error: "550 no such box".to_owned() }
+}
+
+async fn only_mail(world: &World) -> ListedMail {
+    let mut mails = world.list_mails(None, 10).await.unwrap();
+    assert_eq!(mails.len(), 1);
+    mails.remove(0)
+}
+
+pub(super) async fn mails_are_claimed_oldest_first(world: World) {
+    write_mails(&world, 5).await;
+
+    let (_, first) = claim(&world, 3, 10).await;
+    let (_, second) = claim(&world, 3, 10).await;
+
+    let times: Vec<_> = first.iter().chain(&second).map(|mail| mail.created_at).collect();
+    assert_eq!(times, (1..=5).map(at).collect::<Vec<_>>());
+    assert_eq!((first.len(), second.len()), (3, 2));
+}
+
+pub(super) async fn a_claimed_mail_is_whole(world: World) {
+    let user = world.verified("Ada", at(0)).await;
+    let request =
+        world.request(&key("ada"), Purpose::ResetPassword, super::acts::code_challenge(mac(1), at(1)), at(1));
+    let mail = request.mail.clone();
+    world.request_challenge(request).await.unwrap();
+
+    let (_, claimed) = claim(&world, 10, 2).await;
+
+    assert_eq!(
+        (claimed[0].id, &claimed[0].sealed, claimed[0].kind),
+        (mail.id, &mail.sealed, MailKind::Reset)
+    );
+    assert_eq!((claimed[0].created_at, claimed[0].attempts), (at(1), 0));
+    let recipient = &claimed[0].recipient;
+    assert_eq!((recipient.user_id, &recipient.email), (user.id, &email("Ada")));
+    assert_eq!((recipient.name.as_ref().map(Name::as_str), recipient.is_contested), (Some("Ada"), false));
+}
+
+pub(super) async fn the_name_is_the_one_at_the_time_of_the_claim(world: World) {
+    write_mails(&world, 1).await;
+    let user = world.find_user_by_email(&key("ada")).await.unwrap().unwrap();
+    world.update_profile(update(user.id, named("Augusta"))).await.unwrap();
+    let (_, named) = claim(&world, 10, 6).await;
+    assert_eq!(named[0].recipient.name.as_ref().map(Name::as_str), Some("Augusta"));
+
+    world.delete_profile(user.id, world.event(AuditKind::ProfileDeleted, at(7))).await.unwrap();
+
+    let (_, nameless) = claim(&world, 10, 2 * MINUTE).await;
+    assert_eq!(nameless[0].recipient.name, None);
+}
+
+pub(super) async fn a_mail_under_a_living_lease_is_claimed_by_nobody_else(world: World) {
+    write_mails(&world, 2).await;
+    assert_eq!(claim(&world, 10, 10).await.1.len(), 2);
+
+    assert!(claim(&world, 10, 10).await.1.is_empty());
+    assert!(claim(&world, 10, 69).await.1.is_empty());
+}
+
+pub(super) async fn a_mail_is_claimed_again_after_its_lease(world: World) {
+    write_mails(&world, 1).await;
+    let (first, mails) = claim(&world, 10, 10).await;
+
+    let (second, again) = claim(&world, 10, 71).await;
+
+    assert_eq!((again.len(), again[0].id, &again[0].sealed), (1, mails[0].id, &mails[0].sealed));
+    let listed = only_mail(&world).await;
+    for fate in [MailFate::Sent, retry(500), dead()] {
+        assert!(!settle(&world, mails[0].id, first, fate, 72).await, "the first lease is stale");
+        assert_eq!(only_mail(&world).await, listed);
+    }
+    assert!(settle(&world, mails[0].id, second, MailFate::Sent, 73).await);
+}
+
+pub(super) async fn a_sent_mail_is_sent_once(world: World) {
+    write_mails(&world, 1).await;
+    let (lease, mails) = claim(&world, 10, 10).await;
+
+    assert!(settle(&world, mails[0].id, lease, MailFate::Sent, 11).await);
+
+    assert!(!settle(&world, mails[0].id, lease, retry(12), 12).await, "a settled mail has no lease");
+    assert!(claim(&world, 10, 10 * MINUTE).await.1.is_empty());
+    assert_eq!(world.next_mail_due().await.unwrap(), None);
+    assert_eq!(world.retry_mails(Some(mails[0].id), at(12)).await.unwrap(), 0);
+    assert_eq!(only_mail(&world).await.state, MailState::Sent);
+}
+
+pub(super) async fn an_unknown_mail_is_not_settled(world: World) {
+    write_mails(&world, 1).await;
+    let (lease, mails) = claim(&world, 10, 10).await;
+    let (other_mail, other_lease) = (world.mail_id(at(10)), world.lease_id(at(10)));
+
+    for fate in [MailFate::Sent, retry(500), dead()] {
+        assert!(!settle(&world, other_mail, lease, fate.clone(), 11).await);
+        assert!(!settle(&world, mails[0].id, other_lease, fate, 11).await);
+    }
+
+    assert_eq!(only_mail(&world).await.state, MailState::Queued);
+}
+
+pub(super) async fn a_mail_waits_for_its_retry(world: World) {
+    write_mails(&world, 1).await;
+    let (lease, mails) = claim(&world, 10, 10).await;
+
+    assert!(settle(&world, mails[0].id, lease, retry(MINUTE), 11).await);
+
+    let listed = only_mail(&world).await;
+    assert_eq!((listed.state, listed.attempts, listed.next_attempt_at), (MailState::Queued, 1, at(MINUTE)));
+    assert_eq!(listed.last_error.as_deref(), Some("451 try later"));
+    assert_eq!(world.next_mail_due().await.unwrap(), Some(at(MINUTE)));
+    assert!(claim(&world, 10, MINUTE - 1).await.1.is_empty());
+    let (_, again) = claim(&world, 10, MINUTE).await;
+    assert_eq!((again[0].id, again[0].attempts, &again[0].sealed), (mails[0].id, 1, &mails[0].sealed));
+}
+
+pub(super) async fn a_new_mail_of_a_clock_that_ran_ahead_is_due_at_once(world: World) {
+    write_mails(&world, 1).await;
+    assert!(claim(&world, 10, 0).await.1.is_empty(), "another instance may be a little ahead");
+
+    let (_, mails) = claim(&world, 10, -60 * MINUTE).await;
+
+    assert_eq!(mails.len(), 1);
+}
+
+pub(super) async fn a_lease_of_a_clock_that_ran_ahead_is_over(world: World) {
+    write_mails(&world, 1).await;
+    claim(&world, 10, 10).await;
+    assert!(claim(&world, 10, 5).await.1.is_empty(), "another instance may be a little ahead");
+
+    let (_, mails) = claim(&world, 10, -60 * MINUTE).await;
+
+    assert_eq!(mails.len(), 1);
+}
+
+pub(super) async fn a_retry_of_a_clock_that_ran_ahead_is_due_at_once(world: World) {
+    write_mails(&world, 1).await;
+    for (try_at, wait) in [(10, 5), (15, 10), (25, 20)] {
+        let (lease, mails) = claim(&world, 10, try_at).await;
+        assert!(settle(&world, mails[0].id, lease, retry(try_at + wait), try_at).await);
+    }
+    assert!(claim(&world, 10, 44).await.1.is_empty(), "its backoff is not over");
+
+    let (_, mails) = claim(&world, 10, -2 * MINUTE).await;
+
+    assert_eq!(mails.len(), 1);
+}
+
+pub(super) async fn a_dead_mail_is_kept_and_not_claimed(world: World) {
+    write_mails(&world, 1).await;
+    let (lease, mails) = claim(&world, 10, 10).await;
+
+    assert!(settle(&world, mails[0].id, lease, dead(), 11).await);
+
+    let listed = only_mail(&world).await;
+    assert_eq!((listed.state, listed.last_error.as_deref()), (MailState::Dead, Some("550 no such box")));
+    assert!(claim(&world, 10, 60 * MINUTE).await.1.is_empty());
+    assert_eq!(world.next_mail_due().await.unwrap(), None);
+}
+
+pub(super) async fn dead_mails_are_tried_again_on_demand(world: World) {
+    write_mails(&world, 3).await;
+    let (lease, mails) = claim(&world, 10, 10).await;
+    for mail in &mails {
+        settle(&world, mail.id, lease, dead(), 11).await;
+    }
+
+    assert_eq!(world.retry_mails(Some(world.mail_id(at(12))), at(12)).await.unwrap(), 0);
+    assert_eq!(world.retry_mails(Some(mails[1].id), at(12)).await.unwrap(), 1);
+    assert_eq!(world.retry_mails(Some(mails[1].id), at(12)).await.unwrap(), 0, "it is queued already");
+    let (_, one) = claim(&world, 10, 12).await;
+    assert_eq!((one.len(), one[0].id, &one[0].sealed), (1, mails[1].id, &mails[1].sealed));
+
+    assert_eq!(world.retry_mails(None, at(13)).await.unwrap(), 2);
+    assert_eq!(claim(&world, 10, 13).await.1.len(), 2);
+}
+
+pub(super) async fn the_next_due_mail_is_the_earliest_queued_or_leased(world: World) {
+    assert_eq!(world.next_mail_due().await.unwrap(), None);
+    write_mails(&world, 2).await;
+    assert_eq!(world.next_mail_due().await.unwrap(), Some(at(1)));
+
+    let lease = Lease { id: world.lease_id(at(10)), until: at(10).plus(Duration::from_mins(1)) };
+    let mails = world.claim_mails(lease, &MailSchedule::default(), 10, at(10)).await.unwrap();
+    assert_eq!(world.next_mail_due().await.unwrap(), Some(at(70)));
+
+    settle(&world, mails[0].id, lease.id, retry(20), 11).await;
+    assert_eq!(world.next_mail_due().await.unwrap(), Some(at(20)));
+}
+
+pub(super) async fn mails_are_listed_newest_first_and_by_state(world: World) {
+    write_mails(&world, 4).await;
+    let (lease, mails) = claim(&world, 2, 10).await;
+    settle(&world, mails[0].id, lease, MailFate::Sent, 11).await;
+    settle(&world, mails[1].id, lease, dead(), 11).await;
+    world.send_code(&key("nobody"), Purpose::ResetPassword, mac(1), at(12)).await;
+
+    let times = |mails: Vec<ListedMail>| mails.into_iter().map(|mail| mail.created_at).collect::<Vec<_>>();
+    let listed = |state, limit| world.list_mails(state, limit);
+
+    assert_eq!(times(listed(None, 10).await.unwrap()), [at(4), at(3), at(2), at(1)]);
+    assert_eq!(times(listed(None, 2).await.unwrap()), [at(4), at(3)]);
+    assert_eq!(times(listed(Some(MailState::Queued), 10).await.unwrap()), [at(4), at(3)]);
+    assert_eq!(times(listed(Some(MailState::Sent), 10).await.unwrap()), [at(1)]);
+    assert_eq!(times(listed(Some(MailState::Dead), 10).await.unwrap()), [at(2)]);
+    assert!(listed(Some(MailState::Decoy), 10).await.unwrap().is_empty());
+}
+
+pub(super) async fn a_listed_mail_tells_the_operator_enough(world: World) {
+    write_mails(&world, 1).await;
+
+    let listed = only_mail(&world).await;
+
+    assert_eq!((listed.kind, listed.email, listed.state), (MailKind::Reset, email("Ada"), MailState::Queued));
+    assert_eq!((listed.attempts, listed.created_at, listed.next_attempt_at), (0, at(1), at(1)));
+    assert_eq!(listed.last_error, None);
+}
+
+pub(super) async fn mails_die_with_their_user(world: World) {
+    write_mails(&world, 2).await;
+    let user = world.find_user_by_email(&key("ada")).await.unwrap().unwrap();
+
+    world.delete_users(&[user.id], vec![world.event(AuditKind::UserDeleted, at(9))]).await.unwrap();
+
+    assert!(claim(&world, 10, 10).await.1.is_empty());
+    assert!(world.list_mails(None, 10).await.unwrap().is_empty());
+}

@@ -1,0 +1,247 @@
+//! Refresh tokens: rotated at every use, forgiving for a moment, unforgiving afterwards.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+
+use super::fixtures::{DAY, GRACE, World, at, client, days};
+use latchkey_store::{EndedSession, LiveSession, RefreshOutcome, RefreshSession};
+
+/// A refresh; its sealed successor is the successor's hash, so that cases can read it.
+pub(super) fn refresh(
+    world: &World,
+    session: &NewSession,
+    presented: TokenHash,
+    now: Timestamp,
+) -> RefreshSession {
+    let successor = world.token();
+    RefreshSession {
+        family: session.family,
+        presented,
+        successor,
+        sealed_successor: successor.as_bytes().to_vec(),
+        grace: GRACE,
+        idle_expires_at: now.plus(days(30)),
+        client: client(2),
+        reuse_event: world.event(AuditKind::RefreshReused, now),
+        now,
+    }
+}
+
+/// Presents a token; answers with the successor that was offered.
+pub(super) async fn present(
+    world: &World,
+    session: &NewSession,
+    presented: TokenHash,
+    now: Timestamp,
+) -> (RefreshOutcome, TokenHash) {
+    let refresh = refresh(world, session, presented, now);
+    let offered = refresh.successor;
+    (world.refresh_session(refresh).await.unwrap(), offered)
+}
+
+/// Presents a token that has to be replaced.
+async fn rotate(
+    world: &World,
+    session: &NewSession,
+    presented: TokenHash,
+    now: Timestamp,
+) -> (LiveSession, TokenHash) {
+    match present(world, session, presented, now).await {
+        (RefreshOutcome::Rotated(live), successor) => (*live, successor),
+        (other, _) => panic!("{other:?}"),
+    }
+}
+
+async fn is_good(world: &World, session: &NewSession, presented: TokenHash, now: Timestamp) -> bool {
+    world.is_refresh_token_good(session.family, presented, GRACE, now).await.unwrap()
+}
+
+async fn signed_in(world: &World) -> NewSession {
+    let user = world.verified("ada", at(0)).await;
+    world.open_session(user.id, at(0)).await
+}
+
+pub(super) async fn a_refresh_replaces_the_token(world: World) {
+    let session = signed_in(&world).await;
+
+    let (live, successor) = rotate(&world, &session, session.refresh, at(DAY)).await;
+
+    assert_eq!(
+        (live.session.id, live.session.created_at, live.session.last_seen_at),
+        (session.id, at(0), at(DAY))
+    );
+    assert_eq!(live.session.client, client(2));
+    assert_eq!(live.session.method, session.method);
+    assert_eq!(
+        (live.session.idle_expires_at, live.session.absolute_expires_at),
+        (at(31 * DAY), at(90 * DAY))
+    );
+    assert_eq!(live.user, world.user(live.user.id).await);
+    assert_eq!(world.find_live_session(session.id, at(DAY)).await.unwrap(), Some(live));
+    rotate(&world, &session, successor, at(2 * DAY)).await;
+}
+
+pub(super) async fn a_replaced_token_gets_the_same_successor_in_its_grace(world: World) {
+    let session = signed_in(&world).await;
+    let (live, successor) = rotate(&world, &session, session.refresh, at(10)).await;
+
+    for seconds in [10, 25, 40] {
+        let (outcome, _) = present(&world, &session, session.refresh, at(seconds)).await;
+        let sealed = successor.as_bytes().to_vec();
+        assert_eq!(
+            outcome,
+            RefreshOutcome::SameSuccessor { sealed, live: Box::new(live.clone()) },
+            "after {seconds} s"
+        );
+    }
+
+    assert_eq!(
+        world.find_live_session(session.id, at(40)).await.unwrap(),
+        Some(live),
+        "a replay changes nothing"
+    );
+    rotate(&world, &session, successor, at(41)).await;
+}
+
+pub(super) async fn after_the_successors_first_use_a_replay_is_refused(world: World) {
+    let session = signed_in(&world).await;
+    let (_, second) = rotate(&world, &session, session.refresh, at(10)).await;
+    let (_, third) = rotate(&world, &session, second, at(12)).await;
+
+    assert_eq!(present(&world, &session, session.refresh, at(13)).await.0, RefreshOutcome::Refused);
+
+    assert!(world.lives(session.id, at(13)).await, "a refusal in the grace ends nothing");
+    rotate(&world, &session, third, at(14)).await;
+}
+
+pub(super) async fn a_replay_after_the_grace_ends_the_session(world: World) {
+    let session = signed_in(&world).await;
+    let (_, successor) = rotate(&world, &session, session.refresh, at(10)).await;
+    let refresh = refresh(&world, &session, session.refresh, at(41));
+    let event = refresh.reuse_event.id;
+
+    assert_eq!(world.refresh_session(refresh).await.unwrap(), RefreshOutcome::Revoked);
+
+    assert!(!world.lives(session.id, at(41)).await);
+    assert_eq!(present(&world, &session, successor, at(42)).await.0, RefreshOutcome::Refused);
+    assert_eq!(present(&world, &session, session.refresh, at(42)).await.0, RefreshOutcome::Refused);
+    let event = world.event_of(event).await.unwrap();
+    assert_eq!((event.kind, event.session_id), (AuditKind::RefreshReused, Some(session.id)));
+    assert!(event.user_id.is_some());
+}
+
+pub(super) async fn reuse_of_any_earlier_token_ends_the_session(world: World) {
+    let session = signed_in(&world).await;
+    let mut token = session.refresh;
+    for day in 1..=20 {
+        token = rotate(&world, &session, token, at(day * DAY)).await.1;
+    }
+
+    assert_eq!(present(&world, &session, session.refresh, at(21 * DAY)).await.0, RefreshOutcome::Revoked);
+
+    assert_eq!(present(&world, &session, token, at(21 * DAY)).await.0, RefreshOutcome::Refused);
+}
+
+pub(super) async fn a_refresh_that_ends_nothing_writes_no_reuse(world: World) {
+    let session = signed_in(&world).await;
+    let (_, second) = rotate(&world, &session, session.refresh, at(10)).await;
+    present(&world, &session, session.refresh, at(11)).await;
+    rotate(&world, &session, second, at(12)).await;
+    present(&world, &session, session.refresh, at(13)).await;
+
+    let events = world.events().await;
+
+    assert!(events.iter().all(|event| event.kind != AuditKind::RefreshReused));
+}
+
+pub(super) async fn an_ended_session_has_no_grace(world: World) {
+    let session = signed_in(&world).await;
+    let (live, successor) = rotate(&world, &session, session.refresh, at(10)).await;
+    let which = EndedSession::Own(live.user.id, session.id);
+    world.end_sessions(which, world.event(AuditKind::SignedOut, at(11)), at(11)).await.unwrap();
+
+    assert_eq!(present(&world, &session, session.refresh, at(12)).await.0, RefreshOutcome::Refused);
+    assert_eq!(present(&world, &session, successor, at(12)).await.0, RefreshOutcome::Refused);
+    assert!(!is_good(&world, &session, session.refresh, at(12)).await);
+    assert!(!is_good(&world, &session, successor, at(12)).await);
+}
+
+pub(super) async fn a_session_slides_until_it_was_idle_too_long(world: World) {
+    let session = signed_in(&world).await;
+    let (_, second) = rotate(&world, &session, session.refresh, at(29 * DAY)).await;
+    let (_, third) = rotate(&world, &session, second, at(58 * DAY)).await;
+
+    assert!(world.lives(session.id, at(88 * DAY - 1)).await);
+    assert_eq!(present(&world, &session, third, at(88 * DAY)).await.0, RefreshOutcome::Refused);
+    assert!(!is_good(&world, &session, third, at(88 * DAY)).await);
+}
+
+pub(super) async fn no_refresh_outlives_the_absolute_end(world: World) {
+    let session = signed_in(&world).await;
+    let mut token = session.refresh;
+    for day in [29, 58, 87] {
+        token = rotate(&world, &session, token, at(day * DAY)).await.1;
+    }
+
+    assert!(world.lives(session.id, at(90 * DAY - 1)).await);
+    assert!(!world.lives(session.id, at(90 * DAY)).await);
+    assert_eq!(present(&world, &session, token, at(90 * DAY)).await.0, RefreshOutcome::Refused);
+}
+
+pub(super) async fn a_token_of_no_session_is_refused(world: World) {
+    let session = signed_in(&world).await;
+    let stranger = world.session(at(0));
+
+    assert_eq!(present(&world, &stranger, stranger.refresh, at(1)).await.0, RefreshOutcome::Refused);
+    assert_eq!(present(&world, &stranger, session.refresh, at(1)).await.0, RefreshOutcome::Refused);
+
+    assert!(!is_good(&world, &stranger, session.refresh, at(1)).await);
+    assert!(world.lives(session.id, at(1)).await);
+}
+
+pub(super) async fn a_banned_user_refreshes_nothing(world: World) {
+    let session = signed_in(&world).await;
+    let (live, successor) = rotate(&world, &session, session.refresh, at(10)).await;
+    world.ban(live.user.id, at(11)).await;
+
+    assert_eq!(present(&world, &session, successor, at(12)).await.0, RefreshOutcome::Refused);
+    assert_eq!(present(&world, &session, session.refresh, at(12)).await.0, RefreshOutcome::Refused);
+    assert!(!is_good(&world, &session, successor, at(12)).await);
+}
+
+pub(super) async fn a_good_token_is_told_without_a_change(world: World) {
+    let session = signed_in(&world).await;
+    assert!(is_good(&world, &session, session.refresh, at(1)).await);
+    let (live, successor) = rotate(&world, &session, session.refresh, at(10)).await;
+
+    assert!(is_good(&world, &session, successor, at(40)).await);
+    assert!(is_good(&world, &session, session.refresh, at(40)).await, "just replaced");
+    assert!(!is_good(&world, &session, session.refresh, at(41)).await, "its grace is over");
+
+    assert_eq!(world.find_live_session(session.id, at(41)).await.unwrap(), Some(live));
+    rotate(&world, &session, successor, at(42)).await;
+}
+
+pub(super) async fn the_grace_window_ends_with_its_last_millisecond(world: World) {
+    let session = signed_in(&world).await;
+    rotate(&world, &session, session.refresh, at(0)).await;
+    let last = at(0).plus(GRACE);
+    let after = Timestamp::from_millis(last.as_millis() + 1);
+
+    let in_grace = present(&world, &session, session.refresh, last).await.0;
+
+    assert!(matches!(in_grace, RefreshOutcome::SameSuccessor { .. }), "{in_grace:?}");
+    assert_eq!(present(&world, &session, session.refresh, after).await.0, RefreshOutcome::Revoked);
+}
+
+pub(super) async fn an_expired_session_is_refused_and_not_revoked(world: World) {
+    let session = signed_in(&world).await;
+    rotate(&world, &session, session.refresh, at(10)).await;
+
+    assert_eq!(present(&world, &session, session.refresh, at(40 * DAY)).await.0, RefreshOutcome::Refused);
+
+    let events = world.events().await;
+    assert!(events.iter().all(|event| event.kind != AuditKind::RefreshReused));
+}

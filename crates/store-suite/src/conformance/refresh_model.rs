@@ -1,0 +1,175 @@
+//! Refresh rotation as a state machine: seeded walks of tabs, lost answers, duplicates and a thief over a clock that
+//! jumps. The model below is written from the policy's words alone; the store has to agree with it at every step.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+
+use super::fixtures::{GRACE, World, at};
+use super::random::Random;
+use super::refresh::present;
+use latchkey_store::{EndedSession, RefreshOutcome};
+
+const WALKS: u64 = 16;
+const STEPS: usize = 60;
+/// Holders of a token: three tabs and a thief.
+const HOLDERS: usize = 4;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// One refresh token of the lineage.
+struct Issued {
+    token: TokenHash,
+    /// When it was used for the first time, which made the next one.
+    used_at: Option<i64>,
+}
+
+/// A session as the policy speaks of it.
+struct Model {
+    opened_at: i64,
+    last_refresh: i64,
+    is_over: bool,
+    lineage: Vec<Issued>,
+}
+
+/// What the policy demands.
+#[derive(Debug, PartialEq)]
+enum Demand {
+    /// A new token, the one that was offered.
+    Next,
+    /// The token of the lineage after the presented one.
+    Again(TokenHash),
+    Refusal,
+    End,
+}
+
+impl Model {
+    fn is_alive(&self, now: i64) -> bool {
+        !self.is_over && now - self.last_refresh < 30 * DAY_MS && now - self.opened_at < 90 * DAY_MS
+    }
+
+    fn present(&mut self, index: usize, offered: TokenHash, now: i64) -> Demand {
+        if !self.is_alive(now) {
+            return Demand::Refusal; // "An ended session has no grace."
+        }
+        let Some(used_at) = self.lineage[index].used_at else {
+            self.lineage[index].used_at = Some(now); // "rotated at every use"
+            self.lineage.push(Issued { token: offered, used_at: None });
+            self.last_refresh = now;
+            return Demand::Next;
+        };
+        if now - used_at > 30_000 {
+            self.is_over = true; // "after the grace it revokes the whole session"
+            return Demand::End;
+        }
+        match &self.lineage[index + 1] {
+            Issued { token, used_at: None } => Demand::Again(*token), // "gives the same successor again"
+            Issued { .. } => Demand::Refusal, // "After the successor's first use a replay is refused"
+        }
+    }
+}
+
+/// One walk: the model, the session beside it, and who holds which token.
+struct Walk {
+    model: Model,
+    session: NewSession,
+    holders: [usize; HOLDERS],
+    now: Timestamp,
+}
+
+impl Walk {
+    async fn begin(world: &World, user: latchkey_domain::ids::UserId, now: Timestamp) -> Self {
+        let session = world.open_session(user, now).await;
+        let first = Issued { token: session.refresh, used_at: None };
+        let (opened_at, last_refresh) = (now.as_millis(), now.as_millis());
+        let model = Model { opened_at, last_refresh, is_over: false, lineage: vec![first] };
+        Self { model, session, holders: [0; HOLDERS], now }
+    }
+
+    /// A holder presents its token; it moves on where it gets an answer and the answer is not lost.
+    async fn present(&mut self, world: &World, holder: usize, is_lost: bool) {
+        let index = self.holders[holder];
+        let token = self.model.lineage[index].token;
+        let (outcome, offered) = present(world, &self.session, token, self.now).await;
+        let demand = self.model.present(index, offered, self.now.as_millis());
+
+        let answer = match outcome {
+            RefreshOutcome::Rotated(_) => Demand::Next,
+            RefreshOutcome::SameSuccessor { sealed, .. } => {
+                Demand::Again(TokenHash::from_bytes(sealed.try_into().unwrap()))
+            }
+            RefreshOutcome::Refused => Demand::Refusal,
+            RefreshOutcome::Revoked => Demand::End,
+        };
+        assert_eq!(answer, demand, "token {index} of {} by holder {holder}", self.model.lineage.len());
+        if !is_lost && matches!(answer, Demand::Next | Demand::Again(_)) {
+            self.holders[holder] = index + 1;
+        }
+    }
+
+    async fn step(&mut self, world: &World, random: &mut Random) {
+        match random.below(20) {
+            0..8 => self.present(world, random.below(HOLDERS - 1), false).await,
+            8..10 => self.present(world, random.below(HOLDERS - 1), true).await,
+            10 => self.holders[HOLDERS - 1] = self.holders[random.below(HOLDERS - 1)],
+            11 => self.present(world, HOLDERS - 1, false).await,
+            12..15 => self.holders[random.below(HOLDERS - 1)] = self.model.lineage.len() - 1, // the shared cookie
+            15 if random.below(12) == 0 => self.sign_out(world).await,
+            _ => self.wait(random),
+        }
+    }
+
+    async fn sign_out(&mut self, world: &World) {
+        let presented = self.model.lineage[self.model.lineage.len() - 1].token;
+        let which = EndedSession::OfRefreshToken { family: self.session.family, presented, grace: GRACE };
+        let event = world.event(AuditKind::SignedOut, self.now);
+        let ended = world.end_sessions(which, event, self.now).await.unwrap();
+        assert_eq!(ended, u64::from(self.model.is_alive(self.now.as_millis())));
+        self.model.is_over = true;
+    }
+
+    fn wait(&mut self, random: &mut Random) {
+        let steps = [
+            1,
+            700,
+            5_000,
+            15_000,
+            29_999,
+            30_000,
+            30_001,
+            60_000,
+            DAY_MS,
+            12 * DAY_MS,
+            29 * DAY_MS,
+            31 * DAY_MS,
+        ];
+        // Short waits are the more frequent ones.
+        let reach = 1 + random.below(steps.len());
+        self.now = Timestamp::from_millis(self.now.as_millis() + steps[random.below(reach)]);
+    }
+
+    async fn check(&self, world: &World) {
+        let is_alive = self.model.is_alive(self.now.as_millis());
+        let newest = self.model.lineage[self.model.lineage.len() - 1].token;
+        let is_good =
+            world.is_refresh_token_good(self.session.family, newest, GRACE, self.now).await.unwrap();
+        assert_eq!(world.lives(self.session.id, self.now).await, is_alive);
+        assert_eq!(is_good, is_alive);
+    }
+}
+
+pub(super) async fn rotation_agrees_with_the_policy_on_seeded_walks(world: World) {
+    for seed in 0..WALKS {
+        let mut random = Random::new(seed);
+        let user = world.verified(&format!("walker{seed}"), at(0)).await;
+        let mut walk = Walk::begin(&world, user.id, at(0)).await;
+        for step in 0..STEPS {
+            walk.step(&world, &mut random).await;
+            walk.check(&world).await;
+            // A session that is over is played with a little longer, then the user signs in again.
+            if !walk.model.is_alive(walk.now.as_millis()) && step % 5 == 0 {
+                walk = Walk::begin(&world, user.id, walk.now).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Sessions: living, listed, ended.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::ids::SessionId;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::time::Timestamp;
+
+use super::fixtures::{DAY, GRACE, World, at, days};
+use super::refresh::present;
+use latchkey_store::{EndedSession, NewAccount, RefreshOutcome};
+
+async fn end(world: &World, which: EndedSession, now: Timestamp) -> u64 {
+    world.end_sessions(which, world.event(AuditKind::SignedOut, now), now).await.unwrap()
+}
+
+fn of_token(session: &NewSession, presented: latchkey_domain::tokens::TokenHash) -> EndedSession {
+    EndedSession::OfRefreshToken { family: session.family, presented, grace: GRACE }
+}
+
+pub(super) async fn an_unknown_session_does_not_live(world: World) {
+    world.verified("ada", at(0)).await;
+
+    assert!(!world.lives(world.session_id(at(0)), at(0)).await);
+}
+
+pub(super) async fn a_session_ends_when_it_was_idle_too_long(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+
+    assert!(world.lives(session.id, at(30 * DAY - 1)).await);
+    assert!(!world.lives(session.id, at(30 * DAY)).await);
+    assert!(world.list_sessions(user.id, at(30 * DAY)).await.unwrap().is_empty());
+}
+
+pub(super) async fn a_session_ends_when_it_is_too_old(world: World) {
+    let session = NewSession { idle_expires_at: at(0).plus(days(365)), ..world.session(at(0)) };
+    let account = NewAccount { session: Some(session.clone()), ..world.account("ada", at(0)) };
+    let user = world.create(account).await;
+
+    assert!(world.lives(session.id, at(90 * DAY - 1)).await);
+    assert!(!world.lives(session.id, at(90 * DAY)).await);
+    assert!(world.list_sessions(user.id, at(90 * DAY)).await.unwrap().is_empty());
+}
+
+pub(super) async fn living_sessions_are_listed_newest_first(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let other = world.verified("eve", at(0)).await;
+    let mut opened = Vec::new();
+    for seconds in [3, 1, 2] {
+        opened.push((seconds, world.open_session(user.id, at(seconds)).await.id));
+    }
+    world.open_session(other.id, at(4)).await;
+    let ended = world.open_session(user.id, at(5)).await;
+    end(&world, EndedSession::Own(user.id, ended.id), at(6)).await;
+
+    let listed = world.list_sessions(user.id, at(7)).await.unwrap();
+
+    opened.sort_unstable();
+    let expected: Vec<SessionId> = opened.iter().rev().map(|(_, id)| *id).collect();
+    assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), expected);
+    let live = world.find_live_session(expected[0], at(7)).await.unwrap().unwrap();
+    assert_eq!(listed[0], live.session);
+}
+
+pub(super) async fn a_user_ends_one_session(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let (one, two) = (world.open_session(user.id, at(0)).await, world.open_session(user.id, at(1)).await);
+
+    assert_eq!(end(&world, EndedSession::Own(user.id, one.id), at(2)).await, 1);
+    assert_eq!(end(&world, EndedSession::Own(user.id, one.id), at(3)).await, 0, "it is over already");
+
+    assert!(!world.lives(one.id, at(2)).await);
+    assert!(world.lives(two.id, at(2)).await);
+}
+
+pub(super) async fn nobody_ends_the_session_of_another(world: World) {
+    let ada = world.verified("ada", at(0)).await;
+    let eve = world.verified("eve", at(0)).await;
+    let session = world.open_session(ada.id, at(0)).await;
+
+    assert_eq!(end(&world, EndedSession::Own(eve.id, session.id), at(1)).await, 0);
+    assert_eq!(end(&world, EndedSession::OthersOf(eve.id, session.id), at(1)).await, 0);
+
+    assert!(world.lives(session.id, at(1)).await);
+}
+
+pub(super) async fn a_user_ends_all_other_sessions(world: World) {
+    let ada = world.verified("ada", at(0)).await;
+    let eve = world.verified("eve", at(0)).await;
+    let kept = world.open_session(ada.id, at(0)).await;
+    let others = [world.open_session(ada.id, at(1)).await, world.open_session(ada.id, at(2)).await];
+    let foreign = world.open_session(eve.id, at(2)).await;
+    let over = world.open_session(ada.id, at(2)).await;
+    end(&world, EndedSession::Own(ada.id, over.id), at(2)).await;
+
+    assert_eq!(end(&world, EndedSession::OthersOf(ada.id, kept.id), at(3)).await, 2);
+
+    assert!(world.lives(kept.id, at(3)).await && world.lives(foreign.id, at(3)).await);
+    for session in others {
+        assert!(!world.lives(session.id, at(3)).await);
+    }
+}
+
+pub(super) async fn a_refresh_token_ends_its_session(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let (one, two) = (world.open_session(user.id, at(0)).await, world.open_session(user.id, at(0)).await);
+
+    assert_eq!(end(&world, of_token(&one, one.refresh), at(1)).await, 1);
+    assert_eq!(end(&world, of_token(&one, one.refresh), at(1)).await, 0);
+
+    assert!(!world.lives(one.id, at(1)).await);
+    assert!(world.lives(two.id, at(1)).await);
+}
+
+pub(super) async fn a_just_replaced_token_ends_its_session_too(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    assert!(matches!(present(&world, &session, session.refresh, at(10)).await.0, RefreshOutcome::Rotated(_)));
+
+    assert_eq!(end(&world, of_token(&session, session.refresh), at(20)).await, 1);
+
+    assert!(!world.lives(session.id, at(20)).await);
+}
+
+pub(super) async fn a_stale_or_foreign_token_ends_no_session(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    assert!(matches!(present(&world, &session, session.refresh, at(10)).await.0, RefreshOutcome::Rotated(_)));
+    let unknown =
+        EndedSession::OfRefreshToken { family: world.token(), presented: world.token(), grace: GRACE };
+
+    assert_eq!(end(&world, of_token(&session, session.refresh), at(41)).await, 0, "its grace is over");
+    assert_eq!(end(&world, of_token(&session, world.token()), at(41)).await, 0);
+    assert_eq!(end(&world, unknown, at(41)).await, 0);
+
+    assert!(world.lives(session.id, at(41)).await);
+}
+
+pub(super) async fn an_event_is_written_where_a_session_ended(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    let (ended, nothing) =
+        (world.event(AuditKind::SignedOut, at(1)), world.event(AuditKind::SignedOut, at(2)));
+    let which = of_token(&session, session.refresh);
+
+    world.end_sessions(which, ended.clone(), at(1)).await.unwrap();
+    world.end_sessions(which, nothing.clone(), at(2)).await.unwrap();
+
+    assert_eq!(world.event_of(ended.id).await.unwrap().kind, AuditKind::SignedOut);
+    assert_eq!(world.event_of(nothing.id).await, None);
+}
+
+pub(super) async fn an_expired_session_is_not_ended_again(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+
+    assert_eq!(end(&world, EndedSession::Own(user.id, session.id), at(31 * DAY)).await, 0);
+    assert_eq!(end(&world, of_token(&session, session.refresh), at(31 * DAY)).await, 0);
+}
+
+pub(super) async fn a_ban_and_a_deletion_end_sessions_at_once(world: World) {
+    let banned = world.verified("ada", at(0)).await;
+    let deleted = world.verified("eve", at(0)).await;
+    let sessions = [world.open_session(banned.id, at(0)).await, world.open_session(deleted.id, at(0)).await];
+
+    world.ban(banned.id, at(1)).await;
+    world.delete_users(&[deleted.id], vec![world.event(AuditKind::UserDeleted, at(1))]).await.unwrap();
+
+    for session in sessions {
+        assert!(!world.lives(session.id, at(1)).await);
+        assert_eq!(present(&world, &session, session.refresh, at(1)).await.0, RefreshOutcome::Refused);
+    }
+}
+
+pub(super) async fn a_thousand_sessions_are_listed_at_the_most(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let opens = (0..1_001).map(|seconds| {
+        let world = world.clone();
+        tokio::spawn(async move { world.open_session(user.id, at(seconds)).await.id })
+    });
+    let mut newest = None;
+    for open in opens.collect::<Vec<_>>() {
+        newest = Some(open.await.unwrap());
+    }
+
+    let listed = world.list_sessions(user.id, at(2_000)).await.unwrap();
+
+    assert_eq!((listed.len(), Some(listed[0].id)), (1_000, newest));
+}
