@@ -15,6 +15,7 @@ use tokio_postgres::types::{ToSql, Type};
 use crate::bulk;
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, ServerFault, driver, unavailable};
 
+/// Those of this engine, and then the shared ones.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     1 "0001_users",
     2 "0002_profiles",

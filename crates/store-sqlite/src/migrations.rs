@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 use crate::errors::{Fallible, driver};
 use crate::statements::{execute, list, number};
 
+/// Those of this engine, and then the shared ones.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     1 "0001_users",
     2 "0002_profiles",
@@ -56,7 +57,7 @@ fn apply_missing(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
     let missing = look(conn, migrations)?;
     execute(conn, CREATE_TABLE, [])?;
     for migration in missing {
-        conn.execute_batch(migration.sql)?;
+        conn.execute_batch(&migration.sqlite())?;
         execute(conn, RECORD, params![migration.version, migration.name, migration.checksum()])?;
     }
     Ok(())

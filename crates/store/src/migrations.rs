@@ -1,7 +1,12 @@
 //! The bookkeeping of migrations, which every engine keeps alike: numbered steps, forward only, each applied once and
 //! never changed. How a step is applied is the engine's part.
 
+use std::borrow::Cow;
+
 use sha2::{Digest, Sha256};
+
+/// The first migration whose text is the same for all engines, in PostgreSQL's words.
+const FIRST_SHARED: i64 = 14;
 
 /// One step of a schema.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +47,15 @@ pub enum MigrationError {
 }
 
 impl Migration {
+    /// Its statements for SQLite.
+    #[must_use]
+    pub fn sqlite(&self) -> Cow<'static, str> {
+        if self.version < FIRST_SHARED {
+            return Cow::Borrowed(self.sql);
+        }
+        Cow::Owned(WORDS.iter().fold(self.sql.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours)))
+    }
+
     /// What is recorded of it, so that a change is noticed: SHA-256 of its statements.
     #[must_use]
     pub fn checksum(&self) -> Vec<u8> {
@@ -69,8 +83,26 @@ impl Migration {
     }
 }
 
-/// A list of [`Migration`]s, each a number and the name of its file in the folder `migrations` of the engine. To be
-/// called from a file in `src`.
+/// The shared migration that proofs, issuers, code lanes and two-step sign-in ask for.
+pub const PROOFS: Migration =
+    Migration { version: 14, name: "0014_proofs", sql: include_str!("../migrations/0014_proofs.sql") };
+
+/// Types and words of PostgreSQL, and SQLite's for them. The end of a table comes with its kind: every shared table has
+/// a primary key of its own, so none has row numbers.
+const WORDS: [(&str, &str); 9] = [
+    (" COLLATE \"C\"", ""),
+    ("BIGINT", "INTEGER"),
+    ("BOOLEAN", "INTEGER"),
+    ("BYTEA", "BLOB"),
+    ("UUID", "BLOB"),
+    ("octet_length(", "length("),
+    ("greatest(", "max("),
+    ("least(", "min("),
+    ("\n);", "\n) STRICT, WITHOUT ROWID;"),
+];
+
+/// A list of an engine's own [`Migration`]s, each a number and the name of its file in the engine's folder `migrations`,
+/// and of those that all engines share. To be called from a file in `src`.
 #[macro_export]
 macro_rules! migrations {
     ($($version:literal $file:literal,)*) => {
@@ -78,6 +110,8 @@ macro_rules! migrations {
             version: $version,
             name: $file,
             sql: include_str!(concat!("../migrations/", $file, ".sql")),
-        },)*]
+        },)*
+        $crate::migrations::PROOFS,
+        ]
     };
 }

@@ -11,9 +11,9 @@ use crate::form::{Cells, Results, Script, Slot, statements, values};
 
 statements! {
     SAVE_CODE = "
-        INSERT INTO codes (email_key, purpose, user_id, mac, attempts, created_at, expires_at)
-        VALUES ($1, $2, $3, $4, 0, $5, $6)
-        ON CONFLICT (email_key, purpose) DO UPDATE SET user_id = excluded.user_id, mac = excluded.mac, attempts = 0,
+        INSERT INTO codes (email_key, purpose, lane, user_id, mac, long, attempts, created_at, expires_at)
+        VALUES ($1, $2, 1, $3, $4, FALSE, 0, $5, $6)
+        ON CONFLICT (email_key, purpose, lane) DO UPDATE SET user_id = excluded.user_id, mac = excluded.mac, attempts = 0,
             created_at = excluded.created_at, expires_at = excluded.expires_at";
     DELETE_CODE = "DELETE FROM codes WHERE email_key = $1 AND purpose = $2";
     DELETE_CODES_OF = "DELETE FROM codes WHERE user_id = $1 AND purpose = $2";
@@ -25,7 +25,8 @@ statements! {
     LOCK_WINDOW = "
         SELECT attempts, since FROM code_budgets WHERE email_key = $1 AND purpose = $2 FOR NO KEY UPDATE";
     CREATE_WINDOW = "
-        INSERT INTO code_budgets (email_key, purpose, attempts, since, ends_at) VALUES ($1, $2, $3, $4, $5)";
+        INSERT INTO code_budgets (email_key, purpose, lane, attempts, since, day_attempts, day_since, ends_at)
+        VALUES ($1, $2, 1, $3, $4, 0, 0, $5)";
     SAVE_WINDOW = "
         UPDATE code_budgets SET attempts = $3, since = $4, ends_at = $5 WHERE email_key = $1 AND purpose = $2";
 }

@@ -35,7 +35,8 @@ statements! {
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", concerned!());
     FIND_OWNER = "SELECT user_id FROM identities WHERE provider = $1 AND subject = $2";
     LINK = "
-    INSERT INTO identities (provider, subject, user_id, created_at, email) VALUES ($1, $2, $3, $4, $5)";
+    INSERT INTO identities (provider, issuer, subject, user_id, created_at, email)
+    VALUES ($1, '?', $2, $3, $4, $5)";
     UNLINK = "DELETE FROM identities WHERE provider = $1 AND subject = $2 AND user_id = $3";
     DELETE_ALL_OF = "DELETE FROM identities WHERE user_id = $1";
     LIST = "

@@ -57,14 +57,16 @@ statements! {
     /// A new session.
     OPEN_SESSION = "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
-            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
-        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL)";
+            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
+            auth_time)
+        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8)";
     /// A new session in the plain case of a sign-in. The rule of [`latchkey_domain::guess_guard::limited`], but for a
     /// clock that stepped back.
     OPEN_SESSION_PLAINLY = "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
-            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at)
-        SELECT $1, u.id, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL
+            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
+            auth_time)
+        SELECT $1, u.id, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8
         FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $12
         WHERE u.id = $2 AND u.banned_at IS NULL
             AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $13 AND blocked_until > $8)
