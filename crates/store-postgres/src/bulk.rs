@@ -8,13 +8,12 @@
 mod rows;
 mod statements;
 
-pub(crate) use statements::IS_BEGUN;
-
 use latchkey_store::bulk::{Cell, Digest, Key, Row, TABLES, Table, TableDigest};
 use latchkey_store::{StoreError, UniqueKey};
 use tokio_postgres::error::SqlState;
 
 use crate::errors::{EngineFault, Fault, ServerFault, driver};
+use crate::migrations::IS_COPY_BEGUN;
 use crate::options::PostgresOptions;
 use crate::script::Script;
 use crate::store::{Postgres, PostgresStore};
@@ -171,7 +170,7 @@ impl CopyTarget {
     }
 
     async fn is_begun(&self) -> Result<bool, TargetError> {
-        let answer = self.store.ask(statements::IS_BEGUN, Vec::new()).await?;
+        let answer = self.store.ask(IS_COPY_BEGUN, Vec::new()).await?;
         Ok(answer.find(|cells| cells.flag("is_begun"))?.unwrap_or_default())
     }
 

@@ -4,8 +4,7 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
@@ -25,13 +24,9 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How often a silent connection is asked whether it lives, and how long it may think about it.
 const ASK: Duration = Duration::from_secs(20);
 
-/// Whether this server was seen to take part: what it does not have must not be asked of it in a transaction.
-#[derive(Clone, Default)]
-pub(crate) struct Announces(Arc<AtomicBool>);
-
 /// Tells other instances in the same transaction, where the server is known to have notifications.
 pub(crate) fn announce(store: &Postgres, writes: &mut Script) {
-    if store.announces.0.load(Ordering::Relaxed) {
+    if store.announces.load(Ordering::Relaxed) {
         writes.add(ANNOUNCE, Vec::new());
     }
 }
@@ -68,7 +63,7 @@ impl Postgres {
         let asking = async {
             let listening = tokio::time::timeout(ASK, client.batch_execute(LISTEN)).await;
             listening.map_err(|_| unavailable(EngineFault::Silent))??;
-            self.announces.0.store(true, Ordering::Relaxed);
+            self.announces.store(true, Ordering::Relaxed);
             changed(); // what changed while nobody listened
             stay(&client).await
         };

@@ -12,7 +12,6 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::bulk;
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, ServerFault, driver, unavailable};
 
 /// Those of this engine, and then the shared ones.
@@ -32,6 +31,8 @@ const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     13 "0013_search_pending",
 };
 
+/// Whether a copy into this database is under way.
+pub(crate) const IS_COPY_BEGUN: &str = "SELECT to_regclass('unfinished_copy') IS NOT NULL";
 const ENCODING: &str = "SELECT current_setting('server_encoding')";
 const IS_THERE: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
 const CREATE_TABLE: &str = "
@@ -201,7 +202,7 @@ async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()
 /// Nothing but the copy itself works on half a copy.
 async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
     let client = pool.get().await?;
-    match timeout(LOOK, flag(&client, bulk::IS_BEGUN)).await {
+    match timeout(LOOK, flag(&client, IS_COPY_BEGUN)).await {
         Ok(Ok(false)) => Ok(()),
         Ok(Ok(true)) => Err(driver(MigrationError::UnfinishedCopy).into()),
         Ok(Err(fault)) => Err(fault),

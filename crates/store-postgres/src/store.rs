@@ -1,5 +1,6 @@
 //! The store itself: a pool of connections. The operations stand in one file per part of the contract.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
@@ -8,7 +9,6 @@ use latchkey_store_operations::Engine;
 
 use crate::errors::{Fallible, driver};
 use crate::link::Link;
-use crate::listen::Announces;
 use crate::options::{PostgresOptions, Prepared};
 use crate::{migrations, pool};
 
@@ -24,8 +24,8 @@ pub struct Postgres {
     opening_of_one: String,
     opening_of_reads: String,
     opening_of_writes: String,
-    /// Whether changes of settings and keys are told to those who listen.
-    pub(crate) announces: Announces,
+    /// Whether the server was seen to have notifications: one that has none must not be asked for them in a transaction.
+    pub(crate) announces: AtomicBool,
 }
 
 impl Postgres {
@@ -48,7 +48,7 @@ impl Postgres {
         let idle = 2 * limit;
         Ok(Engine::new(Self {
             pool,
-            announces: Announces::default(),
+            announces: AtomicBool::new(false),
             prepared: options.prepared,
             patience: options.patience(),
             opening_of_one: format!(

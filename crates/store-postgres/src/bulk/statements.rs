@@ -6,8 +6,6 @@ use latchkey_store::bulk::{TABLES, Table};
 
 use super::derived;
 
-/// Whether a copy is under way.
-pub(crate) const IS_BEGUN: &str = "SELECT to_regclass('unfinished_copy') IS NOT NULL";
 pub(super) const LIST_PLAN: &str =
     "SELECT table_name, row_count, digest FROM unfinished_copy ORDER BY table_name";
 pub(super) const CREATE_PLAN: &str = "
