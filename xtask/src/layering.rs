@@ -10,6 +10,7 @@ use crate::step::{Outcome, output_of};
 /// A crate of the workspace and the crates of the workspace that it may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
+    ("latchkey-log", &[]),
     ("latchkey-store", &["latchkey-domain"]),
     ("latchkey-store-operations", &["latchkey-domain", "latchkey-store"]),
     ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
@@ -34,6 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-mail",
             "latchkey-service",
             "latchkey-http",
+            "latchkey-log",
         ],
     ),
     (
@@ -68,6 +70,7 @@ const GUARDED: &[(&str, &[&str])] = &[
     ("rusqlite", &["latchkey-store-sqlite"]),
     ("tokio-postgres", &["latchkey-store-postgres", "latchkey-store-suite"]),
     ("axum", &["latchkey-http", "latchkey", "latchkey-testkit", "latchkey-bench"]),
+    ("tracing-subscriber", &["latchkey-log"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];
 

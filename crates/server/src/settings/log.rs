@@ -1,5 +1,7 @@
 //! Section `log`.
 
+pub use latchkey_log::LogFormat;
+
 use super::reader::Reader;
 
 /// The levels, from quiet to loud.
@@ -14,23 +16,12 @@ pub struct LogSettings {
     pub level: String,
 }
 
-/// The form of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object per line.
-    Json,
-}
-
-impl LogFormat {
-    /// Reads the value of the setting.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        match text {
-            "json" => Some(Self::Json),
-            "text" => Some(Self::Text),
-            _ => None,
-        }
+/// Reads the value of `log.format`.
+pub(super) fn parse_format(text: &str) -> Option<LogFormat> {
+    match text {
+        "json" => Some(LogFormat::Json),
+        "text" => Some(LogFormat::Text),
+        _ => None,
     }
 }
 
@@ -38,7 +29,7 @@ impl LogSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let level = reader.parse("log.level", parse_level);
         Self {
-            format: LogFormat::parse(reader.text("log.format")).unwrap_or(LogFormat::Text),
+            format: parse_format(reader.text("log.format")).unwrap_or(LogFormat::Text),
             level: level.unwrap_or_else(|| "info".to_owned()),
         }
     }

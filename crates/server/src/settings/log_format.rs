@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::log::LogFormat;
+use super::log::{LogFormat, parse_format};
 use super::source;
 
 /// The key, and the variable of the same.
@@ -20,10 +20,10 @@ pub fn log_format<'a>(
 ) -> LogFormat {
     let mut overrides = overrides.rev().filter_map(|text| text.split_once('='));
     let of_command_line =
-        overrides.find_map(|(key, value)| if key.trim() == KEY { LogFormat::parse(value) } else { None });
+        overrides.find_map(|(key, value)| if key.trim() == KEY { parse_format(value) } else { None });
     let of_environment = || {
         let value = environment.iter().find(|(name, _)| name == VARIABLE)?.1.to_str()?;
-        LogFormat::parse(value)
+        parse_format(value)
     };
     let of_file = || in_file(&source::read_config(config).ok()??.1);
     of_command_line.or_else(of_environment).or_else(of_file).unwrap_or(LogFormat::Text)
@@ -32,7 +32,7 @@ pub fn log_format<'a>(
 /// Reads it line by line where the file is no TOML: one bad line elsewhere must not change the format.
 fn in_file(text: &str) -> Option<LogFormat> {
     if let Ok(table) = text.parse::<toml::Table>() {
-        return LogFormat::parse(table.get("log")?.get("format")?.as_str()?);
+        return parse_format(table.get("log")?.get("format")?.as_str()?);
     }
     let mut section = "";
     text.lines().map(str::trim).find_map(|line| {
@@ -47,7 +47,7 @@ fn in_file(text: &str) -> Option<LogFormat> {
             _ => false,
         };
         let value = value.split('#').next().unwrap_or_default().trim().trim_matches(['"', '\'']);
-        is_format.then(|| LogFormat::parse(value)).flatten()
+        is_format.then(|| parse_format(value)).flatten()
     })
 }
 
