@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use futures_util::future::BoxFuture;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -102,30 +103,43 @@ struct Admitted {
 /// the number of connections that had to be cut.
 ///
 /// Every request carries the extension [`PeerAddr`].
-pub async fn serve(
+pub fn serve(
     listeners: Vec<TcpListener>,
     router: Router,
     settings: ServeSettings,
-    shutdown: impl Future<Output = ()>,
-) -> usize {
-    let drain_timeout = settings.drain_timeout;
-    let server = Arc::new(Server::new(router, settings));
-    let (phase, watcher) = watch::channel(Phase::Open);
-    for listener in listeners {
-        tokio::spawn(accept(listener, Arc::clone(&server), watcher.clone()));
-    }
-    drop(watcher); // from here, every watcher is an open door
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> impl Future<Output = usize> + Send {
+    run(listeners, router, settings, Box::pin(shutdown))
+}
 
-    shutdown.await;
-    let _ = phase.send(Phase::Draining); // fails only when nobody is left
-    if tokio::time::timeout(drain_timeout, phase.closed()).await.is_ok() {
-        return 0;
-    }
-    let cut = phase.receiver_count();
-    tracing::warn!(connections = cut, "connections cut: they did not end within the drain time");
-    let _ = phase.send(Phase::Closed);
-    phase.closed().await;
-    cut
+/// The same, boxed on both sides: a future is compiled where it is made into a box or awaited, and the whole protocol
+/// shall be compiled here, once, with this crate's optimisation.
+fn run(
+    listeners: Vec<TcpListener>,
+    router: Router,
+    settings: ServeSettings,
+    shutdown: BoxFuture<'static, ()>,
+) -> BoxFuture<'static, usize> {
+    Box::pin(async move {
+        let drain_timeout = settings.drain_timeout;
+        let server = Arc::new(Server::new(router, settings));
+        let (phase, watcher) = watch::channel(Phase::Open);
+        for listener in listeners {
+            tokio::spawn(accept(listener, Arc::clone(&server), watcher.clone()));
+        }
+        drop(watcher); // from here, every watcher is an open door
+
+        shutdown.await;
+        let _ = phase.send(Phase::Draining); // fails only when nobody is left
+        if tokio::time::timeout(drain_timeout, phase.closed()).await.is_ok() {
+            return 0;
+        }
+        let cut = phase.receiver_count();
+        tracing::warn!(connections = cut, "connections cut: they did not end within the drain time");
+        let _ = phase.send(Phase::Closed);
+        phase.closed().await;
+        cut
+    })
 }
 
 /// Takes connections from one listener until the phase changes.
