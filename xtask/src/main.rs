@@ -8,6 +8,8 @@ mod drill;
 mod generated;
 mod layering;
 mod prerequisites;
+#[cfg(test)]
+mod profiles;
 mod sizes;
 mod step;
 mod tests_task;
