@@ -188,9 +188,9 @@ async fn open_sqlite(path: &Path, missing: MissingFile) -> Result<OpenStore, Sto
         create_private(parent).map_err(|error| StorageFault::Lasting(error.to_string()))?;
     }
     let options = SqliteOptions { missing, ..SqliteOptions::default() };
-    let store = Sqlite::open_with(path, options).map_err(|error| of_sqlite(&error))?;
+    let store = Sqlite::share(Sqlite::open_with(path, options).map_err(|error| of_sqlite(&error))?);
     store.check().await.map_err(|error| of_sqlite(&error))?;
-    Ok(OpenStore { store: Arc::new(store), announcing: None })
+    Ok(OpenStore { store, announcing: None })
 }
 
 const fn missing_file(settings: &Settings) -> MissingFile {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use latchkey_store::StoreResult;
+use latchkey_store::{Store, StoreResult};
 use latchkey_store_operations::Engine;
 use rusqlite::Connection;
 
@@ -108,6 +108,13 @@ impl Sqlite {
         let patrol = Patrol::start(Arc::clone(&files)).map_err(unavailable)?;
         let is_catching_up = Arc::default();
         Ok(Engine::new(Self { readers, writer, files, _patrol: patrol, is_catching_up, _index: index }))
+    }
+
+    /// Gives the store to a service. The contract is compiled here: where a caller did it, all of its operations would have
+    /// the optimisation level of the caller's crate.
+    #[must_use]
+    pub fn share(store: SqliteStore) -> Arc<dyn Store> {
+        Arc::new(store)
     }
 
     /// Refuses where there is no file, or an empty one, as opening with [`MissingFile::Refuse`] does.
