@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 
-/// How many replaced tokens a session remembers at the most. An older one counts as past its grace.
-const REMEMBERED: usize = 64;
+/// How many replaced tokens a session remembers at the most; an older one counts as past its grace. As many as the
+/// limit on refreshes lets one address make in a grace of half a minute: 300 at once and one a second.
+const REMEMBERED: usize = 330;
 
 /// A token that was replaced, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,8 @@ pub struct Retired {
 pub struct RefreshState {
     /// The one token that rotates.
     pub current: TokenHash,
-    /// Tokens replaced within the last grace window, oldest first; the last is the predecessor of `current`.
+    /// Tokens replaced within the last grace window, oldest first. The last is the predecessor of `current`, however
+    /// long ago it was replaced. A token that gave way before it was used is not among them.
     pub retired: Vec<Retired>,
     /// When the session ends without a refresh.
     pub idle_expires_at: Timestamp,
@@ -40,11 +42,22 @@ pub enum RefreshVerdict {
     Rotate,
     /// It was just replaced and its successor was not used yet (two tabs, a lost answer): give the same successor.
     SameSuccessor,
-    /// Refuse, and change nothing: the session ended or expired, or the replay came within the grace after the
-    /// successor's first use.
+    /// Its grace is over and its successor was never used (an answer lost long ago): replace it once more. The unused
+    /// successor is dead: with the same one again, owner and thief could go on in turns unseen.
+    Supersede,
+    /// Refuse, and change nothing: the session ended or expired, or the successor was used and the token was replaced
+    /// within the grace (a late twin).
     Refuse,
-    /// A replay after the grace: refuse, and end the session.
+    /// It gave way unused, or its successor was used and its grace is over: refuse, and end the session.
     Revoke,
+}
+
+impl RefreshVerdict {
+    /// Whether the token is good: it gets a successor, a new one or the same again.
+    #[must_use]
+    pub const fn is_good(self) -> bool {
+        matches!(self, Self::Rotate | Self::SameSuccessor | Self::Supersede)
+    }
 }
 
 impl RefreshState {
@@ -57,21 +70,25 @@ impl RefreshState {
         if *presented == self.current {
             return RefreshVerdict::Rotate;
         }
-        let within_grace = |retired: &Retired| now.since(retired.replaced_at) <= grace;
-        match self.retired.iter().rposition(|retired| retired.hash == *presented) {
-            Some(at) if !within_grace(&self.retired[at]) => RefreshVerdict::Revoke,
-            Some(at) if at + 1 == self.retired.len() => RefreshVerdict::SameSuccessor,
-            Some(_) => RefreshVerdict::Refuse,
-            None => RefreshVerdict::Revoke,
+        let Some(at) = self.retired.iter().rposition(|retired| retired.hash == *presented) else {
+            return RefreshVerdict::Revoke;
+        };
+        let is_predecessor = at + 1 == self.retired.len();
+        match (self.retired[at].is_within(grace, now), is_predecessor) {
+            (true, true) => RefreshVerdict::SameSuccessor,
+            (false, true) => RefreshVerdict::Supersede,
+            (true, false) => RefreshVerdict::Refuse,
+            (false, false) => RefreshVerdict::Revoke,
         }
     }
 
-    /// The list of replaced tokens after the current one is replaced at `now`.
+    /// The list of replaced tokens after the presented one is replaced at `now`: the current token, or its predecessor,
+    /// whose grace begins anew.
     #[must_use]
-    pub fn retire_current(&self, now: Timestamp, grace: Duration) -> Vec<Retired> {
-        let recent = self.retired.iter().copied().filter(|retired| now.since(retired.replaced_at) <= grace);
-        let mut retired: Vec<_> = recent.collect();
-        retired.push(Retired { hash: self.current, replaced_at: now });
+    pub fn retire(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> Vec<Retired> {
+        let is_kept = |retired: &&Retired| retired.is_within(grace, now) && retired.hash != *presented;
+        let mut retired: Vec<_> = self.retired.iter().filter(is_kept).copied().collect();
+        retired.push(Retired { hash: *presented, replaced_at: now });
         let surplus = retired.len().saturating_sub(REMEMBERED);
         retired.split_off(surplus)
     }
@@ -86,6 +103,11 @@ impl RefreshState {
 impl Retired {
     /// Bytes of one entry in a store: 32 of the hash, 8 of the time in milliseconds, big-endian.
     pub const ENCODED_LEN: usize = 40;
+
+    /// Whether the grace lasts at `now`, its last millisecond included. It lasts where a clock stepped back.
+    fn is_within(&self, grace: Duration, now: Timestamp) -> bool {
+        now.since(self.replaced_at) <= grace
+    }
 
     /// Writes a list for a store.
     #[must_use]

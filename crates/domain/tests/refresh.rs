@@ -12,35 +12,47 @@ use proptest::prelude::*;
 const GRACE: Duration = Duration::from_secs(30);
 const IDLE_DAYS: i64 = 30;
 
-/// One act: some time passes, then the token that is so many rotations old is presented.
+/// One act: some time passes, then the token that was made so many tokens ago is presented.
 #[derive(Debug, Clone)]
 struct Act {
     seconds: i64,
     age: usize,
 }
 
-/// What policy knows of a session: when each token was replaced, the newest token last.
+/// What policy knows of a session: of each token when it was replaced, if it was.
 struct Model {
-    replaced_at: Vec<i64>,
+    replaced_at: Vec<Option<i64>>,
+    /// The token that the newest was given for.
+    predecessor: Option<usize>,
     idle_until: i64,
     ended: bool,
 }
 
 impl Model {
-    /// "Presenting the just-replaced token within 30 seconds gives the same successor again. After the successor's first
-    /// use a replay is refused; after the grace it revokes the whole session. An ended session has no grace."
+    /// "Presenting the just-replaced token within 30 seconds gives the same successor again, later a new successor with
+    /// a grace of its own, and the unused one is dead. After the successor's first use a token that was replaced within
+    /// the grace is refused; every older one revokes the whole session. An ended session has no grace."
     fn expects(&self, token: usize, now: i64) -> RefreshVerdict {
-        let newest = self.replaced_at.len();
         if self.ended || now >= self.idle_until {
             return RefreshVerdict::Refuse;
         }
-        if token == newest {
+        if token + 1 == self.replaced_at.len() {
             return RefreshVerdict::Rotate;
         }
-        if now - self.replaced_at[token] > 30 {
-            return RefreshVerdict::Revoke;
+        let is_in_grace = self.replaced_at[token].is_some_and(|at| now - at <= 30);
+        match (self.predecessor == Some(token), is_in_grace) {
+            (true, true) => RefreshVerdict::SameSuccessor,
+            (true, false) => RefreshVerdict::Supersede,
+            (false, true) => RefreshVerdict::Refuse,
+            (false, false) => RefreshVerdict::Revoke,
         }
-        if token + 1 == newest { RefreshVerdict::SameSuccessor } else { RefreshVerdict::Refuse }
+    }
+
+    fn replace(&mut self, token: usize, now: i64) {
+        self.replaced_at[token] = Some(now);
+        self.replaced_at.push(None);
+        self.predecessor = Some(token);
+        self.idle_until = now + IDLE_DAYS * 86_400;
     }
 }
 
@@ -65,7 +77,8 @@ proptest! {
     fn every_presentation_is_judged_as_policy_says(acts in acts()) {
         let mut now = 1_000_000;
         let idle = IDLE_DAYS * 86_400;
-        let mut model = Model { replaced_at: Vec::new(), idle_until: now + idle, ended: false };
+        let (replaced_at, idle_until) = (vec![None], now + idle);
+        let mut model = Model { replaced_at, predecessor: None, idle_until, ended: false };
         let mut state = RefreshState {
             current: hash(0),
             retired: Vec::new(),
@@ -75,17 +88,16 @@ proptest! {
         };
         for act in acts {
             now += act.seconds;
-            let newest = model.replaced_at.len();
+            let newest = model.replaced_at.len() - 1;
             let token = newest.saturating_sub(act.age);
             let verdict = state.judge(&hash(token), at(now), GRACE);
             prop_assert_eq!(verdict, model.expects(token, now), "token {} of {} at {}", token, newest, now);
             match verdict {
-                RefreshVerdict::Rotate => {
-                    state.retired = state.retire_current(at(now), GRACE);
+                RefreshVerdict::Rotate | RefreshVerdict::Supersede => {
+                    state.retired = state.retire(&hash(token), at(now), GRACE);
                     state.current = hash(newest + 1);
                     state.idle_expires_at = at(now + idle);
-                    model.replaced_at.push(now);
-                    model.idle_until = now + idle;
+                    model.replace(token, now);
                 }
                 RefreshVerdict::Revoke => {
                     state.ended_at = Some(at(now));
@@ -95,7 +107,50 @@ proptest! {
             }
             let stored = Retired::decode_all(&Retired::encode_all(&state.retired)).unwrap();
             prop_assert_eq!(&stored, &state.retired);
-            prop_assert!(stored.len() <= 64);
         }
     }
+}
+
+fn session() -> RefreshState {
+    RefreshState {
+        current: hash(0),
+        retired: Vec::new(),
+        idle_expires_at: at(IDLE_DAYS * 86_400),
+        absolute_expires_at: at(i64::MAX / 2000),
+        ended_at: None,
+    }
+}
+
+/// Rotates a session so many times at one moment.
+fn rotated(times: usize, now: i64) -> RefreshState {
+    (1..=times).fold(session(), |state, token| {
+        let retired = state.retire(&state.current, at(now), GRACE);
+        RefreshState { current: hash(token), retired, ..state }
+    })
+}
+
+#[test]
+fn late_twin_of_three_hundred_rotations_ago_is_refused() {
+    let state = rotated(300, 0);
+
+    assert_eq!(state.judge(&hash(0), at(30), GRACE), RefreshVerdict::Refuse);
+    assert_eq!(state.judge(&hash(0), at(31), GRACE), RefreshVerdict::Revoke);
+}
+
+#[test]
+fn list_of_replaced_tokens_is_bounded() {
+    let state = rotated(1_000, 0);
+
+    assert_eq!(state.retired.len(), 330);
+    assert_eq!(state.judge(&hash(999), at(0), GRACE), RefreshVerdict::SameSuccessor);
+    assert_eq!(state.judge(&hash(0), at(0), GRACE), RefreshVerdict::Revoke, "it counts as past its grace");
+}
+
+#[test]
+fn clock_that_steps_back_neither_refuses_the_owner_nor_ends_the_session() {
+    let state = rotated(2, 7_200);
+
+    assert_eq!(state.judge(&hash(2), at(0), GRACE), RefreshVerdict::Rotate);
+    assert_eq!(state.judge(&hash(1), at(0), GRACE), RefreshVerdict::SameSuccessor);
+    assert_eq!(state.judge(&hash(0), at(0), GRACE), RefreshVerdict::Refuse);
 }

@@ -149,7 +149,7 @@ pub struct RefreshSession {
 /// What came of presenting a refresh token, by [`latchkey_domain::refresh::RefreshState::judge`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RefreshOutcome {
-    /// It was replaced by the offered successor.
+    /// It was replaced by the offered successor, for the first time or once more.
     Rotated(Box<LiveSession>),
     /// It was replaced before: here is the successor of that time, sealed. Nothing changed.
     SameSuccessor {
@@ -158,9 +158,9 @@ pub enum RefreshOutcome {
         /// The session.
         live: Box<LiveSession>,
     },
-    /// No such token, or the session is over, or the user is banned, or a replay inside the grace.
+    /// No such token, or the session is over, or the user is banned, or a late twin inside the grace.
     Refused,
-    /// A replay after the grace: the session was ended before this answers.
+    /// A replay after the grace, or of a token that gave way unused: the session was ended before this answers.
     Revoked,
 }
 
@@ -169,7 +169,7 @@ pub enum RefreshOutcome {
 pub enum EndedSession {
     /// This one, of this user.
     Own(UserId, SessionId),
-    /// The one that this refresh token's family finds, if the token is its current one or in its grace.
+    /// The one that this refresh token's family finds, if the token would get a successor.
     OfRefreshToken {
         /// Hash of the family half.
         family: TokenHash,
@@ -243,7 +243,8 @@ pub trait Sessions {
     /// in one read.
     async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>>;
 
-    /// Whether a refresh token's family finds a living session that the token could refresh or just refreshed.
+    /// Whether a refresh token's family finds a living session, and the token would get a successor there, a new one or
+    /// the same again.
     async fn is_refresh_token_good(
         &self,
         family: TokenHash,
@@ -253,7 +254,7 @@ pub trait Sessions {
     ) -> StoreResult<bool>;
 
     /// Judges a refresh token and does what the verdict says. Of many racers with one token, all successes carry the
-    /// same successor.
+    /// same successor. A sealed successor that is gone within the grace is replaced.
     async fn refresh_session(&self, refresh: RefreshSession) -> StoreResult<RefreshOutcome>;
 
     /// The living sessions of a user, newest first, at most 1,000.

@@ -12,7 +12,7 @@ use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession, StoreResult};
 use crate::form::{Decided, Executor, Script};
 use crate::tables::sessions::{self, RefreshableSession};
 
-/// Tells whether the token could refresh its session, or just did.
+/// Tells whether the token would get a successor, a new one or the same again.
 pub(crate) async fn is_good<E: Executor>(
     engine: &E,
     family: TokenHash,
@@ -65,8 +65,8 @@ pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) ->
                 return Ok(Decided::Answer(RefreshOutcome::Refused));
             };
             match judge(&found, &refresh.presented, refresh.grace, refresh.now) {
-                RefreshVerdict::Rotate => Ok(rotate(found, &refresh)),
-                RefreshVerdict::SameSuccessor => Ok(Decided::Answer(same_successor(found))),
+                RefreshVerdict::Rotate | RefreshVerdict::Supersede => Ok(replace(found, &refresh)),
+                RefreshVerdict::SameSuccessor => Ok(give_again(found, &refresh)),
                 RefreshVerdict::Refuse => Ok(Decided::Answer(RefreshOutcome::Refused)),
                 RefreshVerdict::Revoke => {
                     let mut writes = Script::default();
@@ -98,12 +98,13 @@ fn allows_refresh(
     grace: Duration,
     now: Timestamp,
 ) -> bool {
-    matches!(judge(found, presented, grace, now), RefreshVerdict::Rotate | RefreshVerdict::SameSuccessor)
+    judge(found, presented, grace, now).is_good()
 }
 
-fn rotate(found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
+/// Replaces the presented token, be it the current one or the one before.
+fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let mut writes = Script::default();
-    let retired = found.state.retire_current(refresh.now, refresh.grace);
+    let retired = found.state.retire(&refresh.presented, refresh.now, refresh.grace);
     sessions::rotate(&mut writes, found.session.id, &retired, refresh);
     let session = Session {
         last_seen_at: refresh.now,
@@ -115,13 +116,10 @@ fn rotate(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refres
     Decided::done(writes, RefreshOutcome::Rotated(live))
 }
 
-/// A sealed successor that was wiped means that the grace is over, by the clock of the instance that wiped it.
-fn same_successor(found: RefreshableSession) -> RefreshOutcome {
-    match found.sealed_successor {
-        Some(sealed) => {
-            let live = Box::new(LiveSession { session: found.session, user: found.user });
-            RefreshOutcome::SameSuccessor { sealed, live }
-        }
-        None => RefreshOutcome::Refused,
-    }
+/// Gives the same successor again. A sealed successor that was wiped means that the grace is over, by the clock of the
+/// instance that wiped it.
+fn give_again(mut found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
+    let Some(sealed) = found.sealed_successor.take() else { return replace(found, refresh) };
+    let live = Box::new(LiveSession { session: found.session, user: found.user });
+    Decided::Answer(RefreshOutcome::SameSuccessor { sealed, live })
 }
