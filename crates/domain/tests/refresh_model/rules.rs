@@ -1,0 +1,90 @@
+//! The rule that is judged, and wrong rules, each of which breaks a promise.
+
+use std::time::Duration;
+
+use latchkey_domain::refresh::{RefreshState, RefreshVerdict, Retired};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+
+use crate::promises::Promise;
+
+/// A rule of rotation.
+#[derive(Clone, Copy)]
+pub(crate) struct Rule {
+    pub(crate) judge: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> RefreshVerdict,
+    pub(crate) retire: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> Vec<Retired>,
+}
+
+/// The rule of the service.
+pub(crate) const RULE: Rule = Rule { judge: RefreshState::judge, retire: RefreshState::retire };
+
+/// The rule of before: an answer that is missed for longer than the grace counts as theft.
+pub(crate) const MISSED_ANSWER_IS_THEFT: Rule =
+    Rule { judge: |state, token, now, grace| replaced(state, token, now, grace, Supersede, Revoke), ..RULE };
+
+/// Wrong rules, and the promise that each breaks.
+pub(crate) const WRONG: [(&str, Rule, Promise); 7] = [
+    ("a missed answer is theft", MISSED_ANSWER_IS_THEFT, Promise::OwnerStaysIn),
+    (
+        "the same successor for ever",
+        Rule {
+            judge: |state, token, now, grace| replaced(state, token, now, grace, Supersede, SameSuccessor),
+            ..RULE
+        },
+        Promise::SharedWithinTheGraceAlone,
+    ),
+    ("an unused successor has a grace", Rule { retire: keep_the_unused, ..RULE }, Promise::DivergenceEnds),
+    (
+        "a replay is refused alone",
+        Rule { judge: |state, token, now, grace| replaced(state, token, now, grace, Revoke, Refuse), ..RULE },
+        Promise::UsedGetsNothing,
+    ),
+    (
+        "a late twin is theft",
+        Rule { judge: |state, token, now, grace| replaced(state, token, now, grace, Refuse, Revoke), ..RULE },
+        Promise::OwnerStaysIn,
+    ),
+    ("no grace of its own", Rule { retire: keep_the_first_grace, ..RULE }, Promise::OwnerStaysIn),
+    ("one token remembered", Rule { retire: keep_one, ..RULE }, Promise::OwnerStaysIn),
+];
+
+use RefreshVerdict::{Refuse, Revoke, SameSuccessor, Supersede};
+
+/// The right verdict, but one verdict on a living session in place of another.
+fn replaced(
+    state: &RefreshState,
+    token: &TokenHash,
+    now: Timestamp,
+    grace: Duration,
+    right: RefreshVerdict,
+    wrong: RefreshVerdict,
+) -> RefreshVerdict {
+    let verdict = state.judge(token, now, grace);
+    if verdict == right && state.is_alive(now) { wrong } else { verdict }
+}
+
+fn keep_the_first_grace(
+    state: &RefreshState,
+    token: &TokenHash,
+    now: Timestamp,
+    grace: Duration,
+) -> Vec<Retired> {
+    let first = state.retired.last().filter(|last| last.hash == *token).map(|last| last.replaced_at);
+    let mut retired = state.retire(token, now, grace);
+    if let (Some(first), Some(last)) = (first, retired.last_mut()) {
+        last.replaced_at = first;
+    }
+    retired
+}
+
+fn keep_the_unused(state: &RefreshState, token: &TokenHash, now: Timestamp, grace: Duration) -> Vec<Retired> {
+    let mut retired = state.retire(token, now, grace);
+    if *token != state.current {
+        retired.insert(0, Retired { hash: state.current, replaced_at: now });
+    }
+    retired
+}
+
+fn keep_one(_: &RefreshState, token: &TokenHash, now: Timestamp, _: Duration) -> Vec<Retired> {
+    vec![Retired { hash: *token, replaced_at: now }]
+}
