@@ -1,4 +1,4 @@
-//! Refresh tokens: rotated at every use, forgiving for a moment, unforgiving afterwards.
+//! Refresh tokens: rotated at every use, forgiving while the successor is unused, unforgiving afterwards.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::session::NewSession;
@@ -116,20 +116,87 @@ pub(super) async fn after_the_successors_first_use_a_replay_is_refused(world: Wo
     rotate(&world, &session, third, at(14)).await;
 }
 
+pub(super) async fn a_late_twin_of_many_rotations_ago_is_refused(world: World) {
+    let session = signed_in(&world).await;
+    let mut token = session.refresh;
+    for _ in 0..80 {
+        token = rotate(&world, &session, token, at(10)).await.1;
+    }
+
+    assert_eq!(present(&world, &session, session.refresh, at(40)).await.0, RefreshOutcome::Refused);
+
+    rotate(&world, &session, token, at(40)).await;
+}
+
 pub(super) async fn a_replay_after_the_grace_ends_the_session(world: World) {
     let session = signed_in(&world).await;
-    let (_, successor) = rotate(&world, &session, session.refresh, at(10)).await;
+    let (_, second) = rotate(&world, &session, session.refresh, at(10)).await;
+    let (_, third) = rotate(&world, &session, second, at(12)).await;
     let refresh = refresh(&world, &session, session.refresh, at(41));
     let event = refresh.reuse_event.id;
 
     assert_eq!(world.refresh_session(refresh).await.unwrap(), RefreshOutcome::Revoked);
 
     assert!(!world.lives(session.id, at(41)).await);
-    assert_eq!(present(&world, &session, successor, at(42)).await.0, RefreshOutcome::Refused);
+    assert_eq!(present(&world, &session, third, at(42)).await.0, RefreshOutcome::Refused);
     assert_eq!(present(&world, &session, session.refresh, at(42)).await.0, RefreshOutcome::Refused);
     let event = world.event_of(event).await.unwrap();
     assert_eq!((event.kind, event.session_id), (AuditKind::RefreshReused, Some(session.id)));
     assert!(event.user_id.is_some());
+}
+
+pub(super) async fn an_answer_that_was_missed_for_days_is_made_good(world: World) {
+    let session = signed_in(&world).await;
+    let (_, missed) = rotate(&world, &session, session.refresh, at(10)).await;
+
+    let (live, successor) = rotate(&world, &session, session.refresh, at(20 * DAY)).await;
+
+    assert_ne!(successor, missed);
+    assert_eq!(live.session.idle_expires_at, at(50 * DAY));
+    assert_eq!(world.find_live_session(session.id, at(20 * DAY)).await.unwrap(), Some(live));
+    rotate(&world, &session, successor, at(20 * DAY + 1)).await;
+    let events = world.events().await;
+    assert!(events.iter().all(|event| event.kind != AuditKind::RefreshReused));
+}
+
+pub(super) async fn a_new_successor_has_a_grace_of_its_own(world: World) {
+    let session = signed_in(&world).await;
+    rotate(&world, &session, session.refresh, at(10)).await;
+    let (live, second) = rotate(&world, &session, session.refresh, at(100)).await;
+
+    let (again, _) = present(&world, &session, session.refresh, at(130)).await;
+
+    let sealed = second.as_bytes().to_vec();
+    assert_eq!(again, RefreshOutcome::SameSuccessor { sealed, live: Box::new(live) });
+    let (_, third) = rotate(&world, &session, session.refresh, at(131)).await;
+    rotate(&world, &session, third, at(132)).await;
+    assert_eq!(present(&world, &session, session.refresh, at(133)).await.0, RefreshOutcome::Refused);
+    assert!(world.lives(session.id, at(133)).await, "a late twin ends nothing");
+}
+
+pub(super) async fn a_successor_that_gave_way_unused_ends_the_session(world: World) {
+    let session = signed_in(&world).await;
+    let (_, unused) = rotate(&world, &session, session.refresh, at(10)).await;
+    let (_, successor) = rotate(&world, &session, session.refresh, at(41)).await;
+    assert!(!is_good(&world, &session, unused, at(41)).await);
+    let refresh = refresh(&world, &session, unused, at(41));
+    let event = refresh.reuse_event.id;
+
+    assert_eq!(world.refresh_session(refresh).await.unwrap(), RefreshOutcome::Revoked);
+
+    assert!(!world.lives(session.id, at(41)).await);
+    assert_eq!(present(&world, &session, successor, at(42)).await.0, RefreshOutcome::Refused);
+    assert_eq!(world.event_of(event).await.unwrap().kind, AuditKind::RefreshReused);
+}
+
+pub(super) async fn a_seal_that_was_wiped_early_is_replaced(world: World) {
+    let session = signed_in(&world).await;
+    rotate(&world, &session, session.refresh, at(10)).await;
+    world.purge(at(41)).await.unwrap(); // by a clock that is ahead
+
+    let (_, successor) = rotate(&world, &session, session.refresh, at(20)).await;
+
+    rotate(&world, &session, successor, at(21)).await;
 }
 
 pub(super) async fn reuse_of_any_earlier_token_ends_the_session(world: World) {
@@ -218,10 +285,12 @@ pub(super) async fn a_good_token_is_told_without_a_change(world: World) {
 
     assert!(is_good(&world, &session, successor, at(40)).await);
     assert!(is_good(&world, &session, session.refresh, at(40)).await, "just replaced");
-    assert!(!is_good(&world, &session, session.refresh, at(41)).await, "its grace is over");
+    assert!(is_good(&world, &session, session.refresh, at(DAY)).await, "its successor was not used");
 
-    assert_eq!(world.find_live_session(session.id, at(41)).await.unwrap(), Some(live));
-    rotate(&world, &session, successor, at(42)).await;
+    assert_eq!(world.find_live_session(session.id, at(DAY)).await.unwrap(), Some(live));
+    rotate(&world, &session, successor, at(DAY)).await;
+    assert!(!is_good(&world, &session, session.refresh, at(DAY)).await, "its successor was used");
+    assert!(is_good(&world, &session, successor, at(DAY)).await);
 }
 
 pub(super) async fn the_grace_window_ends_with_its_last_millisecond(world: World) {
@@ -233,7 +302,7 @@ pub(super) async fn the_grace_window_ends_with_its_last_millisecond(world: World
     let in_grace = present(&world, &session, session.refresh, last).await.0;
 
     assert!(matches!(in_grace, RefreshOutcome::SameSuccessor { .. }), "{in_grace:?}");
-    assert_eq!(present(&world, &session, session.refresh, after).await.0, RefreshOutcome::Revoked);
+    rotate(&world, &session, session.refresh, after).await;
 }
 
 pub(super) async fn an_expired_session_is_refused_and_not_revoked(world: World) {

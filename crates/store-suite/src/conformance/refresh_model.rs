@@ -20,8 +20,8 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// One refresh token of the lineage.
 struct Issued {
     token: TokenHash,
-    /// When it was used for the first time, which made the next one.
-    used_at: Option<i64>,
+    /// When it was replaced, the last time.
+    replaced_at: Option<i64>,
 }
 
 /// A session as the policy speaks of it.
@@ -29,7 +29,10 @@ struct Model {
     opened_at: i64,
     last_refresh: i64,
     is_over: bool,
+    /// All tokens; the last is the current one.
     lineage: Vec<Issued>,
+    /// The token that the current one was given for.
+    predecessor: Option<usize>,
 }
 
 /// What the policy demands.
@@ -37,7 +40,7 @@ struct Model {
 enum Demand {
     /// A new token, the one that was offered.
     Next,
-    /// The token of the lineage after the presented one.
+    /// The current token, which was given for the presented one.
     Again(TokenHash),
     Refusal,
     End,
@@ -52,20 +55,24 @@ impl Model {
         if !self.is_alive(now) {
             return Demand::Refusal; // "An ended session has no grace."
         }
-        let Some(used_at) = self.lineage[index].used_at else {
-            self.lineage[index].used_at = Some(now); // "rotated at every use"
-            self.lineage.push(Issued { token: offered, used_at: None });
+        let newest = self.lineage.len() - 1;
+        let is_in_grace = self.lineage[index].replaced_at.is_some_and(|at| now - at <= 30_000);
+        if index == newest || (self.predecessor == Some(index) && !is_in_grace) {
+            // "rotated at every use"; "later a new successor with a grace of its own"
+            self.lineage[index].replaced_at = Some(now);
+            self.lineage.push(Issued { token: offered, replaced_at: None });
+            self.predecessor = Some(index);
             self.last_refresh = now;
             return Demand::Next;
-        };
-        if now - used_at > 30_000 {
-            self.is_over = true; // "after the grace it revokes the whole session"
-            return Demand::End;
         }
-        match &self.lineage[index + 1] {
-            Issued { token, used_at: None } => Demand::Again(*token), // "gives the same successor again"
-            Issued { .. } => Demand::Refusal, // "After the successor's first use a replay is refused"
+        if self.predecessor == Some(index) {
+            return Demand::Again(self.lineage[newest].token); // "gives the same successor again"
         }
+        if is_in_grace {
+            return Demand::Refusal; // "a late twin, however many rotations ago"
+        }
+        self.is_over = true; // "the unused one is dead"; "every older one revokes the whole session"
+        Demand::End
     }
 }
 
@@ -80,9 +87,10 @@ struct Walk {
 impl Walk {
     async fn begin(world: &World, user: latchkey_domain::ids::UserId, now: Timestamp) -> Self {
         let session = world.open_session(user, now).await;
-        let first = Issued { token: session.refresh, used_at: None };
+        let first = Issued { token: session.refresh, replaced_at: None };
         let (opened_at, last_refresh) = (now.as_millis(), now.as_millis());
-        let model = Model { opened_at, last_refresh, is_over: false, lineage: vec![first] };
+        let lineage = vec![first];
+        let model = Model { opened_at, last_refresh, is_over: false, lineage, predecessor: None };
         Self { model, session, holders: [0; HOLDERS], now }
     }
 
@@ -103,7 +111,7 @@ impl Walk {
         };
         assert_eq!(answer, demand, "token {index} of {} by holder {holder}", self.model.lineage.len());
         if !is_lost && matches!(answer, Demand::Next | Demand::Again(_)) {
-            self.holders[holder] = index + 1;
+            self.holders[holder] = self.model.lineage.len() - 1;
         }
     }
 

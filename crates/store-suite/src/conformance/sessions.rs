@@ -122,14 +122,26 @@ pub(super) async fn a_just_replaced_token_ends_its_session_too(world: World) {
     assert!(!world.lives(session.id, at(20)).await);
 }
 
-pub(super) async fn a_stale_or_foreign_token_ends_no_session(world: World) {
+pub(super) async fn a_token_whose_successor_was_never_used_ends_its_session(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     assert!(matches!(present(&world, &session, session.refresh, at(10)).await.0, RefreshOutcome::Rotated(_)));
+
+    assert_eq!(end(&world, of_token(&session, session.refresh), at(DAY)).await, 1);
+
+    assert!(!world.lives(session.id, at(DAY)).await);
+}
+
+pub(super) async fn a_stale_or_foreign_token_ends_no_session(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    let (first, second) = present(&world, &session, session.refresh, at(10)).await;
+    let (next, _) = present(&world, &session, second, at(11)).await;
+    assert!(matches!((first, next), (RefreshOutcome::Rotated(_), RefreshOutcome::Rotated(_))));
     let unknown =
         EndedSession::OfRefreshToken { family: world.token(), presented: world.token(), grace: GRACE };
 
-    assert_eq!(end(&world, of_token(&session, session.refresh), at(41)).await, 0, "its grace is over");
+    assert_eq!(end(&world, of_token(&session, session.refresh), at(41)).await, 0, "its successor was used");
     assert_eq!(end(&world, of_token(&session, world.token()), at(41)).await, 0);
     assert_eq!(end(&world, unknown, at(41)).await, 0);
 
