@@ -145,12 +145,23 @@ both_stores! {
     async fn reuse_of_a_refresh_token_is_told_with_its_session(app) {
         let ada = app.user_on("ada", "server").await;
         let id = session_id(&app, &ada.session).await;
-        ada.refreshed().await.expect(200);
+        let next = Session::of(&ada.refreshed().await);
+        app.anon().refresh(&next).send().await.expect(200);
         app.clock.advance(minutes(5));
 
         probe(app.anon()).refresh(&ada.session).send().await.refused(401, "AUTH_UNAUTHORIZED");
 
         says(&last(&app, "refresh_reuse").await, "user", &ada.id, Some(&id));
+    }
+
+    async fn answer_that_was_missed_is_told_as_no_reuse(app) {
+        let ada = app.user_on("ada", "server").await;
+        ada.refreshed().await.expect(200);
+        app.clock.advance(minutes(5));
+
+        ada.refreshed().await.expect(200);
+
+        assert!(events(&app).await.iter().all(|event| event["event"] != "refresh_reuse"));
     }
 
     with(|b| b.verification_by_code())

@@ -1,6 +1,6 @@
 //! The CSRF token of the cookie: a second app of the same site has the cookie and asks for the token.
 
-use latchkey_testkit::{Answer, Request, Session, TestApp, both_stores, json, seconds};
+use latchkey_testkit::{Answer, Request, Session, TestApp, both_stores, hours, json, seconds};
 
 use crate::limits::limited;
 
@@ -45,6 +45,18 @@ both_stores! {
 
         assert_eq!(within["csrfToken"], ada.session.csrf_token.clone().unwrap());
         assert_eq!(within, current);
+    }
+
+    async fn replaced_cookie_is_answered_while_its_successor_was_never_used(app) {
+        let ada = app.user("ada").await;
+        let (old, csrf) = (ada.session.cookie.clone().unwrap(), ada.session.csrf_token.clone().unwrap());
+        let new = Session::of(&ada.refreshed().await);
+        app.clock.advance(hours(1));
+
+        assert_eq!(asked(&app, &old).send().await.expect(200)["csrfToken"], csrf);
+
+        app.anon().refresh(&new).send().await.expect(200);
+        asked(&app, &old).send().await.refused(401, "AUTH_UNAUTHORIZED");
     }
 
     async fn cookie_that_is_too_old_is_refused_and_ends_nothing(app) {

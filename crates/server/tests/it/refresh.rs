@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use latchkey_testkit::{Session, both_stores, days, json, minutes, seconds};
+use latchkey_testkit::{Session, both_stores, days, hours, json, minutes, seconds};
 
 both_stores! {
     async fn refresh_replaces_both_tokens_and_says_when_the_access_token_ends(app) {
@@ -29,15 +29,81 @@ both_stores! {
         assert_eq!(again.refresh_token, first.refresh_token);
     }
 
-    async fn replaced_token_after_the_grace_ends_the_session(app) {
+    async fn replaced_token_after_the_grace_ends_the_session_once_its_successor_was_used(app) {
         let ada = app.user_on("ada", "server").await;
-        let next = Session::of(&ada.refreshed().await);
+        let second = Session::of(&ada.refreshed().await);
+        let third = Session::of(&app.anon().refresh(&second).send().await);
         app.clock.advance(seconds(31));
 
         ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
 
+        app.anon().refresh(&third).send().await.refused(401, "AUTH_UNAUTHORIZED");
+        app.with_session(&third).get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    async fn answer_that_was_missed_for_an_hour_or_for_weeks_is_made_good(app) {
+        for (name, client_type, missed) in [("ada", "server", hours(1)), ("bob", "web", days(29))] {
+            let user = app.user_on(name, client_type).await;
+            let lost = Session::of(&user.refreshed().await);
+            app.clock.advance(missed);
+
+            let next = Session::of(&user.refreshed().await);
+
+            assert_ne!(next.refresh_secret(), lost.refresh_secret());
+            app.with_session(&next).get("/api/auth/sessions/current").send().await.expect(200);
+            app.anon().refresh(&next).send().await.expect(200);
+        }
+    }
+
+    async fn answer_may_be_missed_again_and_again(app) {
+        let ada = app.user_on("ada", "server").await;
+        for _ in 0..5 {
+            ada.refreshed().await.expect(200);
+            app.clock.advance(hours(1));
+        }
+
+        let next = Session::of(&ada.refreshed().await);
+
+        app.anon().refresh(&next).send().await.expect(200);
+    }
+
+    async fn successor_that_gave_way_unused_ends_the_session(app) {
+        let ada = app.user_on("ada", "server").await;
+        let unused = Session::of(&ada.refreshed().await);
+        app.clock.advance(hours(1));
+        let next = Session::of(&ada.refreshed().await);
+
+        app.anon().refresh(&unused).send().await.refused(401, "AUTH_UNAUTHORIZED");
+
         app.anon().refresh(&next).send().await.refused(401, "AUTH_UNAUTHORIZED");
         app.with_session(&next).get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    async fn new_successor_has_a_grace_of_its_own(app) {
+        let ada = app.user_on("ada", "server").await;
+        ada.refreshed().await.expect(200);
+        app.clock.advance(hours(1));
+        let next = Session::of(&ada.refreshed().await);
+        app.clock.advance(seconds(30));
+
+        let again = Session::of(&ada.refreshed().await);
+
+        assert_eq!(again.refresh_token, next.refresh_token);
+        app.anon().refresh(&next).send().await.expect(200);
+        ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
+        app.with_session(&next).get("/api/auth/sessions/current").send().await.expect(200);
+    }
+
+    async fn late_twin_of_many_rotations_ago_is_refused_and_ends_nothing(app) {
+        let ada = app.user_on("ada", "server").await;
+        let mut newest = ada.session.clone();
+        for _ in 0..70 {
+            newest = Session::of(&app.anon().refresh(&newest).send().await);
+        }
+
+        ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
+
+        app.anon().refresh(&newest).send().await.expect(200);
     }
 
     async fn session_ends_thirty_days_after_its_last_refresh(app) {
@@ -54,15 +120,15 @@ both_stores! {
     async fn window_of_the_grace_is_thirty_seconds_and_no_more(app) {
         let (inside, outside) = (app.user_on("ada", "server").await, app.user_on("bob", "server").await);
         let first = Session::of(&inside.refreshed().await);
-        outside.refreshed().await.expect(200);
+        let missed = Session::of(&outside.refreshed().await);
 
         app.clock.advance(seconds(30));
         let again = Session::of(&inside.refreshed().await);
         app.clock.advance(millis(1));
-        let late = outside.refreshed().await;
+        let late = Session::of(&outside.refreshed().await);
 
         assert_eq!(again.refresh_token, first.refresh_token);
-        late.refused(401, "AUTH_UNAUTHORIZED");
+        assert_ne!(late.refresh_token, missed.refresh_token);
     }
 
     async fn web_client_gets_the_same_cookie_again_within_the_grace(app) {
@@ -89,7 +155,8 @@ both_stores! {
     async fn replay_after_the_grace_ends_that_session_on_every_instance_and_no_other(app) {
         let ada = app.user_on("ada", "server").await;
         let other_session = ada.sign_in_again().await;
-        let (other, next) = (app.beside().await, Session::of(&ada.refreshed().await));
+        let (other, second) = (app.beside().await, Session::of(&ada.refreshed().await));
+        let next = Session::of(&other.anon().refresh(&second).send().await);
         app.clock.advance(seconds(31));
 
         ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");

@@ -11,7 +11,7 @@ const LIVES: u64 = 60;
 const STEPS: usize = 25;
 const GRACE: Duration = seconds(30);
 
-/// What happens next. Tokens are counted from the newest: 0 is the current one, 1 the one that it replaced.
+/// What happens next. Tokens are counted from the newest: 0 is the current one, 1 the one that was made before.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// A token is presented: the current one by its owner, an older one by another tab, by a client that lost the
@@ -36,18 +36,21 @@ enum Verdict {
 /// The session by the policy. Times are durations since its beginning.
 struct Model {
     now: Duration,
-    /// When each token but the current one was replaced.
-    replaced_at: Vec<Duration>,
+    /// When each token was replaced, the last time. The current one was not, nor one that gave way unused.
+    replaced_at: Vec<Option<Duration>>,
+    /// The token that the current one was given for.
+    predecessor: Option<usize>,
     idle_until: Duration,
     is_ended: bool,
     access_until: Duration,
 }
 
 impl Model {
-    const fn new() -> Self {
+    fn new() -> Self {
         Self {
             now: seconds(0),
-            replaced_at: Vec::new(),
+            replaced_at: vec![None],
+            predecessor: None,
             idle_until: days(30),
             is_ended: false,
             access_until: minutes(15),
@@ -62,22 +65,30 @@ impl Model {
         if !self.is_alive() {
             return Verdict::Refused;
         }
-        if age == 0 {
-            self.replaced_at.push(self.now);
+        let newest = self.replaced_at.len() - 1;
+        let token = newest - age;
+        let is_predecessor = self.predecessor == Some(token);
+        let is_in_grace = self.replaced_at[token].is_some_and(|at| self.now - at <= GRACE);
+        if age == 0 || (is_predecessor && !is_in_grace) {
+            self.replaced_at[token] = Some(self.now);
+            self.replaced_at.push(None);
+            self.predecessor = Some(token);
             self.idle_until = self.now + days(30);
             self.access_until = self.now + minutes(15);
             return Verdict::New;
         }
-        let replaced_at = self.replaced_at[self.replaced_at.len() - age];
-        if self.now - replaced_at > GRACE {
-            self.is_ended = true; // a replay after the grace
-            return Verdict::Refused;
-        }
-        if age == 1 {
+        if is_predecessor {
             self.access_until = self.now + minutes(15);
             return Verdict::Same;
         }
-        Verdict::Refused // its successor was used
+        self.is_ended = !is_in_grace; // else a late twin: its successor was used
+        Verdict::Refused
+    }
+
+    /// The second of two requests with the token that was current or just replaced before the first.
+    fn refresh_twin(&mut self) -> Verdict {
+        let age = self.predecessor.map_or(0, |predecessor| self.replaced_at.len() - 1 - predecessor);
+        self.refresh(age)
     }
 }
 
@@ -134,7 +145,7 @@ impl Life {
         let (one, other) = (Session::of(&one), Session::of(&other));
         assert_eq!(one.refresh_secret(), other.refresh_secret(), "two lineages");
         self.keep(one, verdict);
-        assert_eq!(self.model.refresh(1), Verdict::Same);
+        assert_eq!(self.model.refresh_twin(), Verdict::Same);
         self.keep(other, Verdict::Same);
     }
 

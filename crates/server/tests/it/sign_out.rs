@@ -1,6 +1,6 @@
 //! signOut: POST /api/auth/logout. The session ends on the server, whichever way it is named.
 
-use latchkey_testkit::{Session, TestApp, both_stores, json, minutes};
+use latchkey_testkit::{Session, TestApp, both_stores, days, json, minutes};
 
 both_stores! {
     async fn sign_out_acts_on_the_very_next_request_on_every_instance(app) {
@@ -117,6 +117,18 @@ both_stores! {
         app.anon().sign_out(&ada.session).send().await.expect(200);
 
         assert_over(&app, &next).await;
+    }
+
+    async fn token_whose_successor_was_never_used_signs_out_however_old(app) {
+        for client_type in ["web", "server"] {
+            let user = app.user_on(client_type, client_type).await;
+            let next = Session::of(&user.refreshed().await);
+            app.clock.advance(days(1));
+
+            app.anon().sign_out(&user.session).send().await.expect(200);
+
+            assert_over(&app, &next).await;
+        }
     }
 
     async fn sign_out_ends_one_session_of_a_user(app) {
