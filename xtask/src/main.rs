@@ -7,6 +7,7 @@ mod deny;
 mod drill;
 mod generated;
 mod layering;
+mod model;
 mod prerequisites;
 #[cfg(test)]
 mod profiles;
@@ -25,6 +26,7 @@ const TASKS: &[Task] = &[
     ("ci", "everything below, in the order of CI", ci::run),
     ("test", "all tests of the workspace, after what they need is there", tests_task::run),
     ("drill", "what an operator fears, done on purpose: failover", drill::run),
+    ("model", "refresh rotation in a million seeded lives: model refresh", model::run),
     ("client", "the tests of the TypeScript client alone", tests_task::run_client),
     ("deny", "bans, licenses and sources of dependencies; advisories where a database is named", deny::run),
     ("layering", "which crate may use which", layering::run),

@@ -1,0 +1,20 @@
+//! `cargo xtask model refresh`: the model of refresh rotation over a million lives, or one life told event by event.
+
+use crate::step::{Outcome, run_with, step};
+
+/// As many lives as are lived where nobody says how many.
+const RUNS: &str = "1000000";
+const USAGE: &str = "cargo xtask model refresh [--runs NUMBER | --seed NUMBER]";
+
+/// Runs the model.
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let words: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let variables = match words[..] {
+        ["refresh"] => [("LATCHKEY_MODEL_RUNS", RUNS)],
+        ["refresh", "--runs", runs] => [("LATCHKEY_MODEL_RUNS", runs)],
+        ["refresh", "--seed", seed] => [("LATCHKEY_MODEL_SEED", seed)],
+        _ => return Err(USAGE.to_owned()),
+    };
+    let line = "cargo test -p latchkey-domain --release --locked --test refresh_model -- --nocapture";
+    step("refresh", || run_with(line, &[], &variables))
+}
