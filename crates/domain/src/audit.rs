@@ -36,7 +36,7 @@ audit_kinds! {
     SignInFailed = "sign_in_failed",
     /// A session was ended by its user.
     SignedOut = "sign_out",
-    /// A replaced refresh token came back after its grace; the session was ended.
+    /// A replaced refresh token came back as a sign of theft; the session was ended.
     RefreshReused = "refresh_reuse",
     /// An address was proven.
     EmailVerified = "email_verified",

@@ -23,8 +23,8 @@ pub enum Presented {
 }
 
 impl Service {
-    /// Rotates a refresh token. The just-replaced one yields the same successor for a short grace; a replay after
-    /// that ends the session.
+    /// Rotates a refresh token. The one before yields the same successor for a short grace and a new one later, as long
+    /// as the successor was not used; any other replay after the grace ends the session.
     pub async fn refresh(&self, presented: Presented, client: Client) -> Result<SignedIn> {
         let now = self.clock.now();
         self.limits.take_refresh(&client, now)?;
@@ -51,15 +51,15 @@ impl Service {
                 self.with_tokens(live.user, &live.session, same, now)
             }
             RefreshOutcome::Revoked => {
-                tracing::warn!("a replaced refresh token came back after its grace; its session was ended");
+                tracing::warn!("a refresh token came back that had been replaced; its session was ended");
                 Err(Error::Unauthorized)
             }
             RefreshOutcome::Refused => Err(Error::Unauthorized),
         }
     }
 
-    /// The CSRF token of a refresh token that is good: the current one, or one that was just replaced. Every call counts
-    /// against the limit, with a token or without.
+    /// The CSRF token of a refresh token that is good: the current one, or the one before. Every call counts against the
+    /// limit, with a token or without.
     pub async fn csrf_token(
         &self,
         presented: Option<RefreshToken>,

@@ -76,7 +76,8 @@ fn refresh() -> Operation {
         .about(
             "Exchanges the refresh token for an access token and the next refresh token. `web` sends the cookie and \
              `X-CSRF-Token`; the other client types send `refreshToken` (or `refresh_token`) in the body. The token just \
-             replaced yields the same successor again for half a minute; a replay after that ends the session.",
+             replaced yields the same successor again for half a minute, and a new one later, as long as the successor \
+             was not used; any other replay after half a minute ends the session.",
         )
         .access(Access::Refresh)
         .parameter(client_type())
