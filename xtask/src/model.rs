@@ -9,12 +9,13 @@ const USAGE: &str = "cargo xtask model refresh [--runs NUMBER | --seed NUMBER]";
 /// Runs the model.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let words: Vec<_> = arguments.iter().map(String::as_str).collect();
-    let variables = match words[..] {
-        ["refresh"] => [("LATCHKEY_MODEL_RUNS", RUNS)],
-        ["refresh", "--runs", runs] => [("LATCHKEY_MODEL_RUNS", runs)],
-        ["refresh", "--seed", seed] => [("LATCHKEY_MODEL_SEED", seed)],
+    let (test, variables) = match words[..] {
+        ["refresh"] => ("", [("LATCHKEY_MODEL_RUNS", RUNS)]),
+        ["refresh", "--runs", runs] => ("", [("LATCHKEY_MODEL_RUNS", runs)]),
+        ["refresh", "--seed", seed] => ("every_promise", [("LATCHKEY_MODEL_SEED", seed)]),
         _ => return Err(USAGE.to_owned()),
     };
     let line = "cargo test -p latchkey-domain --release --locked --test refresh_model -- --nocapture";
-    step("refresh", || run_with(line, &[], &variables))
+    let filter: Vec<_> = (!test.is_empty()).then(|| test.to_owned()).into_iter().collect();
+    step("refresh", || run_with(line, &filter, &variables))
 }
