@@ -12,7 +12,8 @@ const REMEMBERED: usize = 330;
 /// A token that was replaced, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retired {
-    /// The replaced token.
+    /// The replaced token. Of all but the predecessor of the current token, stores keep the first [`Retired::MARK`]
+    /// bytes alone; the others are 0 then.
     pub hash: TokenHash,
     /// When its successor was made.
     pub replaced_at: Timestamp,
@@ -70,10 +71,15 @@ impl RefreshState {
         if *presented == self.current {
             return RefreshVerdict::Rotate;
         }
-        let Some(at) = self.retired.iter().rposition(|retired| retired.hash == *presented) else {
+        let last = self.retired.len().wrapping_sub(1);
+        let is_it = |at: usize| {
+            let hash = &self.retired[at].hash;
+            if at == last { hash == presented } else { mark(hash) == mark(presented) }
+        };
+        let Some(at) = (0..self.retired.len()).rfind(|at| is_it(*at)) else {
             return RefreshVerdict::Revoke;
         };
-        let is_predecessor = at + 1 == self.retired.len();
+        let is_predecessor = at == last;
         match (self.retired[at].is_within(grace, now), is_predecessor) {
             (true, true) => RefreshVerdict::SameSuccessor,
             (false, true) => RefreshVerdict::Supersede,
@@ -101,8 +107,16 @@ impl RefreshState {
 }
 
 impl Retired {
-    /// Bytes of one entry in a store: 32 of the hash, 8 of the time in milliseconds, big-endian.
-    pub const ENCODED_LEN: usize = 40;
+    /// Bytes that a store keeps of a token that is not the predecessor of the current one. Such a token opens nothing: its
+    /// mark only tells a late twin, which is refused, from an old token, which ends the session.
+    pub const MARK: usize = 8;
+    /// Bytes of the predecessor in a store: 32 of the hash, 8 of the time in milliseconds, big-endian.
+    const WHOLE: usize = 40;
+    /// Bytes of each token before it: the mark, and 4 of the milliseconds from then to the predecessor's time.
+    const SHORT: usize = Self::MARK + 4;
+    /// First byte of the list. A list of before has none: its entries are all whole, so its length is a multiple of 40,
+    /// which that of this form never is.
+    const FORM: u8 = 1;
 
     /// Whether the grace lasts at `now`, its last millisecond included. It lasts where a clock stepped back.
     fn is_within(&self, grace: Duration, now: Timestamp) -> bool {
@@ -112,10 +126,15 @@ impl Retired {
     /// Writes a list for a store.
     #[must_use]
     pub fn encode_all(list: &[Self]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(list.len() * Self::ENCODED_LEN);
-        for retired in list {
-            bytes.extend_from_slice(retired.hash.as_bytes());
-            bytes.extend_from_slice(&retired.replaced_at.as_millis().to_be_bytes());
+        let Some((newest, earlier)) = list.split_last() else { return Vec::new() };
+        let mut bytes = Vec::with_capacity(1 + Self::WHOLE + earlier.len() * Self::SHORT);
+        bytes.push(Self::FORM);
+        bytes.extend_from_slice(newest.hash.as_bytes());
+        bytes.extend_from_slice(&newest.replaced_at.as_millis().to_be_bytes());
+        for retired in earlier {
+            let before = newest.replaced_at.since(retired.replaced_at).as_millis();
+            bytes.extend_from_slice(mark(&retired.hash));
+            bytes.extend_from_slice(&u32::try_from(before).unwrap_or(u32::MAX).to_be_bytes());
         }
         bytes
     }
@@ -123,15 +142,41 @@ impl Retired {
     /// Reads a list from a store; `None` where the bytes are no such list.
     #[must_use]
     pub fn decode_all(bytes: &[u8]) -> Option<Vec<Self>> {
-        let chunks = bytes.chunks_exact(Self::ENCODED_LEN);
-        if !chunks.remainder().is_empty() {
+        if bytes.len().is_multiple_of(Self::WHOLE) {
+            return bytes.chunks_exact(Self::WHOLE).map(Self::decode_whole).collect();
+        }
+        let (form, rest) = bytes.split_first()?;
+        let (whole, earlier) = rest.split_at_checked(Self::WHOLE)?;
+        if *form != Self::FORM || !earlier.len().is_multiple_of(Self::SHORT) {
             return None;
         }
-        let decode = |chunk: &[u8]| {
-            let hash = TokenHash::from_bytes(chunk[..32].try_into().ok()?);
-            let millis = i64::from_be_bytes(chunk[32..].try_into().ok()?);
-            Some(Self { hash, replaced_at: Timestamp::from_millis(millis) })
-        };
-        chunks.map(decode).collect()
+        let newest = Self::decode_whole(whole)?;
+        let mut tokens: Vec<_> = earlier
+            .chunks_exact(Self::SHORT)
+            .map(|chunk| newest.decode_earlier(chunk))
+            .collect::<Option<_>>()?;
+        tokens.push(newest);
+        Some(tokens)
     }
+
+    fn decode_whole(bytes: &[u8]) -> Option<Self> {
+        let (hash, millis) = bytes.split_at_checked(Self::WHOLE - 8)?;
+        let hash = TokenHash::from_bytes(hash.try_into().ok()?);
+        let millis = i64::from_be_bytes(millis.try_into().ok()?);
+        Some(Self { hash, replaced_at: Timestamp::from_millis(millis) })
+    }
+
+    /// A token that was replaced before this one.
+    fn decode_earlier(&self, bytes: &[u8]) -> Option<Self> {
+        let (mark, before) = bytes.split_at_checked(Self::MARK)?;
+        let mut hash = [0; 32];
+        hash[..Self::MARK].copy_from_slice(mark);
+        let before = Duration::from_millis(u32::from_be_bytes(before.try_into().ok()?).into());
+        Some(Self { hash: TokenHash::from_bytes(hash), replaced_at: self.replaced_at.minus(before) })
+    }
+}
+
+/// The bytes of a token that stores keep in any case.
+fn mark(hash: &TokenHash) -> &[u8] {
+    &hash.as_bytes()[..Retired::MARK]
 }
