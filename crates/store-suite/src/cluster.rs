@@ -16,6 +16,7 @@ pub use pooler::TestPooler;
 pub use standby::TestStandby;
 
 pub mod counting_proxy;
+pub mod holding_proxy;
 mod look;
 mod pooler;
 mod programs;

@@ -26,7 +26,7 @@ const DEARER: &[(&str, usize)] = &[
     ("resetPassword", 3),
     ("resetPassword, link", 3),
     // Settings, keys and providers are loaded before and after.
-    ("admin: change config", 5),
+    ("admin: change config", 6),
     ("admin: create provider", 6),
     ("admin: change provider", 6),
     ("admin: delete provider", 6),

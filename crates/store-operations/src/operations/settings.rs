@@ -4,7 +4,7 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{SettingChange, StoreResult, StoredSettings};
 
-use crate::form::{Executor, Repeat, Script};
+use crate::form::{Decided, Executor, Script};
 use crate::tables::{audit_events, settings};
 
 /// Loads all settings and their version.
@@ -13,21 +13,29 @@ pub(crate) async fn load<E: Executor>(engine: &E) -> StoreResult<StoredSettings>
     engine.read(script, move |results| settings::settings(results, all)).await
 }
 
-/// Saves changes. The last change of a key counts.
+/// Saves changes. The last change of a key counts. It takes two steps, so that nobody answered a later change while
+/// this one may still come through: a change that is given up holds the lock until its transaction is over, or has none.
 pub(crate) async fn save<E: Executor>(
     engine: &E,
     changes: &[SettingChange],
     event: AuditEvent,
     now: Timestamp,
 ) -> StoreResult<()> {
-    let mut script = Script::default();
-    settings::grow_version(&mut script); // first: it makes changes of settings take turns
-    for change in changes {
-        settings::save(&mut script, change, now);
-    }
-    audit_events::record(&mut script, event)?;
-    script.announce();
-    engine.write(script, Repeat::Never, |_| Ok(())).await
+    let changes = changes.to_vec();
+    let mut reads = Script::default();
+    settings::lock_version(&mut reads);
+    engine
+        .transact(reads, move |_| {
+            let mut writes = Script::default();
+            settings::grow_version(&mut writes);
+            for change in &changes {
+                settings::save(&mut writes, change, now);
+            }
+            audit_events::record(&mut writes, event.clone())?;
+            writes.announce();
+            Ok(Decided::done(writes, ()))
+        })
+        .await
 }
 
 /// Reads the version.
