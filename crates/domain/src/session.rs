@@ -5,6 +5,9 @@ use crate::ids::{SessionId, UserId};
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 
+/// Sessions of one account that live at the same time. One more ends the one that was refreshed longest ago.
+pub const MOST_LIVING: u32 = 100;
+
 /// How a user proved who they are: values of the `amr` claim (RFC 8176 where it has one).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod {

@@ -42,6 +42,28 @@ both_stores! {
         ada.get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
     }
 
+    async fn session_beyond_a_hundred_ends_the_one_refreshed_longest_ago(app) {
+        let ada = app.user("ada").await;
+        app.clock.advance(seconds(1));
+        let second = ada.sign_in_again().await;
+        app.clock.advance(seconds(1));
+        for _ in 0..98 {
+            ada.sign_in_again().await;
+        }
+        app.clock.advance(seconds(1));
+        ada.refreshed().await.expect(200);
+
+        let newest = ada.sign_in_again().await;
+
+        let ended = app.with_session(&second).get("/api/auth/sessions/current").send().await;
+        ended.refused(401, "AUTH_UNAUTHORIZED");
+        let listed = app.with_session(&newest).get("/api/auth/sessions").send().await.expect(200);
+        let sessions = listed["sessions"].as_array().unwrap();
+        assert_eq!(sessions.len(), 100);
+        let first = sessions.iter().filter(|one| one["createdAt"] == "2026-03-02T10:00:00.000Z").count();
+        assert_eq!(first, 1, "it was refreshed");
+    }
+
     async fn list_shows_each_living_session_once(app) {
         let ada = app.user("ada").await;
         app.clock.advance(minutes(1));

@@ -5,7 +5,7 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::LimitKey;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::refresh::{RefreshState, Retired};
-use latchkey_domain::session::{AuthMethod, NewSession, Session};
+use latchkey_domain::session::{AuthMethod, MOST_LIVING, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
@@ -128,6 +128,15 @@ statements! {
         living!("$2"),
         " FOR NO KEY UPDATE"
     );
+    /// Ends the living sessions of a user that were refreshed longest ago, but for the newly opened one and so many
+    /// others. Without the new one nothing ends.
+    END_SURPLUS = concat!(
+        "UPDATE sessions SET ended_at = $2, sealed_successor = NULL, sealed_until = NULL
+        WHERE ended_at IS NULL AND EXISTS (SELECT 1 FROM sessions WHERE id = $3) AND id IN (
+            SELECT s.id FROM sessions AS s WHERE s.user_id = $1 AND s.id <> $3 AND ",
+        living!("$2"),
+        " ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 1000 OFFSET $4)"
+    );
     /// Ends the living sessions of a user.
     END_ALL = end_where!("");
     /// Ends a living session of a user.
@@ -192,9 +201,15 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Use
     results.find(slot, |cells| cells.of("sessions").id("user_id"))
 }
 
-/// Writes a new session.
+/// Writes a new session. The user is locked before.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
     writes.change(&OPEN_SESSION, new_values(user_id, session));
+    end_surplus(writes, user_id, session);
+}
+
+/// Ends what is too much beside a session that was just written, if it was.
+fn end_surplus(writes: &mut Script, user_id: UserId, opened: &NewSession) {
+    writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MOST_LIVING - 1]);
 }
 
 /// Writes a new session in the plain case of a sign-in: the user is not banned, the password is the one that was
@@ -223,6 +238,7 @@ pub(crate) fn open_plainly(
     // Only a pending user's profile is shown, so the profile goes first.
     writes.change(&SHOW_IF_OPENED, values![user_id, session.id]);
     writes.change(&PEND_NO_MORE_IF_OPENED, values![user_id, now, session.id]);
+    end_surplus(writes, user_id, session);
     opened
 }
 

@@ -161,7 +161,11 @@ table! { $
         an_event_is_written_where_a_session_ended,
         an_expired_session_is_not_ended_again,
         a_ban_and_a_deletion_end_sessions_at_once,
-        a_thousand_sessions_are_listed_at_the_most,
+        one_session_too_many_ends_the_one_refreshed_longest_ago,
+        every_way_in_ends_what_is_too_much,
+        a_refused_sign_in_ends_no_session,
+        ended_sessions_count_no_more,
+        sessions_opened_at_once_are_not_too_many,
     }
     refresh {
         a_refresh_replaces_the_token,

@@ -1,13 +1,14 @@
 //! Sessions: living, listed, ended.
 
 use latchkey_domain::audit::AuditKind;
-use latchkey_domain::ids::SessionId;
-use latchkey_domain::session::NewSession;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::session::{MOST_LIVING, NewSession};
 use latchkey_domain::time::Timestamp;
 
-use super::fixtures::{DAY, GRACE, World, at, days};
+use super::fixtures::{DAY, GRACE, World, at, days, password};
+use super::oauth_acts::google;
 use super::refresh::present;
-use latchkey_store::{EndedSession, NewAccount, RefreshOutcome};
+use latchkey_store::{EndedSession, NewAccount, RefreshOutcome, SignIn, SignInOutcome};
 
 async fn end(world: &World, which: EndedSession, now: Timestamp) -> u64 {
     world.end_sessions(which, world.event(AuditKind::SignedOut, now), now).await.unwrap()
@@ -184,18 +185,82 @@ pub(super) async fn a_ban_and_a_deletion_end_sessions_at_once(world: World) {
     }
 }
 
-pub(super) async fn a_thousand_sessions_are_listed_at_the_most(world: World) {
+/// Opens as many sessions as may live, one a second from `at(1)` on, and refreshes the first.
+async fn fill(world: &World, user: UserId) -> Vec<NewSession> {
+    let mut opened = Vec::new();
+    for seconds in 0..i64::from(MOST_LIVING) {
+        opened.push(world.open_session(user, at(1 + seconds)).await);
+    }
+    let (outcome, _) = present(world, &opened[0], opened[0].refresh, at(500)).await;
+    assert!(matches!(outcome, RefreshOutcome::Rotated(_)));
+    opened
+}
+
+pub(super) async fn one_session_too_many_ends_the_one_refreshed_longest_ago(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let opens = (0..1_001).map(|seconds| {
+    let other = world.verified("eve", at(0)).await;
+    let foreign = world.open_session(other.id, at(0)).await;
+    let opened = fill(&world, user.id).await;
+    assert_eq!(world.list_sessions(user.id, at(501)).await.unwrap().len(), opened.len());
+
+    let new = world.open_session(user.id, at(501)).await;
+
+    let listed = world.list_sessions(user.id, at(502)).await.unwrap();
+    assert_eq!((listed.len(), listed[0].id), (opened.len(), new.id));
+    assert!(!world.lives(opened[1].id, at(502)).await);
+    assert!(world.lives(opened[0].id, at(502)).await, "it was refreshed");
+    assert!(world.lives(foreign.id, at(502)).await);
+    let (refused, _) = present(&world, &opened[1], opened[1].refresh, at(502)).await;
+    assert_eq!(refused, RefreshOutcome::Refused);
+}
+
+pub(super) async fn every_way_in_ends_what_is_too_much(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let opened = fill(&world, user.id).await;
+
+    let rehashed =
+        SignIn { rehashed: Some(password("new")), ..world.right(user.id, "secret", None, at(501)) };
+    assert!(matches!(world.sign_in(rehashed).await.unwrap(), SignInOutcome::Opened(_)));
+    assert!(!world.lives(opened[1].id, at(501)).await);
+    world.enter(google("1", "ada"), at(502)).await;
+    assert!(!world.lives(opened[2].id, at(502)).await);
+
+    assert_eq!(world.list_sessions(user.id, at(503)).await.unwrap().len(), opened.len());
+}
+
+pub(super) async fn a_refused_sign_in_ends_no_session(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let opened = fill(&world, user.id).await;
+
+    let wrong = world.sign_in(world.right(user.id, "wrong", None, at(501))).await.unwrap();
+
+    assert_eq!(wrong, SignInOutcome::Gone);
+    assert!(world.lives(opened[1].id, at(501)).await);
+}
+
+pub(super) async fn ended_sessions_count_no_more(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let opened = fill(&world, user.id).await;
+    end(&world, EndedSession::Own(user.id, opened[50].id), at(501)).await;
+
+    world.open_session(user.id, at(502)).await;
+
+    assert!(world.lives(opened[1].id, at(503)).await);
+}
+
+pub(super) async fn sessions_opened_at_once_are_not_too_many(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    fill(&world, user.id).await;
+    let opens = (0..20).map(|_| {
         let world = world.clone();
-        tokio::spawn(async move { world.open_session(user.id, at(seconds)).await.id })
+        tokio::spawn(async move { world.open_session(user.id, at(501)).await.id })
     });
-    let mut newest = None;
     for open in opens.collect::<Vec<_>>() {
-        newest = Some(open.await.unwrap());
+        open.await.unwrap();
     }
 
-    let listed = world.list_sessions(user.id, at(2_000)).await.unwrap();
+    let listed = world.list_sessions(user.id, at(502)).await.unwrap();
 
-    assert_eq!((listed.len(), Some(listed[0].id)), (1_000, newest));
+    assert_eq!(listed.len(), MOST_LIVING as usize);
+    assert_eq!(listed.iter().filter(|session| session.created_at == at(501)).count(), 20);
 }

@@ -19,7 +19,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .about("The user of the session, and when the access token expires.")
             .answers::<CurrentSessionBody>(StatusCode::OK, "The user."),
         operation(HttpMethod::Get, "/api/auth/sessions", "listSessions", "List one's own sessions")
-            .answers::<SessionsBody>(StatusCode::OK, "The living sessions of the user."),
+            .answers::<SessionsBody>(StatusCode::OK, "The living sessions of the user, 100 at the most."),
         operation(HttpMethod::Delete, "/api/auth/sessions", "endOtherSessions", "End one's other sessions")
             .parameter(others())
             .answers::<EndedSessionsBody>(StatusCode::OK, "All sessions but the calling one are over.")
