@@ -29,7 +29,7 @@ impl Service {
         own.profile.map(|profile| *profile).ok_or(Error::ProfileNotFound)
     }
 
-    /// Anybody's profile, for somebody at this address.
+    /// Anybody's profile, for somebody at this address. Banned and pending users have none.
     pub async fn public_profile(&self, user_id: UserId, address: ClientAddress) -> Result<Profile> {
         self.limits.take_public_read(address, self.clock.now())?;
         self.store.find_profile(user_id).await?.ok_or(Error::UserNotFound)

@@ -55,7 +55,7 @@ pub struct ProfileHits {
 /// Profiles.
 #[async_trait]
 pub trait Profiles {
-    /// The profile of a user.
+    /// The profile of a user as everybody may see it: none of a banned or a pending user, like search.
     async fn find_profile(&self, user_id: UserId) -> StoreResult<Option<Profile>>;
 
     /// Changes a profile (or makes one) and what search finds of it, in one go.

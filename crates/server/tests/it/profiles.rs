@@ -3,6 +3,8 @@
 
 use latchkey_testkit::{ADMIN_KEY, ANON_KEY, both_stores, json, minutes};
 
+use crate::email_calls::signed_up_code;
+
 both_stores! {
     async fn owner_sees_the_whole_record(app) {
         let ada = app.user("ada").await;
@@ -162,6 +164,32 @@ both_stores! {
 
         for path in [format!("/api/profiles/{}", ada.id), format!("/api/auth/profiles/{}", ada.id)] {
             app.anon().get(&path).send().await.refused(404, "USER_NOT_FOUND");
+        }
+    }
+
+    with(|b| b.verification_by_code())
+    async fn profile_of_a_pending_or_banned_user_is_not_found(app) {
+        let ada = app.user("ada").await;
+        let code = signed_up_code(&app, "eve@example.org").await;
+        let users = app.admin().get("/api/auth/users").query("search", "eve").send().await.expect(200);
+        let eve = users["data"][0]["id"].as_str().unwrap().to_owned();
+        let paths = |id: &str| [format!("/api/profiles/{id}"), format!("/api/auth/profiles/{id}")];
+        let unknown = app.anon().get("/api/profiles/00000000-0000-7000-8000-000000000000").send().await;
+        let ban = |banned: bool| {
+            app.admin().patch(&format!("/api/auth/users/{}", ada.id), json!({"banned": banned}))
+        };
+
+        ban(true).send().await.expect(200);
+
+        for path in [&*ada.id, &*eve].into_iter().flat_map(paths) {
+            let answer = app.anon().get(&path).send().await;
+            assert_eq!(answer.status, 404, "{path}");
+            assert_eq!(answer.text_without_id(), unknown.text_without_id());
+        }
+        ban(false).send().await.expect(200);
+        app.anon().verify("eve@example.org", &code).send().await.expect(200);
+        for path in [&*ada.id, &*eve].into_iter().flat_map(paths) {
+            app.anon().get(&path).send().await.expect(200);
         }
     }
 

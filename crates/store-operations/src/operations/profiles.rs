@@ -7,10 +7,10 @@ use latchkey_store::{StoreResult, UpdateProfile, UpdateProfileOutcome};
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
 use crate::tables::{profiles, sessions, users};
 
-/// Finds the profile of a user.
+/// Finds the profile of a user as everybody may see it.
 pub(crate) async fn find_profile<E: Executor>(engine: &E, user_id: UserId) -> StoreResult<Option<Profile>> {
     let mut reads = Script::default();
-    let found = profiles::find_by_user(&mut reads, user_id);
+    let found = profiles::find_public(&mut reads, user_id);
     engine.read(reads, move |results| profiles::profile(results, found)).await
 }
 

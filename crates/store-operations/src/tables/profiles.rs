@@ -49,6 +49,9 @@ macro_rules! save {
 statements! {
     /// The profile of a user.
     FIND = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
+    /// The same, as everybody may see it: unless its user is banned or pending.
+    FIND_PUBLIC =
+        concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1 AND p.searchable");
     /// The profile of the user of an address; where there is none, another one.
     FIND_BY_KEY_OR_ANY =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
@@ -80,6 +83,11 @@ pub const SAVE_WITH_TRIGRAMS: &str = save!(", trigrams = $13");
 /// Reads the profile of a user.
 pub(crate) fn find_by_user(script: &mut Script, user_id: UserId) -> Slot {
     script.read(&FIND, values![user_id])
+}
+
+/// Reads the profile of a user as everybody may see it.
+pub(crate) fn find_public(script: &mut Script, user_id: UserId) -> Slot {
+    script.read(&FIND_PUBLIC, values![user_id])
 }
 
 /// Reads the profile of the user of an address, at the same cost whether or not there is one: where there is none,

@@ -205,6 +205,7 @@ table! { $
         a_missing_profile_has_no_version_that_matches,
         an_existing_profile_is_not_made_again,
         nobodys_profile_is_not_made,
+        nobody_sees_the_profile_of_a_pending_or_banned_user,
         a_change_by_a_session_needs_one_that_lives,
         custom_fields_are_bounded_together,
         a_clock_that_steps_back_turns_no_profile_younger,

@@ -5,8 +5,8 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, ProfilePatch, Username};
 use serde_json::json;
 
-use super::fixtures::{World, at, object};
-use latchkey_store::{EndedSession, NewAccount, UpdateProfile, UpdateProfileOutcome};
+use super::fixtures::{World, at, key, mac, object};
+use latchkey_store::{EndedSession, NewAccount, UpdateProfile, UpdateProfileOutcome, UpdateUser};
 
 use UpdateProfileOutcome::{NoSession, NotFound, PreconditionFailed, TooLarge, Updated, UsernameTaken};
 
@@ -218,6 +218,7 @@ pub(super) async fn a_change_by_a_session_needs_one_that_lives(world: World) {
     world.ban(ada.id, at(5)).await;
     assert_eq!(world.update_profile(by(ada.id, other, "Two")).await.unwrap(), NoSession);
 
+    world.update_user(UpdateUser { banned: Some(false), ..world.change(ada.id, at(6)) }).await.unwrap();
     assert_eq!(stored(&world, ada.id).await.name.as_str(), "One");
     assert_ne!(stored(&world, eve.id).await.name.as_str(), "Two");
 }
@@ -241,4 +242,20 @@ pub(super) async fn a_clock_that_steps_back_turns_no_profile_younger(world: Worl
     world.update_profile(UpdateProfile { now: at(1), ..update(user.id, named("Two")) }).await.unwrap();
 
     assert_eq!(stored(&world, user.id).await.updated_at, at(5));
+}
+
+pub(super) async fn nobody_sees_the_profile_of_a_pending_or_banned_user(world: World) {
+    let pending = world.pending("ada", at(0)).await;
+    let banned = world.verified("eve", at(0)).await;
+    assert!(world.find_profile(banned.id).await.unwrap().is_some());
+
+    world.ban(banned.id, at(1)).await;
+
+    assert_eq!(world.find_profile(banned.id).await.unwrap(), None);
+    assert_eq!(world.find_profile(pending.id).await.unwrap(), None);
+    assert!(world.verifies(&key("ada"), mac(1), at(2)).await);
+    world.update_user(UpdateUser { banned: Some(false), ..world.change(banned.id, at(2)) }).await.unwrap();
+    for user in [pending, banned] {
+        assert!(world.find_profile(user.id).await.unwrap().is_some());
+    }
 }

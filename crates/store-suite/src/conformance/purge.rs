@@ -68,7 +68,7 @@ pub(super) async fn accounts_settings_keys_and_audit_are_never_purged(world: Wor
     assert_eq!(world.list_signing_keys(at(1_000 * DAY)).await.unwrap(), [signing]);
     assert_eq!(world.user(user.id).await, user);
     assert!(world.find_user_by_email(&key("eve")).await.unwrap().is_some());
-    assert!(world.find_profile(user.id).await.unwrap().is_some());
+    assert_eq!(world.user(user.id).await.profile, user.profile);
 }
 
 pub(super) async fn expired_and_used_links_are_told_for_seven_days(world: World) {

@@ -17,6 +17,10 @@ use crate::openapi::parameters::{if_match, limit, offset, profile_user_id, searc
 use crate::openapi::shapes::{FlatProfile, PublicProfiles, SetProfileRequest};
 use crate::openapi::tags::Tag;
 
+/// Whose profile nobody sees.
+const HIDDEN: &str =
+    "Banned users have no public profile, nor have those who signed up and did not verify their address yet.";
+
 pub(super) fn operations() -> Vec<Operation> {
     vec![read_own(), update_own(), search(), read_public(), get_profile(), set_profile()]
 }
@@ -65,6 +69,7 @@ fn search() -> Operation {
 
 fn read_public() -> Operation {
     operation(HttpMethod::Get, "/api/profiles/{userId}", "getPublicProfile", "Read anybody's profile")
+        .about(HIDDEN)
         .access(Access::Public)
         .parameter(profile_user_id())
         .answers::<PublicProfileBody>(StatusCode::OK, "What everybody may see of the profile.")
@@ -73,6 +78,7 @@ fn read_public() -> Operation {
 
 fn get_profile() -> Operation {
     operation(HttpMethod::Get, "/api/auth/profiles/{userId}", "getProfile", "Read anybody's flat profile")
+        .about(HIDDEN)
         .access(Access::Public)
         .parameter(profile_user_id())
         .answers::<FlatProfile>(StatusCode::OK, "The profile with its custom fields.")
