@@ -114,6 +114,16 @@ impl EmailKey {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The key's text without its plus-tag: one mailbox has many tags.
+    #[must_use]
+    pub fn without_tag(&self) -> String {
+        let (local, domain) = self.0.split_once('@').unwrap_or((&self.0, ""));
+        match local.split_once('+') {
+            Some((name, _)) if !name.is_empty() => format!("{name}@{domain}"),
+            _ => self.0.clone(),
+        }
+    }
 }
 
 /// RFC 5322 dot-atom in ASCII.
@@ -183,6 +193,18 @@ mod tests {
         assert_eq!(email.key().as_str(), "ada.love+x@xn--bcher-kva.example");
         assert_eq!(email.as_typed(), "Ada.Love+x@Bücher.Example");
         assert_eq!(email.deliverable(), "Ada.Love+x@xn--bcher-kva.example");
+    }
+
+    #[test]
+    fn a_plus_tag_is_left_out_where_a_name_stands_before_it() {
+        for (address, untagged) in [
+            ("Ada+x@Example.org", "ada@example.org"),
+            ("ada+x+y@example.org", "ada@example.org"),
+            ("ada@example.org", "ada@example.org"),
+            ("+x@example.org", "+x@example.org"),
+        ] {
+            assert_eq!(Email::parse(address).unwrap().key().without_tag(), untagged);
+        }
     }
 
     #[test]

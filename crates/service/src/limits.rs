@@ -90,7 +90,7 @@ impl Limits {
         takes
     }
 
-    /// A mail.
+    /// A mail. Many mails in an hour reach one mailbox by its plus-tags, so there they are counted together.
     #[must_use]
     pub fn mail(&self, email: &EmailKey, purpose: Purpose, client: &Client) -> Vec<Take> {
         if !self.config.enabled {
@@ -104,7 +104,7 @@ impl Limits {
             limit: "mails, per recipient",
         });
         takes.push(Take {
-            key: LimitKey::new("mail recipient", &recipient),
+            key: LimitKey::new("mail recipient", &[purpose.as_str(), &email.without_tag()]),
             rate: self.config.mail_recipient,
             limit: "mails, per recipient",
         });

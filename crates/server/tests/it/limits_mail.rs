@@ -46,6 +46,23 @@ both_stores! {
     }
 
     with(|b| b.limits())
+    async fn plus_tags_of_a_recipient_share_the_five_of_an_hour_but_not_the_pause(app) {
+        app.user("ada").await;
+        for tag in 0..5 {
+            send_reset(&app.anon(), &format!("ada+{tag}@example.org")).send().await.expect(202);
+        }
+
+        let refused = send_reset(&app.anon(), ADA).send().await;
+        let tagged = send_reset(&app.anon(), "ada+5@example.org").send().await;
+
+        let wait = limited(&refused, RECIPIENT);
+        assert!(wait > 60, "{wait}");
+        assert_eq!(limited(&tagged, RECIPIENT), wait);
+        send_reset(&app.anon(), "eve+0@example.org").send().await.expect(202);
+        resend(&app.anon(), ADA).send().await.expect(202);
+    }
+
+    with(|b| b.limits())
     async fn verification_and_reset_are_counted_each(app) {
         app.user("ada").await;
 
