@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::{BoxFuture, Either};
 use http::request::Parts;
-use latchkey_service::authenticate::Caller;
+use latchkey_service::authenticate::{Caller, NamedCaller};
 use tower::layer::layer_fn;
 use tower::{Layer, Service};
 
@@ -32,7 +32,7 @@ impl FromRequestParts<App> for SignedInUser {
 
 /// Whom a good bearer token names; else 401 `AUTH_UNAUTHORIZED`. Whether the session lives is not known yet: for calls
 /// that find out in the same trip to the database that does the rest.
-pub struct NamedUser(pub Caller);
+pub struct NamedUser(pub NamedCaller);
 
 impl FromRequestParts<App> for NamedUser {
     type Rejection = ApiError;
@@ -48,7 +48,7 @@ impl NamedUser {
     /// said about the body.
     pub async fn refusal(self, app: &App, refusal: ApiError) -> ApiError {
         match app.service.confirm(self.0).await {
-            Ok(()) => refusal,
+            Ok(_) => refusal,
             Err(ended) => ended.into(),
         }
     }

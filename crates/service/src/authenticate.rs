@@ -26,26 +26,30 @@ pub struct Caller {
     pub token_expires_at: Timestamp,
 }
 
+/// Whom a good user token names. Its session was not looked up: only an operation that does so takes it, or
+/// [`Service::confirm`], which makes a [`Caller`] of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedCaller(pub(crate) Caller);
+
 impl Service {
     /// A good token of a session that lives. Sign-out, ban and deletion act on the very next call.
     pub async fn authenticate(&self, bearer: Option<&str>) -> Result<Caller> {
-        let caller = self.named_caller(bearer).await?;
-        self.confirm(caller).await?;
-        Ok(caller)
+        let named = self.named_caller(bearer).await?;
+        self.confirm(named).await
     }
 
     /// Whom a good token names. Whether its session lives is left to what the call does next, in the same trip to the
     /// store, or to [`Service::confirm`].
-    pub async fn named_caller(&self, bearer: Option<&str>) -> Result<Caller> {
+    pub async fn named_caller(&self, bearer: Option<&str>) -> Result<NamedCaller> {
         let token = self.good_token(bearer, self.clock.now()).await?;
         let VerifiedToken { user_id, session_id, .. } = token;
-        Ok(Caller { user_id, session_id, token_expires_at: token.expires_at() })
+        Ok(NamedCaller(Caller { user_id, session_id, token_expires_at: token.expires_at() }))
     }
 
-    /// Asks whether the session of a caller lives; else [`Error::Unauthorized`].
-    pub async fn confirm(&self, caller: Caller) -> Result<()> {
+    /// The caller, if the session lives; else [`Error::Unauthorized`].
+    pub async fn confirm(&self, NamedCaller(caller): NamedCaller) -> Result<Caller> {
         let owner = self.store.find_session_owner(caller.session_id, self.clock.now()).await?;
-        if owner == Some(caller.user_id) { Ok(()) } else { Err(Error::Unauthorized) }
+        if owner == Some(caller.user_id) { Ok(caller) } else { Err(Error::Unauthorized) }
     }
 
     /// The same, with session and user.

@@ -6,7 +6,7 @@ use latchkey_domain::profile::{LARGEST_OBJECT, Name, NewProfile, Profile, Profil
 use latchkey_domain::reason::Reason;
 use latchkey_store::{UpdateProfile, UpdateProfileOutcome};
 
-use crate::authenticate::Caller;
+use crate::authenticate::NamedCaller;
 use crate::error::{Error, Result};
 use crate::service::Service;
 
@@ -38,7 +38,7 @@ impl Service {
     /// Changes the profile of whom a good token names, if the session lives.
     pub async fn update_profile(
         &self,
-        caller: Caller,
+        caller: NamedCaller,
         patch: ProfilePatch,
         if_version: Option<Vec<i64>>,
         missing: Missing,
@@ -50,7 +50,7 @@ impl Service {
             avatar_url: None,
         };
         let create = (missing == Missing::Create).then_some(profile);
-        let Caller { user_id, session_id, .. } = caller;
+        let (user_id, session_id) = (caller.0.user_id, caller.0.session_id);
         let update = UpdateProfile { user_id, session: Some(session_id), patch, if_version, create, now };
         match self.store.update_profile(update).await? {
             UpdateProfileOutcome::Updated(profile) => Ok(*profile),
