@@ -34,7 +34,7 @@ statements! {
     USE_TOKEN = "UPDATE link_tokens SET used_at = $2 WHERE hash = $1 AND used_at IS NULL";
     SUPERSEDE_LINKS = "
         UPDATE link_tokens SET superseded_at = $3
-        WHERE email_key = $1 AND purpose = $2 AND kind = 'link' AND used_at IS NULL AND superseded_at IS NULL
+        WHERE email_key = $1 AND purpose = $2 AND kind = $4 AND used_at IS NULL AND superseded_at IS NULL
             AND expires_at > $3";
     DELETE_ALL_OF = "DELETE FROM link_tokens WHERE user_id = $1";
     SUPERSEDE_TOKENS_OF = "
@@ -130,7 +130,7 @@ pub(crate) fn use_token(writes: &mut Script, hash: TokenHash, now: Timestamp) {
 
 /// Ends the live links of an address and purpose.
 pub(crate) fn supersede_links(writes: &mut Script, key: &str, purpose: Purpose, now: Timestamp) {
-    writes.change(&SUPERSEDE_LINKS, values![key, purpose, now]);
+    writes.change(&SUPERSEDE_LINKS, values![key, purpose, now, TokenKind::Link.as_str()]);
 }
 
 /// Ends the live links and exchanged tokens of a user and purpose, used verification links too. Their rows stay, so
