@@ -82,6 +82,16 @@ impl Email {
         Ok(Self { as_typed: text.to_owned(), key: EmailKey(key) })
     }
 
+    /// Takes back what a store kept. IDNA is asked only where the domain is not written in ASCII.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Option<Self> {
+        if !text.is_ascii() {
+            return Self::parse(text).ok();
+        }
+        text.contains('@')
+            .then(|| Self { as_typed: text.to_owned(), key: EmailKey(text.to_ascii_lowercase()) })
+    }
+
     /// The address as its owner wrote it.
     #[must_use]
     pub fn as_typed(&self) -> &str {

@@ -46,6 +46,12 @@ proptest! {
     }
 
     #[test]
+    fn what_was_stored_is_the_same_address(text in near_address()) {
+        let Ok(email) = Email::parse(&text) else { return Ok(()) };
+        prop_assert!(Email::from_stored(&text) == Some(email));
+    }
+
+    #[test]
     fn the_key_is_an_address_with_the_same_key(text in near_address()) {
         let Ok(email) = Email::parse(&text) else { return Ok(()) };
         let again = Email::parse(email.key().as_str()).unwrap();

@@ -158,13 +158,13 @@ impl<'r> Cells<'r> {
 
     /// An email address.
     pub fn email(&mut self, column: &'static str) -> StoreResult<Email> {
-        self.parsed(column, |text| Email::parse(text).ok())
+        self.parsed(column, Email::from_stored)
     }
 
     /// An email address or null.
     pub fn maybe_email(&mut self, column: &'static str) -> StoreResult<Option<Email>> {
         let text = self.maybe(column, Row::text)?;
-        text.map(|text| Email::parse(text).map_err(|_| self.corrupt(column))).transpose()
+        text.map(|text| Email::from_stored(text).ok_or_else(|| self.corrupt(column))).transpose()
     }
 
     /// A JSON value.
