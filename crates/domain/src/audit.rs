@@ -72,9 +72,14 @@ audit_kinds! {
     KeyRotated = "key_rotated",
     /// An admin credential was refused.
     AdminRefused = "admin_refused",
+    /// A limit refused a request about the account.
+    RequestLimited = "request_limited",
 }
 
 impl AuditKind {
+    /// Failures: where they are about no account, they are kept for a shorter time.
+    pub const FAILURES: [Self; 3] = [Self::SignInFailed, Self::AdminRefused, Self::RequestLimited];
+
     /// Reads the name that stores keep.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {

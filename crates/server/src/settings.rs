@@ -6,6 +6,7 @@
 
 mod address;
 mod admin;
+mod audit;
 mod auth;
 mod data;
 mod derived;
@@ -44,6 +45,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 pub use admin::AdminSettings;
+pub use audit::AuditSettings;
 pub use auth::{AuthSettings, CodeSettings, JwtAlgorithm, LinkSettings, ProofMethod, TokenSettings};
 pub use data::DataSettings;
 pub use keys::{EDITABLE, is_key_or_section};
@@ -95,6 +97,8 @@ pub struct Settings {
     pub search: SearchSettings,
     /// The admin interface.
     pub admin: AdminSettings,
+    /// The audit trail.
+    pub audit: AuditSettings,
     /// Logging.
     pub log: LogSettings,
     /// What was read and judged; the rest may be anything.
@@ -150,6 +154,7 @@ impl Settings {
         let profiles = ProfileSettings::read(&reader);
         let search = SearchSettings::read(&reader);
         let admin = AdminSettings::read(&mut reader, mode);
+        let audit = AuditSettings::read(&reader);
         let log = LogSettings::read(&mut reader);
 
         mail.check(&mut problems);
@@ -177,6 +182,7 @@ impl Settings {
             profiles,
             search,
             admin,
+            audit,
             log,
             scope,
             shown,

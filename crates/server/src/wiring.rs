@@ -343,6 +343,7 @@ fn lifetimes(settings: &Settings) -> Lifetimes {
         oauth_state: settings.oauth.state_ttl,
         oauth_code: settings.oauth.code_ttl,
         signing_key: auth.tokens.key_rotation_interval,
+        audit_event: settings.audit.retention,
     }
 }
 

@@ -161,12 +161,17 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
         }
         tokio::select! {
             () = sleep(UPKEEP) => {}
-            _ = stop.changed() => return,
+            _ = stop.changed() => {
+                // Those of the last minute; a failure is no reason to stay.
+                let _ = service.record_refusals().await;
+                return;
+            }
         }
     }
 }
 
 async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
+    service.record_refusals().await?;
     if service.rotate_signing_key_if_due().await? {
         tracing::info!("the signing key was rotated");
     }

@@ -34,7 +34,9 @@ impl Service {
                 self.store.begin_password_change(claims.sid, email.key(), &takes, guard.as_ref(), now);
             match begun.await? {
                 BeginPasswordChange::OtherEmail(other) => email = other,
-                BeginPasswordChange::Limited(limited) => return Err(limited.into()),
+                BeginPasswordChange::Limited(limited) => {
+                    return Err(self.limited(limited, email.key(), &client));
+                }
                 BeginPasswordChange::Candidate(candidate) if candidate.user.id == claims.sub => {
                     break (candidate, guard);
                 }
@@ -63,7 +65,7 @@ impl Service {
         };
         match self.store.change_password(change).await? {
             SignInOutcome::Opened(_) => Ok(()),
-            SignInOutcome::Limited(limited) => Err(limited.into()),
+            SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
             SignInOutcome::Gone => Err(Error::InvalidCredentials),
         }
     }

@@ -63,6 +63,8 @@ pub struct Lifetimes {
     pub oauth_code: Duration,
     /// A signing key signs; `None`: until it is rotated by command.
     pub signing_key: Option<Duration>,
+    /// An audit event.
+    pub audit_event: Duration,
 }
 
 impl Default for Lifetimes {
@@ -81,6 +83,7 @@ impl Default for Lifetimes {
             oauth_state: Duration::from_secs(10 * MINUTE),
             oauth_code: Duration::from_secs(MINUTE),
             signing_key: Some(Duration::from_secs(90 * DAY)),
+            audit_event: Duration::from_secs(400 * DAY),
         }
     }
 }

@@ -32,6 +32,7 @@ mod proof;
 mod readiness;
 mod redirect_target;
 pub mod refresh;
+mod refusals;
 pub mod reset_password;
 pub mod search;
 pub mod secrets;

@@ -49,7 +49,7 @@ impl Service {
         match self.store.exchange_reset_code(attempt, NewToken { hash: token.hash(), expires_at }).await? {
             ExchangeOutcome::Exchanged => Ok(ResetToken { token, expires_at }),
             ExchangeOutcome::Refused => Err(Error::InvalidCode),
-            ExchangeOutcome::Limited(limited) => Err(limited.into()),
+            ExchangeOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
         }
     }
 

@@ -27,6 +27,7 @@ use crate::limits::Limits;
 use crate::oauth::providers::{OAuthParts, Providers};
 use crate::passwords::{HashingError, Passwords};
 use crate::readiness::Readiness;
+use crate::refusals::Refusals;
 use crate::search::ProfileSearch;
 use crate::secrets::{CannotDerive, Keys, ServerSecret};
 use crate::settings::{BaseSettings, SettingsInForce};
@@ -94,6 +95,7 @@ pub struct Service {
     pub(crate) names: TokenNames,
     pub(crate) passwords: Passwords,
     pub(crate) limits: Limits,
+    pub(crate) refusals: Refusals,
     pub(crate) mailer: Mailer,
     pub(crate) mail_written: Notify,
     pub(crate) reloading: Mutex<()>,
@@ -142,6 +144,7 @@ impl Service {
             TokenNames { issuer: parts.config.origin().to_owned(), audience: parts.config.audience.clone() };
         Ok(Self {
             limits: Limits::new(parts.config.limits),
+            refusals: Refusals::default(),
             config: parts.config,
             base_settings: parts.base_settings,
             settings: ArcSwap::from_pointee(settings),

@@ -31,7 +31,7 @@ impl Service {
         let takes = self.limits.sign_in(&client);
 
         let candidate = match self.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await? {
-            BeginSignIn::Limited(limited) => return Err(limited.into()),
+            BeginSignIn::Limited(limited) => return Err(self.limited(limited, email.key(), &client)),
             BeginSignIn::Candidate(candidate) => candidate.map(|candidate| *candidate),
         };
         let user_id = candidate.as_ref().map(|candidate| candidate.user.id);
@@ -55,7 +55,7 @@ impl Service {
         };
         match self.store.sign_in(sign_in).await? {
             SignInOutcome::Opened(user) => self.signed_in(*user, draft, now),
-            SignInOutcome::Limited(limited) => Err(limited.into()),
+            SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
             SignInOutcome::Gone => Err(Error::InvalidCredentials),
         }
     }

@@ -77,7 +77,9 @@ impl Service {
         let now = self.clock.now();
         let takes = self.limits.sign_up(&sign_up.client);
         match self.store.begin_sign_up(sign_up.email.key(), &takes, now).await? {
-            BeginSignUp::Limited(limited) => return Err(limited.into()),
+            BeginSignUp::Limited(limited) => {
+                return Err(self.limited(limited, sign_up.email.key(), &sign_up.client));
+            }
             BeginSignUp::Taken | BeginSignUp::Pending(_) => return Err(Error::EmailExists),
             BeginSignUp::Free => {}
         }
@@ -103,7 +105,9 @@ impl Service {
 
         let takes = self.limits.sign_up_with_mail(sign_up.email.key(), &sign_up.client);
         let mut like = match self.store.begin_sign_up(sign_up.email.key(), &takes, now).await? {
-            BeginSignUp::Limited(limited) => return Err(limited.into()),
+            BeginSignUp::Limited(limited) => {
+                return Err(self.limited(limited, sign_up.email.key(), &sign_up.client));
+            }
             BeginSignUp::Pending(hash) => hash,
             BeginSignUp::Free | BeginSignUp::Taken => None,
         };

@@ -18,7 +18,8 @@ impl Service {
         for _ in 0..ROUNDS {
             // Each round looks anew: the clock can jump between two of them.
             let Some(now) = self.trusted_now() else { return Ok(deleted) };
-            let round = self.store.purge(now).await?;
+            let retention = self.config.lifetimes.audit_event;
+            let round = self.store.purge(now).await? + self.store.purge_events(retention, now).await?;
             deleted += round;
             if round == 0 {
                 break;

@@ -39,6 +39,12 @@ impl Service {
         let draft = self.draft_session(AuthMethod::Email, &client, now);
         let event = self.event(AuditKind::EmailVerified, Actor::User, Some(&client), now);
         let takes = self.limits.verification(&client);
+        let about = match &proof {
+            VerificationProof::Code(email, _) | VerificationProof::Link(_, Some(email)) => {
+                Some(email.key().clone())
+            }
+            VerificationProof::Link(_, None) => None,
+        };
 
         let outcome = match proof {
             VerificationProof::Code(email, code) => {
@@ -61,7 +67,10 @@ impl Service {
         match outcome {
             VerifyOutcome::Verified(user) => self.signed_in(*user, draft, now),
             VerifyOutcome::Refused => Err(Error::InvalidCode),
-            VerifyOutcome::Limited(limited) => Err(limited.into()),
+            VerifyOutcome::Limited(limited) => Err(match about {
+                Some(email) => self.limited(limited, &email, &client),
+                None => limited.into(),
+            }),
         }
     }
 
@@ -94,7 +103,7 @@ impl Service {
                 self.wake_outbox();
                 Ok(())
             }
-            RequestOutcome::Limited(limited) => Err(limited.into()),
+            RequestOutcome::Limited(limited) => Err(self.limited(limited, email.key(), client)),
         }
     }
 }

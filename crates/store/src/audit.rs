@@ -1,8 +1,11 @@
 //! The audit trail.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::EventId;
+use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
@@ -23,4 +26,8 @@ pub trait Audit {
 
     /// Events before an id (or from the newest), newest first.
     async fn list_events(&self, before: Option<EventId>, limit: u32) -> StoreResult<EventPage>;
+
+    /// Deletes events that were kept for so long, and failures about no account after
+    /// [`crate::FAILURES_OF_NOBODY_KEPT`]; up to [`crate::PURGED_AT_ONCE`] of each. Answers how many in all.
+    async fn purge_events(&self, retention: Duration, now: Timestamp) -> StoreResult<u64>;
 }

@@ -12,6 +12,9 @@ pub const FLOWS_KEPT: Duration = Duration::from_hours(24);
 /// Mails that are never sent stay this long.
 pub const DECOYS_KEPT: Duration = Duration::from_hours(1);
 
+/// Failures in the audit trail that are about no account stay this long at the most.
+pub const FAILURES_OF_NOBODY_KEPT: Duration = Duration::from_hours(30 * 24);
+
 /// Rows of one table that a single purge deletes at the most.
 pub const PURGED_AT_ONCE: u32 = 2_000;
 

@@ -104,6 +104,7 @@ impl TestApp {
         self.service().deliver_due_mails().await.expect("mails that can be claimed");
         self.service().sync_shared().await.expect("shared state that can be read");
         self.service().follow_search().await.expect("changes that can be read");
+        self.service().record_refusals().await.expect("events that can be written");
         self.service().purge().await.expect("rows that can be deleted");
     }
 

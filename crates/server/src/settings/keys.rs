@@ -190,6 +190,7 @@ pub(super) const KEYS: &[Key] = &[
     key("search.engine", Choice(&["memory", "database"])),
     key("admin.api_key", Secret),
     key("admin.api_key_next", Secret),
+    key("audit.retention", Duration),
     key("log.format", Choice(&["text", "json"])),
     key("log.level", Text),
 ];

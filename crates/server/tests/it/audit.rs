@@ -2,7 +2,7 @@
 //! in `audit_trail`.
 
 use latchkey_testkit::{
-    Answer, Client, PASSWORD, Session, TestApp, User, Value, both_stores, json, minutes, seconds,
+    Answer, Client, PASSWORD, Session, TestApp, User, Value, both_stores, days, json, minutes, seconds,
 };
 
 const AGENT: &str = "Probe/1.0 (tests)";
@@ -59,7 +59,75 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
     app.mail_to(email).await.code()
 }
 
+async fn limits_told(app: &TestApp) -> Vec<Value> {
+    app.run_jobs().await;
+    let mut events = events(app).await;
+    events.retain(|event| event["event"] == "request_limited");
+    events
+}
+
 both_stores! {
+    with(|b| b.limits())
+    async fn refusal_by_a_limit_is_told_once_an_hour_for_each_limit(app) {
+        let ada = early_user(&app, "ada").await;
+        let sign_in = || probe(app.anon()).sign_in(&ada.email, "a wrong password");
+        for _ in 0..10 {
+            sign_in().send().await.refused(401, "INVALID_CREDENTIALS");
+        }
+        for _ in 0..3 {
+            sign_in().send().await.refused(429, "TOO_MANY_REQUESTS");
+        }
+        assert!(events(&app).await.iter().all(|event| event["event"] != "request_limited"), "after the answer");
+
+        let told = limits_told(&app).await;
+
+        assert_eq!(told.len(), 1);
+        says(&told[0], "user", &ada.id, None);
+        assert_eq!(told[0]["details"], json!({"limit": "password sign-in, per account and address"}));
+        sign_in().send().await.refused(429, "TOO_MANY_REQUESTS");
+        assert_eq!(limits_told(&app).await.len(), 1);
+        for _ in 0..2 {
+            email_call(&app, "send-reset-password", json!({"email": ada.email})).await;
+        }
+        assert_eq!(limits_told(&app).await.len(), 2, "another limit");
+    }
+
+    with(|b| b.limits())
+    async fn refusal_is_told_again_in_the_next_hour(app) {
+        let ada = early_user(&app, "ada").await;
+        for hour in 1..3 {
+            for _ in 0..2 {
+                email_call(&app, "send-reset-password", json!({"email": ada.email})).await;
+            }
+            assert_eq!(limits_told(&app).await.len(), hour);
+            app.clock.advance(minutes(60));
+        }
+    }
+
+    with(|b| b.limits())
+    async fn refusal_about_no_account_is_not_told(app) {
+        for _ in 0..2 {
+            email_call(&app, "send-reset-password", json!({"email": "nobody@example.org"})).await;
+        }
+
+        assert!(limits_told(&app).await.is_empty());
+    }
+
+    async fn event_goes_after_its_retention(app) {
+        let ada = early_user(&app, "ada").await;
+        app.anon().sign_in("nobody@example.org", PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");
+        app.anon().sign_in(&ada.email, "a wrong password").send().await.refused(401, "INVALID_CREDENTIALS");
+
+        let mut counted = Vec::new();
+        for days_on in [29, 1, 369, 1] {
+            app.clock.advance(days(days_on));
+            app.run_jobs().await;
+            counted.push(events(&app).await.len());
+        }
+
+        assert_eq!(counted, [3, 2, 2, 0]);
+    }
+
     async fn sign_up_is_told_with_its_session(app) {
         app.clock.advance(minutes(5));
 

@@ -1,10 +1,13 @@
 //! The audit trail.
 
+use std::time::Duration;
+
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::EventId;
+use latchkey_domain::time::Timestamp;
 use latchkey_store::{EventPage, StoreResult};
 
-use crate::form::{Executor, Repeat, Script};
+use crate::form::{Executor, Repeat, Results, Script};
 use crate::tables::audit_events;
 
 /// Writes an event that no other operation writes.
@@ -33,4 +36,12 @@ pub(crate) async fn list<E: Executor>(
             Ok(EventPage { events, next })
         })
         .await
+}
+
+/// Deletes events that are past their time.
+pub(crate) async fn purge<E: Executor>(engine: &E, retention: Duration, now: Timestamp) -> StoreResult<u64> {
+    let mut script = Script::default();
+    let [all, failures] = audit_events::purge(&mut script, retention, now);
+    let finish = move |results: &Results<'_>| Ok(results.affected(all)? + results.affected(failures)?);
+    engine.write(script, Repeat::Harmless, finish).await
 }

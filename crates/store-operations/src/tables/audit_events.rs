@@ -1,8 +1,11 @@
 //! The table `audit_events`.
 
+use std::time::Duration;
+
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::ids::{EventId, SessionId, UserId};
-use latchkey_store::StoreResult;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{FAILURES_OF_NOBODY_KEPT, PURGED_AT_ONCE, StoreResult};
 
 use crate::form::{Cells, Script, Slot, Value, object_text, statements, values};
 
@@ -24,6 +27,19 @@ macro_rules! record_event_where {
 }
 pub(crate) use record_event_where;
 
+/// Deletes events up to a time, those first that have waited longest.
+macro_rules! purge_where {
+    ($condition:literal) => {
+        concat!(
+            "WITH gone AS MATERIALIZED (
+                SELECT id FROM audit_events WHERE happened_at <= $1",
+            $condition,
+            " ORDER BY happened_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+            DELETE FROM audit_events WHERE id IN (SELECT id FROM gone)"
+        )
+    };
+}
+
 statements! {
     RECORD_EVENT = concat!(
         "INSERT INTO audit_events (",
@@ -38,6 +54,8 @@ statements! {
         event_columns!(),
         " FROM audit_events WHERE id < $2 ORDER BY id DESC LIMIT $1"
     );
+    PURGE = purge_where!("");
+    PURGE_FAILURES_OF_NOBODY = purge_where!(" AND user_id IS NULL AND kind IN ($3, $4, $5)");
 }
 
 /// The nine columns of an event, as the first parameters of a statement.
@@ -98,6 +116,17 @@ pub(crate) fn list(script: &mut Script, before: Option<EventId>, limit: i64) -> 
         Some(before) => script.read(&LIST_EVENTS_BEFORE, values![limit, before]),
         None => script.read(&LIST_EVENTS, values![limit]),
     }
+}
+
+/// Deletes events that are past their time. The rows affected are those that went.
+pub(crate) fn purge(writes: &mut Script, retention: Duration, now: Timestamp) -> [Slot; 2] {
+    let failures = AuditKind::FAILURES.map(AuditKind::as_str);
+    let mut of_nobody = values![now.minus(FAILURES_OF_NOBODY_KEPT), PURGED_AT_ONCE];
+    of_nobody.extend(failures.map(Value::from));
+    [
+        writes.change(&PURGE, values![now.minus(retention), PURGED_AT_ONCE]),
+        writes.change(&PURGE_FAILURES_OF_NOBODY, of_nobody),
+    ]
 }
 
 /// Reads a row of an event.

@@ -5,7 +5,7 @@ use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::ids::EventId;
 use serde_json::json;
 
-use super::fixtures::{World, at, object};
+use super::fixtures::{DAY, World, at, days, object};
 
 async fn record(world: &World, count: i64) -> Vec<EventId> {
     let mut ids = Vec::new();
@@ -94,4 +94,32 @@ pub(super) async fn events_outlive_their_user(world: World) {
 
     assert_eq!(world.event_of(signed_up).await.unwrap().user_id, Some(user.id));
     assert_eq!(world.event_of(deleted.id).await.unwrap().user_id, Some(user.id));
+}
+
+pub(super) async fn an_event_goes_after_its_time(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let about = |event| AuditEvent { user_id: Some(user.id), ..event };
+    let old = about(world.event(AuditKind::SignInFailed, at(DAY)));
+    let kept = about(world.event(AuditKind::SignInFailed, at(DAY + 1)));
+    world.record_event(old.clone()).await.unwrap();
+    world.record_event(kept.clone()).await.unwrap();
+
+    let purged = world.purge_events(days(400), at(401 * DAY)).await.unwrap();
+
+    assert_eq!(purged, 2, "the sign-up and the old one");
+    assert_eq!(world.events().await, [kept]);
+    assert_eq!(world.purge_events(days(400), at(401 * DAY)).await.unwrap(), 0);
+}
+
+pub(super) async fn a_failure_about_nobody_goes_after_thirty_days(world: World) {
+    let settings = world.event(AuditKind::SettingsChanged, at(0));
+    world.record_event(settings.clone()).await.unwrap();
+    for kind in AuditKind::FAILURES {
+        world.record_event(world.event(kind, at(0))).await.unwrap();
+    }
+
+    assert_eq!(world.purge_events(days(400), at(30 * DAY - 1)).await.unwrap(), 0);
+    assert_eq!(world.purge_events(days(400), at(30 * DAY)).await.unwrap(), 3);
+
+    assert_eq!(world.events().await, [settings]);
 }

@@ -299,6 +299,8 @@ table! { $
         a_last_full_page_is_the_last,
         an_event_that_comes_in_moves_no_page,
         events_outlive_their_user,
+        an_event_goes_after_its_time,
+        a_failure_about_nobody_goes_after_thirty_days,
     }
     users {
         users_are_listed_newest_first,

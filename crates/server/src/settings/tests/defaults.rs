@@ -64,7 +64,7 @@ fn no_setting_at_all_starts_development() {
 
 #[test]
 fn numbers_of_the_policy_are_the_defaults() {
-    let Settings { auth, passwords, server, .. } = load(Sources::none());
+    let Settings { audit, auth, passwords, server, .. } = load(Sources::none());
     let minutes = Duration::from_mins;
     assert_eq!(auth.tokens.access_ttl, minutes(15));
     assert_eq!(auth.tokens.refresh_idle_ttl, minutes(30 * 24 * 60));
@@ -79,6 +79,7 @@ fn numbers_of_the_policy_are_the_defaults() {
     assert_eq!(auth.links.reset_token_ttl, minutes(15));
     assert_eq!(auth.verify_email_method, ProofMethod::Code);
     assert_eq!(auth.redirect_param_prefix, "service");
+    assert_eq!(audit.retention, minutes(400 * 24 * 60));
     assert_eq!(passwords.policy, PasswordPolicy::default());
     assert_eq!((passwords.memory_kib, passwords.iterations), (19_456, 2));
     assert_eq!((server.max_body_bytes, server.max_profile_body_bytes), (65_536, 262_144));

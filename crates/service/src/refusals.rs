@@ -1,0 +1,63 @@
+//! Refusals by limits, for the audit trail: kept here until the upkeep writes them, one an hour for each account and
+//! limit. Whether an address has an account is looked up then, so no answer's time tells it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
+use latchkey_domain::time::Timestamp;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::service::Service;
+
+/// Refusals that wait at the most; what comes beyond is not written.
+const WAITING: usize = 1_000;
+/// How often one account and one limit are written.
+const ONE_AN_HOUR: Rate = Rate { burst: 1, window: Duration::from_hours(1) };
+
+/// Refusals that wait to be written: the first of each address and limit.
+#[derive(Default)]
+pub(crate) struct Refusals(Mutex<HashMap<(EmailKey, &'static str), Refusal>>);
+
+struct Refusal {
+    client: Client,
+    at: Timestamp,
+}
+
+impl Service {
+    /// The refusal of a request about the account of an address, if there is one.
+    pub(crate) fn limited(&self, limited: Limited, email: &EmailKey, client: &Client) -> Error {
+        let mut waiting = self.refusals.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() < WAITING {
+            let refusal = || Refusal { client: client.clone(), at: self.clock.now() };
+            waiting.entry((email.clone(), limited.limit)).or_insert_with(refusal);
+        }
+        limited.into()
+    }
+
+    /// Writes the refusals that wait, of addresses that have an account. Those that a failure leaves are lost.
+    pub async fn record_refusals(&self) -> Result<()> {
+        let waiting = std::mem::take(&mut *self.refusals.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for ((email, limit), refusal) in waiting {
+            self.record_refusal(&email, limit, &refusal).await?;
+        }
+        Ok(())
+    }
+
+    async fn record_refusal(&self, email: &EmailKey, limit: &'static str, refusal: &Refusal) -> Result<()> {
+        let Some(user) = self.store.find_user_by_email(email).await? else { return Ok(()) };
+        let key = LimitKey::new("audit of a limit", &[limit, &user.id.to_string()]);
+        if self.store.take(&[Take { key, rate: ONE_AN_HOUR, limit }], refusal.at).await?.is_err() {
+            return Ok(());
+        }
+        let event = self.event(AuditKind::RequestLimited, Actor::User, Some(&refusal.client), refusal.at);
+        let mut event = AuditEvent { user_id: Some(user.id), ..event };
+        event.details.insert("limit".to_owned(), Value::from(limit));
+        Ok(self.store.record_event(event).await?)
+    }
+}
