@@ -1,5 +1,5 @@
-//! External identities: who a provider says somebody is, and what that opens here. An identity is (provider, subject)
-//! and nothing else; an email never moves one. How a provider is asked lives in the crate `oauth`.
+//! External identities: who a provider says somebody is, and what that opens here. An identity is (provider, issuer,
+//! subject) and nothing else; an email never moves one. How a provider is asked lives in the crate `oauth`.
 
 use crate::email::Email;
 use crate::profile::{AvatarUrl, LONGEST_NAME, Name};
@@ -9,6 +9,10 @@ use crate::user::{EMAIL_PROVIDER, User};
 const LONGEST_KEY: usize = 64;
 /// Longest subject, in characters; OpenID Connect Core section 2 has the same bound.
 const LONGEST_SUBJECT: usize = 255;
+/// Longest issuer, in bytes: with key and subject it fits into an index of every engine.
+const LONGEST_ISSUER: usize = 1024;
+/// What stores keep in the place of an issuer that nobody noted.
+const UNKNOWN_ISSUER: &str = "?";
 /// Keys that are words of the interface: `providers` of a user, and segments of the paths beside a key.
 const RESERVED_KEYS: [&str; 3] = [EMAIL_PROVIDER, "configs", "custom"];
 
@@ -93,11 +97,52 @@ impl Subject {
     }
 }
 
+/// The issuer of an identity: whose subjects these are. Empty for a provider that has none; compared byte by byte.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Issuer(String);
+
+impl Issuer {
+    /// Takes up to 1,024 visible characters of ASCII. No provider proves the unknown one.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_issuer = text.len() <= LONGEST_ISSUER
+            && text.bytes().all(|c| c.is_ascii_graphic())
+            && text != UNKNOWN_ISSUER;
+        is_issuer.then(|| Self(text.to_owned()))
+    }
+
+    /// The issuer of an identity that was linked before issuers were stored.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self(UNKNOWN_ISSUER.to_owned())
+    }
+
+    /// Reads what stores keep.
+    #[must_use]
+    pub const fn from_stored(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Whether nobody noted it.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.0 == UNKNOWN_ISSUER
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// What a provider says of somebody, after all of its checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProvenIdentity {
     /// Which provider.
     pub provider: ProviderKey,
+    /// Its issuer.
+    pub issuer: Issuer,
     /// Who, there.
     pub subject: Subject,
     /// The address, where the provider gives one that is one.
@@ -113,6 +158,8 @@ pub struct ProvenIdentity {
 /// What a provider says of somebody, as it was written there.
 #[derive(Clone, Copy, Default)]
 pub struct ForeignFacts<'a> {
+    /// The issuer; empty where the provider has none.
+    pub issuer: &'a str,
     /// The subject.
     pub subject: &'a str,
     /// The address.
@@ -127,12 +174,13 @@ pub struct ForeignFacts<'a> {
 
 impl ProvenIdentity {
     /// Takes what can be used: a bad picture is dropped, a long name is cut, an address that is none is none. `None`
-    /// without a subject.
+    /// without a subject, or with an issuer that is none.
     #[must_use]
     pub fn of(provider: ProviderKey, facts: ForeignFacts<'_>) -> Option<Self> {
         let email = facts.email.and_then(|text| Email::parse(text.trim()).ok());
         Some(Self {
             provider,
+            issuer: Issuer::parse(facts.issuer)?,
             subject: Subject::parse(facts.subject)?,
             email_verified: facts.email_verified && email.is_some(),
             email,
@@ -154,6 +202,31 @@ pub struct IdentityRules {
     pub is_sign_up_open: bool,
     /// Nobody signs in whose address is not proven.
     pub must_be_verified: bool,
+    /// A proven address links to its account, or takes it over.
+    pub links_by_email: bool,
+    /// Identities of the provider that were linked before issuers were stored.
+    pub earlier: EarlierIdentities,
+}
+
+/// What identities open whose issuer is unknown, because they were linked before issuers were stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EarlierIdentities {
+    /// Nothing: the provider's issuer stands in its settings, and they got it from there.
+    Apart,
+    /// Their account, and they take the issuer of the sign-in: the provider has one for each tenant, within which the
+    /// subject is unique.
+    OfAnyIssuer,
+}
+
+impl EarlierIdentities {
+    /// The issuer under which an identity may be stored beside its own.
+    #[must_use]
+    pub fn issuer_beside(self, own: &Issuer) -> Issuer {
+        match self {
+            Self::Apart => own.clone(),
+            Self::OfAnyIssuer => Issuer::unknown(),
+        }
+    }
 }
 
 impl IdentityRules {
@@ -230,16 +303,21 @@ pub fn judge_sign_in(
         return Refused(EmailUnproven);
     }
     if let Some(candidate) = of_email {
-        return judge_first_sign_in(identity, candidate);
+        return judge_first_sign_in(identity, candidate, rules);
     }
     if rules.is_sign_up_open { Create } else { Refused(SignUpClosed) }
 }
 
 /// Judges a new identity whose address has an account.
-fn judge_first_sign_in(identity: &ProvenIdentity, candidate: Candidate<'_>) -> IdentityVerdict {
+fn judge_first_sign_in(
+    identity: &ProvenIdentity,
+    candidate: Candidate<'_>,
+    rules: IdentityRules,
+) -> IdentityVerdict {
     let Candidate { user, was_ever_verified } = candidate;
-    // Whoever cannot prove the address hears nothing of the account but that there is one.
-    if !identity.email_verified {
+    // Whoever cannot prove the address, or comes where that counts for nothing, hears nothing of the account but that
+    // there is one.
+    if !identity.email_verified || !rules.links_by_email {
         return IdentityVerdict::Refused(IdentityRefusal::SignInToLink);
     }
     match user {

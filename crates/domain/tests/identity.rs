@@ -4,8 +4,8 @@
 
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{
-    Candidate, ForeignFacts, IdentityRules, IdentityVerdict, ProvenIdentity, ProviderKey, Subject,
-    judge_sign_in,
+    Candidate, EarlierIdentities, ForeignFacts, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity,
+    ProviderKey, Subject, judge_sign_in,
 };
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{AvatarUrl, Name};
@@ -40,6 +40,7 @@ proptest! {
 
     #[test]
     fn foreign_facts_always_fit(
+        issuer in any::<String>(),
         subject in any::<String>(),
         email in proptest::option::of(any::<String>()),
         email_verified in any::<bool>(),
@@ -47,6 +48,7 @@ proptest! {
         avatar_url in proptest::option::of(any::<String>()),
     ) {
         let facts = ForeignFacts {
+            issuer: &issuer,
             subject: &subject,
             email: email.as_deref(),
             email_verified,
@@ -54,7 +56,7 @@ proptest! {
             avatar_url: avatar_url.as_deref(),
         };
         let identity = ProvenIdentity::of(google(), facts);
-        prop_assert_eq!(identity.is_some(), Subject::parse(&subject).is_some());
+        prop_assert_eq!(identity.is_some(), Issuer::parse(&issuer).is_some() && Subject::parse(&subject).is_some());
         if let Some(identity) = identity {
             prop_assert!(Name::parse(identity.name.as_str()).is_ok());
             prop_assert!(identity.avatar_url.is_none_or(|url| AvatarUrl::parse(url.as_str()).is_ok()));
@@ -71,8 +73,8 @@ proptest! {
     }
 
     #[test]
-    fn no_combination_of_facts_opens_more_than_the_rules_say(bits in any::<[bool; 9]>()) {
-        let [has_email, is_proven, has_owner, has_account, is_verified, was_verified, is_banned, is_open, must] = bits;
+    fn no_combination_of_facts_opens_more_than_the_rules_say(bits in any::<[bool; 10]>()) {
+        let [has_email, is_proven, has_owner, has_account, is_verified, was_verified, is_banned, is_open, must, links] = bits;
         let facts = ForeignFacts {
             subject: "1",
             email: has_email.then_some("ada@example.org"),
@@ -82,7 +84,12 @@ proptest! {
         let identity = ProvenIdentity::of(google(), facts).unwrap();
         let there = user(is_verified, is_banned);
         let candidate = Candidate { user: &there, was_ever_verified: was_verified || is_verified };
-        let rules = IdentityRules { is_sign_up_open: is_open, must_be_verified: must };
+        let rules = IdentityRules {
+            is_sign_up_open: is_open,
+            must_be_verified: must,
+            links_by_email: links,
+            earlier: EarlierIdentities::Apart,
+        };
 
         let verdict = judge_sign_in(
             &identity,
@@ -94,9 +101,10 @@ proptest! {
         let is_about_the_account = has_owner || (has_account && has_email);
         match verdict {
             IdentityVerdict::SignIn => prop_assert!(has_owner && !is_banned && (is_verified || !must)),
-            IdentityVerdict::Link => prop_assert!(!has_owner && is_proven && is_verified && !is_banned),
+            IdentityVerdict::Link => prop_assert!(!has_owner && links && is_proven && is_verified && !is_banned),
             IdentityVerdict::TakeOver => {
-                prop_assert!(!has_owner && is_proven && !is_verified && !was_verified && !is_banned);
+                prop_assert!(!has_owner && links && is_proven);
+                prop_assert!(!is_verified && !was_verified && !is_banned);
             }
             IdentityVerdict::Create => {
                 prop_assert!(!is_about_the_account && has_email && is_open && (is_proven || !must));

@@ -6,9 +6,15 @@ use crate::ids::UserId;
 use crate::time::Timestamp;
 use crate::user::AppMetadata;
 
-const OPEN: IdentityRules = IdentityRules { is_sign_up_open: true, must_be_verified: false };
-const STRICT: IdentityRules = IdentityRules { is_sign_up_open: true, must_be_verified: true };
-const CLOSED: IdentityRules = IdentityRules { is_sign_up_open: false, must_be_verified: false };
+const OPEN: IdentityRules = IdentityRules {
+    is_sign_up_open: true,
+    must_be_verified: false,
+    links_by_email: true,
+    earlier: EarlierIdentities::Apart,
+};
+const STRICT: IdentityRules = IdentityRules { must_be_verified: true, ..OPEN };
+const CLOSED: IdentityRules = IdentityRules { is_sign_up_open: false, ..OPEN };
+const APART: IdentityRules = IdentityRules { links_by_email: false, ..OPEN };
 
 fn user(is_verified: bool, is_banned: bool) -> User {
     let now = Timestamp::from_millis(1);
@@ -81,6 +87,37 @@ fn a_ban_is_told_to_the_proven_owner_alone() {
 }
 
 #[test]
+fn address_opens_nothing_at_a_provider_that_does_not_link_by_it() {
+    let taken = [(user(true, false), true), (user(false, false), false), (user(true, true), true)];
+    for (user, was_ever_verified) in taken {
+        for is_verified in [true, false] {
+            let identity = identity(Some("ada@example.org"), is_verified);
+            let candidate = Candidate { user: &user, was_ever_verified };
+            let verdict = judge_sign_in(&identity, None, Some(candidate), APART);
+            assert_eq!(verdict, refused(IdentityRefusal::SignInToLink));
+        }
+    }
+}
+
+#[test]
+fn free_address_and_linked_identity_do_not_ask_for_linking_by_address() {
+    let identity = identity(Some("ada@example.org"), true);
+    assert_eq!(judge_sign_in(&identity, None, None, APART), IdentityVerdict::Create);
+    assert_eq!(judge_sign_in(&identity, Some(&user(true, false)), None, APART), IdentityVerdict::SignIn);
+}
+
+#[test]
+fn issuer_is_a_visible_text_or_empty_and_never_the_unknown_one() {
+    for good in ["", "https://accounts.google.com", &"a".repeat(1024)] {
+        assert_eq!(Issuer::parse(good).unwrap().as_str(), good);
+    }
+    for bad in ["?", "a b", "a\0", "ä", &"a".repeat(1025)] {
+        assert!(Issuer::parse(bad).is_none(), "{bad:?}");
+    }
+    assert!(Issuer::unknown().is_unknown() && !Issuer::parse("").unwrap().is_unknown());
+}
+
+#[test]
 fn an_account_is_made_where_sign_up_and_address_allow_it() {
     let judge = |identity: &ProvenIdentity, rules| judge_sign_in(identity, None, None, rules);
     let (proven, unproven) = (identity(Some("a@b.org"), true), identity(Some("a@b.org"), false));
@@ -108,6 +145,7 @@ fn unproven_address_is_refused_alike_whether_it_is_taken_or_free() {
 fn foreign_facts_are_cut_to_what_fits() {
     let long = format!("  A\u{0}\n{}", "b".repeat(200));
     let facts = ForeignFacts {
+        issuer: "",
         subject: "1",
         email: Some("no address"),
         email_verified: true,
