@@ -150,7 +150,7 @@ impl ProviderClient {
         let expected = Expected { issuer: provider.issuer_of_tokens(&[&metadata.issuer]), ..expected };
         let proved = talk.prove(&metadata, &jws, &expected, Asker::Stranger).await?;
         // A token that says too little is what the app asked the provider for: nothing that passes.
-        let identity = provider.entry.facts.read(&provider.key, &[&proved.claims]);
+        let identity = provider.read(&[&proved.claims]);
         let identity = identity.map_err(|_| IdTokenFault::Subject)?;
         Ok(VerifiedIdToken { identity, expires_at: proved.expires_at, replay_key: jws.replay_key() })
     }

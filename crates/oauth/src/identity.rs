@@ -11,6 +11,9 @@ use latchkey_domain::tokens::TokenHash;
 pub struct ProviderIdentity {
     /// Key of the provider, as the caller named it.
     pub provider: String,
+    /// Whose names the subjects are: the issuer that discovery names, without a slash at its end; empty where the provider
+    /// has none.
+    pub issuer: String,
     /// The provider's lasting name for the person: 1 to 255 characters, none of them a control character.
     pub subject: String,
     /// The email address; `None` where the provider has none or it is no address.

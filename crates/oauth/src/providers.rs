@@ -25,7 +25,20 @@ pub struct Entry {
     pub(crate) facts: Facts,
 }
 
+/// The issuer of identities whose provider has none.
+const NO_ISSUER: &str = "";
+
 impl Entry {
+    /// The issuer that identities of this provider have; empty where it has none, `None` where each tenant has its own.
+    #[must_use]
+    pub fn issuer(&self) -> Option<&'static str> {
+        match self.protocol {
+            Protocol::OpenId { issuer, .. } if issuer.contains("{tenant}") => None,
+            Protocol::OpenId { issuer, .. } => Some(issuer),
+            Protocol::OAuth { .. } => Some(NO_ISSUER),
+        }
+    }
+
     /// True where `id_token`s of native apps can be taken.
     #[must_use]
     pub const fn has_id_tokens(&self) -> bool {

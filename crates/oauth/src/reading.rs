@@ -3,9 +3,10 @@
 use latchkey_domain::email::Email;
 use serde_json::Value;
 
-use crate::error::{ProviderError, Stage};
+use crate::error::{IdTokenFault, ProviderError, Stage};
 use crate::id_token::LONGEST_SUBJECT;
 use crate::identity::ProviderIdentity;
+use crate::provider::Provider;
 use crate::providers::{Avatar, EmailList, Facts, Verified};
 
 /// Longest name and longest address of a picture that are taken along; the domain's types judge them later.
@@ -21,12 +22,23 @@ pub(crate) struct Mailbox {
     pub(crate) is_verified: bool,
 }
 
+impl Provider {
+    /// Reads who signed in, as [`Facts::read`] does. Where tenants have issuers of their own, the first document is an
+    /// `id_token` whose issuer is known to be right.
+    pub(crate) fn read(&self, documents: &[&Value]) -> Result<ProviderIdentity, ProviderError> {
+        let told = documents.first().and_then(|document| document["iss"].as_str());
+        let issuer = self.issuer().or_else(|| told.map(str::to_owned)).ok_or(IdTokenFault::Issuer)?;
+        self.entry.facts.read(&self.key, &issuer, documents)
+    }
+}
+
 impl Facts {
     /// Reads the facts from documents, the most trusted first: the subject from the first of them, an address with its
     /// flag from one and the same.
     pub(crate) fn read(
         &self,
         provider: &str,
+        issuer: &str,
         documents: &[&Value],
     ) -> Result<ProviderIdentity, ProviderError> {
         let subject = documents.first().and_then(|document| self.subject(document));
@@ -37,6 +49,7 @@ impl Facts {
         let mailbox = self.mailbox(documents);
         Ok(ProviderIdentity {
             provider: provider.to_owned(),
+            issuer: issuer.to_owned(),
             subject,
             email_verified: mailbox.as_ref().is_some_and(|mailbox| mailbox.is_verified),
             email: mailbox.map(|mailbox| mailbox.email),

@@ -62,7 +62,7 @@ impl Talk<'_> {
             _ => None,
         };
         let documents: Vec<&Value> = [Some(&proved.claims), more.as_ref()].into_iter().flatten().collect();
-        let mut identity = facts.read(&self.provider.key, &documents)?;
+        let mut identity = self.provider.read(&documents)?;
         if facts.source == Source::IdTokenAndCallback {
             identity.name = grant.user.and_then(name_in_callback);
         }
@@ -84,7 +84,7 @@ impl Talk<'_> {
             }
             _ => answer.body.clone(),
         };
-        let mut identity = facts.read(&self.provider.key, &[&profile])?;
+        let mut identity = self.provider.read(&[&profile])?;
         if let Verified::Listed(list) = &facts.verified {
             let url = self.provider.endpoint(list.url)?;
             let headers = match facts.source {

@@ -3,7 +3,7 @@
 use jsonwebtoken::{Algorithm, EncodingKey, crypto};
 
 use super::{ClientSecret, ClientSettings, InvalidProvider};
-use crate::providers::{ClientAuth, Entry, Protocol};
+use crate::providers::{ClientAuth, Entry};
 
 const LONGEST_CLIENT_ID: usize = 512;
 const LONGEST_SECRET: usize = 2048;
@@ -58,9 +58,8 @@ fn is_visible(text: &str, longest: usize) -> bool {
 }
 
 fn is_tenant_of(entry: &Entry, tenant: &str) -> bool {
-    let has_tenants =
-        matches!(entry.protocol, Protocol::OpenId { issuer, .. } if issuer.contains("{tenant}"));
-    has_tenants && (matches!(tenant, "common" | "organizations" | "consumers") || is_guid(tenant))
+    entry.issuer().is_none()
+        && (matches!(tenant, "common" | "organizations" | "consumers") || is_guid(tenant))
 }
 
 /// Five groups of hex digits in lower case, as directories are named.

@@ -113,6 +113,16 @@ impl Provider {
         vec![self.moved(&self.issuer_for(tenant))]
     }
 
+    /// The issuer that identities of this provider have: the one that discovery names, without a slash at its end, which a
+    /// document may name or not; empty where the provider has none, `None` where only a token names it.
+    #[must_use]
+    pub fn issuer(&self) -> Option<String> {
+        match &self.place {
+            Place::Discovered { issuer, .. } => Some(issuer.clone()),
+            Place::AsInEntry | Place::Under(_) => self.entry.issuer().map(|issuer| self.moved(issuer)),
+        }
+    }
+
     /// Who must have issued an `id_token` where the discovery document names, or may name, these issuers.
     pub(crate) fn issuer_of_tokens<'a>(&self, documented: &[&'a str]) -> Issuer<'a> {
         let pattern = documented.iter().find(|issuer| self.has_tenants() && issuer.contains("{tenantid}"));
@@ -129,7 +139,7 @@ impl Provider {
     }
 
     fn has_tenants(&self) -> bool {
-        matches!(self.entry.protocol, Protocol::OpenId { issuer, .. } if issuer.contains("{tenant}"))
+        self.entry.issuer().is_none()
     }
 
     fn tenant(&self) -> &str {

@@ -10,7 +10,7 @@ fn facts(key: &str) -> &'static Facts {
 }
 
 fn read(key: &str, documents: &[&Value]) -> ProviderIdentity {
-    facts(key).read(key, documents).unwrap()
+    facts(key).read(key, "", documents).unwrap()
 }
 
 #[test]
@@ -63,13 +63,13 @@ fn people_of_different_tenants_and_teams_are_different() {
     assert_ne!(subject("a"), subject("b"));
     let claims = json!({"sub": "U1", "https://slack.com/team_id": "T1"});
     assert_eq!(read("slack", &[&claims]).subject, "T1:U1");
-    assert!(facts("slack").read("slack", &[&json!({"sub": "U1"})]).is_err());
+    assert!(facts("slack").read("slack", "", &[&json!({"sub": "U1"})]).is_err());
 }
 
 #[test]
 fn the_subject_comes_from_the_first_document_alone() {
     let (token, userinfo) = (json!({"email": "ada@example.org"}), json!({"sub": "1"}));
-    assert!(facts("google").read("google", &[&token, &userinfo]).is_err());
+    assert!(facts("google").read("google", "", &[&token, &userinfo]).is_err());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_subject_may_be_a_whole_number_and_nothing_stranger() {
     for id in
         [json!(1.5), json!(-1), json!(""), json!(null), json!([1]), json!("a\nb"), json!("x".repeat(256))]
     {
-        assert!(facts("github").read("github", &[&json!({ "id": id })]).is_err());
+        assert!(facts("github").read("github", "", &[&json!({ "id": id })]).is_err());
     }
 }
 
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn no_claims_break_the_reader(sub in ".{0,300}", email in ".{0,40}", name in ".{0,500}") {
         let claims = json!({"sub": sub, "email": email, "email_verified": true, "name": name, "picture": name});
-        if let Ok(identity) = facts("google").read("google", &[&claims]) {
+        if let Ok(identity) = facts("google").read("google", "", &[&claims]) {
             prop_assert_eq!(identity.subject, sub);
             prop_assert!(identity.email.is_none() || identity.email_verified);
         }

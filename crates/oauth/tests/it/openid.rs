@@ -25,6 +25,7 @@ async fn a_sign_in_proves_who_it_was() {
 
     assert!(url.as_str().starts_with(&idp.stand_in.at("https://idp.example/authorize?response_type=code&")));
     assert_eq!(identity.provider, "acme");
+    assert_eq!(identity.issuer, idp.stand_in.at("https://idp.example"));
     assert_eq!(identity.subject, "subject-1");
     assert_eq!(identity.email.as_ref().unwrap().as_typed(), "ada@example.org");
     assert!(identity.email_verified);

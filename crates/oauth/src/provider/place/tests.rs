@@ -41,3 +41,23 @@ fn personal_accounts_are_not_of_an_organisation() {
     assert!(!is_organization(CONSUMERS));
     assert!(!is_organization("common"));
 }
+
+#[test]
+fn identities_have_the_issuer_that_discovery_names_without_a_slash_at_its_end() {
+    for given in [
+        "https://idp.example/realms/a",
+        "https://idp.example/realms/a/",
+        "https://idp.example/realms/a/.well-known/openid-configuration",
+    ] {
+        assert_eq!(custom(given).issuer().as_deref(), Some("https://idp.example/realms/a"));
+    }
+    assert_eq!(provider("google").issuer().as_deref(), Some("https://accounts.google.com"));
+    assert_eq!(provider("github").issuer().as_deref(), Some(""));
+}
+
+#[test]
+fn issuer_of_a_tenant_is_told_by_tokens_alone() {
+    for tenant in [None, Some("organizations"), Some("72f988bf-86f1-41af-91ab-2d7cd011db47")] {
+        assert_eq!(microsoft(tenant).issuer(), None);
+    }
+}
