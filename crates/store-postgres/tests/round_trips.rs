@@ -6,7 +6,7 @@ mod identity_world;
 use std::time::Duration;
 
 use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
-use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_domain::identity::{EarlierIdentities, Issuer, ProviderKey, ProviderKind};
 use latchkey_domain::ids::{KeyId, LeaseId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
 use latchkey_domain::mail_schedule::MailSchedule;
@@ -296,10 +296,12 @@ async fn identities(measured: &mut Measured) {
         user_id,
         session_id,
         identity: identity("66", 9),
+        earlier: EarlierIdentities::Apart,
         event: event(next()),
         now
     }));
     op!(m.list_identities(user_id));
+    op!(m.settle_issuers(&[(ProviderKey::parse("google").unwrap(), Issuer::parse("").unwrap())]));
     let provider = ProviderKey::parse("google").unwrap();
     let flow = flow(token(next()), linker);
     op!(m.begin_flow(flow.clone()));

@@ -27,6 +27,7 @@ mod guards;
 pub mod hidden;
 mod identities;
 mod identity_links;
+mod issuers;
 mod limits;
 mod links;
 pub mod numbered;

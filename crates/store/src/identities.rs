@@ -4,7 +4,9 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::Email;
-use latchkey_domain::identity::{IdentityRefusal, IdentityRules, ProvenIdentity, ProviderKey, Subject};
+use latchkey_domain::identity::{
+    EarlierIdentities, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity, ProviderKey, Subject,
+};
 use latchkey_domain::ids::{ProfileId, SessionId, UserId};
 use latchkey_domain::profile::NewProfile;
 use latchkey_domain::session::NewSession;
@@ -102,6 +104,8 @@ pub struct LinkIdentity {
     pub session_id: SessionId,
     /// The identity.
     pub identity: ProvenIdentity,
+    /// Identities of its provider whose issuer is unknown.
+    pub earlier: EarlierIdentities,
     /// What the audit says; the store fills in user and session.
     pub event: AuditEvent,
     /// When.
@@ -152,6 +156,8 @@ pub enum UnlinkOutcome {
 pub struct LinkedIdentity {
     /// Its provider; as stored, even where no such key could be made today.
     pub provider: String,
+    /// Its issuer; unknown where it was linked before issuers were stored.
+    pub issuer: Issuer,
     /// Its subject.
     pub subject: String,
     /// The address that the provider gave when it was linked.
@@ -160,7 +166,7 @@ pub struct LinkedIdentity {
     pub created_at: Timestamp,
 }
 
-/// Identities. (provider, subject) is unique: of many who link or sign in with one at the same time, all end at one
+/// Identities. (provider, issuer, subject) is unique: of many who link or sign in with one at the same time, all end at one
 /// account.
 #[async_trait]
 pub trait Identities {
@@ -173,15 +179,21 @@ pub trait Identities {
     /// - *`TakeOver`* proves the address by [`latchkey_domain::mailbox_proof::Proof::Provider`], ends every code and
     ///   token of the account, and fills name and picture of its profile, if it has one, from the identity.
     ///
-    /// An account that gets a session is pending no more.
+    /// An account that gets a session is pending no more. An identity whose issuer is unknown is found where
+    /// [`IdentityRules::earlier`] says so, and takes the issuer of the sign-in.
     async fn sign_in_with_identity(&self, sign_in: SignInWithIdentity) -> StoreResult<IdentityOutcome>;
 
-    /// Links an identity to the account of a living session.
+    /// Links an identity to the account of a living session. One of unknown issuer that is linked to it already takes
+    /// the issuer, where [`LinkIdentity::earlier`] says so.
     async fn link_identity(&self, link: LinkIdentity) -> StoreResult<LinkOutcome>;
 
     /// Unlinks identities. Of many who unlink at the same time, none removes the last way in.
     async fn unlink_identity(&self, unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome>;
 
-    /// The identities of a user, oldest first, then by provider and subject; at most 1,000.
+    /// The identities of a user, oldest first, then by provider, issuer and subject; at most 1,000.
     async fn list_identities(&self, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>>;
+
+    /// Gives identities of unknown issuer that of their provider, but where its subject at that issuer is linked
+    /// already. Of instances that do so at the same time, each finds it done afterwards.
+    async fn settle_issuers(&self, issuers: &[(ProviderKey, Issuer)]) -> StoreResult<()>;
 }

@@ -1,6 +1,7 @@
 //! Identities.
 
 use async_trait::async_trait;
+use latchkey_domain::identity::{Issuer, ProviderKey};
 use latchkey_domain::ids::UserId;
 use latchkey_store::{
     Identities, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity, SignInWithIdentity, StoreResult,
@@ -27,5 +28,9 @@ impl<E: Executor> Identities for Engine<E> {
 
     async fn list_identities(&self, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>> {
         identities::list(&self.0, user_id).await
+    }
+
+    async fn settle_issuers(&self, issuers: &[(ProviderKey, Issuer)]) -> StoreResult<()> {
+        identities::settle_issuers(&self.0, issuers).await
     }
 }

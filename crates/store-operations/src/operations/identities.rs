@@ -1,12 +1,14 @@
 //! Identities: judging a sign-in with one, writing and listing them.
 
-use latchkey_domain::identity::{Candidate, IdentityRules, IdentityVerdict, ProvenIdentity, judge_sign_in};
+use latchkey_domain::identity::{
+    Candidate, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderKey, judge_sign_in,
+};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LinkedIdentity, StoreResult};
 
-use crate::form::{Executor, Results, Script, Slot};
-use crate::tables::identities;
+use crate::form::{Executor, Repeat, Results, Script, Slot};
+use crate::tables::identities::{self, Sought};
 use crate::tables::users::{self, Account};
 
 /// The account that an identity is about, to be read.
@@ -18,12 +20,14 @@ pub(crate) struct Judged {
     pub(crate) verdict: IdentityVerdict,
     /// The account that it is about, if there is one.
     pub(crate) account: Option<Account>,
+    /// Whether the identity is linked to it under an unknown issuer.
+    pub(crate) lacks_issuer: bool,
 }
 
 impl Concerned {
     /// Reads it.
-    pub(crate) fn find(script: &mut Script, identity: &ProvenIdentity) -> Self {
-        Self(identities::find_concerned(script, identity))
+    pub(crate) fn find(script: &mut Script, sought: Sought<'_>) -> Self {
+        Self(identities::find_concerned(script, sought))
     }
 
     /// Judges a sign-in as things stand.
@@ -34,19 +38,20 @@ impl Concerned {
         rules: IdentityRules,
     ) -> StoreResult<Judged> {
         let found = results.find(self.0, |cells| {
-            let is_linked = cells.of("identities").flag("user_id")?;
-            Ok((is_linked, users::read_account(cells)?))
+            let issuer = cells.of("identities").maybe_text("issuer")?.map(Issuer::from_stored);
+            Ok((issuer, users::read_account(cells)?))
         })?;
         let verdict = match &found {
-            Some((true, owner)) => judge_sign_in(identity, Some(&owner.user), None, rules),
-            Some((false, account)) => {
+            Some((Some(_), owner)) => judge_sign_in(identity, Some(&owner.user), None, rules),
+            Some((None, account)) => {
                 let was_ever_verified = account.first_verified_at.is_some();
                 let candidate = Candidate { user: &account.user, was_ever_verified };
                 judge_sign_in(identity, None, Some(candidate), rules)
             }
             None => judge_sign_in(identity, None, None, rules),
         };
-        Ok(Judged { verdict, account: found.map(|(_, account)| account) })
+        let lacks_issuer = matches!(&found, Some((Some(issuer), _)) if issuer.is_unknown());
+        Ok(Judged { verdict, account: found.map(|(_, account)| account), lacks_issuer })
     }
 }
 
@@ -61,4 +66,16 @@ pub(crate) async fn list<E: Executor>(engine: &E, user_id: UserId) -> StoreResul
     let mut script = Script::default();
     let all = identities::list_of(&mut script, user_id);
     engine.read(script, move |results| results.list(all, identities::read_linked)).await
+}
+
+/// Gives identities of unknown issuer that of their provider.
+pub(crate) async fn settle_issuers<E: Executor>(
+    engine: &E,
+    issuers: &[(ProviderKey, Issuer)],
+) -> StoreResult<()> {
+    let mut script = Script::default();
+    for (provider, issuer) in issuers {
+        identities::settle(&mut script, provider, issuer);
+    }
+    engine.write(script, Repeat::Harmless, |_| Ok(())).await
 }

@@ -4,7 +4,8 @@ use latchkey_store::{LinkIdentity, LinkOutcome, StoreResult};
 
 use super::identities::link;
 use crate::form::{Decided, Executor, Results, Script, Slot};
-use crate::tables::{audit_events, identities, sessions, users};
+use crate::tables::identities::{self, Owned, Sought};
+use crate::tables::{audit_events, sessions, users};
 
 /// Reads of a link.
 struct Reads {
@@ -18,25 +19,31 @@ pub(crate) async fn link_identity<E: Executor>(
     engine: &E,
     request: LinkIdentity,
 ) -> StoreResult<LinkOutcome> {
+    let sought = Sought { identity: &request.identity, earlier: request.earlier };
     let mut script = Script::default();
     users::lock_by_id(&mut script, request.user_id);
     let reads = Reads {
         session: sessions::find_owner(&mut script, request.session_id, request.now),
-        owner: identities::find_owner(&mut script, &request.identity),
+        owner: identities::find_owner(&mut script, sought),
         user: users::find_by_id(&mut script, request.user_id),
     };
     engine.transact(script, move |results| decide(&request, &reads, results)).await
 }
 
 fn decide(request: &LinkIdentity, reads: &Reads, results: &Results<'_>) -> StoreResult<Decided<LinkOutcome>> {
-    let LinkIdentity { user_id, session_id, identity, event, now } = request;
+    let LinkIdentity { user_id, session_id, identity, event, now, .. } = request;
     if sessions::owner(results, reads.session)? != Some(*user_id) {
         return Ok(Decided::Answer(LinkOutcome::Gone));
     }
     match identities::owner(results, reads.owner)? {
-        Some(owner) if owner == *user_id => {
-            let user = users::user_that_is(results, reads.user)?;
-            return Ok(Decided::Answer(LinkOutcome::Linked(Box::new(user))));
+        Some(Owned { owner, issuer }) if owner == *user_id => {
+            let linked = LinkOutcome::Linked(Box::new(users::user_that_is(results, reads.user)?));
+            if !issuer.is_unknown() {
+                return Ok(Decided::Answer(linked));
+            }
+            let mut writes = Script::default();
+            identities::take_issuer(&mut writes, identity);
+            return Ok(Decided::done(writes, linked));
         }
         Some(_) => return Ok(Decided::Answer(LinkOutcome::Taken)),
         None => {}

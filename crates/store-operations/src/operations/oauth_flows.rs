@@ -9,7 +9,8 @@ use latchkey_store::{
 
 use super::identities::Concerned;
 use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
-use crate::tables::{identities, oauth_codes, oauth_flows};
+use crate::tables::identities::{self, Sought};
+use crate::tables::{oauth_codes, oauth_flows};
 
 /// Begins a flow.
 pub(crate) async fn begin<E: Executor>(engine: &E, flow: NewFlow) -> StoreResult<()> {
@@ -51,8 +52,9 @@ pub(crate) async fn take<E: Executor>(
 /// Writes a code, unless its identity could do nothing with it as things stand.
 pub(crate) async fn save_code<E: Executor>(engine: &E, code: NewOAuthCode) -> StoreResult<NewCodeOutcome> {
     let mut script = Script::default();
-    let owner = identities::find_owner(&mut script, &code.identity);
-    let concerned = Concerned::find(&mut script, &code.identity);
+    let sought = Sought { identity: &code.identity, earlier: code.rules.earlier };
+    let owner = identities::find_owner(&mut script, sought);
+    let concerned = Concerned::find(&mut script, sought);
     engine.transact(script, move |results| decide_code(&code, owner, concerned, results)).await
 }
 
@@ -63,7 +65,7 @@ fn decide_code(
     results: &Results<'_>,
 ) -> StoreResult<Decided<NewCodeOutcome>> {
     if let Some(linker) = code.linker {
-        if identities::owner(results, owner)?.is_some_and(|owner| owner != linker.user_id) {
+        if identities::owner(results, owner)?.is_some_and(|owned| owned.owner != linker.user_id) {
             return Ok(Decided::Answer(NewCodeOutcome::Taken));
         }
     } else if let IdentityVerdict::Refused(refusal) =

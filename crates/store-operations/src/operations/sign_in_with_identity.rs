@@ -11,8 +11,9 @@ use super::prove_mailbox::{Proven, prove};
 use super::request_code;
 use super::sign_in::pend_no_more;
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
+use crate::tables::identities::{self, Sought};
 use crate::tables::users::{self, Account, Pending};
-use crate::tables::{audit_events, identities, profiles, sessions, used_tokens};
+use crate::tables::{audit_events, profiles, sessions, used_tokens};
 
 /// Reads of a sign-in.
 struct Reads {
@@ -28,13 +29,13 @@ pub(crate) async fn sign_in_with_identity<E: Executor>(
     engine: &E,
     sign_in: SignInWithIdentity,
 ) -> StoreResult<IdentityOutcome> {
-    let identity = &sign_in.identity;
+    let sought = Sought { identity: &sign_in.identity, earlier: sign_in.rules.earlier };
     let mut script = Script::default();
     let reads = Reads {
         claimed: sign_in.token.map(|token| used_tokens::claim(&mut script, token)),
-        locked: identities::lock_concerned(&mut script, identity),
-        concerned: Concerned::find(&mut script, identity),
-        profile: identities::find_concerned_profile(&mut script, identity),
+        locked: identities::lock_concerned(&mut script, sought),
+        concerned: Concerned::find(&mut script, sought),
+        profile: identities::find_concerned_profile(&mut script, sought),
     };
     engine.transact(script, move |results| decide(&sign_in, &reads, results)).await
 }
@@ -50,17 +51,17 @@ fn decide(
     {
         return refuse(events.replayed.clone(), IdentityOutcome::Replayed);
     }
-    let Judged { verdict, account } = reads.concerned.judge(results, &sign_in.identity, sign_in.rules)?;
+    let judged = reads.concerned.judge(results, &sign_in.identity, sign_in.rules)?;
     let locked = results.find(reads.locked, |cells| cells.of("users").id::<UserId>("id"))?;
-    if account.as_ref().map(|account| account.user.id) != locked {
+    if judged.account.as_ref().map(|account| account.user.id) != locked {
         // It was made, linked or deleted between the lock and the read.
         return Ok(Decided::Again);
     }
-    if let IdentityVerdict::Refused(refusal) = verdict {
+    if let IdentityVerdict::Refused(refusal) = judged.verdict {
         let event = AuditEvent { user_id: locked, ..events.refused.clone() };
         return refuse(event, IdentityOutcome::Refused(refusal));
     }
-    open(sign_in, reads, results, verdict, account)
+    open(sign_in, reads, results, judged)
 }
 
 /// Writes nothing but the event. A claimed token stays used.
@@ -75,10 +76,10 @@ fn open(
     sign_in: &SignInWithIdentity,
     reads: &Reads,
     results: &Results<'_>,
-    verdict: IdentityVerdict,
-    account: Option<Account>,
+    judged: Judged,
 ) -> StoreResult<Decided<IdentityOutcome>> {
     let SignInWithIdentity { identity, session, events, .. } = sign_in;
+    let Judged { verdict, account, lacks_issuer } = judged;
     let now = session.created_at;
     let user_id = account.as_ref().map_or(sign_in.user_id, |account| account.user.id);
     let is_pending = account.as_ref().is_some_and(|account| account.user.is_pending);
@@ -98,6 +99,7 @@ fn open(
             link(&mut writes, user_id, identity, now);
             happened.push(&events.linked);
         }
+        _ if lacks_issuer => identities::take_issuer(&mut writes, identity),
         _ => {}
     }
     if is_pending && verdict != IdentityVerdict::TakeOver {

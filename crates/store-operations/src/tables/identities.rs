@@ -1,7 +1,7 @@
 //! The table `identities`.
 
 use latchkey_domain::email::Email;
-use latchkey_domain::identity::ProvenIdentity;
+use latchkey_domain::identity::{EarlierIdentities, Issuer, ProvenIdentity, ProviderKey};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LinkedIdentity, StoreResult};
@@ -13,18 +13,36 @@ use crate::tables::users::{account_columns, account_tables};
 /// Most identities of a user that are listed.
 const LISTED: u32 = 1_000;
 
+/// What is asked of the identity with a provider, one of two issuers and a subject, the first of these issuers first.
+macro_rules! linked {
+    ($asked:literal) => {
+        concat!(
+            "SELECT ",
+            $asked,
+            " FROM identities AS k WHERE k.provider = $1 AND k.issuer IN ($2, $3) AND k.subject = $4
+            ORDER BY k.issuer = $2 DESC LIMIT 1"
+        )
+    };
+}
+
 /// The account that an identity is about: the one that it is linked to, else the one of its address.
 macro_rules! concerned {
     () => {
-        "coalesce((SELECT user_id FROM identities WHERE provider = $1 AND subject = $2),
-            (SELECT id FROM users WHERE email_key = $3))"
+        concat!(
+            "coalesce((",
+            linked!("k.user_id"),
+            "),
+            (SELECT id FROM users WHERE email_key = $5))"
+        )
     };
 }
 
 statements! {
     LOCK_CONCERNED = concat!("SELECT id FROM users WHERE id = ", concerned!(), " FOR NO KEY UPDATE");
     FIND_CONCERNED = concat!(
-        "SELECT EXISTS (SELECT 1 FROM identities AS k WHERE k.provider = $1 AND k.subject = $2), ",
+        "SELECT (",
+        linked!("k.issuer"),
+        "), ",
         account_columns!(),
         " FROM ",
         account_tables!(),
@@ -33,58 +51,100 @@ statements! {
     );
     FIND_CONCERNED_PROFILE =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", concerned!());
-    FIND_OWNER = "SELECT user_id FROM identities WHERE provider = $1 AND subject = $2";
+    FIND_OWNER = linked!("k.user_id, k.issuer");
     LINK = "
     INSERT INTO identities (provider, issuer, subject, user_id, created_at, email)
-    VALUES ($1, '?', $2, $3, $4, $5)";
+    VALUES ($1, $2, $3, $4, $5, $6)";
+    TAKE_ISSUER = "UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3 AND subject = $4";
+    SETTLE = "
+    UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3
+        AND NOT EXISTS (SELECT 1 FROM identities AS k
+            WHERE k.provider = $1 AND k.issuer = $2 AND k.subject = identities.subject)";
     UNLINK = "DELETE FROM identities WHERE provider = $1 AND subject = $2 AND user_id = $3";
     DELETE_ALL_OF = "DELETE FROM identities WHERE user_id = $1";
     LIST = "
-    SELECT provider, subject, email, created_at FROM identities WHERE user_id = $1
-    ORDER BY created_at, provider, subject LIMIT $2";
+    SELECT provider, issuer, subject, email, created_at FROM identities WHERE user_id = $1
+    ORDER BY created_at, provider, issuer, subject LIMIT $2";
 }
 
-fn named(identity: &ProvenIdentity) -> Vec<Value> {
-    values![identity.provider.as_str(), identity.subject.as_str()]
+/// An identity that is looked for: itself, and what it may be stored as from before issuers were.
+#[derive(Clone, Copy)]
+pub(crate) struct Sought<'a> {
+    pub(crate) identity: &'a ProvenIdentity,
+    pub(crate) earlier: EarlierIdentities,
 }
 
-fn concerned(identity: &ProvenIdentity) -> Vec<Value> {
-    let mut values = named(identity);
-    values.push(Value::from(identity.email.as_ref().map(|email| email.key().as_str())));
-    values
+/// An identity that was found.
+pub(crate) struct Owned {
+    /// Whose it is.
+    pub(crate) owner: UserId,
+    /// The issuer that it is stored under.
+    pub(crate) issuer: Issuer,
+}
+
+impl Sought<'_> {
+    fn named(self) -> Vec<Value> {
+        let ProvenIdentity { provider, issuer, subject, .. } = self.identity;
+        let beside = self.earlier.issuer_beside(issuer);
+        values![provider.as_str(), issuer.as_str(), beside.as_str(), subject.as_str()]
+    }
+
+    fn concerned(self) -> Vec<Value> {
+        let mut values = self.named();
+        values.push(Value::from(self.identity.email.as_ref().map(|email| email.key().as_str())));
+        values
+    }
 }
 
 /// Locks the account that an identity is about.
-pub(crate) fn lock_concerned(script: &mut Script, identity: &ProvenIdentity) -> Slot {
-    script.read(&LOCK_CONCERNED, concerned(identity))
+pub(crate) fn lock_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
+    script.read(&LOCK_CONCERNED, sought.concerned())
 }
 
-/// Reads a flag and the `account_columns!` of the account that an identity is about. The flag tells whether the identity
-/// is linked.
-pub(crate) fn find_concerned(script: &mut Script, identity: &ProvenIdentity) -> Slot {
-    script.read(&FIND_CONCERNED, concerned(identity))
+/// Reads an issuer and the `account_columns!` of the account that an identity is about. The issuer is the one that the
+/// identity is stored under, null where it is not linked.
+pub(crate) fn find_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
+    script.read(&FIND_CONCERNED, sought.concerned())
 }
 
 /// Reads the `profile_columns!` of the account that an identity is about.
-pub(crate) fn find_concerned_profile(script: &mut Script, identity: &ProvenIdentity) -> Slot {
-    script.read(&FIND_CONCERNED_PROFILE, concerned(identity))
+pub(crate) fn find_concerned_profile(script: &mut Script, sought: Sought<'_>) -> Slot {
+    script.read(&FIND_CONCERNED_PROFILE, sought.concerned())
 }
 
 /// Reads the owner of an identity.
-pub(crate) fn find_owner(script: &mut Script, identity: &ProvenIdentity) -> Slot {
-    script.read(&FIND_OWNER, named(identity))
+pub(crate) fn find_owner(script: &mut Script, sought: Sought<'_>) -> Slot {
+    script.read(&FIND_OWNER, sought.named())
 }
 
 /// The owner that [`find_owner`] found.
-pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<UserId>> {
-    results.find(slot, |cells| cells.of("identities").id("user_id"))
+pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Owned>> {
+    results.find(slot, |cells| {
+        cells.of("identities");
+        let owner = cells.id("user_id")?;
+        Ok(Owned { owner, issuer: Issuer::from_stored(cells.text("issuer")?.to_owned()) })
+    })
 }
 
 /// Writes a new identity of a user.
 pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &ProvenIdentity, now: Timestamp) {
-    let mut values = named(identity);
-    values.extend(values![user_id, now, identity.email.as_ref().map(Email::as_typed)]);
+    let ProvenIdentity { provider, issuer, subject, email, .. } = identity;
+    let email = email.as_ref().map(Email::as_typed);
+    let values = values![provider.as_str(), issuer.as_str(), subject.as_str(), user_id, now, email];
     script.change(&LINK, values);
+}
+
+/// Gives an identity that is stored under an unknown issuer its own.
+pub(crate) fn take_issuer(script: &mut Script, identity: &ProvenIdentity) {
+    let ProvenIdentity { provider, issuer, subject, .. } = identity;
+    let unknown = Issuer::unknown();
+    let values = values![provider.as_str(), issuer.as_str(), unknown.as_str(), subject.as_str()];
+    script.change(&TAKE_ISSUER, values);
+}
+
+/// Gives all identities of a provider that are stored under an unknown issuer this one.
+pub(crate) fn settle(script: &mut Script, provider: &ProviderKey, issuer: &Issuer) {
+    script.change(&SETTLE, values![provider.as_str(), issuer.as_str(), Issuer::unknown().as_str()]);
 }
 
 /// Deletes one identity of a user.
@@ -107,6 +167,7 @@ pub(crate) fn read_linked(cells: &mut Cells<'_>) -> StoreResult<LinkedIdentity> 
     cells.of("identities");
     Ok(LinkedIdentity {
         provider: cells.text("provider")?.to_owned(),
+        issuer: Issuer::from_stored(cells.text("issuer")?.to_owned()),
         subject: cells.text("subject")?.to_owned(),
         email: cells.maybe_email("email")?,
         created_at: cells.time("created_at")?,

@@ -1,7 +1,7 @@
 //! The table `oauth_codes`: codes for the app, each with the identity that a provider proved.
 
 use latchkey_domain::email::Email;
-use latchkey_domain::identity::{ProvenIdentity, ProviderKey, Subject};
+use latchkey_domain::identity::{Issuer, ProvenIdentity, ProviderKey, Subject};
 use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewOAuthCode, StoreResult, StoredCode};
@@ -12,11 +12,11 @@ use crate::tables::oauth_flows::read_linker;
 statements! {
     CREATE = "
     INSERT INTO oauth_codes (code_hash, code_challenge, provider, subject, email, email_verified, name, avatar_url,
-        link_user_id, link_session_id, created_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+        link_user_id, link_session_id, created_at, expires_at, issuer)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     LOCK = "
-    SELECT code_challenge, expires_at, link_user_id, link_session_id, provider, subject, email, email_verified, name,
-        avatar_url
+    SELECT code_challenge, expires_at, link_user_id, link_session_id, provider, issuer, subject, email, email_verified,
+        name, avatar_url
     FROM oauth_codes WHERE code_hash = $1 FOR UPDATE";
     DELETE = "DELETE FROM oauth_codes WHERE code_hash = $1";
 }
@@ -37,6 +37,7 @@ pub(crate) fn insert(script: &mut Script, code: &NewOAuthCode) {
         code.linker.map(|linker| linker.session_id),
         code.created_at,
         code.expires_at,
+        identity.issuer.as_str(),
     ];
     script.change(&CREATE, values);
 }
@@ -61,6 +62,7 @@ pub(crate) fn read_code(cells: &mut Cells<'_>) -> StoreResult<(StoredCode, Prove
     };
     let identity = ProvenIdentity {
         provider: cells.parsed("provider", |text| ProviderKey::parse(text).ok())?,
+        issuer: Issuer::from_stored(cells.text("issuer")?.to_owned()),
         subject: cells.parsed("subject", Subject::parse)?,
         email: cells.maybe_email("email")?,
         email_verified: cells.flag("email_verified")?,

@@ -1,7 +1,9 @@
 //! Identities for the tests that count round trips.
 
 use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::identity::{ForeignFacts, IdentityRules, ProvenIdentity, ProviderKey};
+use latchkey_domain::identity::{
+    EarlierIdentities, ForeignFacts, IdentityRules, ProvenIdentity, ProviderKey,
+};
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedToken};
 
@@ -25,7 +27,12 @@ pub(crate) fn with_identity(
     let one = || -> AuditEvent { event(next()) };
     SignInWithIdentity {
         identity: identity(subject, number),
-        rules: IdentityRules { is_sign_up_open: true, must_be_verified: false },
+        rules: IdentityRules {
+            is_sign_up_open: true,
+            must_be_verified: false,
+            links_by_email: true,
+            earlier: EarlierIdentities::Apart,
+        },
         token: Some(UsedToken { hash: token(next()), expires_at: at(600) }),
         user_id: user_id(next()),
         profile_id: None,

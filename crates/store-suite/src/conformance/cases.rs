@@ -378,6 +378,18 @@ table! { $
         identities_of_others_are_not_unlinked,
         identities_go_with_their_user,
     }
+    issuers {
+        same_subject_at_another_issuer_is_somebody_else,
+        another_issuer_links_to_another_account,
+        earlier_identities_take_the_issuer_of_their_provider,
+        issuer_that_is_known_does_not_change,
+        earlier_identity_stays_as_it_is_where_its_subject_is_linked_again,
+        of_twenty_instances_all_find_the_issuers_settled,
+        earlier_identity_takes_the_issuer_of_a_sign_in_that_alone_tells_it,
+        earlier_identity_of_an_account_is_not_linked_twice,
+        twenty_sign_ins_of_an_earlier_identity_end_at_its_account,
+        address_opens_nothing_where_it_does_not_link,
+    }
     oauth_flows {
         a_state_gives_its_flow_back,
         a_state_comes_back_once,

@@ -2,7 +2,8 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::{
-    ForeignFacts, IdentityRefusal, IdentityRules, ProvenIdentity, ProviderKey, ProviderKind, Subject,
+    EarlierIdentities, ForeignFacts, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity, ProviderKey,
+    ProviderKind, Subject,
 };
 use latchkey_domain::ids::UserId;
 use latchkey_domain::session::{AuthMethod, NewSession};
@@ -18,7 +19,14 @@ use latchkey_store::{
 };
 
 /// Anybody may sign up and nobody has to be verified.
-pub(super) const OPEN: IdentityRules = IdentityRules { is_sign_up_open: true, must_be_verified: false };
+pub(super) const OPEN: IdentityRules = IdentityRules {
+    is_sign_up_open: true,
+    must_be_verified: false,
+    links_by_email: true,
+    earlier: EarlierIdentities::Apart,
+};
+/// The issuer of the identities of these cases.
+pub(super) const ISSUER: &str = "https://issuer.example";
 /// Where the flows of these cases lead.
 pub(super) const APP: &str = "https://app.example/back?x=1#top";
 
@@ -36,6 +44,7 @@ pub(super) fn google(subject: &str, name: &str) -> ProvenIdentity {
 pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified: bool) -> ProvenIdentity {
     let address = name.map(|name| format!("{name}@example.org"));
     let facts = ForeignFacts {
+        issuer: ISSUER,
         subject,
         email: address.as_deref(),
         email_verified: is_verified,
@@ -43,6 +52,16 @@ pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified
         avatar_url: Some("https://pictures.example/ada.png"),
     };
     ProvenIdentity::of(provider(key), facts).unwrap()
+}
+
+/// The same identity at another issuer.
+pub(super) fn issued_by(issuer: &str, identity: ProvenIdentity) -> ProvenIdentity {
+    ProvenIdentity { issuer: Issuer::parse(issuer).unwrap(), ..identity }
+}
+
+/// The same identity as it was linked before issuers were stored.
+pub(super) fn of_unknown_issuer(identity: ProvenIdentity) -> ProvenIdentity {
+    ProvenIdentity { issuer: Issuer::unknown(), ..identity }
 }
 
 /// The session as one that may link.
@@ -96,7 +115,8 @@ impl World {
         now: Timestamp,
     ) -> LinkOutcome {
         let event = self.event(AuditKind::IdentityLinked, now);
-        let link = LinkIdentity { user_id, session_id: session.id, identity, event, now };
+        let earlier = EarlierIdentities::Apart;
+        let link = LinkIdentity { user_id, session_id: session.id, identity, earlier, event, now };
         self.link_identity(link).await.unwrap()
     }
 
