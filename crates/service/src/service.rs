@@ -128,7 +128,8 @@ pub(crate) struct SessionDraft {
 }
 
 impl Service {
-    /// Starts the hashing threads, makes sure of a signing key, and loads settings and identity providers.
+    /// Starts the hashing threads, makes sure of a signing key, loads settings and identity providers, and gives
+    /// identities from before issuers were stored those of their providers.
     pub async fn start(parts: ServiceParts) -> Result<Self, StartError> {
         let keys = parts.secret.derive()?;
         let passwords = Passwords::start(parts.config.hashing, Arc::clone(&parts.entropy))?;
@@ -139,6 +140,7 @@ impl Service {
         let signing = KeySet::open(&parts.store.list_signing_keys(now).await?, &keys)?;
         let settings = parts.base_settings.in_force(&parts.store.load_settings().await?)?;
         let providers = Providers::open(&parts.oauth, parts.store.list_oauth_providers().await?, &keys)?;
+        parts.store.settle_issuers(&providers.issuers()).await?;
         let provider_client = ProviderClient::new(parts.oauth.outbound.clone())?;
         let names =
             TokenNames { issuer: parts.config.origin().to_owned(), audience: parts.config.audience.clone() };

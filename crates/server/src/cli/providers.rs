@@ -45,4 +45,7 @@ pub struct AddProvider {
     /// Apple alone: the id of the private key.
     #[arg(long, value_name = "ID", requires = "team_id")]
     pub key_id: Option<String>,
+    /// Refuse an address that has an account, even where the provider verified it: its owner signs in and links.
+    #[arg(long)]
+    pub no_link_by_email: bool,
 }

@@ -38,6 +38,7 @@ async fn add(assembly: &Assembly, provider: AddProvider) -> Result<(), CommandEr
         team_id: provider.team_id,
         key_id: provider.key_id,
         private_key,
+        link_by_email: Some(!provider.no_link_by_email),
         enabled: None,
     };
     let kind = service.provider_kind(&provider.key);

@@ -210,6 +210,7 @@ pub(super) const PROVIDER_KEYS: &[Key] = &[
     key("team_id", Text),
     key("key_id", Text),
     key("private_key", Secret),
+    key("link_by_email", Boolean),
 ];
 
 /// The key of this name.

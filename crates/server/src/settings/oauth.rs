@@ -62,6 +62,8 @@ pub struct ProviderSettings {
     pub key_id: Option<String>,
     /// Apple alone: the private key, PEM.
     pub private_key: Option<Secret>,
+    /// An address that it verified opens the account of that address.
+    pub link_by_email: bool,
 }
 
 impl OAuthSettings {
@@ -141,6 +143,7 @@ impl ProviderSettings {
             team_id: self.team_id.clone(),
             key_id: self.key_id.clone(),
             private_key: secret(&self.private_key),
+            link_by_email: Some(self.link_by_email),
             enabled: None,
         };
         Ok(ConfiguredProvider { key, input })
@@ -162,6 +165,7 @@ impl ProviderSettings {
             team_id: text("team_id"),
             key_id: text("key_id"),
             private_key: None,
+            link_by_email: name_of("link_by_email").is_none_or(|name| reader.flag(name)),
         };
         settings.client_secret = name_of("client_secret").and_then(|name| reader.take_secret(name));
         settings.private_key = name_of("private_key").and_then(|name| reader.take_secret(name));

@@ -65,13 +65,16 @@ async fn visitor_in_a_browser_signs_in_and_comes_back_with_a_session() {
 async fn provider_is_added_listed_and_removed_beside_a_running_service() {
     let binary = Binary::new();
     let running = binary.serve().await;
-    let add = ["oauth", "add", "google", "--client-id", "1234.apps.googleusercontent.com"];
+    let id = "1234.apps.googleusercontent.com";
+    let add = ["oauth", "add", "google", "--client-id", id, "--no-link-by-email"];
 
     let added = binary.run_with_input(&add, "the-secret\n").await;
     assert!(added.good().contains("/api/auth/oauth/google/callback"), "{added:?}");
     let start = running.anon().get("/api/auth/oauth/google").query("redirect_uri", "http://localhost:1/");
     let listed = binary.run(&["oauth", "list"]).await;
     assert!(listed.good().contains("google") && listed.good().contains("built-in"), "{listed:?}");
+    let link_by_email = running.admin().get("/api/auth/oauth/google/config").send().await.expect(200);
+    assert_eq!(link_by_email["linkByEmail"], false);
     // It is known; what is missing is said next.
     start.send().await.refused(400, "VALIDATION_ERROR");
 

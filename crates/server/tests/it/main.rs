@@ -46,6 +46,7 @@ mod oauth_certified;
 mod oauth_configs;
 mod oauth_exchange;
 mod oauth_flow;
+mod oauth_issuers;
 mod oauth_lies;
 mod oauth_links;
 mod oauth_microsoft;

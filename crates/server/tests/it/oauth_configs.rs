@@ -37,6 +37,7 @@ both_stores! {
             "hasClientSecret": true,
             "scopes": null,
             "nativeClientIds": [],
+            "linkByEmail": true,
             "enabled": true,
             "pinned": false,
             "redirectUri": format!("{}/api/auth/oauth/google/callback", app.public_url()),
@@ -298,6 +299,7 @@ both_stores! {
             ("name", json!("Another name")),
             ("scopes", json!(["openid", "email"])),
             ("nativeClientIds", json!(["native"])),
+            ("linkByEmail", json!(false)),
             ("enabled", json!(false)),
         ];
         let racers = changes.clone().into_iter().enumerate().map(|(number, (field, value))| {

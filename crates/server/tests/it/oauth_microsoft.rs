@@ -78,6 +78,18 @@ both_stores! {
         assert_ne!(signed_in(&app, &microsoft).await.user_id, ada.user_id);
     }
 
+    async fn identity_of_before_takes_the_issuer_of_its_directory_at_the_next_sign_in(mut app) {
+        let microsoft = microsoft(&mut app).await;
+        is_of(&microsoft, HOME, "ada", "ada@example.org");
+        let ada = signed_in(&app, &microsoft).await;
+        crate::oauth_issuers::forget_issuers(&app);
+        app.restart().await;
+        is_of(&microsoft, HOME, "ada", "another@example.org");
+
+        assert_eq!(signed_in(&app, &microsoft).await.user_id, ada.user_id);
+        assert_eq!(signed_in(&app, &microsoft).await.user_id, ada.user_id);
+    }
+
     async fn token_of_a_directory_that_did_not_issue_it_is_refused(mut app) {
         let microsoft = microsoft(&mut app).await;
         is_of(&microsoft, HOME, "ada", "ada@example.org");

@@ -223,7 +223,7 @@ impl Service {
             _ => return Err(CallbackProblem::Refused),
         };
         let identity = self.ask_provider(back, code, &provider, state, flow).await?;
-        self.code_for(flow, identity).await
+        self.code_for(flow, &provider, identity).await
     }
 
     async fn ask_provider(
@@ -267,6 +267,7 @@ impl Service {
     async fn code_for(
         &self,
         flow: &TakenFlow,
+        provider: &KnownProvider,
         identity: ProvenIdentity,
     ) -> Result<LinkToken, CallbackProblem> {
         // Time has passed at the provider.
@@ -277,7 +278,7 @@ impl Service {
             code_challenge: flow.code_challenge,
             identity,
             linker: flow.linker,
-            rules: self.identity_rules(),
+            rules: self.identity_rules(provider),
             created_at: now,
             expires_at: now.plus(self.config.lifetimes.oauth_code),
         };
@@ -344,6 +345,7 @@ impl Service {
 /// What can be used of a provider's words.
 pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<ProvenIdentity> {
     let facts = ForeignFacts {
+        issuer: &found.issuer,
         subject: &found.subject,
         email: found.email.as_ref().map(latchkey_domain::email::Email::as_typed),
         email_verified: found.email_verified,

@@ -40,6 +40,7 @@ impl Draft {
         set(&mut own.scopes, input.scopes.as_ref());
         set(&mut own.native_client_ids, input.native_client_ids.as_ref());
         set(&mut own.tenant, input.tenant.as_ref());
+        set(&mut own.link_by_email, input.link_by_email.as_ref());
         set(&mut own.enabled, input.enabled.as_ref());
         set_some(&mut own.discovery_endpoint, input.discovery_endpoint.as_ref());
         set_some(&mut own.team_id, input.team_id.as_ref());

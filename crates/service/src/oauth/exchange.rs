@@ -9,7 +9,7 @@ use latchkey_domain::user::User;
 use latchkey_store::{LinkIdentity, LinkOutcome, Linker, PresentedCode, TakenCode};
 use serde_json::Value;
 
-use super::providers::kind_of;
+use super::providers::{KnownProvider, kind_of};
 use crate::access_tokens::AccessToken;
 use crate::error::{Error, Result};
 use crate::service::{Service, SignedIn};
@@ -51,25 +51,25 @@ impl Service {
             TakenCode::Unknown => Err(Error::InvalidOAuthCode),
             TakenCode::NeedsSession => Err(Error::Unauthorized),
             TakenCode::Burnt(identity) => self.refuse_code(&identity, "code was burnt", client, now).await,
-            // It may have been switched off or removed since the callback.
-            TakenCode::Good { identity, .. } if !self.is_offered(&identity.provider).await? => {
-                self.refuse_code(&identity, "provider is not offered", client, now).await
-            }
-            TakenCode::Good { identity, linker: None } => {
-                let signed_in = self.sign_in_with(*identity, None, client, now).await?;
-                Ok(Exchanged::SignedIn(Box::new(signed_in)))
-            }
-            TakenCode::Good { identity, linker: Some(linker) } => {
-                self.link(*identity, linker, client, now).await
+            TakenCode::Good { identity, linker } => {
+                // It may have been switched off or removed since the callback.
+                let Some(provider) = self.offered_provider(&identity.provider).await? else {
+                    return self.refuse_code(&identity, "provider is not offered", client, now).await;
+                };
+                let Some(linker) = linker else {
+                    let signed_in = self.sign_in_with(*identity, &provider, None, client, now).await?;
+                    return Ok(Exchanged::SignedIn(Box::new(signed_in)));
+                };
+                self.link(*identity, &provider, linker, client, now).await
             }
         }
     }
 
-    /// Whether one can sign in with a provider now.
-    async fn is_offered(&self, provider: &ProviderKey) -> Result<bool> {
-        match self.usable_provider(kind_of(provider), provider.as_str()).await {
-            Ok(_) => Ok(true),
-            Err(Error::UnsupportedProvider | Error::ProviderNotConfigured) => Ok(false),
+    /// The provider of this key, if one can sign in with it now.
+    async fn offered_provider(&self, key: &ProviderKey) -> Result<Option<KnownProvider>> {
+        match self.usable_provider(kind_of(key), key.as_str()).await {
+            Ok(provider) => Ok(Some(provider)),
+            Err(Error::UnsupportedProvider | Error::ProviderNotConfigured) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -102,13 +102,15 @@ impl Service {
     async fn link(
         &self,
         identity: ProvenIdentity,
+        provider: &KnownProvider,
         linker: Linker,
         client: &Client,
         now: Timestamp,
     ) -> Result<Exchanged> {
         let event = self.provider_sign_in_event(AuditKind::IdentityLinked, &identity, client, now);
         let Linker { user_id, session_id } = linker;
-        let link = LinkIdentity { user_id, session_id, identity, event, now };
+        let earlier = provider.earlier_identities();
+        let link = LinkIdentity { user_id, session_id, identity, earlier, event, now };
         match self.store.link_identity(link).await? {
             LinkOutcome::Taken => Err(Error::IdentityTaken),
             LinkOutcome::Gone => Err(Error::Unauthorized),

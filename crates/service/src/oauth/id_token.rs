@@ -56,7 +56,7 @@ impl Service {
         }
         let expires_at = remembered_until(verified.expires_at, now);
         let token = UsedToken { hash: verified.replay_key, expires_at };
-        self.sign_in_with(identity, Some(token), &sign_in.client, now).await
+        self.sign_in_with(identity, &provider, Some(token), &sign_in.client, now).await
     }
 
     /// What the app is told of a token that was not believed, written to the audit where it is the token's fault.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_domain::identity::{EarlierIdentities, Issuer, ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_oauth::{OutboundSettings, Provider, SecretText};
 use latchkey_store::{FoundProvider, StoredProvider};
@@ -69,6 +69,8 @@ pub struct ProviderInput {
     pub key_id: Option<String>,
     /// Apple's key.
     pub private_key: Option<SecretText>,
+    /// Whether an address that it verified opens the account of that address.
+    pub link_by_email: Option<bool>,
     /// Whether one can sign in with it.
     pub enabled: Option<bool>,
 }
@@ -94,6 +96,8 @@ pub struct ProviderDescription {
     /// See [`ProviderInput`].
     pub key_id: Option<String>,
     /// See [`ProviderInput`].
+    pub link_by_email: bool,
+    /// See [`ProviderInput`].
     pub enabled: bool,
 }
 
@@ -108,6 +112,7 @@ impl Default for ProviderDescription {
             tenant: None,
             team_id: None,
             key_id: None,
+            link_by_email: true,
             enabled: true,
         }
     }
@@ -146,6 +151,14 @@ impl KnownProvider {
         match self.kind {
             ProviderKind::BuiltIn => self.client.entry().name,
             ProviderKind::Custom => self.description.name.as_deref().unwrap_or(self.key.as_str()),
+        }
+    }
+
+    /// What becomes of its identities that were linked before issuers were stored.
+    pub(crate) fn earlier_identities(&self) -> EarlierIdentities {
+        match self.client.issuer() {
+            Some(_) => EarlierIdentities::Apart,
+            None => EarlierIdentities::OfAnyIssuer,
         }
     }
 
@@ -217,6 +230,18 @@ impl Providers {
 
     pub(crate) fn find(&self, key: &ProviderKey) -> Option<&KnownProvider> {
         self.0.get(key)
+    }
+
+    /// The issuers that are known without a token: of these providers by their settings, of the others of the table by
+    /// their entries.
+    pub(crate) fn issuers(&self) -> Vec<(ProviderKey, Issuer)> {
+        let configured = self.all().map(|one| (one.key.as_str(), one.client.issuer()));
+        let is_configured = |key: &str| self.0.keys().any(|one| one.as_str() == key);
+        let table = latchkey_oauth::providers::BUILT_IN.iter().filter(|entry| !is_configured(entry.key));
+        let known = configured.chain(table.map(|entry| (entry.key, entry.issuer().map(str::to_owned))));
+        known
+            .filter_map(|(key, issuer)| Some((ProviderKey::parse(key).ok()?, Issuer::parse(&issuer?)?)))
+            .collect()
     }
 
     /// A provider of this key with which one can sign in. `kind` is that of the path.

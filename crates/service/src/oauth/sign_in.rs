@@ -9,16 +9,19 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{IdentityEvents, IdentityOutcome, SignInWithIdentity, UsedToken};
 use serde_json::Value;
 
+use super::providers::KnownProvider;
 use crate::error::{Error, Result};
 use crate::service::{Service, SignedIn};
 
 impl Service {
-    /// What the operator lets identities do now.
-    pub(crate) fn identity_rules(&self) -> IdentityRules {
+    /// What the operator lets identities of a provider do now.
+    pub(crate) fn identity_rules(&self, provider: &KnownProvider) -> IdentityRules {
         let settings = self.settings.load();
         IdentityRules {
             is_sign_up_open: !settings.values.disable_sign_up,
             must_be_verified: settings.values.require_email_verification,
+            links_by_email: provider.description.link_by_email,
+            earlier: provider.earlier_identities(),
         }
     }
 
@@ -26,6 +29,7 @@ impl Service {
     pub(crate) async fn sign_in_with(
         &self,
         identity: ProvenIdentity,
+        provider: &KnownProvider,
         token: Option<UsedToken>,
         client: &Client,
         now: Timestamp,
@@ -33,7 +37,7 @@ impl Service {
         let draft = self.draft_session(AuthMethod::Federated, client, now);
         let profile_id = ProfileId::new(now, self.id_bytes(now));
         let sign_in = SignInWithIdentity {
-            rules: self.identity_rules(),
+            rules: self.identity_rules(provider),
             token,
             user_id: UserId::new(now, self.id_bytes(now)),
             profile_id: self.config.create_profile_on_sign_up.then_some(profile_id),

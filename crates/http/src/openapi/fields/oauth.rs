@@ -177,9 +177,20 @@ fn texts(description: &str, example: &str) -> Array {
 }
 
 pub(crate) fn new_enabled() -> Object {
+    flag("Whether one can sign in with it; `true` without it at the creation.")
+}
+
+pub(crate) fn new_link_by_email() -> Object {
+    flag(
+        "Whether an address that the provider verified opens the account of that address; `true` without it at the \
+         creation. With `false` a taken address is refused: its owner signs in and links.",
+    )
+}
+
+fn flag(description: &str) -> Object {
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
-        .description(Some("Whether one can sign in with it; `true` without it at the creation."))
+        .description(Some(description))
         .build()
 }
 

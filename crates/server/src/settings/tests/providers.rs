@@ -8,6 +8,7 @@ const FILE: &str = r#"
     client_id = "google-client"
     client_secret = "google-secret"
     native_client_ids = ["ios", "android"]
+    link_by_email = false
     [oauth.providers.acme]
     name = "Acme"
     discovery_endpoint = "https://id.acme.example/.well-known/openid-configuration"
@@ -35,6 +36,7 @@ fn providers_come_from_every_source_field_by_field() {
     assert_eq!(google.scopes.as_deref().unwrap(), ["openid", "email"]);
     assert_eq!(google.native_client_ids, ["ios", "android"]);
     assert_eq!(acme.scopes, None);
+    assert!(acme.link_by_email && !google.link_by_email);
 }
 
 #[test]
@@ -63,6 +65,8 @@ fn secret_of_a_provider_on_the_command_line_is_a_warning() {
 fn key_that_no_provider_has_is_refused() {
     let text = problem(development(&["oauth.providers.google.client=x"]));
     assert_says(&text, &["oauth.providers.google.client", "no such setting"]);
+    let text = problem(development(&["oauth.providers.google.link_by_email=perhaps"]));
+    assert_says(&text, &["oauth.providers.google.link_by_email"]);
     let text = problem(development(&["oauth.providers.Google.client_id=x"]));
     assert_says(&text, &["oauth.providers.Google.client_id", "no such setting"]);
 }

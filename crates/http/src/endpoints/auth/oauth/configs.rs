@@ -88,6 +88,9 @@ pub struct ClientBody {
     scopes: Option<Vec<String>>,
     /// Client ids of native apps, for sign-in by id token.
     native_client_ids: Vec<String>,
+    /// Whether an address that the provider verified opens the account of that address: links to it, or takes it over where
+    /// nobody ever verified it.
+    link_by_email: bool,
     /// Whether one can sign in with it.
     enabled: bool,
     /// Whether the settings file describes it: then an admin cannot change it.
@@ -251,6 +254,7 @@ fn client_body(app: &App, known: &KnownProvider) -> ClientBody {
         has_client_secret: known.has_secret(),
         scopes: description.scopes,
         native_client_ids: description.native_client_ids,
+        link_by_email: description.link_by_email,
         enabled: description.enabled,
         pinned: known.is_pinned,
         redirect_uri: app.service.callback_url(known),

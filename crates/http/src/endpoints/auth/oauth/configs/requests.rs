@@ -41,6 +41,8 @@ pub struct CreateBuiltInRequest {
     key_id: Option<String>,
     #[schema(schema_with = fields::private_key)]
     private_key: Option<SecretField>,
+    #[schema(schema_with = fields::new_link_by_email)]
+    link_by_email: Option<bool>,
     #[schema(schema_with = fields::new_enabled)]
     enabled: Option<bool>,
 }
@@ -68,6 +70,8 @@ pub struct ChangeBuiltInRequest {
     key_id: Option<String>,
     #[schema(schema_with = fields::private_key)]
     private_key: Option<SecretField>,
+    #[schema(schema_with = fields::new_link_by_email)]
+    link_by_email: Option<bool>,
     #[schema(schema_with = fields::new_enabled)]
     enabled: Option<bool>,
 }
@@ -91,6 +95,8 @@ pub struct CreateCustomRequest {
     scopes: Option<Vec<String>>,
     #[schema(schema_with = fields::new_native_client_ids)]
     native_client_ids: Option<Vec<String>>,
+    #[schema(schema_with = fields::new_link_by_email)]
+    link_by_email: Option<bool>,
     #[schema(schema_with = fields::new_enabled)]
     enabled: Option<bool>,
 }
@@ -113,6 +119,8 @@ pub struct ChangeCustomRequest {
     scopes: Patch<Vec<String>>,
     #[schema(schema_with = fields::new_native_client_ids)]
     native_client_ids: Option<Vec<String>>,
+    #[schema(schema_with = fields::new_link_by_email)]
+    link_by_email: Option<bool>,
     #[schema(schema_with = fields::new_enabled)]
     enabled: Option<bool>,
 }
@@ -142,6 +150,7 @@ impl CreateBuiltInRequest {
             team_id: self.team_id,
             key_id: self.key_id,
             private_key: revealed(self.private_key),
+            link_by_email: self.link_by_email,
             enabled: self.enabled,
             ..ProviderInput::default()
         };
@@ -160,6 +169,7 @@ impl ChangeBuiltInRequest {
             team_id: self.team_id,
             key_id: self.key_id,
             private_key: revealed(self.private_key),
+            link_by_email: self.link_by_email,
             enabled: self.enabled,
             ..ProviderInput::default()
         }
@@ -175,6 +185,7 @@ impl CreateCustomRequest {
             client_secret: revealed(self.client_secret),
             scopes: self.scopes.map(Some),
             native_client_ids: self.native_client_ids,
+            link_by_email: self.link_by_email,
             enabled: self.enabled,
             ..ProviderInput::default()
         };
@@ -191,6 +202,7 @@ impl ChangeCustomRequest {
             client_secret: revealed(self.client_secret),
             scopes: self.scopes.into_option(),
             native_client_ids: self.native_client_ids,
+            link_by_email: self.link_by_email,
             enabled: self.enabled,
             ..ProviderInput::default()
         }
