@@ -115,6 +115,7 @@ fn session(number: u64, now: Timestamp, client: Client) -> NewSession {
         absolute_expires_at: now.plus(SESSION_LIFE),
         method: AuthMethod::Password,
         client,
+        known_for: None,
     }
 }
 

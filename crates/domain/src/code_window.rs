@@ -1,13 +1,52 @@
-//! Attempts at codes of one account and purpose within an hour, across resends. The verdict on one code lives in
-//! [`crate::codes`].
+//! Wrong attempts at six-digit codes of one account and purpose, across resends, per lane. The verdict on one code lives
+//! in [`crate::codes`].
 
 use std::time::Duration;
 
+use crate::codes::CodeBudget;
 use crate::stored_time::is_from_ahead;
 use crate::time::Timestamp;
 
-/// How long attempts count, from the first one on.
+/// The time for which attempts count towards the number of an hour, from the first one on.
 pub const CODE_WINDOW: Duration = Duration::from_hours(1);
+/// The same for the number of a day.
+pub const CODE_DAY: Duration = Duration::from_hours(24);
+
+/// The part of the world that somebody asks or types from. A stranger's attempts cost nothing where the owner uses to
+/// sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// Addresses from which the account signed in lately.
+    Known,
+    /// All others.
+    Other,
+}
+
+impl Lane {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Known, Self::Other];
+
+    /// The lane of a client.
+    #[must_use]
+    pub const fn of(is_known_client: bool) -> Self {
+        if is_known_client { Self::Known } else { Self::Other }
+    }
+
+    /// The number that stores keep.
+    #[must_use]
+    pub const fn as_number(self) -> i64 {
+        match self {
+            Self::Known => 0,
+            Self::Other => 1,
+        }
+    }
+
+    /// Reads the number that stores keep.
+    #[must_use]
+    pub fn from_stored(number: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|lane| lane.as_number() == number)
+    }
+}
 
 /// Attempts in a fixed window that begins with the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,47 +58,128 @@ pub struct CodeWindow {
 }
 
 impl CodeWindow {
-    /// Attempts that still count at `now`.
+    /// Attempts that still count at `now`, in a window of this length.
     #[must_use]
-    pub fn attempts_at(self, now: Timestamp) -> u32 {
-        let counts = now < self.ends_at() && !is_from_ahead(self.ends_at(), CODE_WINDOW, now);
+    pub fn attempts_at(self, length: Duration, now: Timestamp) -> u32 {
+        let ends_at = self.since.plus(length);
+        let counts = now < ends_at && !is_from_ahead(ends_at, length, now);
         if counts { self.attempts } else { 0 }
     }
 
     /// The window after one more attempt.
     #[must_use]
-    pub fn and_one_more(self, now: Timestamp) -> Self {
-        match self.attempts_at(now) {
+    pub fn and_one_more(self, length: Duration, now: Timestamp) -> Self {
+        match self.attempts_at(length, now) {
             0 => Self { attempts: 1, since: now },
             attempts => Self { attempts: attempts.saturating_add(1), since: self.since },
         }
     }
+}
 
-    /// When it counts no more.
+/// Wrong attempts from one lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LaneAttempts {
+    /// Within an hour.
+    pub hour: CodeWindow,
+    /// Within a day.
+    pub day: CodeWindow,
+}
+
+impl LaneAttempts {
+    /// The attempts and one more.
+    #[must_use]
+    pub fn and_one_more(self, now: Timestamp) -> Self {
+        Self { hour: self.hour.and_one_more(CODE_WINDOW, now), day: self.day.and_one_more(CODE_DAY, now) }
+    }
+
+    /// Whether the lane has made its number of a day. Its mails then carry codes that nobody guesses.
+    #[must_use]
+    pub fn is_over_for_the_day(self, budget: CodeBudget, now: Timestamp) -> bool {
+        self.day.attempts_at(CODE_DAY, now) >= budget.per_day
+    }
+
+    /// Whether six-digit codes are refused that are typed from the lane.
+    #[must_use]
+    pub fn is_used_up(self, budget: CodeBudget, now: Timestamp) -> bool {
+        self.hour.attempts_at(CODE_WINDOW, now) >= budget.per_hour || self.is_over_for_the_day(budget, now)
+    }
+
+    /// The moment from which nothing of it counts.
     #[must_use]
     pub fn ends_at(self) -> Timestamp {
-        self.since.plus(CODE_WINDOW)
+        self.hour.since.plus(CODE_WINDOW).max(self.day.since.plus(CODE_DAY))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::stored_time::CLOCK_SKEW;
 
+    const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10, per_day: 30 };
+    const MOMENT: Duration = Duration::from_millis(1);
+
+    fn wrong(mut made: LaneAttempts, times: u32, now: Timestamp) -> LaneAttempts {
+        for _ in 0..times {
+            made = made.and_one_more(now);
+        }
+        made
+    }
+
     #[test]
-    fn the_window_is_fixed_from_its_first_attempt() {
-        let first = CodeWindow::default().and_one_more(Timestamp::from_millis(5_000_000_000));
-        let later = first.and_one_more(first.since.plus(CODE_WINDOW).minus(Duration::from_millis(1)));
-        assert_eq!((later.attempts, later.since), (2, first.since));
-        assert_eq!(later.attempts_at(first.ends_at()), 0);
-        assert_eq!(later.and_one_more(first.ends_at()), CodeWindow { attempts: 1, since: first.ends_at() });
+    fn a_window_is_fixed_from_its_first_attempt() {
+        for length in [CODE_WINDOW, CODE_DAY] {
+            let first = CodeWindow::default().and_one_more(length, Timestamp::from_millis(5_000_000_000));
+            let end = first.since.plus(length);
+            let later = first.and_one_more(length, end.minus(MOMENT));
+            assert_eq!((later.attempts, later.since), (2, first.since));
+            assert_eq!(later.attempts_at(length, end), 0);
+            assert_eq!(later.and_one_more(length, end), CodeWindow { attempts: 1, since: end });
+        }
     }
 
     #[test]
     fn a_window_from_before_a_step_back_of_the_clock_counts_no_more() {
-        let spent = CodeWindow { attempts: 10, since: Timestamp::from_millis(9_000_000_000) };
-        assert_eq!(spent.attempts_at(spent.since.minus(CLOCK_SKEW)), 10);
-        assert_eq!(spent.attempts_at(spent.since.minus(CODE_WINDOW)), 0);
+        for length in [CODE_WINDOW, CODE_DAY] {
+            let spent = CodeWindow { attempts: 10, since: Timestamp::from_millis(9_000_000_000) };
+            assert_eq!(spent.attempts_at(length, spent.since.minus(CLOCK_SKEW)), 10);
+            assert_eq!(spent.attempts_at(length, spent.since.minus(length)), 0);
+        }
+    }
+
+    #[test]
+    fn a_lane_is_used_up_for_the_hour_and_then_for_the_day() {
+        let mut now = Timestamp::from_millis(9_000_000_000);
+        let mut made = LaneAttempts::default();
+        for hour in 1..=3 {
+            made = wrong(made, 9, now);
+            assert!(!made.is_used_up(BUDGET, now), "hour {hour}");
+            made = wrong(made, 1, now);
+            assert!(made.is_used_up(BUDGET, now), "hour {hour}");
+            assert_eq!(made.is_over_for_the_day(BUDGET, now), hour == 3);
+            now = now.plus(CODE_WINDOW);
+        }
+        assert!(made.is_used_up(BUDGET, now), "the number of the day holds beyond the hour");
+        let end = made.day.since.plus(CODE_DAY);
+        assert!(made.is_over_for_the_day(BUDGET, end.minus(MOMENT)));
+        assert!(!made.is_used_up(BUDGET, end));
+    }
+
+    #[test]
+    fn attempts_are_kept_until_neither_window_counts() {
+        let start = Timestamp::from_millis(9_000_000_000);
+        let late = start.plus(CODE_DAY).minus(MOMENT);
+        let made = wrong(wrong(LaneAttempts::default(), 1, start), 1, late);
+        assert_eq!(made.ends_at(), late.plus(CODE_WINDOW));
+        assert_eq!(wrong(LaneAttempts::default(), 1, start).ends_at(), start.plus(CODE_DAY));
+    }
+
+    #[test]
+    fn lanes_are_kept_by_number() {
+        for lane in Lane::ALL {
+            assert_eq!(Lane::from_stored(lane.as_number()).unwrap(), lane);
+        }
+        assert_eq!(Lane::from_stored(2), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Six-digit codes: their form, what they are for, and the verdict on an attempt.
+//! Mailed codes: their forms, what they are for, and the verdict on an attempt.
 
 use std::fmt;
 
@@ -6,6 +6,8 @@ use serde::{Deserialize, Deserializer};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::code_window::LaneAttempts;
+use crate::long_code::LongCode;
 use crate::reason::{self, Reason};
 use crate::time::Timestamp;
 
@@ -71,6 +73,52 @@ impl<'de> Deserialize<'de> for SixDigitCode {
     }
 }
 
+/// The form of a code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeForm {
+    /// Six digits. Wrong ones are counted.
+    SixDigits,
+    /// Sixteen characters. Wrong ones are not counted.
+    Long,
+}
+
+/// A code as somebody typed it.
+#[derive(Clone, PartialEq, Eq)]
+pub enum EnteredCode {
+    /// Six digits.
+    SixDigits(SixDigitCode),
+    /// Sixteen characters.
+    Long(LongCode),
+}
+
+impl EnteredCode {
+    /// Reads six digits as they are, or sixteen characters as people type them.
+    pub fn parse(text: &str) -> Result<Self, InvalidCodeForm> {
+        match SixDigitCode::parse(text) {
+            Ok(code) => Ok(Self::SixDigits(code)),
+            Err(invalid) => LongCode::parse(text).map(Self::Long).ok_or(invalid),
+        }
+    }
+
+    /// The form that was typed.
+    #[must_use]
+    pub const fn form(&self) -> CodeForm {
+        match self {
+            Self::SixDigits(_) => CodeForm::SixDigits,
+            Self::Long(_) => CodeForm::Long,
+        }
+    }
+
+    /// The text that the MAC is made of.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        match self {
+            Self::SixDigits(code) => code.expose(),
+            Self::Long(code) => code.expose(),
+        }
+    }
+}
+
 /// HMAC-SHA-256 of a code under a server key, with account and purpose: what is stored of it. (A bare hash of a
 /// million possible codes would be no protection.)
 #[derive(Clone, Copy, Eq)]
@@ -103,13 +151,15 @@ impl fmt::Debug for CodeMac {
     }
 }
 
-/// How often a code may be tried.
+/// How often six-digit codes may be tried from one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeBudget {
-    /// Attempts on one code.
+    /// Wrong attempts on one code.
     pub per_code: u32,
-    /// Attempts on one account and purpose in an hour, across resends.
+    /// Wrong attempts on one account and purpose in an hour, across resends.
     pub per_hour: u32,
+    /// The same in a day. A lane that made them gets long codes.
+    pub per_day: u32,
 }
 
 /// A live code as a store has it, before the attempt that is being judged is counted.
@@ -117,25 +167,24 @@ pub struct CodeBudget {
 pub struct StoredCode {
     /// The MAC of the code.
     pub mac: CodeMac,
-    /// Attempts made on it so far.
+    /// Its form.
+    pub form: CodeForm,
+    /// Wrong attempts made on it so far, from the lane that it is typed from.
     pub attempts: u32,
     /// When it stops being good.
     pub expires_at: Timestamp,
 }
 
 impl StoredCode {
-    /// Whether an attempt with `mac` opens it, where `attempts_this_hour` were made on the account and purpose before.
+    /// Whether an attempt with `mac` opens it, where `lane` was made before from the lane that it is typed from.
     #[must_use]
-    pub fn accepts(
-        &self,
-        mac: &CodeMac,
-        attempts_this_hour: u32,
-        budget: CodeBudget,
-        now: Timestamp,
-    ) -> bool {
-        let in_budget = self.attempts < budget.per_code && attempts_this_hour < budget.per_hour;
+    pub fn accepts(&self, mac: &CodeMac, lane: LaneAttempts, budget: CodeBudget, now: Timestamp) -> bool {
         let matches = self.mac == *mac; // compared before the other facts, so that they do not show in time
-        matches && in_budget && now < self.expires_at
+        let may_be_tried = match self.form {
+            CodeForm::SixDigits => self.attempts < budget.per_code && !lane.is_used_up(budget, now),
+            CodeForm::Long => true,
+        };
+        matches && may_be_tried && now < self.expires_at
     }
 }
 
@@ -143,11 +192,18 @@ impl StoredCode {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::code_window::CodeWindow;
 
-    const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10 };
+    const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10, per_day: 30 };
 
-    fn stored(attempts: u32) -> StoredCode {
-        StoredCode { mac: CodeMac::from_bytes([1; 32]), attempts, expires_at: Timestamp::from_millis(1000) }
+    fn stored(form: CodeForm, attempts: u32) -> StoredCode {
+        let (mac, expires_at) = (CodeMac::from_bytes([1; 32]), Timestamp::from_millis(1000));
+        StoredCode { mac, form, attempts, expires_at }
+    }
+
+    fn lane(attempts: u32) -> LaneAttempts {
+        let made = CodeWindow { attempts, since: Timestamp::from_millis(0) };
+        LaneAttempts { hour: made, day: made }
     }
 
     #[test]
@@ -168,10 +224,30 @@ mod tests {
     fn the_right_code_in_time_and_budget_opens() {
         let right = CodeMac::from_bytes([1; 32]);
         let now = Timestamp::from_millis(999);
-        assert!(stored(4).accepts(&right, 9, BUDGET, now));
-        assert!(!stored(5).accepts(&right, 9, BUDGET, now));
-        assert!(!stored(4).accepts(&right, 10, BUDGET, now));
-        assert!(!stored(4).accepts(&right, 9, BUDGET, Timestamp::from_millis(1000)));
-        assert!(!stored(0).accepts(&CodeMac::from_bytes([2; 32]), 0, BUDGET, now));
+        let six = |attempts| stored(CodeForm::SixDigits, attempts);
+        assert!(six(4).accepts(&right, lane(9), BUDGET, now));
+        assert!(!six(5).accepts(&right, lane(9), BUDGET, now));
+        assert!(!six(4).accepts(&right, lane(10), BUDGET, now));
+        assert!(!six(4).accepts(&right, lane(9), BUDGET, Timestamp::from_millis(1000)));
+        assert!(!six(0).accepts(&CodeMac::from_bytes([2; 32]), lane(0), BUDGET, now));
+    }
+
+    #[test]
+    fn a_long_code_opens_from_a_lane_that_is_used_up() {
+        let right = CodeMac::from_bytes([1; 32]);
+        let now = Timestamp::from_millis(999);
+        let long = stored(CodeForm::Long, 5);
+        assert!(long.accepts(&right, lane(30), BUDGET, now));
+        assert!(!long.accepts(&right, lane(30), BUDGET, Timestamp::from_millis(1000)));
+        assert!(!long.accepts(&CodeMac::from_bytes([2; 32]), lane(0), BUDGET, now));
+    }
+
+    #[test]
+    fn an_entry_is_six_digits_or_a_long_code() {
+        let form = |text| EnteredCode::parse(text).map(|entered| entered.form()).ok();
+        assert_eq!(form("012345"), Some(CodeForm::SixDigits));
+        assert_eq!(form("0123-4567-89AB-CDEF"), Some(CodeForm::Long));
+        assert_eq!(form("0123456"), None);
+        assert_eq!(form(" 012345"), None);
     }
 }

@@ -2,13 +2,21 @@
 
 use std::time::Duration;
 
-use crate::limits::{FailurePolicy, Failures, Limited};
+use crate::client::ClientAddress;
+use crate::email::EmailKey;
+use crate::limits::{FailurePolicy, Failures, LimitKey, Limited};
 use crate::time::Timestamp;
 
 /// Name of the limit per account and client.
 pub const PAIR_LIMIT: &str = "password sign-in, per account and address";
 /// Name of the limit per account.
 pub const ACCOUNT_LIMIT: &str = "password sign-in, per account over all addresses";
+
+/// The key of a client (with its network) from which an account signed in.
+#[must_use]
+pub fn known_client(email: &EmailKey, address: ClientAddress) -> LimitKey {
+    LimitKey::new("known client", &[email.as_str(), &address.network_text()])
+}
 
 /// Whether a password may be checked: not while the pair is blocked, and not from an unknown client once the
 /// account's failures in the window of `account_policy` reach its threshold.

@@ -13,6 +13,7 @@ pub mod guess_guard;
 pub mod identity;
 pub mod ids;
 pub mod limits;
+pub mod long_code;
 pub mod mail_schedule;
 pub mod mailbox_proof;
 pub mod page;

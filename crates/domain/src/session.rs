@@ -1,5 +1,7 @@
 //! Sessions as others see them. Rotation of their refresh tokens is in [`crate::refresh`].
 
+use std::time::Duration;
+
 use crate::client::Client;
 use crate::ids::{SessionId, UserId};
 use crate::time::Timestamp;
@@ -56,6 +58,8 @@ pub struct NewSession {
     pub method: AuthMethod,
     /// Who opened it.
     pub client: Client,
+    /// The time for which the account knows that client afterwards; `None` where clients are not remembered.
+    pub known_for: Option<Duration>,
 }
 
 /// A session as it stands in a store.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use latchkey_domain::clock_watch::{ClockVerdict, ClockWatch, JUMP, PROBATION};
-use latchkey_domain::code_window::{CODE_WINDOW, CodeWindow};
+use latchkey_domain::code_window::{CODE_DAY, CODE_WINDOW, CodeWindow};
 use latchkey_domain::guess_guard::limited;
 use latchkey_domain::limits::{FailurePolicy, Failures, LimitKey, Rate, Take};
 use latchkey_domain::mail_schedule::{MailSchedule, QueuedMail};
@@ -101,10 +101,12 @@ proptest! {
     }
 
     #[test]
-    fn no_code_window_outlasts_an_hour(attempts in 1_u32..100, since in -5_000_i64..100_000_000) {
+    fn no_code_window_outlasts_its_length(attempts in 1_u32..100, since in -5_000_i64..100_000_000) {
         let window = CodeWindow { attempts, since: at(since) };
-        let later = at(0).plus(CODE_WINDOW).plus(CLOCK_SKEW);
-        prop_assert!(window.attempts_at(at(0)) == 0 || CodeWindow::attempts_at(window, later) == 0);
+        for length in [CODE_WINDOW, CODE_DAY] {
+            let later = at(0).plus(length).plus(CLOCK_SKEW);
+            prop_assert!(window.attempts_at(length, at(0)) == 0 || window.attempts_at(length, later) == 0);
+        }
     }
 
     #[test]

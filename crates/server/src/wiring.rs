@@ -280,7 +280,11 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             JwtAlgorithm::EdDsa => SigningAlgorithm::EdDsa,
         },
         lifetimes: lifetimes(settings),
-        code_budget: CodeBudget { per_code: auth.codes.attempts, per_hour: auth.codes.attempts_per_hour },
+        code_budget: CodeBudget {
+            per_code: auth.codes.attempts,
+            per_hour: auth.codes.attempts_per_hour,
+            per_day: auth.codes.attempts_per_day,
+        },
         hashing: HashingConfig {
             memory_kib: passwords.memory_kib,
             iterations: passwords.iterations,

@@ -1,6 +1,7 @@
 //! The one source of randomness.
 
 use latchkey_domain::codes::SixDigitCode;
+use latchkey_domain::long_code::LongCode;
 
 /// Gives random bytes. Injected everywhere, so that tests can seed it.
 pub trait Entropy: Send + Sync + 'static {
@@ -39,6 +40,11 @@ impl dyn Entropy {
                 return SixDigitCode::new(random);
             }
         }
+    }
+
+    /// A code that nobody guesses.
+    pub fn long_code(&self) -> LongCode {
+        LongCode::new(self.bytes())
     }
 
     /// A random number in `0.0..1.0`, for jitter.

@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::guess_guard;
 use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::SignInGuard;
@@ -65,9 +67,15 @@ impl Limits {
             pair_policy: self.config.sign_in_pair,
             account: LimitKey::new("sign-in account", &[email.as_str()]),
             account_policy: self.config.sign_in_account,
-            known_client: LimitKey::new("known client", &[email.as_str(), &network]),
+            known_client: guess_guard::known_client(email, client.address),
             known_for: self.config.known_client,
         })
+    }
+
+    /// How long a client stays known to an account that it signed in to; `None` where limits are off.
+    #[must_use]
+    pub fn known_client_age(&self) -> Option<Duration> {
+        self.config.enabled.then_some(self.config.known_client)
     }
 
     /// A password sign-in.

@@ -1,12 +1,14 @@
 //! Challenges as they are made: a code or a link, the mail that carries it, and what the store keeps of it.
 
-use latchkey_domain::codes::Purpose;
+use latchkey_domain::client::Client;
+use latchkey_domain::codes::{EnteredCode, Purpose};
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::guess_guard;
 use latchkey_domain::ids::MailId;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{NewChallenge, NewMail, NewToken};
+use latchkey_store::{CodeLane, NewChallenge, NewCode, NewMail, NewToken};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use crate::settings::EmailMethod;
 /// What a mail carries besides its recipient. It is sealed in the outbox, because it opens accounts.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct MailPayload {
-    /// Six digits.
+    /// Six digits, or sixteen characters in groups.
     pub(crate) code: Option<String>,
     /// A link.
     pub(crate) link: Option<String>,
@@ -39,25 +41,51 @@ impl Service {
         purpose: Purpose,
         method: EmailMethod,
         redirect: Option<RedirectUrl>,
+        client: &Client,
         now: Timestamp,
     ) -> Result<Proof> {
+        let id = MailId::new(now, self.id_bytes(now));
         let (challenge, payload) = match method {
-            EmailMethod::Code => self.new_code(email, purpose, now),
+            EmailMethod::Code => self.new_code(id, email, purpose, client, now)?,
             EmailMethod::Link => self.new_link(purpose, redirect, now),
         };
-        let id = MailId::new(now, self.id_bytes(now));
-        let plain = serde_json::to_vec(&payload).map_err(Error::internal)?;
-        let sealed = self.keys.seal_mail(&*self.entropy, &id.to_string(), &plain).map_err(Error::internal)?;
-        Ok(Proof { challenge, mail: NewMail { id, sealed } })
+        Ok(Proof { challenge, mail: NewMail { id, sealed: self.seal_payload(id, &payload)? } })
     }
 
-    fn new_code(&self, email: &EmailKey, purpose: Purpose, now: Timestamp) -> (NewChallenge, MailPayload) {
+    /// The facts that tell the store the lane of a client.
+    pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
+        CodeLane {
+            client: guess_guard::known_client(email, client.address),
+            budget: self.config.code_budget,
+        }
+    }
+
+    fn seal_payload(&self, id: MailId, payload: &MailPayload) -> Result<Vec<u8>> {
+        let plain = serde_json::to_vec(payload).map_err(Error::internal)?;
+        self.keys.seal_mail(&*self.entropy, &id.to_string(), &plain).map_err(Error::internal)
+    }
+
+    /// Both forms of a code, and the payload with six digits: the store picks one by the lane.
+    fn new_code(
+        &self,
+        id: MailId,
+        email: &EmailKey,
+        purpose: Purpose,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<(NewChallenge, MailPayload)> {
         let lifetime = self.config.lifetimes.code;
-        let code = self.entropy.six_digit_code();
-        let mac = self.keys.code_mac(email, purpose, &code);
-        let payload =
-            MailPayload { code: Some(code.expose().to_owned()), link: None, minutes: minutes(lifetime) };
-        (NewChallenge::Code { mac, expires_at: now.plus(lifetime) }, payload)
+        let payload = |code| MailPayload { code: Some(code), link: None, minutes: minutes(lifetime) };
+        let (six_digits, long) = (self.entropy.six_digit_code(), self.entropy.long_code());
+        let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
+        let code = NewCode {
+            mac: self.keys.code_mac(email, purpose, &EnteredCode::SixDigits(six_digits)),
+            long_mac: self.keys.code_mac(email, purpose, &EnteredCode::Long(long)),
+            long_sealed: self.seal_payload(id, &long_plain)?,
+            lane: self.code_lane(email, client),
+            expires_at: now.plus(lifetime),
+        };
+        Ok((NewChallenge::Code(code), plain))
     }
 
     fn new_link(

@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::codes::{Purpose, SixDigitCode};
+use latchkey_domain::codes::{EnteredCode, Purpose};
 use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
 use latchkey_domain::time::Timestamp;
@@ -32,7 +32,7 @@ impl Service {
     pub async fn exchange_reset_code(
         &self,
         email: Email,
-        code: SixDigitCode,
+        code: EnteredCode,
         client: Client,
     ) -> Result<ResetToken> {
         let now = self.clock.now();
@@ -40,8 +40,9 @@ impl Service {
         let expires_at = now.plus(self.config.lifetimes.exchanged_reset);
         let attempt = CodeAttempt {
             mac: self.keys.code_mac(email.key(), Purpose::ResetPassword, &code),
+            form: code.form(),
+            lane: self.code_lane(email.key(), &client),
             email: email.key().clone(),
-            budget: self.config.code_budget,
             takes: self.limits.verification(&client),
             event: self.event(AuditKind::ResetCodeExchanged, Actor::User, Some(&client), now),
             now,

@@ -2,7 +2,7 @@
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::{hkdf, hmac};
-use latchkey_domain::codes::{CodeMac, Purpose, SixDigitCode};
+use latchkey_domain::codes::{CodeMac, EnteredCode, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::tokens::{RefreshToken, TokenHash};
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -74,7 +74,7 @@ fn aes(key: &[u8]) -> Result<LessSafeKey, CannotDerive> {
 impl Keys {
     /// What is stored of a code: bound to its account and purpose, so that it opens nothing else.
     #[must_use]
-    pub fn code_mac(&self, email: &EmailKey, purpose: Purpose, code: &SixDigitCode) -> CodeMac {
+    pub fn code_mac(&self, email: &EmailKey, purpose: Purpose, code: &EnteredCode) -> CodeMac {
         let mut context = hmac::Context::with_key(&self.codes);
         for part in [purpose.as_str(), email.as_str(), code.expose()] {
             context.update(part.as_bytes());
@@ -211,6 +211,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::entropy::SystemEntropy;
+    use latchkey_domain::codes::SixDigitCode;
     use latchkey_domain::email::Email;
 
     fn keys(byte: u8) -> Keys {
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn a_code_is_bound_to_account_and_purpose() {
         let (ada, eve) = (Email::parse("ada@example.org").unwrap(), Email::parse("eve@example.org").unwrap());
-        let code = SixDigitCode::new(1);
+        let code = EnteredCode::SixDigits(SixDigitCode::new(1));
         let mac = keys(1).code_mac(ada.key(), Purpose::VerifyEmail, &code);
         assert_ne!(mac, keys(1).code_mac(eve.key(), Purpose::VerifyEmail, &code));
         assert_ne!(mac, keys(1).code_mac(ada.key(), Purpose::ResetPassword, &code));

@@ -211,6 +211,7 @@ impl Service {
             absolute_expires_at: now.plus(self.config.lifetimes.refresh_absolute),
             method,
             client: client.clone(),
+            known_for: self.limits.known_client_age(),
         };
         SessionDraft { session, refresh }
     }

@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::codes::{Purpose, SixDigitCode};
+use latchkey_domain::codes::{EnteredCode, Purpose};
 use latchkey_domain::email::Email;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::tokens::LinkToken;
@@ -16,7 +16,7 @@ use crate::settings::EmailMethod;
 /// What proves an address.
 pub enum VerificationProof {
     /// A code that was mailed to this address.
-    Code(Email, SixDigitCode),
+    Code(Email, EnteredCode),
     /// The token of a link (older variant), and the address it was mailed to where the caller says one.
     Link(LinkToken, Option<Email>),
 }
@@ -50,8 +50,9 @@ impl Service {
             VerificationProof::Code(email, code) => {
                 let attempt = CodeAttempt {
                     mac: self.keys.code_mac(email.key(), Purpose::VerifyEmail, &code),
+                    form: code.form(),
+                    lane: self.code_lane(email.key(), &client),
                     email: email.key().clone(),
-                    budget: self.config.code_budget,
                     takes,
                     event,
                     now,
@@ -89,7 +90,7 @@ impl Service {
         let now = self.clock.now();
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = redirect.resolve(&self.settings.load(), need)?;
-        let proof = self.new_proof(email.key(), purpose, method, redirect, now)?;
+        let proof = self.new_proof(email.key(), purpose, method, redirect, client, now)?;
         let request = RequestChallenge {
             takes: self.limits.mail(email.key(), purpose, client),
             email: email.key().clone(),

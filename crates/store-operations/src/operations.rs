@@ -5,6 +5,7 @@ pub(crate) mod admin_users;
 pub(crate) mod audit;
 pub(crate) mod change_password;
 pub(crate) mod claim_mails;
+pub(crate) mod code_lanes;
 pub(crate) mod guards;
 pub(crate) mod identities;
 pub(crate) mod link_identity;

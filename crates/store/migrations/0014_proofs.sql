@@ -49,23 +49,25 @@ CREATE INDEX identities_by_user ON identities (user_id, provider);
 
 ALTER TABLE oauth_codes ADD COLUMN issuer TEXT COLLATE "C" NOT NULL DEFAULT '';
 
--- Lane 0 is for addresses from which the account signed in lately, lane 1 for all others.
+-- Lane 0 is for addresses from which the account signed in lately, lane 1 for all others. Wrong attempts on a code are
+-- counted apart for the lane that it was mailed in and for the other.
 CREATE TABLE codes_before AS SELECT * FROM codes;
 DROP TABLE codes;
 CREATE TABLE codes (
-    email_key  TEXT    COLLATE "C" NOT NULL,
-    purpose    TEXT    COLLATE "C" NOT NULL,
-    lane       BIGINT  NOT NULL,
-    user_id    UUID,
-    mac        BYTEA   NOT NULL CHECK (octet_length(mac) = 32),
-    long       BOOLEAN NOT NULL,
-    attempts   BIGINT  NOT NULL,
-    created_at BIGINT  NOT NULL,
-    expires_at BIGINT  NOT NULL,
+    email_key      TEXT    COLLATE "C" NOT NULL,
+    purpose        TEXT    COLLATE "C" NOT NULL,
+    lane           BIGINT  NOT NULL,
+    user_id        UUID,
+    mac            BYTEA   NOT NULL CHECK (octet_length(mac) = 32),
+    long           BOOLEAN NOT NULL,
+    attempts       BIGINT  NOT NULL,
+    other_attempts BIGINT  NOT NULL,
+    created_at     BIGINT  NOT NULL,
+    expires_at     BIGINT  NOT NULL,
     PRIMARY KEY (email_key, purpose, lane)
 );
-INSERT INTO codes (email_key, purpose, lane, user_id, mac, long, attempts, created_at, expires_at)
-SELECT email_key, purpose, 1, user_id, mac, FALSE, attempts, created_at, expires_at FROM codes_before;
+INSERT INTO codes (email_key, purpose, lane, user_id, mac, long, attempts, other_attempts, created_at, expires_at)
+SELECT email_key, purpose, 1, user_id, mac, FALSE, attempts, attempts, created_at, expires_at FROM codes_before;
 DROP TABLE codes_before;
 CREATE INDEX codes_by_user ON codes (user_id);
 CREATE INDEX codes_by_expiry ON codes (expires_at);

@@ -1,14 +1,14 @@
-//! Challenges: six-digit codes and link tokens that prove a mailbox, and the reset tokens that follow them.
+//! Challenges: mailed codes and link tokens that prove a mailbox, and the reset tokens that follow them.
 //!
 //! Known and unknown addresses cost the same: a challenge for an address that may not have one is written all the
 //! same, without a user and with a mail that is never sent.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
+use latchkey_domain::codes::{CodeBudget, CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
-use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::limits::{LimitKey, Limited, Take};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -18,17 +18,12 @@ use latchkey_domain::user::User;
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// A challenge that is about to be mailed. There is one live challenge per address and purpose: writing it ends the
-/// one before, code or link.
+/// A challenge that is about to be mailed. There is one live link per address and purpose, or one live code per address,
+/// purpose and lane: writing a code ends the lane's code before and the link, writing a link ends all.
 #[derive(Debug, Clone)]
 pub enum NewChallenge {
-    /// A six-digit code.
-    Code {
-        /// Its MAC.
-        mac: CodeMac,
-        /// When it stops being good.
-        expires_at: Timestamp,
-    },
+    /// A code.
+    Code(NewCode),
     /// A link.
     Link {
         /// Its token and life.
@@ -36,6 +31,31 @@ pub enum NewChallenge {
         /// Where the browser goes after it was opened; checked against the list already.
         redirect_to: Option<String>,
     },
+}
+
+/// A code that is about to be mailed: six digits, or sixteen characters where the lane of who asks has made its wrong
+/// attempts of the day.
+#[derive(Debug, Clone)]
+pub struct NewCode {
+    /// The MAC of the six digits; the mail carries them.
+    pub mac: CodeMac,
+    /// The MAC of the sixteen characters.
+    pub long_mac: CodeMac,
+    /// The sealed part of the mail that carries those.
+    pub long_sealed: Vec<u8>,
+    /// The lane of who asks, and what it bears.
+    pub lane: CodeLane,
+    /// When it stops being good.
+    pub expires_at: Timestamp,
+}
+
+/// The facts that tell the lane of somebody, and how much it bears.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeLane {
+    /// Names the account and the client, as in [`crate::SignInGuard::known_client`].
+    pub client: LimitKey,
+    /// How often codes may be tried.
+    pub budget: CodeBudget,
 }
 
 /// A token that is about to be given out.
@@ -81,8 +101,10 @@ pub struct CodeAttempt {
     pub email: EmailKey,
     /// The MAC of what was entered.
     pub mac: CodeMac,
-    /// How often it may be tried.
-    pub budget: CodeBudget,
+    /// The form of what was entered. Long codes are tried without being counted.
+    pub form: CodeForm,
+    /// The lane of who entered it, and what it bears.
+    pub lane: CodeLane,
     /// Limits to take from first, all or none.
     pub takes: Vec<Take>,
     /// What the audit says when it opens; the store fills in user and session.
@@ -203,9 +225,9 @@ pub trait Challenges {
     /// Writes a challenge and its mail.
     async fn request_challenge(&self, request: RequestChallenge) -> StoreResult<RequestOutcome>;
 
-    /// Tries a verification code; when it opens, the address is proven and `session` is opened. Counting the attempt
-    /// and consuming the code are one; a refused attempt is kept before this answers, and costs the same where there
-    /// is no code. A banned account is refused.
+    /// Tries a verification code, of whichever lane; when it opens, the address is proven and `session` is opened. Judging
+    /// the attempt, counting a wrong one and consuming the code are one; a refused attempt is kept before this answers, in
+    /// the lane of who typed it, and costs the same where there is no code. A banned account is refused.
     async fn verify_by_code(&self, attempt: CodeAttempt, session: NewSession) -> StoreResult<VerifyOutcome>;
 
     /// Uses a verification link's token directly: only where this very call turns `email_verified` true is `session`

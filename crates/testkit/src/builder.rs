@@ -92,7 +92,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
         service_name: "Latchkey".to_owned(),
         algorithm: SigningAlgorithm::Es256,
         lifetimes: Lifetimes::default(),
-        code_budget: CodeBudget { per_code: 5, per_hour: 10 },
+        code_budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
         // The least that argon2 takes: what a hash costs an attacker is not the question of these tests.
         hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
         limits: LimitsConfig { enabled: false, ..LimitsConfig::default() },

@@ -32,7 +32,7 @@ pub struct AuthSettings {
     pub require_anon_key: bool,
     /// Access and refresh tokens.
     pub tokens: TokenSettings,
-    /// Six-digit codes.
+    /// Mailed codes.
     pub codes: CodeSettings,
     /// Emailed links, and the token of a reset.
     pub links: LinkSettings,
@@ -101,15 +101,17 @@ impl JwtAlgorithm {
     }
 }
 
-/// Six-digit codes.
+/// Mailed codes.
 #[derive(Debug)]
 pub struct CodeSettings {
     /// Life of a code.
     pub ttl: Duration,
-    /// Attempts that one code bears.
+    /// Wrong attempts that one code bears from each lane.
     pub attempts: u32,
-    /// Attempts of an account for one purpose in an hour, across its codes.
+    /// Wrong attempts of an account for one purpose in an hour, across its codes, from each lane.
     pub attempts_per_hour: u32,
+    /// The same in a day; a lane that made them gets codes of sixteen characters.
+    pub attempts_per_day: u32,
 }
 
 /// Emailed links, and the token of a reset.
@@ -140,6 +142,7 @@ impl AuthSettings {
                 ttl: reader.duration("auth.code_ttl"),
                 attempts: reader.number("auth.code_attempts"),
                 attempts_per_hour: reader.number("auth.code_attempts_per_hour"),
+                attempts_per_day: reader.number("auth.code_attempts_per_day"),
             },
             links: LinkSettings {
                 verify_ttl: reader.duration("auth.verify_link_ttl"),

@@ -151,6 +151,7 @@ pub(super) const KEYS: &[Key] = &[
     key("auth.code_ttl", Duration),
     number("auth.code_attempts", 1, 100),
     number("auth.code_attempts_per_hour", 1, 1000),
+    number("auth.code_attempts_per_day", 1, 10_000),
     key("auth.verify_link_ttl", Duration),
     key("auth.reset_link_ttl", Duration),
     key("auth.reset_token_ttl", Duration),

@@ -177,7 +177,7 @@ both_stores! {
 
 /// A service that takes as many attempts at a code as there are racers.
 fn patient(builder: TestAppBuilder) -> TestAppBuilder {
-    builder.config(|config| config.code_budget = CodeBudget { per_code: 100, per_hour: 100 })
+    builder.config(|config| config.code_budget = CodeBudget { per_code: 100, per_hour: 100, per_day: 100 })
 }
 
 /// Sends twenty requests at once.

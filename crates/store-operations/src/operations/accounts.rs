@@ -10,7 +10,7 @@ use latchkey_store::{CreateOutcome, NewAccount, StoreResult};
 
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::users::{self, Account, Pending};
-use crate::tables::{audit_events, sessions};
+use crate::tables::{audit_events, known_clients, sessions};
 
 /// Makes an account with its session and its event. With a session it is a sign-up that found the address free: then
 /// it is written without a look, in one round trip, and looked at only where another transaction took the address
@@ -45,6 +45,7 @@ fn create(account: &NewAccount) -> StoreResult<(Script, Slot)> {
     users::insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
     if let Some(session) = &account.session {
         sessions::open(&mut writes, account.id, session);
+        known_clients::remember(&mut writes, account.email.key(), session);
     }
     let session_id = account.session.as_ref().map(|session| session.id);
     let event = AuditEvent {

@@ -16,7 +16,7 @@ use super::takes;
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::link_tokens::{self, Token, TokenKind};
 use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, codes, profiles, sessions};
+use crate::tables::{audit_events, codes, known_clients, profiles, sessions};
 
 /// A token that was presented, with the profile of its account.
 #[derive(Clone, Copy)]
@@ -146,6 +146,7 @@ pub(crate) async fn verify<E: Executor>(
             let proven = presented.proven(results, token.account)?;
             verify_with(&mut writes, hash, &proven, now);
             sessions::open(&mut writes, id, &session);
+            known_clients::remember(&mut writes, proven.account.user.email.key(), &session);
             audit_events::record_in(&mut writes, event.clone(), id, session.id)?;
             let user = users::find_by_id(&mut writes, id);
             Ok(Decided::write(writes, move |results| {

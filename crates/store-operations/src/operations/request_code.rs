@@ -1,16 +1,18 @@
 //! Requests for a challenge (a code or a link), and the end of outstanding ones.
 
-use latchkey_domain::codes::Purpose;
+use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mailbox_proof::may_be_challenged;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{MailKind, NewChallenge, RequestChallenge, RequestOutcome, StoreResult};
 
+use super::code_lanes::{AskReads, Asked, mail_of};
 use super::takes;
 use crate::form::{Decided, Executor, Script};
+use crate::tables::codes::{self, CodeInLane};
+use crate::tables::link_tokens;
 use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
-use crate::tables::{codes, link_tokens};
 
 /// Writes a challenge and its mail. The statements are the same whether or not the address may have the challenge.
 pub(crate) async fn request<E: Executor>(
@@ -21,18 +23,20 @@ pub(crate) async fn request<E: Executor>(
     let limit = takes::take(&mut reads, &request.takes, request.now);
     users::lock_by_key_at_constant_cost(&mut reads, &request.email);
     let found = users::find_by_key_at_constant_cost(&mut reads, &request.email);
+    let lane = AskReads::find(&mut reads, &request.email, request.purpose, &request.challenge);
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
                 return Ok(Decided::Answer(RequestOutcome::Limited(limited)));
             }
             let account = users::account_of_key(results, found, &request.email)?;
-            Ok(Decided::done(writes_of(&request, account.as_ref()), RequestOutcome::Accepted))
+            let asked = lane.asked(results, &request.challenge, request.now)?;
+            Ok(Decided::done(writes_of(&request, account.as_ref(), asked), RequestOutcome::Accepted))
         })
         .await
 }
 
-fn writes_of(request: &RequestChallenge, account: Option<&Account>) -> Script {
+fn writes_of(request: &RequestChallenge, account: Option<&Account>, asked: Asked) -> Script {
     let RequestChallenge { email, purpose, challenge, mail, now, .. } = request;
     let eligible = account
         .map(|account| &account.user)
@@ -43,23 +47,27 @@ fn writes_of(request: &RequestChallenge, account: Option<&Account>) -> Script {
         Purpose::ResetPassword => MailKind::Reset,
     };
     let mut writes = Script::default();
-    write(&mut writes, email.as_str(), *purpose, address.user_id(), challenge, *now);
-    outbox::write(&mut writes, mail, kind, address, *now);
+    write(&mut writes, email.as_str(), *purpose, address.user_id(), (challenge, asked), *now);
+    outbox::write(&mut writes, &mail_of(challenge, mail, asked), kind, address, *now);
     writes
 }
 
-/// Writes the one live challenge of an address and purpose; the one before ends. Without a user it is a decoy.
+/// Writes the one live link of an address and purpose, or the one live code of its lane; the one before ends. Without a
+/// user it is a decoy.
 pub(crate) fn write(
     writes: &mut Script,
     key: &str,
     purpose: Purpose,
     user_id: Option<UserId>,
-    challenge: &NewChallenge,
+    (challenge, asked): (&NewChallenge, Asked),
     now: Timestamp,
 ) {
     match challenge {
-        NewChallenge::Code { mac, expires_at } => {
-            codes::save_code(writes, key, purpose, user_id, mac, *expires_at, now);
+        NewChallenge::Code(code) => {
+            let Asked { lane, form } = asked;
+            let mac = if form == CodeForm::Long { &code.long_mac } else { &code.mac };
+            let code = CodeInLane { lane, form, mac, expires_at: code.expires_at };
+            codes::save_code(writes, key, purpose, user_id, &code, now);
             link_tokens::supersede_links(writes, key, purpose, now);
         }
         NewChallenge::Link { token, redirect_to } => {

@@ -13,7 +13,7 @@ use super::sign_in::pend_no_more;
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
 use crate::tables::identities::{self, Sought};
 use crate::tables::users::{self, Account, Pending};
-use crate::tables::{audit_events, profiles, sessions, used_tokens};
+use crate::tables::{audit_events, known_clients, profiles, sessions, used_tokens};
 
 /// Reads of a sign-in.
 struct Reads {
@@ -82,6 +82,7 @@ fn open(
     let Judged { verdict, account, lacks_issuer } = judged;
     let now = session.created_at;
     let user_id = account.as_ref().map_or(sign_in.user_id, |account| account.user.id);
+    let email = account.as_ref().map(|account| &account.user.email).or(identity.email.as_ref()).cloned();
     let is_pending = account.as_ref().is_some_and(|account| account.user.is_pending);
     let mut writes = Script::default();
     let mut happened = Vec::new();
@@ -106,6 +107,9 @@ fn open(
         pend_no_more(&mut writes, user_id, now);
     }
     sessions::open(&mut writes, user_id, session);
+    if let Some(email) = email {
+        known_clients::remember(&mut writes, email.key(), session);
+    }
     happened.push(&events.signed_in);
     for event in happened {
         audit_events::record_in(&mut writes, event.clone(), user_id, session.id)?;

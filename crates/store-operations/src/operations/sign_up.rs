@@ -8,6 +8,7 @@ use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{BeginSignUp, MailKind, PendingSignUp, SignUpOutcome, StoreResult};
 
+use super::code_lanes::{AskReads, Asked, mail_of};
 use super::guards::take_and_read;
 use super::{request_code, takes};
 use crate::form::{Decided, Executor, Results, Script};
@@ -48,12 +49,15 @@ pub(crate) async fn sign_up_pending<E: Executor>(
     let mut reads = Script::default();
     users::lock_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
     let found = users::find_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
+    let lane =
+        AskReads::find(&mut reads, sign_up.account.email.key(), Purpose::VerifyEmail, &sign_up.challenge);
     engine
         .transact(reads, move |results| {
+            let asked = lane.asked(results, &sign_up.challenge, sign_up.account.now)?;
             match users::account_of_key(results, found, sign_up.account.email.key())? {
-                None => create(&sign_up),
-                Some(account) if is_open(&account) => renew(&sign_up, &account),
-                Some(account) => tell_owner(&sign_up, &account),
+                None => create(&sign_up, asked),
+                Some(account) if is_open(&account) => renew(&sign_up, asked, &account),
+                Some(account) => tell_owner(&sign_up, asked, &account),
             }
         })
         .await
@@ -64,20 +68,21 @@ const fn is_open(account: &Account) -> bool {
     account.user.is_pending && !account.user.is_banned()
 }
 
-fn create(sign_up: &PendingSignUp) -> StoreResult<Decided<SignUpOutcome>> {
+fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
     let PendingSignUp { account, challenge, mail } = sign_up;
     let (id, key) = (account.id, account.email.key().as_str());
     let mut writes = Script::default();
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(&mut writes, account, key, Pending::Yes)?;
-    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), challenge, account.now);
+    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), (challenge, asked), account.now);
     writes.change(&users::KEEP, Vec::new());
-    outbox::write(&mut writes, mail, MailKind::Verify, Address::Of(id, &account.email), account.now);
+    let mail = mail_of(challenge, mail, asked);
+    outbox::write(&mut writes, &mail, MailKind::Verify, Address::Of(id, &account.email), account.now);
     audit_events::record_of(&mut writes, account.event.clone(), id)?;
     Ok(Decided::done(writes, SignUpOutcome::Created))
 }
 
-fn renew(sign_up: &PendingSignUp, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
+fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
     let PendingSignUp { account, challenge, mail } = sign_up;
     let outcome = match compare(there.password.as_ref(), account.password.as_ref()) {
         Comparison::Same => SignUpOutcome::Renewed,
@@ -86,37 +91,40 @@ fn renew(sign_up: &PendingSignUp, there: &Account) -> StoreResult<Decided<SignUp
     };
     let (user, now) = (&there.user, account.now);
     let mut writes = Script::default();
-    rehearse_account(&mut writes, sign_up)?;
+    rehearse_account(&mut writes, sign_up, asked)?;
     if outcome == SignUpOutcome::Contested {
         users::contest(&mut writes, user.id, now);
     }
     let key = user.email.key().as_str();
-    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), challenge, now);
-    outbox::write(&mut writes, mail, MailKind::Verify, Address::Of(user.id, &user.email), now);
+    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), (challenge, asked), now);
+    let mail = mail_of(challenge, mail, asked);
+    outbox::write(&mut writes, &mail, MailKind::Verify, Address::Of(user.id, &user.email), now);
     audit_events::record_of(&mut writes, repeated(account.event.clone()), user.id)?;
     Ok(Decided::done(writes, outcome))
 }
 
-fn tell_owner(sign_up: &PendingSignUp, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, mail, .. } = sign_up;
+fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
+    let PendingSignUp { account, challenge, mail } = sign_up;
     let user = &there.user;
     let mut writes = Script::default();
-    rehearse_account(&mut writes, sign_up)?;
+    rehearse_account(&mut writes, sign_up, asked)?;
     let address =
         if user.is_banned() { Address::Decoy(user.email.key()) } else { Address::Of(user.id, &user.email) };
-    outbox::write(&mut writes, mail, MailKind::SignUpAttempt, address, account.now);
+    let mail = mail_of(challenge, mail, asked);
+    outbox::write(&mut writes, &mail, MailKind::SignUpAttempt, address, account.now);
     audit_events::record_of(&mut writes, repeated(account.event.clone()), user.id)?;
     Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
 }
 
 /// Makes the account and takes it back. Its key is no address, and is this rehearsal's alone: rehearsals at the same
 /// time do not wait for each other.
-fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp) -> StoreResult<()> {
+fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) -> StoreResult<()> {
     let PendingSignUp { account, challenge, .. } = sign_up;
     let key = format!("rehearsal {}", account.id);
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(writes, account, &key, Pending::Yes)?;
-    request_code::write(writes, &key, Purpose::VerifyEmail, Some(account.id), challenge, account.now);
+    let user_id = Some(account.id);
+    request_code::write(writes, &key, Purpose::VerifyEmail, user_id, (challenge, asked), account.now);
     writes.change(&users::TAKE_BACK, Vec::new());
     Ok(())
 }

@@ -1,18 +1,22 @@
-//! Attempts at six-digit codes. Every attempt runs the same statements and is counted before it is judged, whether
-//! or not there is an account or a code.
+//! Attempts at mailed codes. Every refused attempt runs the same statements, whether or not there is an account or a code,
+//! and a refused one of six digits is counted in the lane of who typed it.
 
-use latchkey_domain::codes::{CodeMac, Purpose, StoredCode};
+use latchkey_domain::code_window::{Lane, LaneAttempts};
+use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Limited;
 use latchkey_domain::mailbox_proof::Proof;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{CodeAttempt, ExchangeOutcome, NewToken, StoreResult, VerifyOutcome};
 
+use super::code_lanes::LaneReads;
 use super::prove_mailbox::{Proven, prove};
 use super::takes;
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, codes, link_tokens, profiles, sessions};
+use crate::tables::{audit_events, codes, known_clients, link_tokens, profiles, sessions};
 
 /// The judgement on an attempt.
 enum Verdict {
@@ -25,8 +29,8 @@ enum Verdict {
 #[derive(Clone, Copy)]
 struct Reads {
     limit: Option<Slot>,
-    code: Slot,
-    window: Slot,
+    codes: Slot,
+    lane: LaneReads,
     account: Slot,
 }
 
@@ -52,6 +56,7 @@ pub(crate) async fn verify<E: Executor>(
             let proven = Proven { account, profile: profiles::profile_of(results, profile, id)? };
             prove(&mut writes, &proven, Proof::Verification, attempt.now);
             sessions::open(&mut writes, id, &session);
+            known_clients::remember(&mut writes, &attempt.email, &session);
             audit_events::record_in(&mut writes, attempt.event.clone(), id, session.id)?;
             let user = users::find_by_id(&mut writes, id);
             Ok(Decided::write(writes, move |results| {
@@ -88,20 +93,20 @@ pub(crate) async fn exchange<E: Executor>(
 }
 
 impl Reads {
-    /// Takes the tokens, locks the account, the code and its time window, and reads them.
+    /// Takes the tokens, locks the account, the codes and the wrong attempts, and reads them.
     fn add(script: &mut Script, attempt: &CodeAttempt, purpose: Purpose) -> Self {
         let email = &attempt.email;
         let limit = takes::take(script, &attempt.takes, attempt.now);
         users::lock_by_key_at_constant_cost(script, email);
         Self {
             limit,
-            code: codes::lock_code(script, email, purpose),
-            window: codes::lock_window(script, email, purpose),
+            codes: codes::lock_codes(script, email, purpose),
+            lane: LaneReads::lock(script, email, purpose, &attempt.lane),
             account: users::find_by_key_at_constant_cost(script, email),
         }
     }
 
-    /// Counts the attempt, judges it, and consumes the code if it is accepted.
+    /// Judges the attempt. Consumes the code if it is accepted, else counts the attempt.
     fn judge(
         self,
         results: &Results<'_>,
@@ -114,26 +119,52 @@ impl Reads {
             return Ok(Verdict::Limited(limited));
         }
         let account = users::account_of_key(results, self.account, email)?;
-        let found = codes::code(results, self.code)?;
-        let stored_window = codes::window(results, self.window)?;
-        let window = stored_window.unwrap_or_default();
-        let counted = window.and_one_more(now);
-        codes::count_on_code(writes, email, purpose);
-        match stored_window {
-            Some(_) => codes::save_window(writes, email, purpose, &counted),
-            None => codes::create_window(writes, email, purpose, &counted),
-        }
-
-        let (owner, code) = found.unwrap_or((None, no_code()));
-        let is_right = code.accepts(&attempt.mac, window.attempts_at(now), attempt.budget, now);
+        let (lane, made) = self.lane.lane(results, now)?;
+        let owner = self.owner_of_opened(results, attempt, lane, made.unwrap_or_default())?;
         let account = account.filter(|account| owner == Some(account.user.id) && !account.user.is_banned());
-        match account {
-            Some(account) if is_right => {
-                codes::delete_code(writes, email.as_str(), purpose);
-                Ok(Verdict::Accepted(Box::new(account)))
-            }
-            _ => Ok(Verdict::Refused),
+        if let Some(account) = account {
+            codes::delete_code(writes, email.as_str(), purpose);
+            return Ok(Verdict::Accepted(Box::new(account)));
         }
+        if attempt.form == CodeForm::SixDigits {
+            count(writes, (email, purpose), lane, made, now);
+        }
+        Ok(Verdict::Refused)
+    }
+
+    /// The user of the code that the attempt opens, whichever lane it was mailed in.
+    fn owner_of_opened(
+        self,
+        results: &Results<'_>,
+        attempt: &CodeAttempt,
+        lane: Lane,
+        made: LaneAttempts,
+    ) -> StoreResult<Option<UserId>> {
+        let mut opened = None;
+        for mailed_in in Lane::ALL {
+            let found = codes::code(results, self.codes, mailed_in, lane)?;
+            let (owner, code) = found.unwrap_or((None, no_code()));
+            if code.accepts(&attempt.mac, made, attempt.lane.budget, attempt.now) {
+                opened = owner;
+            }
+        }
+        Ok(opened)
+    }
+}
+
+/// Counts a wrong attempt on the codes and in the lane that it was typed from.
+fn count(
+    writes: &mut Script,
+    (email, purpose): (&EmailKey, Purpose),
+    lane: Lane,
+    made: Option<LaneAttempts>,
+    now: Timestamp,
+) {
+    codes::count_on_codes(writes, email, purpose, lane);
+    let counted = made.unwrap_or_default().and_one_more(now);
+    match made {
+        Some(_) => codes::save_attempts(writes, email, purpose, lane, &counted),
+        None => codes::create_attempts(writes, email, purpose, lane, &counted),
     }
 }
 
@@ -141,6 +172,7 @@ impl Reads {
 const fn no_code() -> StoredCode {
     StoredCode {
         mac: CodeMac::from_bytes([0; 32]),
+        form: CodeForm::SixDigits,
         attempts: 0,
         expires_at: Timestamp::from_millis(i64::MIN),
     }

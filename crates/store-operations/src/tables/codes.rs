@@ -1,50 +1,67 @@
-//! The tables `codes` and `code_budgets`: six-digit codes, and the attempts that an address has in a time window.
+//! The tables `codes` and `code_budgets`: mailed codes, and the wrong attempts at them that an address has from each lane.
 
-use latchkey_domain::code_window::CodeWindow;
-use latchkey_domain::codes::{CodeMac, Purpose, StoredCode};
+use latchkey_domain::code_window::{CodeWindow, Lane, LaneAttempts};
+use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
-use crate::form::{Cells, Results, Script, Slot, statements, values};
+use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 
 statements! {
     SAVE_CODE = "
-        INSERT INTO codes (email_key, purpose, lane, user_id, mac, long, attempts, created_at, expires_at)
-        VALUES ($1, $2, 1, $3, $4, FALSE, 0, $5, $6)
-        ON CONFLICT (email_key, purpose, lane) DO UPDATE SET user_id = excluded.user_id, mac = excluded.mac, attempts = 0,
-            created_at = excluded.created_at, expires_at = excluded.expires_at";
+        INSERT INTO codes (email_key, purpose, lane, user_id, mac, long, attempts, other_attempts, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8)
+        ON CONFLICT (email_key, purpose, lane) DO UPDATE SET user_id = excluded.user_id, mac = excluded.mac,
+            long = excluded.long, attempts = 0, other_attempts = 0, created_at = excluded.created_at,
+            expires_at = excluded.expires_at";
     DELETE_CODE = "DELETE FROM codes WHERE email_key = $1 AND purpose = $2";
     DELETE_CODES_OF = "DELETE FROM codes WHERE user_id = $1 AND purpose = $2";
     DELETE_ALL_CODES_OF = "DELETE FROM codes WHERE user_id = $1";
-    LOCK_CODE = "
-        SELECT user_id, mac, attempts, expires_at FROM codes WHERE email_key = $1 AND purpose = $2 FOR NO KEY UPDATE";
-    COUNT_ON_CODE = "
-        UPDATE codes SET attempts = least(attempts + 1, 1000000) WHERE email_key = $1 AND purpose = $2";
-    LOCK_WINDOW = "
-        SELECT attempts, since FROM code_budgets WHERE email_key = $1 AND purpose = $2 FOR NO KEY UPDATE";
-    CREATE_WINDOW = "
+    LOCK_CODES = "
+        SELECT lane, user_id, mac, long, attempts, other_attempts, expires_at FROM codes
+        WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
+    COUNT_ON_CODES = "
+        UPDATE codes SET attempts = least(attempts + CASE lane WHEN $3 THEN 1 ELSE 0 END, 1000000),
+            other_attempts = least(other_attempts + CASE lane WHEN $3 THEN 0 ELSE 1 END, 1000000)
+        WHERE email_key = $1 AND purpose = $2";
+    FIND_ATTEMPTS = "
+        SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
+        WHERE email_key = $1 AND purpose = $2 ORDER BY lane";
+    LOCK_ATTEMPTS = "
+        SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
+        WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
+    CREATE_ATTEMPTS = "
         INSERT INTO code_budgets (email_key, purpose, lane, attempts, since, day_attempts, day_since, ends_at)
-        VALUES ($1, $2, 1, $3, $4, 0, 0, $5)";
-    SAVE_WINDOW = "
-        UPDATE code_budgets SET attempts = $3, since = $4, ends_at = $5 WHERE email_key = $1 AND purpose = $2";
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    SAVE_ATTEMPTS = "
+        UPDATE code_budgets SET attempts = $4, since = $5, day_attempts = $6, day_since = $7, ends_at = $8
+        WHERE email_key = $1 AND purpose = $2 AND lane = $3";
 }
 
-/// Writes the code of an address and purpose in place of the one before. Without a user it is a decoy.
+/// A code that is about to be mailed in a lane.
+pub(crate) struct CodeInLane<'a> {
+    pub(crate) lane: Lane,
+    pub(crate) form: CodeForm,
+    pub(crate) mac: &'a CodeMac,
+    pub(crate) expires_at: Timestamp,
+}
+
+/// Writes the code of an address, purpose and lane in place of the one before. Without a user it is a decoy.
 pub(crate) fn save_code(
     writes: &mut Script,
     key: &str,
     purpose: Purpose,
     user_id: Option<UserId>,
-    mac: &CodeMac,
-    expires_at: Timestamp,
+    code: &CodeInLane<'_>,
     now: Timestamp,
 ) {
-    writes.change(&SAVE_CODE, values![key, purpose, user_id, mac, now, expires_at]);
+    let (lane, is_long) = (code.lane.as_number(), code.form == CodeForm::Long);
+    writes.change(&SAVE_CODE, values![key, purpose, lane, user_id, code.mac, is_long, now, code.expires_at]);
 }
 
-/// Ends the code of an address and purpose.
+/// Ends the code of an address and purpose, in every lane.
 pub(crate) fn delete_code(writes: &mut Script, key: &str, purpose: Purpose) {
     writes.change(&DELETE_CODE, values![key, purpose]);
 }
@@ -59,53 +76,99 @@ pub(crate) fn delete_all_codes_of(writes: &mut Script, user_id: UserId) {
     writes.change(&DELETE_ALL_CODES_OF, values![user_id]);
 }
 
-/// Locks and reads the code of an address and purpose.
-pub(crate) fn lock_code(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
-    reads.read(&LOCK_CODE, values![email, purpose])
+/// Locks and reads the codes of an address and purpose.
+pub(crate) fn lock_codes(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
+    reads.read(&LOCK_CODES, values![email, purpose])
 }
 
-/// The code that was found, and its user. A decoy has none.
-pub(crate) fn code(results: &Results<'_>, slot: Slot) -> StoreResult<Option<(Option<UserId>, StoredCode)>> {
-    results.find(slot, |cells| {
-        let owner = cells.of("codes").maybe_id("user_id")?;
-        let code = StoredCode {
-            mac: CodeMac::from_bytes(cells.array("mac")?),
-            attempts: cells.count("attempts")?,
-            expires_at: cells.time("expires_at")?,
-        };
-        Ok((owner, code))
-    })
+/// The code that was mailed in a lane, as it stands for an attempt from another or the same, and its user. A decoy has
+/// none.
+pub(crate) fn code(
+    results: &Results<'_>,
+    slot: Slot,
+    mailed_in: Lane,
+    typed_from: Lane,
+) -> StoreResult<Option<(Option<UserId>, StoredCode)>> {
+    let codes = results.list(slot, |cells| read_code(cells, typed_from))?;
+    Ok(codes.into_iter().find(|(lane, ..)| *lane == mailed_in).map(|(_, owner, code)| (owner, code)))
 }
 
-/// Counts an attempt on the code of an address and purpose, if there is one.
-pub(crate) fn count_on_code(writes: &mut Script, email: &EmailKey, purpose: Purpose) {
-    writes.change(&COUNT_ON_CODE, values![email, purpose]);
+/// Counts a wrong attempt from a lane on the codes of an address and purpose.
+pub(crate) fn count_on_codes(writes: &mut Script, email: &EmailKey, purpose: Purpose, typed_from: Lane) {
+    writes.change(&COUNT_ON_CODES, values![email, purpose, typed_from.as_number()]);
 }
 
-/// Locks and reads the time window of an address and purpose.
-pub(crate) fn lock_window(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
-    reads.read(&LOCK_WINDOW, values![email, purpose])
+/// Reads the wrong attempts of an address and purpose.
+pub(crate) fn find_attempts(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
+    reads.read(&FIND_ATTEMPTS, values![email, purpose])
 }
 
-/// The time window that was found.
-pub(crate) fn window(results: &Results<'_>, slot: Slot) -> StoreResult<Option<CodeWindow>> {
-    results.find(slot, read_window)
+/// Locks and reads the wrong attempts of an address and purpose.
+pub(crate) fn lock_attempts(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
+    reads.read(&LOCK_ATTEMPTS, values![email, purpose])
 }
 
-/// Writes the first time window of an address and purpose. If another transaction did so meanwhile, the unique key
-/// breaks, and its attempt is not lost.
-pub(crate) fn create_window(writes: &mut Script, email: &EmailKey, purpose: Purpose, window: &CodeWindow) {
-    let values = values![email, purpose, window.attempts, window.since, window.ends_at()];
-    writes.change(&CREATE_WINDOW, values);
+/// The wrong attempts from a lane that were found.
+pub(crate) fn attempts(results: &Results<'_>, slot: Slot, from: Lane) -> StoreResult<Option<LaneAttempts>> {
+    let lanes = results.list(slot, read_attempts)?;
+    Ok(lanes.into_iter().find(|(lane, _)| *lane == from).map(|(_, made)| made))
 }
 
-/// Writes a time window that was found.
-pub(crate) fn save_window(writes: &mut Script, email: &EmailKey, purpose: Purpose, window: &CodeWindow) {
-    let values = values![email, purpose, window.attempts, window.since, window.ends_at()];
-    writes.change(&SAVE_WINDOW, values);
+/// Writes the first wrong attempts from a lane. If another transaction did so meanwhile, the unique key breaks, and its
+/// attempt is not lost.
+pub(crate) fn create_attempts(
+    writes: &mut Script,
+    email: &EmailKey,
+    purpose: Purpose,
+    from: Lane,
+    made: &LaneAttempts,
+) {
+    writes.change(&CREATE_ATTEMPTS, attempt_values(email, purpose, from, made));
 }
 
-fn read_window(cells: &mut Cells<'_>) -> StoreResult<CodeWindow> {
-    cells.of("code_budgets");
-    Ok(CodeWindow { attempts: cells.count("attempts")?, since: cells.time("since")? })
+/// Writes wrong attempts from a lane that had some.
+pub(crate) fn save_attempts(
+    writes: &mut Script,
+    email: &EmailKey,
+    purpose: Purpose,
+    from: Lane,
+    made: &LaneAttempts,
+) {
+    writes.change(&SAVE_ATTEMPTS, attempt_values(email, purpose, from, made));
+}
+
+fn attempt_values(email: &EmailKey, purpose: Purpose, from: Lane, made: &LaneAttempts) -> Vec<Value> {
+    let LaneAttempts { hour, day } = made;
+    values![
+        email,
+        purpose,
+        from.as_number(),
+        hour.attempts,
+        hour.since,
+        day.attempts,
+        day.since,
+        made.ends_at(),
+    ]
+}
+
+fn read_lane(cells: &mut Cells<'_>) -> StoreResult<Lane> {
+    let lane = cells.int("lane")?;
+    Lane::from_stored(lane).ok_or_else(|| cells.corrupt("lane"))
+}
+
+fn read_code(cells: &mut Cells<'_>, typed_from: Lane) -> StoreResult<(Lane, Option<UserId>, StoredCode)> {
+    let lane = read_lane(cells.of("codes"))?;
+    let owner = cells.maybe_id("user_id")?;
+    let mac = CodeMac::from_bytes(cells.array("mac")?);
+    let form = if cells.flag("long")? { CodeForm::Long } else { CodeForm::SixDigits };
+    let (own, other) = (cells.count("attempts")?, cells.count("other_attempts")?);
+    let attempts = if lane == typed_from { own } else { other };
+    Ok((lane, owner, StoredCode { mac, form, attempts, expires_at: cells.time("expires_at")? }))
+}
+
+fn read_attempts(cells: &mut Cells<'_>) -> StoreResult<(Lane, LaneAttempts)> {
+    let lane = read_lane(cells.of("code_budgets"))?;
+    let hour = CodeWindow { attempts: cells.count("attempts")?, since: cells.time("since")? };
+    let day = CodeWindow { attempts: cells.count("day_attempts")?, since: cells.time("day_since")? };
+    Ok((lane, LaneAttempts { hour, day }))
 }

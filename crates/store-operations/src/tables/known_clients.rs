@@ -1,7 +1,10 @@
 //! The table `known_clients`: clients from which an account signed in.
 
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::guess_guard;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::LimitKey;
+use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
@@ -33,7 +36,15 @@ pub(crate) fn save(script: &mut Script, key: &LimitKey, until: Timestamp) {
     script.change(&SAVE_KNOWN_CLIENT, values![key, until]);
 }
 
-/// The same where this session was opened.
+/// Remembers the client of a session that is opened for an address, where clients are remembered.
+pub(crate) fn remember(writes: &mut Script, email: &EmailKey, session: &NewSession) {
+    if let Some(known_for) = session.known_for {
+        let key = guess_guard::known_client(email, session.client.address);
+        save(writes, &key, session.created_at.plus(known_for));
+    }
+}
+
+/// Remembers a client like [`save`], where this session was opened.
 pub(crate) fn save_if_opened(script: &mut Script, key: &LimitKey, until: Timestamp, session: SessionId) {
     script.change(&SAVE_KNOWN_CLIENT_IF_OPENED, values![key, until, session]);
 }

@@ -25,8 +25,8 @@ const SESSION_ENDED: &str = "coalesce(ended_at, least(idle_expires_at, absolute_
 
 /// All of them. Each is counted by a purge.
 pub const PURGED: [PurgedRows; 12] = [
-    expired("codes", "email_key, purpose", NO_LONGER),
-    rows("code_budgets", "email_key, purpose", "ends_at <= $1", "ends_at", NO_LONGER),
+    expired("codes", "email_key, purpose, lane", NO_LONGER),
+    rows("code_budgets", "email_key, purpose, lane", "ends_at <= $1", "ends_at", NO_LONGER),
     expired("link_tokens", "hash", KEPT_AFTER_END),
     rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", KEPT_AFTER_END),
     rows("outbox", "id", "state = 'decoy' AND created_at <= $1", "created_at", DECOYS_KEPT),

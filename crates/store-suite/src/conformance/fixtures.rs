@@ -32,7 +32,7 @@ pub(super) const DAY: i64 = 24 * HOUR;
 /// The grace window of replaced refresh tokens.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
 /// How often codes may be tried.
-pub(super) const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10 };
+pub(super) const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10, per_day: 30 };
 /// Racers of a race.
 pub(super) const RACERS: usize = 20;
 
@@ -164,6 +164,7 @@ impl World {
             absolute_expires_at: now.plus(days(90)),
             method: AuthMethod::Password,
             client: client(1),
+            known_for: Some(days(30)),
         }
     }
 

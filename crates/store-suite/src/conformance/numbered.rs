@@ -113,5 +113,6 @@ pub fn session(number: u64) -> NewSession {
         absolute_expires_at: at(2_000_000),
         method: AuthMethod::Password,
         client: client(),
+        known_for: None,
     }
 }

@@ -93,6 +93,7 @@ pub const TABLES: &[Table] = &[
             bytes("mac"),
             flag("long"),
             int("attempts"),
+            int("other_attempts"),
             int("created_at"),
             int("expires_at"),
         ],

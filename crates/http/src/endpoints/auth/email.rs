@@ -9,7 +9,7 @@ pub mod send_verification;
 pub mod verify;
 pub mod verify_link;
 
-use latchkey_domain::codes::SixDigitCode;
+use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,7 +38,7 @@ pub struct MailSentBody {
     message: &'static str,
 }
 
-/// A code as sent. What is no six digits is answered like a wrong code, for it is one.
-fn code(text: &str) -> Result<SixDigitCode, latchkey_service::Error> {
-    SixDigitCode::parse(text).map_err(|_| latchkey_service::Error::InvalidCode)
+/// A code as sent. What has the form of none is answered like a wrong code, for it is one.
+fn code(text: &str) -> Result<EnteredCode, latchkey_service::Error> {
+    EnteredCode::parse(text).map_err(|_| latchkey_service::Error::InvalidCode)
 }

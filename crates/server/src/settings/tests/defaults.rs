@@ -74,6 +74,7 @@ fn numbers_of_the_policy_are_the_defaults() {
     assert_eq!(auth.tokens.audience, None);
     assert_eq!((auth.codes.ttl, auth.codes.attempts), (minutes(10), 5));
     assert_eq!(auth.codes.attempts_per_hour, 10);
+    assert_eq!(auth.codes.attempts_per_day, 30);
     assert_eq!(auth.links.verify_ttl, minutes(24 * 60));
     assert_eq!(auth.links.reset_ttl, minutes(30));
     assert_eq!(auth.links.reset_token_ttl, minutes(15));

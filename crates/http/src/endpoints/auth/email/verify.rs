@@ -37,7 +37,7 @@ pub async fn verify(
         (Some(token), email) => VerificationProof::Link(token, email),
         (None, Some(email)) => VerificationProof::Code(email, code(&body.otp)?),
         (None, None) => {
-            let problem = "is required with a six-digit code";
+            let problem = "is required with a code";
             return Err(ApiError::validation("email", problem).reason(Reason::Required));
         }
     };

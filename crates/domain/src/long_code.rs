@@ -1,0 +1,107 @@
+//! Long codes: 80 random bits for a mail, to be typed. What a code is for, and the verdict on one, lives in
+//! [`crate::codes`].
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Crockford's Base32 in lower case: no `i`, `l`, `o` and `u`.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Characters of a code, without hyphens.
+const LENGTH: usize = 16;
+/// Characters of a group.
+const GROUP: usize = 4;
+
+/// Sixteen characters of Crockford's Base32. Nobody guesses them, so attempts are not counted.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct LongCode(String);
+
+impl LongCode {
+    /// Makes a code of injected random bytes.
+    #[must_use]
+    pub fn new(random: [u8; 10]) -> Self {
+        let bits = random.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
+        let symbol = |place: usize| char::from(ALPHABET[(bits >> (5 * place) & 31) as usize]);
+        Self((0..LENGTH).rev().map(symbol).collect())
+    }
+
+    /// Reads a code as people type it: without regard to case, spaces and hyphens, `o` for `0`, `i` and `l` for `1`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut code = Self(String::with_capacity(LENGTH));
+        for typed in text.chars().filter(|typed| !matches!(typed, ' ' | '-')) {
+            let symbol = match typed.to_ascii_lowercase() {
+                'o' => '0',
+                'i' | 'l' => '1',
+                other => other,
+            };
+            let is_symbol = u8::try_from(symbol).is_ok_and(|symbol| ALPHABET.contains(&symbol));
+            if !is_symbol || code.0.len() == LENGTH {
+                return None;
+            }
+            code.0.push(symbol);
+        }
+        (code.0.len() == LENGTH).then_some(code)
+    }
+
+    /// The characters in lower case without hyphens, for the MAC.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The characters in groups, `xxxx-xxxx-xxxx-xxxx`, for a mail.
+    #[must_use]
+    pub fn expose_grouped(&self) -> String {
+        let mut grouped = String::with_capacity(LENGTH + LENGTH / GROUP - 1);
+        for (place, symbol) in self.0.chars().enumerate() {
+            if place > 0 && place % GROUP == 0 {
+                grouped.push('-');
+            }
+            grouped.push(symbol);
+        }
+        grouped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn eighty_bits_are_sixteen_characters_in_four_groups() {
+        assert_eq!(LongCode::new([0; 10]).expose_grouped(), "0000-0000-0000-0000");
+        assert_eq!(LongCode::new([255; 10]).expose_grouped(), "zzzz-zzzz-zzzz-zzzz");
+        let counted = LongCode::new([0, 68, 50, 20, 199, 66, 84, 182, 53, 207]);
+        assert_eq!(counted.expose(), "0123456789abcdef");
+    }
+
+    #[test]
+    fn a_code_is_read_as_people_type_it() {
+        let read = LongCode::parse("O1Il-2345 6789-ABCD").unwrap();
+        assert_eq!(read.expose(), "0111".to_owned() + "23456789abcd");
+    }
+
+    #[test]
+    fn what_is_no_sixteen_characters_of_the_alphabet_is_no_code() {
+        for text in [
+            "",
+            "123456",
+            "0123-4567-89ab-cde",
+            "0123-4567-89ab-cdefg",
+            "0123-4567-89ab-cdeu",
+            "0123-4567-89ab-cdeé",
+        ] {
+            assert!(LongCode::parse(text).is_none(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_code_is_read_back(random: [u8; 10]) {
+            let code = LongCode::new(random);
+            prop_assert!(LongCode::parse(&code.expose_grouped()) == Some(code.clone()));
+            prop_assert!(LongCode::parse(&code.expose_grouped().to_uppercase()) == Some(code));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The lane of whoever asks for a code or types one, and the form that a mailed code has.
+
+use latchkey_domain::code_window::{Lane, LaneAttempts};
+use latchkey_domain::codes::{CodeForm, Purpose};
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{CodeLane, NewChallenge, NewMail, StoreResult};
+
+use crate::form::{Results, Script, Slot};
+use crate::tables::{codes, known_clients};
+
+/// Results of the reads that tell a lane.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneReads {
+    client: Slot,
+    attempts: Slot,
+}
+
+impl LaneReads {
+    /// Reads the lane of somebody who asks.
+    pub(crate) fn find(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
+        Self {
+            client: known_clients::find(reads, &lane.client),
+            attempts: codes::find_attempts(reads, email, purpose),
+        }
+    }
+
+    /// Reads the lane of somebody who types, and locks its wrong attempts.
+    pub(crate) fn lock(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
+        Self {
+            client: known_clients::find(reads, &lane.client),
+            attempts: codes::lock_attempts(reads, email, purpose),
+        }
+    }
+
+    /// The lane, and the wrong attempts from it; none without a row.
+    pub(crate) fn lane(
+        self,
+        results: &Results<'_>,
+        now: Timestamp,
+    ) -> StoreResult<(Lane, Option<LaneAttempts>)> {
+        let lane = Lane::of(known_clients::is_known(results, self.client, now)?);
+        Ok((lane, codes::attempts(results, self.attempts, lane)?))
+    }
+}
+
+/// The reads that a challenge asks for before it is written. A link has no lane.
+#[derive(Clone, Copy)]
+pub(crate) struct AskReads(Option<LaneReads>);
+
+/// The lane that a code is mailed in, and its form.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) lane: Lane,
+    pub(crate) form: CodeForm,
+}
+
+impl AskReads {
+    /// Reads the lane of who asks for a challenge.
+    pub(crate) fn find(
+        reads: &mut Script,
+        email: &EmailKey,
+        purpose: Purpose,
+        challenge: &NewChallenge,
+    ) -> Self {
+        Self(match challenge {
+            NewChallenge::Code(code) => Some(LaneReads::find(reads, email, purpose, &code.lane)),
+            NewChallenge::Link { .. } => None,
+        })
+    }
+
+    /// The lane, and the form that a code has in it.
+    pub(crate) fn asked(
+        self,
+        results: &Results<'_>,
+        challenge: &NewChallenge,
+        now: Timestamp,
+    ) -> StoreResult<Asked> {
+        let (Some(reads), NewChallenge::Code(code)) = (self.0, challenge) else {
+            return Ok(Asked { lane: Lane::Other, form: CodeForm::SixDigits });
+        };
+        let (lane, made) = reads.lane(results, now)?;
+        let is_over = made.unwrap_or_default().is_over_for_the_day(code.lane.budget, now);
+        Ok(Asked { lane, form: if is_over { CodeForm::Long } else { CodeForm::SixDigits } })
+    }
+}
+
+/// The mail of a challenge, with the code in its form.
+pub(crate) fn mail_of(challenge: &NewChallenge, mail: &NewMail, asked: Asked) -> NewMail {
+    match challenge {
+        NewChallenge::Code(code) if asked.form == CodeForm::Long => {
+            NewMail { id: mail.id, sealed: code.long_sealed.clone() }
+        }
+        _ => mail.clone(),
+    }
+}
