@@ -15,7 +15,7 @@ pub struct MailContext {
     /// The name that the recipient, or whoever signed up with the address, gave. Untrusted: it is left out of the mail
     /// when it looks like a link, an address or a number to call.
     pub recipient_name: Option<String>,
-    /// Six digits; demanded by the `*_code` mails, unused by the others.
+    /// Six digits, or sixteen characters in groups; demanded by the `*_code` mails, unused by the others.
     pub code: Option<String>,
     /// An absolute http or https URL; demanded by the `*_link` mails. In a sign-up attempt, where given, the page on
     /// which one signs in.

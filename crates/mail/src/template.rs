@@ -3,11 +3,11 @@
 /// A mail that the service sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Template {
-    /// Six digits that confirm an address.
+    /// A code that confirms an address.
     VerifyCode,
     /// A link that confirms an address.
     VerifyLink,
-    /// Six digits that allow a new password.
+    /// A code that allows a new password.
     ResetCode,
     /// A link that allows a new password.
     ResetLink,

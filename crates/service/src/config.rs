@@ -49,7 +49,7 @@ pub struct Lifetimes {
     pub refresh_absolute: Duration,
     /// A replaced refresh token still yields its successor.
     pub refresh_grace: Duration,
-    /// A six-digit code.
+    /// A mailed code.
     pub code: Duration,
     /// A verification link.
     pub verify_link: Duration,

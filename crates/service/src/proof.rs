@@ -54,10 +54,7 @@ impl Service {
 
     /// The facts that tell the store the lane of a client.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
-        CodeLane {
-            client: guess_guard::known_client(email, client.address),
-            budget: self.config.code_budget,
-        }
+        CodeLane { client: guess_guard::known_client(email, client.address), budget: self.config.code_budget }
     }
 
     fn seal_payload(&self, id: MailId, payload: &MailPayload) -> Result<Vec<u8>> {

@@ -119,8 +119,7 @@ impl Service {
                 None => self.passwords.hash(sign_up.password.duplicate()).await?,
             };
             let (key, redirect) = (sign_up.email.key(), redirect.clone());
-            let proof =
-                self.new_proof(key, Purpose::VerifyEmail, method, redirect, &sign_up.client, now)?;
+            let proof = self.new_proof(key, Purpose::VerifyEmail, method, redirect, &sign_up.client, now)?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());
             let account = self.new_account(email, name, hash, &sign_up.client, now);
             let pending = PendingSignUp { account, challenge: proof.challenge, mail: proof.mail };

@@ -7,15 +7,15 @@ mod world;
 use std::path::Path;
 use std::time::Duration;
 
-use latchkey_domain::codes::{CodeMac, Purpose};
+use latchkey_domain::codes::Purpose;
 use latchkey_domain::profile::{Name, ProfilePatch};
 use latchkey_store::{
-    Accounts, Audit, Challenges, CreateOutcome, NewChallenge, Outbox, Profiles, RequestChallenge,
-    RequestOutcome, Settings, Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
+    Accounts, Audit, Challenges, CreateOutcome, Outbox, Profiles, RequestChallenge, RequestOutcome, Settings,
+    Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
 };
 use latchkey_store_postgres::{OptionsError, Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_suite::cluster::TestCluster;
-use latchkey_store_suite::conformance::numbered::{account, at, event, key, mail, user_id};
+use latchkey_store_suite::conformance::numbered::{account, at, code, event, key, mail, user_id};
 use tokio::time::timeout;
 
 use world::{Looked, connect};
@@ -210,7 +210,7 @@ async fn break_outbox(looked: &Looked, code: &str, times: u32) {
 }
 
 async fn request(store: &PostgresStore) -> StoreResult<RequestOutcome> {
-    let challenge = NewChallenge::Code { mac: CodeMac::from_bytes([1; 32]), expires_at: at(600) };
+    let challenge = code(1);
     let purpose = Purpose::ResetPassword;
     let (email, mail) = (key(1), mail(1));
     store

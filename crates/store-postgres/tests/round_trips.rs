@@ -5,7 +5,7 @@ mod identity_world;
 
 use std::time::Duration;
 
-use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
+use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::identity::{EarlierIdentities, Issuer, ProviderKey, ProviderKind};
 use latchkey_domain::ids::{KeyId, LeaseId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
@@ -26,7 +26,7 @@ use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use latchkey_store_suite::conformance::numbered::{
-    account, at, client, email, event, key, mail, session, token, user_id,
+    LANE, account, at, client, code, email, event, key, mail, session, token, user_id,
 };
 use tempfile::TempDir;
 
@@ -93,10 +93,6 @@ fn guard() -> SignInGuard {
     }
 }
 
-fn code(number: u8) -> NewChallenge {
-    NewChallenge::Code { mac: CodeMac::from_bytes([number; 32]), expires_at: at(600) }
-}
-
 fn link(number: u64) -> NewChallenge {
     NewChallenge::Link { token: NewToken { hash: token(number), expires_at: at(600) }, redirect_to: None }
 }
@@ -116,7 +112,8 @@ fn attempt(number: u64, code: u8) -> CodeAttempt {
     CodeAttempt {
         email: key(number),
         mac: CodeMac::from_bytes([code; 32]),
-        budget: CodeBudget { per_code: 5, per_hour: 10 },
+        form: CodeForm::SixDigits,
+        lane: LANE,
         takes: takes(),
         event: event(next()),
         now: at(1),

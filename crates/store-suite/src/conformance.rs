@@ -21,6 +21,7 @@ mod accounts;
 mod acts;
 mod audit;
 mod cases;
+mod code_lanes;
 mod codes;
 mod fixtures;
 mod guards;

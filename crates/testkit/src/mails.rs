@@ -1,5 +1,6 @@
 //! The mailbox of a test: what the memory transport took.
 
+use latchkey_domain::codes::EnteredCode;
 use latchkey_mail::{MemoryTransport, Message, SendError};
 
 /// Reads what was sent, and tells the transport to fail.
@@ -77,11 +78,11 @@ impl MailReader {
 }
 
 impl Mail {
-    /// The six-digit code, which stands in a line of its own.
+    /// The code, of six digits or of sixteen characters in groups, which stands in a line of its own.
     #[must_use]
     #[track_caller]
     pub fn code(&self) -> String {
-        let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
+        let is_code = |line: &&str| !line.contains(' ') && EnteredCode::parse(line).is_ok();
         let code = self.text.lines().map(str::trim).find(is_code);
         code.unwrap_or_else(|| panic!("no code in {self:#?}")).to_owned()
     }

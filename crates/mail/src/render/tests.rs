@@ -131,6 +131,17 @@ fn a_sign_up_attempt_needs_no_link() {
 }
 
 #[test]
+fn a_code_of_groups_is_smaller_so_that_it_stays_on_one_line() {
+    let long = MailContext { code: Some("0123-4567-89ab-cdef".to_owned()), ..sample(true) };
+    for template in [Template::VerifyCode, Template::ResetCode] {
+        let mail = render(template, &long);
+        assert!(mail.text.contains("\n    0123-4567-89ab-cdef\n"), "{}", mail.text);
+        assert!(mail.html.contains("font-size:22px;line-height:1.2;") && !mail.html.contains("font-size:32px"));
+        assert!(render(template, &sample(true)).html.contains("font-size:32px"));
+    }
+}
+
+#[test]
 fn a_missing_code_is_an_error() {
     let context = MailContext { code: None, ..sample(true) };
     let error = Templates::embedded().unwrap().render(Template::VerifyCode, &context).err().unwrap();

@@ -18,6 +18,7 @@ mod audit_admin;
 mod audit_trail;
 mod change_password;
 mod clocks;
+mod code_lanes;
 mod codes;
 mod contested;
 mod cors;

@@ -2,7 +2,7 @@
 //! does not care for.
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
-use latchkey_domain::codes::{CodeMac, Purpose};
+use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::mail_schedule::MailSchedule;
@@ -12,12 +12,12 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
-use super::fixtures::{BUDGET, World, days, email, key, mac, password};
+use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac, password};
 use latchkey_store::{
-    BeginReset, BeginSignIn, ClaimedMail, CodeAttempt, CreateOutcome, ExchangeOutcome, Lease, LinkState,
-    LinkStatus, ListUsers, NewAccount, NewChallenge, NewToken, OpenedLink, PendingSignUp, RequestChallenge,
-    RequestOutcome, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome, SignUpOutcome,
-    TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
+    BeginReset, BeginSignIn, ClaimedMail, CodeAttempt, CodeLane, CreateOutcome, ExchangeOutcome, Lease,
+    LinkState, LinkStatus, ListUsers, NewAccount, NewChallenge, NewCode, NewToken, OpenedLink, PendingSignUp,
+    RequestChallenge, RequestOutcome, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    SignUpOutcome, TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
 };
 
 /// Where the links of these cases lead.
@@ -105,9 +105,15 @@ impl World {
     }
 }
 
-/// A code that is good for ten minutes.
+/// A code that is good for ten minutes, asked for by a stranger.
 pub(super) fn code_challenge(mac: CodeMac, now: Timestamp) -> NewChallenge {
-    NewChallenge::Code { mac, expires_at: now.plus(std::time::Duration::from_mins(10)) }
+    code_challenge_in(lane(&key("nobody"), STRANGER), mac, now)
+}
+
+/// The same in a lane.
+pub(super) fn code_challenge_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> NewChallenge {
+    let expires_at = now.plus(std::time::Duration::from_mins(10));
+    NewChallenge::Code(NewCode { mac, long_mac: long(mac), long_sealed: LONG.to_vec(), lane, expires_at })
 }
 
 /// Codes and links.
@@ -151,10 +157,12 @@ impl World {
         token
     }
 
-    /// An attempt at a code, without limits.
+    /// An attempt at a code by a stranger, without limits.
     pub(super) fn attempt(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> CodeAttempt {
         let event = self.event(AuditKind::EmailVerified, now);
-        CodeAttempt { email: email.clone(), mac: code, budget: BUDGET, takes: Vec::new(), event, now }
+        let lane = lane(email, STRANGER);
+        let form = CodeForm::SixDigits;
+        CodeAttempt { email: email.clone(), mac: code, form, lane, takes: Vec::new(), event, now }
     }
 
     /// Tries a verification code.

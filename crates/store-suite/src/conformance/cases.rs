@@ -70,6 +70,21 @@ table! { $
         a_newer_reset_link_replaces_the_older,
         a_used_reset_link_is_told_as_used,
     }
+    code_lanes {
+        a_stranger_locks_nobody_out_of_where_he_signs_in,
+        a_code_is_good_from_either_lane,
+        each_lane_has_a_live_code,
+        a_used_code_ends_that_of_the_other_lane,
+        a_code_has_five_attempts_from_each_lane,
+        a_lane_that_is_used_up_refuses_right_codes_of_both,
+        thirty_wrong_attempts_a_day_make_codes_long,
+        a_long_code_is_tried_without_being_counted,
+        a_repeated_sign_up_gets_a_long_code,
+        an_unknown_address_has_lanes_too,
+        every_way_in_makes_the_client_known,
+        a_client_is_forgotten_after_thirty_days,
+        a_purge_takes_the_expired_code_of_one_lane_alone,
+    }
     reset {
         a_reset_code_is_exchanged_for_a_token,
         a_reset_code_is_exchanged_once,

@@ -11,6 +11,7 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::codes::{CodeBudget, CodeMac};
 use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::guess_guard::known_client;
 use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId, UserId};
 use latchkey_domain::limits::{LimitKey, Rate, Take};
 use latchkey_domain::password::PasswordHash;
@@ -21,7 +22,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 use serde_json::{Map, Value};
 
-use latchkey_store::{NewAccount, NewMail, Store};
+use latchkey_store::{CodeLane, NewAccount, NewMail, Store};
 
 /// Seconds of a minute.
 pub(super) const MINUTE: i64 = 60;
@@ -33,6 +34,12 @@ pub(super) const DAY: i64 = 24 * HOUR;
 pub(super) const GRACE: Duration = Duration::from_secs(30);
 /// How often codes may be tried.
 pub(super) const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10, per_day: 30 };
+/// The sealed part of a mail with a long code.
+pub(super) const LONG: &[u8] = b"a long code";
+/// The host from which accounts sign in here.
+pub(super) const HOME: u8 = 1;
+/// A host from which nobody signs in.
+pub(super) const STRANGER: u8 = 200;
 /// Racers of a race.
 pub(super) const RACERS: usize = 20;
 
@@ -80,6 +87,16 @@ pub(super) fn salted(salt: &str, text: &str) -> PasswordHash {
 /// The MAC of some code.
 pub(super) fn mac(code: u8) -> CodeMac {
     CodeMac::from_bytes([code; 32])
+}
+
+/// The MAC of the long code that is mailed where that of six digits is not.
+pub(super) fn long(six_digits: CodeMac) -> CodeMac {
+    CodeMac::from_bytes(six_digits.as_bytes().map(|byte| !byte))
+}
+
+/// The lane of a client at 192.0.2.`host`.
+pub(super) fn lane(email: &EmailKey, host: u8) -> CodeLane {
+    CodeLane { client: known_client(email, client(host).address), budget: BUDGET }
 }
 
 /// A client at 192.0.2.`host`.
@@ -148,7 +165,7 @@ impl World {
             actor: Actor::User,
             user_id: None,
             session_id: None,
-            client: Some(client(1)),
+            client: Some(client(HOME)),
             details: Map::new(),
         }
     }
@@ -163,7 +180,7 @@ impl World {
             idle_expires_at: now.plus(days(30)),
             absolute_expires_at: now.plus(days(90)),
             method: AuthMethod::Password,
-            client: client(1),
+            client: client(HOME),
             known_for: Some(days(30)),
         }
     }

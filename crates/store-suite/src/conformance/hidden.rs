@@ -10,13 +10,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use latchkey_domain::codes::{CodeBudget, CodeMac, Purpose};
+use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_domain::mail_schedule::MailSchedule;
 
-use super::numbered::{account, at, client, email, event, key, mail, session, token, user_id};
+use super::numbered::{self, account, at, client, email, event, key, mail, session, token, user_id};
 use latchkey_store::{
     CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewChallenge, NewFlow, NewToken,
     PendingSignUp, RefreshOutcome, RefreshSession, RequestChallenge, RequestOutcome, SignUpOutcome,
@@ -99,7 +99,7 @@ async fn rotate(look: &impl Look) {
 }
 
 fn code() -> NewChallenge {
-    NewChallenge::Code { mac: CodeMac::from_bytes([1; 32]), expires_at: at(600) }
+    numbered::code(1)
 }
 
 fn link(number: u64) -> NewChallenge {
@@ -150,7 +150,8 @@ pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresse
         let attempt = CodeAttempt {
             email,
             mac: CodeMac::from_bytes([2; 32]),
-            budget: CodeBudget { per_code: 5, per_hour: 10 },
+            form: CodeForm::SixDigits,
+            lane: numbered::LANE,
             takes: Vec::new(),
             event: event(number),
             now: at(1),
@@ -160,7 +161,8 @@ pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresse
         assert_eq!(outcome, ExchangeOutcome::Refused);
     }
     assert_eq!(number(look, "SELECT count(*) FROM codes WHERE attempts = 1").await, 2);
-    assert_eq!(number(look, "SELECT count(*) FROM code_budgets WHERE attempts = 1").await, 2);
+    let counted = "SELECT count(*) FROM code_budgets WHERE lane = 1 AND attempts = 1 AND day_attempts = 1";
+    assert_eq!(number(look, counted).await, 2);
 }
 
 pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event(look: &impl Look) {

@@ -5,8 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::codes::{CodeBudget, CodeMac};
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{EventId, MailId, ProfileId, SessionId, UserId};
+use latchkey_domain::limits::LimitKey;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Name, NewProfile};
 use latchkey_domain::session::{AuthMethod, NewSession};
@@ -15,7 +17,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 use serde_json::Map;
 
-use latchkey_store::{NewAccount, NewMail};
+use latchkey_store::{CodeLane, NewAccount, NewChallenge, NewCode, NewMail};
 
 /// So many seconds after the beginning.
 #[must_use]
@@ -100,6 +102,24 @@ pub fn token(number: u64) -> TokenHash {
 pub fn client() -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
 }
+
+/// A code that is asked for and typed by a stranger.
+#[must_use]
+pub fn code(number: u8) -> NewChallenge {
+    NewChallenge::Code(NewCode {
+        mac: CodeMac::from_bytes([number; 32]),
+        long_mac: CodeMac::from_bytes([!number; 32]),
+        long_sealed: vec![0; 80],
+        lane: LANE,
+        expires_at: at(600),
+    })
+}
+
+/// The lane of strangers.
+pub const LANE: CodeLane = CodeLane {
+    client: LimitKey::from_bytes([0; 16]),
+    budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
+};
 
 /// A number's session; its family is the token of the number, its first refresh token that of the number plus 1,000.
 #[must_use]

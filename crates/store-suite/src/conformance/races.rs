@@ -4,18 +4,18 @@ use std::future::Future;
 use std::sync::Arc;
 
 use latchkey_domain::audit::AuditKind;
-use latchkey_domain::codes::Purpose;
+use latchkey_domain::codes::{CodeBudget, Purpose};
 use latchkey_domain::limits::LimitKey;
 use serde_json::json;
 use tokio::sync::Barrier;
 
-use super::fixtures::{RACERS, World, at, key, mac, object, password, take};
+use super::fixtures::{RACERS, STRANGER, World, at, key, lane, mac, object, password, take};
 use super::guards::{fail, guard};
 use super::profiles::{handle, named, update};
 use super::refresh::present;
 use super::signing_keys::new_key;
 use latchkey_store::{
-    CreateOutcome, NewAccount, RefreshOutcome, SignInOutcome, SignUpOutcome, UpdateProfile,
+    CodeLane, CreateOutcome, NewAccount, RefreshOutcome, SignInOutcome, SignUpOutcome, UpdateProfile,
     UpdateProfileOutcome, UserPosition,
 };
 
@@ -76,10 +76,11 @@ pub(super) async fn of_twenty_pending_sign_ups_one_makes_the_account(world: Worl
     assert_eq!(world.users("", UserPosition::Offset(0), 100).await.total, 1);
     assert_eq!(world.mails(at(1)).await.len(), RACERS);
     let mut good = 0;
+    let patient = CodeBudget { per_code: 100, per_hour: 100, per_day: 100 };
     for code in 0..RACERS {
         // One code is alive; asking for it one by one must not run into the attempts.
         let fresh = latchkey_store::CodeAttempt {
-            budget: latchkey_domain::codes::CodeBudget { per_code: 100, per_hour: 100 },
+            lane: CodeLane { budget: patient, ..lane(&key("ada"), STRANGER) },
             ..world.attempt(&key("ada"), mac(u8::try_from(code).unwrap()), at(1))
         };
         let outcome = world.verify_by_code(fresh, world.session(at(1))).await.unwrap();

@@ -131,16 +131,16 @@ pub(crate) fn older_redirect_to() -> Object {
     .build()
 }
 
-pub(crate) fn six_digits() -> Object {
-    text("The six digits of the mail.", "123456").pattern(Some("^[0-9]{6}$")).build()
+pub(crate) fn code() -> Object {
+    text("The code of the mail: six digits, or sixteen letters and digits in groups.", "123456").build()
 }
 
 pub(crate) fn code_or_link_token() -> Object {
     text(
-        "The six digits of the mail; or, in the older variant, the 64 hex digits of a link's token.",
+        "The code of the mail: six digits, or sixteen letters and digits in groups; or, in the older variant, the 64 hex \
+         digits of a link's token.",
         "123456",
     )
-    .pattern(Some("^([0-9]{6}|[0-9A-Fa-f]{64})$"))
     .build()
 }
 

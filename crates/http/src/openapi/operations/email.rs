@@ -46,7 +46,7 @@ fn resend() -> Operation {
 fn verify() -> Operation {
     post("/api/auth/email/verify", "verifyEmail", "Verify an address")
         .about(
-            "Proves the address by the six digits of the mail and opens a session. The older variant sends the token of a \
+            "Proves the address by the code of the mail and opens a session. The older variant sends the token of a \
              link as `otp`, without `email`; that opens a session only if this very call verifies the address.",
         )
         .parameter(client_type())

@@ -20,7 +20,7 @@ use crate::openapi::fields;
 pub struct ExchangeRequest {
     #[schema(schema_with = fields::email)]
     email: Email,
-    #[schema(schema_with = fields::six_digits)]
+    #[schema(schema_with = fields::code)]
     code: String,
 }
 
