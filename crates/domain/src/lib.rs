@@ -24,6 +24,7 @@ pub mod redirect;
 pub mod refresh;
 pub mod search;
 pub mod session;
+pub mod sign_in;
 pub mod stored_time;
 pub mod time;
 pub mod tokens;

@@ -71,15 +71,23 @@ impl PasswordHash {
         &self.0
     }
 
+    /// The text before the output: algorithm, parameters and salt, with the `$` after them.
+    #[must_use]
+    pub fn head(&self) -> &str {
+        self.0.rfind('$').map_or("", |end| &self.0[..=end])
+    }
+
+    /// Whether it is of the one algorithm that new passwords are hashed by.
+    #[must_use]
+    pub fn is_argon2id(&self) -> bool {
+        self.0.starts_with("$argon2id$v=19$")
+    }
+
     /// Whether `other` has the same algorithm, parameters and salt, so that equal strings mean equal passwords and
     /// unequal ones unequal passwords.
     #[must_use]
     pub fn is_comparable(&self, other: &Self) -> bool {
-        let head = |phc: &str| phc.rsplit_once('$').map(|(head, _)| head.len());
-        match (head(&self.0), head(&other.0)) {
-            (Some(a), Some(b)) => self.0[..a] == other.0[..b],
-            _ => false,
-        }
+        !self.head().is_empty() && self.head() == other.head()
     }
 }
 

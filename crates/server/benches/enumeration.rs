@@ -1,6 +1,6 @@
 //! Does time tell whether an address has an account? Starts the real binary and measures interleaved calls with known
-//! and unknown addresses, in random order, for sign-in, resend, reset and exchange. Prints both medians and the
-//! two-sided p-value of a rank test (Mann-Whitney) for each: `cargo bench -p latchkey --bench enumeration`.
+//! and unknown addresses, in random order, for sign-in, resend, reset, exchange, sign-up, sign-in with the password of
+//! that sign-up, and sign-in after the parameters of hashes were raised. Prints both medians and the two-sided p-value of a rank test (Mann-Whitney) for each: `cargo bench -p latchkey --bench enumeration`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::cast_precision_loss, clippy::disallowed_methods)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ const PASSWORD: &str = "tangerine-9-trees";
 /// An operation: its name, its path, and its body for an address.
 type Operation = (&'static str, &'static str, fn(&str) -> String);
 
-const OPERATIONS: [Operation; 4] = [
+const OPERATIONS: [Operation; 6] = [
     ("sign-in", "/api/auth/sessions", |email| {
         format!(r#"{{"email":"{email}","password":"wrong-{PASSWORD}"}}"#)
     }),
@@ -27,19 +27,37 @@ const OPERATIONS: [Operation; 4] = [
     ("exchange", "/api/auth/email/exchange-reset-password-token", |email| {
         format!(r#"{{"email":"{email}","code":"000000"}}"#)
     }),
+    ("sign-up", "/api/auth/users", |email| format!(r#"{{"email":"{email}","password":"new-{PASSWORD}"}}"#)),
+    ("own", "/api/auth/sessions", |email| format!(r#"{{"email":"{email}","password":"new-{PASSWORD}"}}"#)),
 ];
+
+const VERIFICATION_OFF: [&str; 2] = ["--set", "auth.require_email_verification=false"];
+const VERIFICATION_ON: [&str; 2] = ["--set", "auth.require_email_verification=true"];
+const RAISED: [&str; 4] =
+    ["--set", "auth.require_email_verification=true", "--set", "passwords.iterations=3"];
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut server, port) = start(folder.path());
+    let (server, port) = start(folder.path(), &VERIFICATION_OFF);
     let mut connection = Connection::open(port);
     for number in 0..50 {
         let body = format!(r#"{{"email":"known{number}@example.org","password":"{PASSWORD}"}}"#);
         connection.post("/api/auth/users", &body);
     }
+    stop(server);
     println!("{:<10}{:>8}{:>14}{:>14}{:>10}", "operation", "calls", "known ms", "unknown ms", "p");
-    for (name, path, body) in OPERATIONS {
-        let (known, unknown) = measure(&mut connection, path, body);
+    let (server, port) = start(folder.path(), &VERIFICATION_ON);
+    compare(port, &OPERATIONS);
+    stop(server);
+    let (server, port) = start(folder.path(), &RAISED);
+    compare(port, &[("raised", OPERATIONS[0].1, OPERATIONS[0].2)]);
+    stop(server);
+}
+
+fn compare(port: u16, operations: &[Operation]) {
+    let mut connection = Connection::open(port);
+    for (name, path, body) in operations {
+        let (known, unknown) = measure(&mut connection, path, *body);
         let p = rank_test(&known, &unknown);
         println!(
             "{name:<10}{:>8}{:>14.4}{:>14.4}{p:>10.3}",
@@ -48,6 +66,9 @@ fn main() {
             median(&unknown)
         );
     }
+}
+
+fn stop(mut server: Child) {
     server.kill().unwrap();
     server.wait().unwrap();
 }
@@ -67,7 +88,7 @@ fn measure(connection: &mut Connection, path: &str, body: fn(&str) -> String) ->
         let started = Instant::now();
         let status = connection.post(path, &body);
         let elapsed = started.elapsed().as_secs_f64() * 1000.0;
-        assert!(matches!(status, 202 | 400 | 401), "{path} answered {status}");
+        assert!(matches!(status, 200 | 202 | 400 | 401 | 403), "{path} answered {status}");
         if is_known { known.push(elapsed) } else { unknown.push(elapsed) }
     }
     (known, unknown)
@@ -101,12 +122,13 @@ fn upper_tail(z: f64) -> f64 {
     0.5 * polynomial * (-x * x).exp()
 }
 
-/// Starts the service with verification on and limits off; answers its port.
-fn start(folder: &std::path::Path) -> (Child, u16) {
+/// Starts the service with these settings and limits off; answers its port.
+fn start(folder: &std::path::Path, settings: &[&str]) -> (Child, u16) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_latchkey"))
         .current_dir(folder)
         .args(["--set", "server.bind=127.0.0.1:0", "--set", "limits.enabled=false"])
-        .args(["--set", "auth.require_email_verification=true", "--set", "log.level=error"])
+        .args(["--set", "log.level=error"])
+        .args(settings)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

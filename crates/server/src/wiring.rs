@@ -343,6 +343,7 @@ fn lifetimes(settings: &Settings) -> Lifetimes {
         code: auth.codes.ttl,
         verify_link: auth.links.verify_ttl,
         reset_link: auth.links.reset_ttl,
+        pending: auth.pending_ttl,
         exchanged_reset: auth.links.reset_token_ttl,
         oauth_state: settings.oauth.state_ttl,
         oauth_code: settings.oauth.code_ttl,

@@ -4,10 +4,10 @@ use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
+use latchkey_domain::sign_in::{Compared, Fit};
 use latchkey_store::{BeginPasswordChange, ChangePassword, SignInOutcome};
 
 use crate::error::{Error, Result};
-use crate::passwords::PasswordCheck;
 use crate::service::Service;
 
 impl Service {
@@ -47,17 +47,24 @@ impl Service {
         };
         let (user, session_id) = (candidate.user, claims.sid);
         let stored = candidate.password;
-        let check = self.passwords.check(current, stored.as_ref()).await?;
-        let Some(checked) = stored.filter(|_| !matches!(check, PasswordCheck::Wrong)) else {
+        let compared = Compared { own: stored.as_ref(), of_sign_up: None };
+        let check = self.passwords.check(current, compared).await?;
+        let Some(checked) = stored.filter(|_| check.fit == Fit::Own) else {
             return Err(self
-                .fail_sign_in(Some(user.id), guard, &client, "wrong current password", now)
+                .fail_sign_in(
+                    Some(user.id),
+                    guard,
+                    &client,
+                    ("wrong current password", Error::InvalidCredentials),
+                    now,
+                )
                 .await?);
         };
 
         let change = ChangePassword {
             user_id: user.id,
             checked,
-            password: self.passwords.hash(new).await?,
+            password: self.passwords.hash_like(new, candidate.last_sign_up.as_ref()).await?,
             keep: session_id,
             guard,
             event: self.event(AuditKind::PasswordChanged, Actor::User, Some(&client), now),

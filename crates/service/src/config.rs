@@ -57,6 +57,8 @@ pub struct Lifetimes {
     pub reset_link: Duration,
     /// A reset token that came of an exchange.
     pub exchanged_reset: Duration,
+    /// A pending account and the hash of a sign-up, from the last sign-up for the address.
+    pub pending: Duration,
     /// The state of an OAuth flow, until the browser must be back.
     pub oauth_state: Duration,
     /// The code that an app exchanges after an OAuth flow.
@@ -80,6 +82,7 @@ impl Default for Lifetimes {
             verify_link: Duration::from_secs(DAY),
             reset_link: Duration::from_secs(30 * MINUTE),
             exchanged_reset: Duration::from_secs(15 * MINUTE),
+            pending: Duration::from_secs(30 * DAY),
             oauth_state: Duration::from_secs(10 * MINUTE),
             oauth_code: Duration::from_secs(MINUTE),
             signing_key: Some(Duration::from_secs(90 * DAY)),

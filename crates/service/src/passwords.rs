@@ -9,6 +9,7 @@ use std::time::Duration;
 use argon2::password_hash::phc;
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use latchkey_domain::password::{Password, PasswordHash};
+use latchkey_domain::sign_in::{Compared, Fit};
 use subtle::ConstantTimeEq;
 use tokio::sync::oneshot;
 
@@ -41,13 +42,11 @@ pub struct HashingConfig {
 
 /// What came of checking a password.
 #[derive(Debug)]
-pub enum PasswordCheck {
-    /// It is right.
-    Right,
-    /// It is right, and its hash has other parameters than today's; this is the new one.
-    RightButOutdated(PasswordHash),
-    /// It is wrong, or there was none to compare with.
-    Wrong,
+pub struct PasswordCheck {
+    /// The hash that it fits.
+    pub fit: Fit,
+    /// Its hash under today's parameters, where it fits the account's own, and that one has others.
+    pub rehashed: Option<PasswordHash>,
 }
 
 /// The hashing threads.
@@ -64,6 +63,8 @@ struct Job {
     password: Password,
     salt: Vec<u8>,
     params: Params,
+    /// Work after the hash, so that it takes as long as one under today's parameters.
+    rest: Option<Params>,
     answer: oneshot::Sender<Result<PasswordHash>>,
 }
 
@@ -100,36 +101,45 @@ impl Passwords {
         self.run(password, salt, self.params.clone()).await
     }
 
-    /// Hashes a password under the parameters and salt of another hash, so that the two can be compared.
-    pub async fn hash_like(&self, password: Password, like: &PasswordHash) -> Result<PasswordHash> {
+    /// Hashes a password under the parameters and salt of another hash, if there is one, so that the two can be compared.
+    /// It takes as long as [`Self::hash`].
+    pub async fn hash_like(&self, password: Password, like: Option<&PasswordHash>) -> Result<PasswordHash> {
+        let Some(like) = like else { return self.hash(password).await };
         let (params, salt, _) =
             parts(like).ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
         self.run(password, salt, params).await
     }
 
-    /// Checks a password. Without a stored hash the same work is done and the answer is `Wrong`.
-    pub async fn check(&self, password: Password, stored: Option<&PasswordHash>) -> Result<PasswordCheck> {
+    /// Checks a password by one hash, and without a stored one by the same work. An account's own hash under other
+    /// parameters than today's is to be replaced, but not while that of a sign-up is kept beside it, which one hash
+    /// could not answer for any more.
+    pub async fn check(&self, password: Password, compared: Compared<'_>) -> Result<PasswordCheck> {
         if password.is_too_long() {
-            return Ok(PasswordCheck::Wrong); // refused before any hashing, for known and unknown alike
+            // Refused before any hashing, for known and unknown alike.
+            return Ok(PasswordCheck { fit: Fit::Neither, rehashed: None });
         }
-        let compared = stored.unwrap_or(&self.dummy);
-        let (params, salt, expected) =
-            parts(compared).ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
-        let is_current = params == self.params;
-        let again = (stored.is_some() && !is_current).then(|| password.duplicate());
+        let Compared { own, of_sign_up } = compared;
+        let (params, salt, _) = parts(own.or(of_sign_up).unwrap_or(&self.dummy))
+            .ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
+        let is_outdated = own.is_some() && of_sign_up.is_none() && params != self.params;
+        let again = is_outdated.then(|| password.duplicate());
         let computed = self.run(password, salt, params).await?;
-        let output = parts(&computed).map(|(_, _, output)| output).unwrap_or_default();
-        let is_right = bool::from(output.as_slice().ct_eq(&expected)) && stored.is_some();
-        match (is_right, again) {
-            (false, _) => Ok(PasswordCheck::Wrong),
-            (true, None) => Ok(PasswordCheck::Right),
-            (true, Some(password)) => Ok(PasswordCheck::RightButOutdated(self.hash(password).await?)),
-        }
+        let fit = match (fits(&computed, own), fits(&computed, of_sign_up)) {
+            (true, _) => Fit::Own,
+            (false, true) => Fit::SignUp,
+            (false, false) => Fit::Neither,
+        };
+        let rehashed = match again {
+            Some(password) if fit == Fit::Own => Some(self.hash(password).await?),
+            _ => None,
+        };
+        Ok(PasswordCheck { fit, rehashed })
     }
 
     async fn run(&self, password: Password, salt: Vec<u8>, params: Params) -> Result<PasswordHash> {
         let (answer, answered) = oneshot::channel();
-        match self.queue.try_send(Job { password, salt, params, answer }) {
+        let rest = rest(&params, &self.params);
+        match self.queue.try_send(Job { password, salt, params, rest, answer }) {
             Ok(()) => {}
             Err(TrySendError::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
@@ -157,16 +167,33 @@ impl Arena {
     }
 
     fn compute(&mut self, job: &Job) -> Result<PasswordHash> {
-        let needed = job.params.block_count();
-        if self.blocks.len() < needed {
-            self.blocks.resize(needed, Block::default());
+        let output = self.work(job, &job.params)?;
+        if let Some(rest) = &job.rest {
+            self.work(job, rest)?;
         }
-        let hash = compute(job, &mut self.blocks[..needed]);
         if self.blocks.len() > self.usual {
             self.blocks.truncate(self.usual);
             self.blocks.shrink_to_fit();
         }
-        hash
+        phc_string(&job.params, &job.salt, &output)
+            .ok_or_else(|| Error::internal("a PHC string could not be written"))
+    }
+
+    fn work(&mut self, job: &Job, params: &Params) -> Result<[u8; OUTPUT_LEN]> {
+        let needed = params.block_count();
+        if self.blocks.len() < needed {
+            self.blocks.resize(needed, Block::default());
+        }
+        let mut output = [0; OUTPUT_LEN];
+        Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone())
+            .hash_password_into_with_memory(
+                job.password.expose(),
+                &job.salt,
+                &mut output,
+                &mut self.blocks[..needed],
+            )
+            .map_err(|_| Error::internal("argon2 refused its input"))?;
+        Ok(output)
     }
 }
 
@@ -184,13 +211,26 @@ fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena) {
     }
 }
 
-fn compute(job: &Job, memory: &mut [Block]) -> Result<PasswordHash> {
-    let mut output = [0; OUTPUT_LEN];
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, job.params.clone())
-        .hash_password_into_with_memory(job.password.expose(), &job.salt, &mut output, memory)
-        .map_err(|_| Error::internal("argon2 refused its input"))?;
-    phc_string(&job.params, &job.salt, &output)
-        .ok_or_else(|| Error::internal("a PHC string could not be written"))
+/// Blocks that a hash fills, over all passes: its time goes by them.
+fn blocks_filled(params: &Params) -> usize {
+    params.block_count() * params.t_cost() as usize
+}
+
+/// Work that a hash under these parameters lacks of one under today's, so that raised parameters do not show in the time
+/// of an answer: in as much memory as today's at the most. `None` where it lacks nothing that argon2 can do.
+fn rest(params: &Params, today: &Params) -> Option<Params> {
+    let missing = blocks_filled(today).saturating_sub(blocks_filled(params));
+    let passes = missing.div_ceil(today.block_count());
+    let memory = missing.checked_div(passes)?;
+    Params::new(u32::try_from(memory).ok()?, u32::try_from(passes).ok()?, 1, Some(OUTPUT_LEN)).ok()
+}
+
+/// Whether a hash that was computed is the stored one.
+fn fits(computed: &PasswordHash, stored: Option<&PasswordHash>) -> bool {
+    let (Some(stored), Some((params, salt, output))) = (stored.and_then(parts), parts(computed)) else {
+        return false;
+    };
+    stored.0 == params && stored.1 == salt && bool::from(output.ct_eq(&stored.2))
 }
 
 fn phc_string(params: &Params, salt: &[u8], output: &[u8]) -> Option<PasswordHash> {

@@ -67,7 +67,7 @@ impl Service {
 
         let reset = ResetPassword {
             token: token.hash(),
-            password: self.passwords.hash(new).await?,
+            password: self.passwords.hash_like(new, subject.last_sign_up.as_ref()).await?,
             event: self.event(AuditKind::PasswordReset, Actor::User, Some(&client), now),
             now,
         };

@@ -6,25 +6,27 @@ use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::session::AuthMethod;
+use latchkey_domain::sign_in::{Compared, Verdict};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::User;
 use latchkey_store::{BeginSignIn, FailedSignIn, SignIn, SignInCandidate, SignInGuard, SignInOutcome};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::passwords::PasswordCheck;
 use crate::service::{Service, SignedIn};
 
-/// A password that was found right.
+/// The reason in the audit where a password was right.
+const MAY_NOT: &str = "account may not sign in";
+
+/// A password that opens its account.
 struct RightPassword {
-    user: User,
+    user_id: UserId,
     checked: PasswordHash,
     rehashed: Option<PasswordHash>,
 }
 
 impl Service {
     /// Opens a session for a right password. An unknown address, an account without a password and a wrong password
-    /// cost and answer the same.
+    /// cost and answer the same; so do, for the password of the last sign-up, a pending and a taken address.
     pub async fn sign_in(&self, email: Email, password: Password, client: Client) -> Result<SignedIn> {
         let now = self.clock.now();
         let guard = self.limits.sign_in_guard(email.key(), &client);
@@ -35,18 +37,21 @@ impl Service {
             BeginSignIn::Candidate(candidate) => candidate.map(|candidate| *candidate),
         };
         let user_id = candidate.as_ref().map(|candidate| candidate.user.id);
-        let Some(right) = self.right_password(candidate, password).await? else {
-            return Err(self.fail_sign_in(user_id, guard, &client, "wrong password", now).await?);
-        };
-        if let Some(error) = self.refusal(&right.user) {
+        let (verdict, right) = self.check_password(candidate, password).await?;
+        let (counted, reason, refusal) = match verdict {
+            Verdict::Opens | Verdict::Wrong => (guard.clone(), "wrong password", Error::InvalidCredentials),
+            Verdict::SignedUpOnly => (guard.clone(), MAY_NOT, Error::EmailNotVerified),
             // The password was right: no guess to count.
-            self.fail_sign_in(user_id, None, &client, "account may not sign in", now).await?;
-            return Err(error);
-        }
+            Verdict::Unverified => (None, MAY_NOT, Error::EmailNotVerified),
+            Verdict::Banned => (None, MAY_NOT, Error::UserBanned),
+        };
+        let Some(right) = right.filter(|_| verdict == Verdict::Opens) else {
+            return Err(self.fail_sign_in(user_id, counted, &client, (reason, refusal), now).await?);
+        };
 
         let draft = self.draft_session(AuthMethod::Password, &client, now);
         let sign_in = SignIn {
-            user_id: right.user.id,
+            user_id: right.user_id,
             checked: right.checked,
             rehashed: right.rehashed,
             session: draft.session.clone(),
@@ -60,49 +65,36 @@ impl Service {
         }
     }
 
-    async fn right_password(
+    async fn check_password(
         &self,
         candidate: Option<SignInCandidate>,
         password: Password,
-    ) -> Result<Option<RightPassword>> {
-        let stored = candidate.as_ref().and_then(|candidate| candidate.password.as_ref());
-        let check = self.passwords.check(password, stored).await?;
-        let Some(SignInCandidate { user, password: Some(checked) }) = candidate else { return Ok(None) };
-        Ok(match check {
-            PasswordCheck::Wrong => None,
-            PasswordCheck::Right => Some(RightPassword { user, checked, rehashed: None }),
-            PasswordCheck::RightButOutdated(new) => {
-                Some(RightPassword { user, checked, rehashed: Some(new) })
-            }
-        })
-    }
-
-    /// Why an account whose password was right may not sign in.
-    fn refusal(&self, user: &User) -> Option<Error> {
+    ) -> Result<(Verdict, Option<RightPassword>)> {
+        let compared = candidate.as_ref().map_or_else(Compared::default, |found| {
+            Compared::of(&found.user, found.password.as_ref(), found.last_sign_up.as_ref())
+        });
+        let check = self.passwords.check(password, compared).await?;
+        let Some(found) = candidate else { return Ok((Verdict::Wrong, None)) };
         let must_verify = self.settings.load().values.require_email_verification;
-        if user.is_banned() {
-            return Some(Error::UserBanned);
-        }
-        if must_verify && !user.email_verified {
-            return Some(Error::EmailNotVerified);
-        }
-        // Two people know an unproven password each; neither is known to own the address.
-        user.is_contested.then_some(Error::InvalidCredentials)
+        let verdict = Verdict::on(&found.user, check.fit, must_verify);
+        let user_id = found.user.id;
+        let right = |checked| RightPassword { user_id, checked, rehashed: check.rehashed };
+        Ok((verdict, found.password.map(right)))
     }
 
-    /// Counts a failure and answers what the client is told.
+    /// Counts a failure and answers what the client is told, unless a limit is.
     pub(crate) async fn fail_sign_in(
         &self,
         user_id: Option<UserId>,
         guard: Option<SignInGuard>,
         client: &Client,
-        reason: &str,
+        (reason, refusal): (&str, Error),
         now: Timestamp,
     ) -> Result<Error> {
         let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
         event.details.insert("reason".to_owned(), Value::from(reason));
         let event = AuditEvent { user_id, ..event };
         let limited = self.store.fail_sign_in(FailedSignIn { guard, event, now }).await?;
-        Ok(limited.map_or(Error::InvalidCredentials, Error::from))
+        Ok(limited.map_or(refusal, Error::from))
     }
 }

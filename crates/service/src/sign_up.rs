@@ -80,7 +80,7 @@ impl Service {
             BeginSignUp::Limited(limited) => {
                 return Err(self.limited(limited, sign_up.email.key(), &sign_up.client));
             }
-            BeginSignUp::Taken | BeginSignUp::Pending(_) => return Err(Error::EmailExists),
+            BeginSignUp::Taken(_) | BeginSignUp::Pending(_) => return Err(Error::EmailExists),
             BeginSignUp::Free => {}
         }
         let hash = self.passwords.hash(sign_up.password).await?;
@@ -108,16 +108,13 @@ impl Service {
             BeginSignUp::Limited(limited) => {
                 return Err(self.limited(limited, sign_up.email.key(), &sign_up.client));
             }
-            BeginSignUp::Pending(hash) => hash,
-            BeginSignUp::Free | BeginSignUp::Taken => None,
+            BeginSignUp::Pending(hash) | BeginSignUp::Taken(hash) => hash,
+            BeginSignUp::Free => None,
         };
 
         for _ in 0..ROUNDS {
-            // Under the salt of a pending account the two passwords can be compared.
-            let hash = match &like {
-                Some(like) => self.passwords.hash_like(sign_up.password.duplicate(), like).await?,
-                None => self.passwords.hash(sign_up.password.duplicate()).await?,
-            };
+            // Under the salt of the account the two passwords can be compared: now, and by one hash at sign-in.
+            let hash = self.passwords.hash_like(sign_up.password.duplicate(), like.as_ref()).await?;
             let (key, redirect) = (sign_up.email.key(), redirect.clone());
             let proof = self.new_proof(key, Purpose::VerifyEmail, method, redirect, &sign_up.client, now)?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());

@@ -15,6 +15,7 @@ pub(crate) mod oauth_providers;
 pub(crate) mod outbox;
 pub(crate) mod profiles;
 pub(crate) mod prove_mailbox;
+pub(crate) mod purge_sign_ups;
 pub(crate) mod refresh;
 pub(crate) mod request_code;
 pub(crate) mod reset_password;

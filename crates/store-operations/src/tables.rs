@@ -14,6 +14,7 @@ pub mod profiles;
 pub mod purges;
 pub mod sessions;
 pub mod settings;
+pub(crate) mod sign_up_attempts;
 pub mod signing_keys;
 pub(crate) mod used_tokens;
 pub(crate) mod users;
@@ -30,7 +31,7 @@ macro_rules! lists {
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
         audit_events codes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
-        oauth_providers outbox profiles sessions settings signing_keys used_tokens users
+        oauth_providers outbox profiles sessions settings sign_up_attempts signing_keys used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }

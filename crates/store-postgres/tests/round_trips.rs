@@ -365,6 +365,7 @@ async fn the_rest(measured: &mut Measured) {
     op!(m.list_events(None, 10));
     op!(m.check());
     op!(m.purge(at(10_000_000)));
+    op!(m.purge_sign_ups(at(10_000_000)));
 }
 
 async fn measure_all(prepared: Prepared) -> Measured {

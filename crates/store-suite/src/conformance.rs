@@ -29,6 +29,7 @@ pub mod hidden;
 mod identities;
 mod identity_links;
 mod issuers;
+mod last_sign_up;
 mod limits;
 mod links;
 pub mod numbered;

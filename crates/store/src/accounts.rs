@@ -47,17 +47,18 @@ pub enum CreateOutcome {
     EmailTaken,
 }
 
-/// What stands at an address when somebody signs up with it.
+/// What stands at an address when somebody signs up with it. With an account comes the hash like which the new password
+/// is to be hashed, if there is one ([`latchkey_domain::sign_in::like_own`]).
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginSignUp {
     /// A limit is used up; nothing was taken from any bucket.
     Limited(Limited),
     /// No account.
     Free,
-    /// A pending account, and its password.
+    /// A pending account.
     Pending(Option<PasswordHash>),
     /// An account that a sign-up never changes.
-    Taken,
+    Taken(Option<PasswordHash>),
 }
 
 /// A sign-up while verification is required. The store finds out which case it is and picks what belongs to it.
@@ -84,8 +85,8 @@ pub enum SignUpOutcome {
     /// The address has an account that is not pending: its owner gets a mail, nothing else changed. A banned
     /// account gets no mail.
     OwnerTold,
-    /// The address became pending meanwhile, and the given hash has another salt than the account's, so that they
-    /// cannot be compared: hash again like this one and call again. Nothing changed.
+    /// The account's password changed meanwhile, or the account is new, and the given hash has another salt than the
+    /// account's, so that one hash cannot answer for both: hash again like this one and call again. Nothing changed.
     Rehash(PasswordHash),
 }
 
@@ -103,7 +104,10 @@ pub trait Accounts {
     /// Makes an account with all that belongs to it: user, password, profile, session, event.
     async fn create_account(&self, account: NewAccount) -> StoreResult<CreateOutcome>;
 
-    /// A sign-up while verification is required: account or renewed challenge, mail and event in one go.
+    /// A sign-up while verification is required: account or renewed challenge, mail and event in one go. The hash of
+    /// its password is kept as the account's last sign-up ([`crate::SignInCandidate::last_sign_up`]), whatever account
+    /// that is, until the account is pending no more, has another address, or gets a password whose hash cannot be
+    /// compared with it.
     /// Two hashes are compared only where their PHC strings share parameters and salt
     /// ([`latchkey_domain::password::PasswordHash::is_comparable`]); equal strings mean the same password.
     async fn sign_up_pending(&self, sign_up: PendingSignUp) -> StoreResult<SignUpOutcome>;
@@ -113,4 +117,9 @@ pub trait Accounts {
 
     /// A user by address.
     async fn find_user_by_email(&self, email: &EmailKey) -> StoreResult<Option<User>>;
+
+    /// Removes pending accounts that nobody signed up for after `until`, with all that is theirs, and the hashes of
+    /// sign-ups of before. A banned account stays, so that its ban does. At most [`crate::SIGN_UPS_PURGED_AT_ONCE`] of each
+    /// at a call; answers how many went, 0 when nothing is left.
+    async fn purge_sign_ups(&self, until: Timestamp) -> StoreResult<u64>;
 }

@@ -189,6 +189,8 @@ pub struct ResetSubject {
     pub user_id: UserId,
     /// The user's address, for the password rules.
     pub email: Email,
+    /// [`crate::SignInCandidate::last_sign_up`] of the user.
+    pub last_sign_up: Option<PasswordHash>,
 }
 
 /// What came of presenting a reset token, before the new password is hashed.

@@ -46,7 +46,7 @@ pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, 
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
     CHANGE_PURGES, CHANGES_KEPT, DECOYS_KEPT, FAILURES_OF_NOBODY_KEPT, FLOWS_KEPT, KEPT_AFTER_END,
-    MOST_CHANGES_KEPT, PURGED_AT_ONCE,
+    MOST_CHANGES_KEPT, PURGED_AT_ONCE, SIGN_UPS_PURGED_AT_ONCE,
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{

@@ -18,6 +18,9 @@ pub const FAILURES_OF_NOBODY_KEPT: Duration = Duration::from_hours(30 * 24);
 /// Rows of one table that a single purge deletes at the most.
 pub const PURGED_AT_ONCE: u32 = 2_000;
 
+/// Pending accounts that a single purge removes at the most, and hashes of sign-ups: each account takes much with it.
+pub const SIGN_UPS_PURGED_AT_ONCE: u32 = 100;
+
 /// Changes of what search shows stay this long, for instances that were out of touch: up to twice as long, and shorter
 /// where there are very many ([`MOST_CHANGES_KEPT`]).
 pub const CHANGES_KEPT: Duration = Duration::from_hours(24);

@@ -64,6 +64,9 @@ pub struct SignInCandidate {
     pub user: User,
     /// Its password; an account can be without one.
     pub password: Option<PasswordHash>,
+    /// The password of the last sign-up for its address while verification was required. A new password is hashed like
+    /// it, so that one hash answers both.
+    pub last_sign_up: Option<PasswordHash>,
 }
 
 /// The owner of a living session.

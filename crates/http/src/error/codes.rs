@@ -60,8 +60,8 @@ catalogue! {
         Some("Send the admin key in `Authorization: Bearer` or in `X-API-Key`.");
     INVALID_ID_TOKEN UNAUTHORIZED, "the identity provider's token does not pass its checks",
         Some("Sign in with the provider again to get a new token.");
-    EMAIL_NOT_VERIFIED FORBIDDEN, "the sign-in is right, and the address of the account has to be verified first, or \
-        the identity provider does not vouch for the one it gives",
+    EMAIL_NOT_VERIFIED FORBIDDEN, "the password is that of the account or of the last sign-up for the address, which has \
+        to be verified first, or the identity provider does not vouch for the address that it gives",
         Some("Verify the email address with the mail that was sent, or request a new one.");
     INVALID_CSRF_TOKEN FORBIDDEN, "the refresh cookie is good and the `X-CSRF-Token` header is not; the cookie stays",
         Some("Send the `csrfToken` of the session in the header `X-CSRF-Token`.");

@@ -36,6 +36,8 @@ pub struct AuthSettings {
     pub codes: CodeSettings,
     /// Emailed links, and the token of a reset.
     pub links: LinkSettings,
+    /// Life of an account that waits for its first proof, from the last sign-up for its address.
+    pub pending_ttl: Duration,
 }
 
 /// How somebody proves that a mailbox is theirs.
@@ -149,6 +151,7 @@ impl AuthSettings {
                 reset_ttl: reader.duration("auth.reset_link_ttl"),
                 reset_token_ttl: reader.duration("auth.reset_token_ttl"),
             },
+            pending_ttl: reader.duration("auth.pending_ttl"),
         }
     }
 }
@@ -166,6 +169,14 @@ impl AuthSettings {
             let sentence = "it is on and auth.anon_key is not set, so no public call could be made; \
                             set auth.anon_key, or switch it off";
             problems.rule(&["auth.require_anon_key", "auth.anon_key"], sentence);
+        }
+        let verify = "auth.verify_link_ttl";
+        if self.pending_ttl < self.links.verify_ttl || self.pending_ttl < self.codes.ttl {
+            let sentence = format!(
+                "it is shorter than {verify} or auth.code_ttl; the account would be gone before its \
+                                    mail is answered"
+            );
+            problems.rule(&["auth.pending_ttl", verify, "auth.code_ttl"], sentence);
         }
         self.check_redirects(mode, problems);
         self.tokens.check(problems);

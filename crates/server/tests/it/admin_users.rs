@@ -220,7 +220,7 @@ both_stores! {
         let own = app.anon().sign_in("ada@example.org", PASSWORD).send().await;
         own.refused(403, "EMAIL_NOT_VERIFIED");
         let other = app.anon().sign_in("ada@example.org", "another lantern 43").send().await;
-        other.refused(401, "INVALID_CREDENTIALS");
+        other.refused(403, "EMAIL_NOT_VERIFIED");
     }
 
     with(|b| b.sign_up_disabled())

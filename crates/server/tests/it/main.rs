@@ -58,6 +58,7 @@ mod oauth_state;
 mod openapi;
 mod outbox;
 mod overload;
+mod own_password;
 mod passwords;
 mod profile_etags;
 mod profile_fields;

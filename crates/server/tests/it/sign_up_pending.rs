@@ -93,7 +93,7 @@ both_stores! {
         assert!(!mail.text.contains("token="), "{mail:?}");
         assert_eq!(ada.get("/api/auth/sessions/current").send().await.expect(200), before);
         app.anon().sign_in(&ada.email, PASSWORD).send().await.expect(200);
-        app.anon().sign_in(&ada.email, OTHER).send().await.refused(401, "INVALID_CREDENTIALS");
+        app.anon().sign_in(&ada.email, OTHER).send().await.refused(403, "EMAIL_NOT_VERIFIED");
     }
 
     with(|b| b.no_mail_transport())

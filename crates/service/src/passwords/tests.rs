@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use crate::entropy::SystemEntropy;
 
@@ -14,48 +16,109 @@ fn password(text: &str) -> Password {
     Password::new(text.to_owned())
 }
 
+fn own(hash: &PasswordHash) -> Compared<'_> {
+    Compared { own: Some(hash), of_sign_up: None }
+}
+
+async fn fit(passwords: &Passwords, text: &str, compared: Compared<'_>) -> Fit {
+    passwords.check(password(text), compared).await.unwrap().fit
+}
+
+/// The same, and the number of hashes that it computed.
+fn counting(passwords: &Passwords) -> (Passwords, Arc<AtomicUsize>) {
+    let (queue, jobs) = sync_channel::<Job>(8);
+    let hashes = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&hashes);
+    std::thread::spawn(move || {
+        let mut arena = Arena::new(0);
+        for job in jobs {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let hash = arena.compute(&job);
+            let _ = job.answer.send(hash);
+        }
+    });
+    let refusals = Refusals::new();
+    let (params, entropy) = (passwords.params.clone(), Arc::clone(&passwords.entropy));
+    (Passwords { queue, refusals, params, entropy, dummy: passwords.dummy.clone() }, hashes)
+}
+
 #[tokio::test]
 async fn the_right_password_passes_and_others_do_not() {
     let passwords = passwords(64);
     let hash = passwords.hash(password("correct horse")).await.unwrap();
     assert!(hash.as_str().starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{}", hash.as_str());
-    assert!(matches!(
-        passwords.check(password("correct horse"), Some(&hash)).await.unwrap(),
-        PasswordCheck::Right
-    ));
-    assert!(matches!(
-        passwords.check(password("wrong horse"), Some(&hash)).await.unwrap(),
-        PasswordCheck::Wrong
-    ));
+    let right = passwords.check(password("correct horse"), own(&hash)).await.unwrap();
+    assert_eq!((right.fit, right.rehashed), (Fit::Own, None));
+    assert_eq!(fit(&passwords, "wrong horse", own(&hash)).await, Fit::Neither);
 }
 
 #[tokio::test]
 async fn without_a_stored_hash_nothing_passes() {
-    assert!(matches!(passwords(64).check(password("x"), None).await.unwrap(), PasswordCheck::Wrong));
+    assert_eq!(fit(&passwords(64), "x", Compared::default()).await, Fit::Neither);
 }
 
 #[tokio::test]
 async fn outdated_parameters_verify_and_are_replaced() {
     let old = passwords(64).hash(password("correct horse")).await.unwrap();
     let today = passwords(128);
-    let PasswordCheck::RightButOutdated(new) =
-        today.check(password("correct horse"), Some(&old)).await.unwrap()
-    else {
-        panic!("the old hash must verify and be replaced");
-    };
+    let checked = today.check(password("correct horse"), own(&old)).await.unwrap();
+    let new = checked.rehashed.expect("the old hash must verify and be replaced");
     assert!(new.as_str().contains("m=128"));
-    assert!(matches!(
-        today.check(password("correct horse"), Some(&new)).await.unwrap(),
-        PasswordCheck::Right
-    ));
+    assert_eq!(fit(&today, "correct horse", own(&new)).await, Fit::Own);
+    assert!(today.check(password("wrong horse"), own(&old)).await.unwrap().rehashed.is_none());
+}
+
+#[tokio::test]
+async fn one_hash_answers_for_the_own_password_and_that_of_a_sign_up() {
+    let first = passwords(64);
+    let mine = first.hash(password("correct horse")).await.unwrap();
+    let other = first.hash_like(password("battery staple"), Some(&mine)).await.unwrap();
+    // Raised parameters change nothing of it, and replace nothing that would part the two.
+    for today in [passwords(64), passwords(128)] {
+        let (counted, hashes) = counting(&today);
+        let compared = Compared { own: Some(&mine), of_sign_up: Some(&other) };
+        assert_eq!(fit(&counted, "correct horse", compared).await, Fit::Own);
+        assert_eq!(fit(&counted, "battery staple", compared).await, Fit::SignUp);
+        assert_eq!(fit(&counted, "wrong horse", compared).await, Fit::Neither);
+        assert_eq!(
+            fit(&counted, "battery staple", Compared { own: None, of_sign_up: Some(&other) }).await,
+            Fit::SignUp
+        );
+        assert_eq!(hashes.load(Ordering::SeqCst), 4);
+    }
+}
+
+#[tokio::test]
+async fn a_hash_that_cannot_be_compared_fits_nothing() {
+    let passwords = passwords(64);
+    let mine = passwords.hash(password("correct horse")).await.unwrap();
+    let elsewhere = passwords.hash(password("battery staple")).await.unwrap();
+    let compared = Compared { own: Some(&mine), of_sign_up: Some(&elsewhere) };
+    assert_eq!(fit(&passwords, "battery staple", compared).await, Fit::Neither);
+}
+
+#[test]
+fn every_hash_fills_as_many_blocks_as_one_of_today() {
+    let params = |memory, passes| Params::new(memory, passes, 1, Some(OUTPUT_LEN)).unwrap();
+    let today = params(19_456, 2);
+    for (memory, passes) in
+        [(7_168, 5), (9_216, 4), (64, 1), (19_456, 1), (12_288, 3), (38_900, 1), (19_456, 2)]
+    {
+        let stored = params(memory, passes);
+        let rest = rest(&stored, &today);
+        let filled = blocks_filled(&stored) + rest.as_ref().map_or(0, blocks_filled);
+        assert!(filled.abs_diff(blocks_filled(&today)) < 16, "{memory} KiB, {passes}: {filled}");
+        assert!(rest.is_none_or(|rest| rest.block_count() <= today.block_count()), "{memory} KiB, {passes}");
+    }
+    assert!(rest(&params(65_536, 3), &today).is_none(), "a dearer one takes what it takes");
 }
 
 #[tokio::test]
 async fn hashes_under_one_salt_are_comparable() {
     let passwords = passwords(64);
     let first = passwords.hash(password("correct horse")).await.unwrap();
-    let same = passwords.hash_like(password("correct horse"), &first).await.unwrap();
-    let other = passwords.hash_like(password("wrong horse"), &first).await.unwrap();
+    let same = passwords.hash_like(password("correct horse"), Some(&first)).await.unwrap();
+    let other = passwords.hash_like(password("wrong horse"), Some(&first)).await.unwrap();
     let elsewhere = passwords.hash(password("correct horse")).await.unwrap();
     assert_eq!(first, same);
     assert!(first.is_comparable(&other) && first != other);
@@ -67,8 +130,8 @@ async fn the_reference_vector_of_another_implementation_verifies() {
     // From the argon2 reference command line: `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32 -e`.
     let phc = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
     let stored = PasswordHash::from_phc(phc.to_owned());
-    let check = passwords(64).check(password("password"), Some(&stored)).await.unwrap();
-    assert!(matches!(check, PasswordCheck::RightButOutdated(_)));
+    let check = passwords(64).check(password("password"), own(&stored)).await.unwrap();
+    assert_eq!((check.fit, check.rehashed.is_some()), (Fit::Own, true));
 }
 
 #[tokio::test]
@@ -90,7 +153,8 @@ fn memory_of_a_dear_hash_is_given_back() {
     for memory_kib in [64, 4_096, 64] {
         let params = Params::new(memory_kib, 1, 1, Some(OUTPUT_LEN)).unwrap();
         let (answer, _) = oneshot::channel();
-        let job = Job { password: password("correct horse"), salt: vec![7; SALT_LEN], params, answer };
+        let job =
+            Job { password: password("correct horse"), salt: vec![7; SALT_LEN], params, rest: None, answer };
         assert!(arena.compute(&job).is_ok());
         assert!(arena.blocks.capacity() <= 64, "{memory_kib} KiB");
     }

@@ -12,7 +12,7 @@ use latchkey_store::{
 
 use super::Engine;
 use crate::form::Executor;
-use crate::operations::{accounts, sign_up};
+use crate::operations::{accounts, purge_sign_ups, sign_up};
 
 #[async_trait]
 impl<E: Executor> Accounts for Engine<E> {
@@ -39,5 +39,9 @@ impl<E: Executor> Accounts for Engine<E> {
 
     async fn find_user_by_email(&self, email: &EmailKey) -> StoreResult<Option<User>> {
         accounts::find_user_by_email(&self.0, email).await
+    }
+
+    async fn purge_sign_ups(&self, until: Timestamp) -> StoreResult<u64> {
+        purge_sign_ups::purge_sign_ups(&self.0, until).await
     }
 }

@@ -14,7 +14,7 @@ use latchkey_store::{ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, User
 use super::prove_mailbox::{Proven, prove};
 use super::request_code;
 use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
-use crate::tables::{audit_events, codes, link_tokens, outbox, profiles, sessions, users};
+use crate::tables::{audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, users};
 
 /// Count and page of one moment.
 pub(crate) async fn list_users<E: Executor>(engine: &E, question: &ListUsers) -> StoreResult<UserPage> {
@@ -102,6 +102,7 @@ fn set_email(writes: &mut Script, user: &User, email: &Email, now: Timestamp) {
     users::set_email(writes, user.id, email);
     if email.key() != user.email.key() {
         request_code::end_all_of(writes, user.id, now);
+        sign_up_attempts::delete(writes, user.id); // it was for the former address
     }
 }
 
@@ -156,7 +157,7 @@ pub(crate) async fn delete_users<E: Executor>(
 
 /// Deletes a user with all that is the user's. Challenges and mails have no foreign key to the user, so that decoys
 /// without a user cost the same.
-fn delete(writes: &mut Script, id: UserId) {
+pub(crate) fn delete(writes: &mut Script, id: UserId) {
     codes::delete_all_codes_of(writes, id);
     link_tokens::delete_all_of(writes, id);
     outbox::delete_all_of(writes, id);

@@ -10,7 +10,7 @@ use super::accounts::is_as_checked;
 use super::guards::{self, Hold, Watch, take_and_read};
 use super::{request_code, sign_in};
 use crate::form::{Decided, Executor, Results, Script, Taken, values};
-use crate::tables::{audit_events, sessions, users};
+use crate::tables::{audit_events, sessions, sign_up_attempts, users};
 
 /// Looks at the session, takes the tokens, looks at the guards.
 pub(crate) async fn begin<E: Executor>(
@@ -25,6 +25,7 @@ pub(crate) async fn begin<E: Executor>(
     let limit = (!takes.is_empty()).then(|| script.take_for(takes, session, email, now));
     let watch = Watch::over(&mut script, guard, Hold::Free);
     let live = script.read(&sessions::FIND_LIVE, values![session, now]);
+    let last_sign_up = sign_up_attempts::find_by_session(&mut script, session);
     let (email, guard) = (email.clone(), guard.cloned());
     let finish = move |results: &Results<'_>| {
         let Some(account) = results.find(live, users::read_account)? else {
@@ -40,7 +41,9 @@ pub(crate) async fn begin<E: Executor>(
         }
         Ok(match watch.judge(results, guard.as_ref(), now)? {
             Some(limited) => BeginPasswordChange::Limited(limited),
-            None => BeginPasswordChange::Candidate(Box::new(sign_in::candidate(account))),
+            None => {
+                BeginPasswordChange::Candidate(Box::new(sign_in::candidate(results, account, last_sign_up)?))
+            }
         })
     };
     take_and_read(engine, script, finish).await
@@ -73,6 +76,7 @@ fn save(change: &ChangePassword) -> StoreResult<Decided<SignInOutcome>> {
         guards::forgive(&mut writes, guard);
     }
     users::save_password(&mut writes, user_id, password, now);
+    sign_up_attempts::forget_incomparable(&mut writes, user_id, password);
     users::touch(&mut writes, user_id, now);
     request_code::end_all_of(&mut writes, user_id, now);
     sessions::end_others(&mut writes, user_id, *keep, now);

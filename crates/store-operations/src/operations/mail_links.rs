@@ -48,7 +48,7 @@ impl Presented {
 }
 
 /// Takes the tokens of the limits, and finds a link or reset token of this purpose, good or not.
-pub(crate) async fn find<E: Executor>(
+async fn find<E: Executor>(
     engine: &E,
     hash: TokenHash,
     purpose: Purpose,

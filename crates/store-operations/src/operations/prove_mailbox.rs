@@ -6,7 +6,7 @@ use latchkey_domain::time::Timestamp;
 
 use crate::form::{ProfileWrite, Script};
 use crate::tables::users::{self, Account};
-use crate::tables::{identities, profiles, sessions};
+use crate::tables::{identities, profiles, sessions, sign_up_attempts};
 
 /// An account and its profile, both locked and read.
 pub(crate) struct Proven {
@@ -35,6 +35,7 @@ pub(crate) fn prove(writes: &mut Script, proven: &Proven, proof: Proof, now: Tim
     }
     users::prove(writes, id, now);
     if account.user.is_pending {
+        sign_up_attempts::delete(writes, id);
         profiles::show_or_hide(writes, id);
     }
 }

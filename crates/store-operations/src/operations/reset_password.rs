@@ -8,12 +8,13 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{BeginReset, LinkStatus, ResetPassword, ResetSubject, StoreResult};
 
-use super::mail_links::{self, Presented};
+use super::guards::take_and_read;
+use super::mail_links::Presented;
 use super::prove_mailbox::prove;
-use super::request_code;
-use crate::form::{Decided, Executor, Script};
+use super::{request_code, takes};
+use crate::form::{Decided, Executor, Results, Script};
 use crate::tables::link_tokens::{self, Token};
-use crate::tables::{audit_events, users};
+use crate::tables::{audit_events, sign_up_attempts, users};
 
 /// Finds the user of a reset token, if it is good.
 pub(crate) async fn begin<E: Executor>(
@@ -22,14 +23,22 @@ pub(crate) async fn begin<E: Executor>(
     takes: &[Take],
     now: Timestamp,
 ) -> StoreResult<BeginReset> {
-    Ok(match mail_links::find(engine, hash, Purpose::ResetPassword, takes, now).await? {
-        Err(limited) => BeginReset::Limited(limited),
-        Ok(Some(token)) if is_good(&token, now) => {
-            let user = token.account.user;
-            BeginReset::Good(ResetSubject { user_id: user.id, email: user.email })
+    let mut script = Script::default();
+    let limit = takes::take(&mut script, takes, now);
+    let found = link_tokens::find_token(&mut script, hash);
+    let last_sign_up = sign_up_attempts::find_by_token(&mut script, hash);
+    let finish = move |results: &Results<'_>| {
+        if let Some(limited) = takes::limited(results, limit)? {
+            return Ok(BeginReset::Limited(limited));
         }
-        Ok(_) => BeginReset::Refused,
-    })
+        let token = link_tokens::token(results, found, Purpose::ResetPassword)?;
+        let Some(token) = token.filter(|token| is_good(token, now)) else { return Ok(BeginReset::Refused) };
+        let user = token.account.user;
+        let last_sign_up = sign_up_attempts::last_sign_up(results, last_sign_up, user.id)?;
+        let last_sign_up = last_sign_up.filter(|_| !user.is_pending); // the proof forgets it
+        Ok(BeginReset::Good(ResetSubject { user_id: user.id, email: user.email, last_sign_up }))
+    };
+    take_and_read(engine, script, finish).await
 }
 
 /// Sets the password and uses the token up.
@@ -50,6 +59,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
             request_code::end_all_of(&mut writes, id, now);
             prove(&mut writes, &proven, Proof::Reset, now);
             users::save_password(&mut writes, id, &password, now);
+            sign_up_attempts::forget_incomparable(&mut writes, id, &password);
             audit_events::record_of(&mut writes, event.clone(), id)?;
             let user = users::find_by_id(&mut writes, id);
             Ok(Decided::write(writes, move |results| users::user_that_is(results, user).map(Some)))

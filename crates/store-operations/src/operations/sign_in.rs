@@ -13,7 +13,7 @@ use super::guards::{self, Hold, Watch, take_and_read};
 use super::takes;
 use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, profiles, sessions};
+use crate::tables::{audit_events, profiles, sessions, sign_up_attempts};
 
 /// Takes the tokens, looks at the guards, finds the account.
 pub(crate) async fn begin<E: Executor>(
@@ -27,6 +27,7 @@ pub(crate) async fn begin<E: Executor>(
     let limit = takes::take(&mut script, takes, now);
     let watch = Watch::over(&mut script, guard, Hold::Free);
     let found = users::find_by_key_at_constant_cost(&mut script, email);
+    let last_sign_up = sign_up_attempts::find_by_key_at_constant_cost(&mut script, email);
     let (email, guard) = (email.clone(), guard.cloned());
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
@@ -36,14 +37,20 @@ pub(crate) async fn begin<E: Executor>(
             return Ok(BeginSignIn::Limited(limited));
         }
         let account = users::account_of_key(results, found, &email)?;
-        Ok(BeginSignIn::Candidate(account.map(|account| Box::new(candidate(account)))))
+        let candidate = account.map(|account| candidate(results, account, last_sign_up)).transpose()?;
+        Ok(BeginSignIn::Candidate(candidate.map(Box::new)))
     };
     take_and_read(engine, script, finish).await
 }
 
 /// An account whose password is to be checked.
-pub(crate) fn candidate(account: Account) -> SignInCandidate {
-    SignInCandidate { user: account.user, password: account.password }
+pub(crate) fn candidate(
+    results: &Results<'_>,
+    account: Account,
+    last_sign_up: Slot,
+) -> StoreResult<SignInCandidate> {
+    let last_sign_up = sign_up_attempts::last_sign_up(results, last_sign_up, account.user.id)?;
+    Ok(SignInCandidate { user: account.user, password: account.password, last_sign_up })
 }
 
 /// Opens a session where the password that was checked is still the account's. In the plain case that is one round
@@ -85,6 +92,7 @@ fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<SignInOutcom
     }
     if let Some(rehashed) = rehashed {
         users::save_password(&mut writes, user_id, rehashed, now);
+        sign_up_attempts::forget_incomparable(&mut writes, user_id, rehashed);
     }
     if account.user.is_pending {
         pend_no_more(&mut writes, user_id, now);
@@ -98,6 +106,7 @@ fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<SignInOutcom
 /// A pending account that gets a session is pending no more.
 pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp) {
     users::pend_no_more(writes, user_id, now);
+    sign_up_attempts::delete(writes, user_id);
     profiles::show_or_hide(writes, user_id);
 }
 

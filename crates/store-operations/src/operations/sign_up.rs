@@ -5,6 +5,7 @@ use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::limits::Take;
 use latchkey_domain::password::PasswordHash;
+use latchkey_domain::sign_in::like_own;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{BeginSignUp, MailKind, PendingSignUp, SignUpOutcome, StoreResult};
 
@@ -12,9 +13,9 @@ use super::code_lanes::{AskReads, Asked, mail_of};
 use super::guards::take_and_read;
 use super::{request_code, takes};
 use crate::form::{Decided, Executor, Results, Script};
-use crate::tables::audit_events;
 use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account, Pending};
+use crate::tables::{audit_events, sign_up_attempts};
 
 /// Takes the tokens and tells what stands at the address.
 pub(crate) async fn begin<E: Executor>(
@@ -33,8 +34,8 @@ pub(crate) async fn begin<E: Executor>(
         }
         Ok(match users::account_of_key(results, found, &email)? {
             None => BeginSignUp::Free,
-            Some(account) if is_open(&account) => BeginSignUp::Pending(account.password),
-            Some(_) => BeginSignUp::Taken,
+            Some(account) if is_open(&account) => BeginSignUp::Pending(like_own(account.password)),
+            Some(account) => BeginSignUp::Taken(like_own(account.password)),
         })
     };
     take_and_read(engine, script, finish).await
@@ -54,10 +55,16 @@ pub(crate) async fn sign_up_pending<E: Executor>(
     engine
         .transact(reads, move |results| {
             let asked = lane.asked(results, &sign_up.challenge, sign_up.account.now)?;
-            match users::account_of_key(results, found, sign_up.account.email.key())? {
-                None => create(&sign_up, asked),
-                Some(account) if is_open(&account) => renew(&sign_up, asked, &account),
-                Some(account) => tell_owner(&sign_up, asked, &account),
+            let Some(account) = users::account_of_key(results, found, sign_up.account.email.key())? else {
+                return create(&sign_up, asked);
+            };
+            if let Some(stored) = incomparable(&account, sign_up.account.password.as_ref()) {
+                return Ok(Decided::Answer(SignUpOutcome::Rehash(stored)));
+            }
+            if is_open(&account) {
+                renew(&sign_up, asked, &account)
+            } else {
+                tell_owner(&sign_up, asked, &account)
             }
         })
         .await
@@ -76,6 +83,7 @@ fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOu
     users::insert(&mut writes, account, key, Pending::Yes)?;
     request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), (challenge, asked), account.now);
     writes.change(&users::KEEP, Vec::new());
+    sign_up_attempts::save(&mut writes, id, account.password.as_ref(), account.now);
     let mail = mail_of(challenge, mail, asked);
     outbox::write(&mut writes, &mail, MailKind::Verify, Address::Of(id, &account.email), account.now);
     audit_events::record_of(&mut writes, account.event.clone(), id)?;
@@ -84,14 +92,13 @@ fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOu
 
 fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
     let PendingSignUp { account, challenge, mail } = sign_up;
-    let outcome = match compare(there.password.as_ref(), account.password.as_ref()) {
-        Comparison::Same => SignUpOutcome::Renewed,
-        Comparison::Other => SignUpOutcome::Contested,
-        Comparison::NotComparable(stored) => return Ok(Decided::Answer(SignUpOutcome::Rehash(stored))),
-    };
+    let is_same = there.password == account.password;
+    let outcome = if is_same { SignUpOutcome::Renewed } else { SignUpOutcome::Contested };
     let (user, now) = (&there.user, account.now);
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up, asked)?;
+    sign_up_attempts::save(&mut writes, user.id, account.password.as_ref(), now);
+    users::renew_sign_up(&mut writes, user.id, now);
     if outcome == SignUpOutcome::Contested {
         users::contest(&mut writes, user.id, now);
     }
@@ -108,6 +115,7 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
     let user = &there.user;
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up, asked)?;
+    sign_up_attempts::save(&mut writes, user.id, account.password.as_ref(), account.now);
     let address =
         if user.is_banned() { Address::Decoy(user.email.key()) } else { Address::Of(user.id, &user.email) };
     let mail = mail_of(challenge, mail, asked);
@@ -134,18 +142,7 @@ fn repeated(event: AuditEvent) -> AuditEvent {
     AuditEvent { kind: AuditKind::SignUpRepeated, ..event }
 }
 
-enum Comparison {
-    Same,
-    Other,
-    NotComparable(PasswordHash),
-}
-
-fn compare(stored: Option<&PasswordHash>, given: Option<&PasswordHash>) -> Comparison {
-    match (stored, given) {
-        (Some(stored), Some(given)) if !stored.is_comparable(given) => {
-            Comparison::NotComparable(stored.clone())
-        }
-        (stored, given) if stored == given => Comparison::Same,
-        _ => Comparison::Other,
-    }
+/// The account's hash, if a password is to be hashed like it and was not.
+fn incomparable(there: &Account, given: Option<&PasswordHash>) -> Option<PasswordHash> {
+    like_own(there.password.clone()).filter(|stored| given.is_some_and(|given| !stored.is_comparable(given)))
 }

@@ -68,19 +68,10 @@ statements! {
             auth_time)
         SELECT $1, u.id, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8
         FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $12
-        WHERE u.id = $2 AND u.banned_at IS NULL
+        WHERE u.id = $2 AND u.banned_at IS NULL AND NOT u.pending
             AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $13 AND blocked_until > $8)
             AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $14 AND failures >= $15 AND since >= $16)
                 OR EXISTS (SELECT 1 FROM known_clients WHERE key = $17 AND known_until > $8))";
-    /// Lets search find the profile of a pending user for whom a session was opened.
-    SHOW_IF_OPENED = "
-        UPDATE profiles SET searchable = TRUE
-        WHERE user_id = $1 AND EXISTS (SELECT 1 FROM users WHERE id = $1 AND pending)
-            AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)";
-    /// Ends that the user is pending, if this session was opened.
-    PEND_NO_MORE_IF_OPENED = "
-        UPDATE users SET pending = FALSE, updated_at = greatest(updated_at, $2)
-        WHERE id = $1 AND pending AND EXISTS (SELECT 1 FROM sessions WHERE id = $3)";
     /// A session that lives, with its user.
     FIND_LIVE = concat!(
         "SELECT ",
@@ -212,9 +203,8 @@ fn end_surplus(writes: &mut Script, user_id: UserId, opened: &NewSession) {
     writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MOST_LIVING - 1]);
 }
 
-/// Writes a new session in the plain case of a sign-in: the user is not banned, the password is the one that was
-/// checked, and no failures forbid it. Then the account is no longer pending. The rows affected tell whether the
-/// session was written.
+/// Writes a new session in the plain case of a sign-in: the user is neither banned nor pending, the password is the one
+/// that was checked, and no failures forbid it. The rows affected tell whether the session was written.
 pub(crate) fn open_plainly(
     writes: &mut Script,
     user_id: UserId,
@@ -235,9 +225,6 @@ pub(crate) fn open_plainly(
         key(guard.map(|guard| &guard.known_client)),
     ]);
     let opened = writes.change(&OPEN_SESSION_PLAINLY, values);
-    // Only a pending user's profile is shown, so the profile goes first.
-    writes.change(&SHOW_IF_OPENED, values![user_id, session.id]);
-    writes.change(&PEND_NO_MORE_IF_OPENED, values![user_id, now, session.id]);
     end_surplus(writes, user_id, session);
     opened
 }

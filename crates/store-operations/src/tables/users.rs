@@ -6,7 +6,7 @@ use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User, UserProfile};
-use latchkey_store::{NewAccount, StoreError, StoreResult, UserPosition};
+use latchkey_store::{NewAccount, SIGN_UPS_PURGED_AT_ONCE, StoreError, StoreResult, UserPosition};
 
 use crate::form::{Cells, Results, Script, Slot, object_text, statements, values};
 
@@ -75,6 +75,9 @@ statements! {
     SELECT 1 FROM health WHERE id = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE email_key = $1) FOR KEY SHARE";
     /// Waits for transactions that insert rows of the user, too.
     LOCK_TO_DELETE = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
+    LOCK_STALE_SIGN_UPS = "
+    SELECT id FROM users WHERE pending AND banned_at IS NULL AND signed_up_at <= $1 ORDER BY signed_up_at LIMIT $2
+    FOR UPDATE SKIP LOCKED";
     COUNT_ALL = "SELECT count(*) FROM users";
     COUNT_FOUND = concat!("SELECT count(*) FROM ", account_tables!(), " WHERE ", is_found!());
     LIST_ALL_FROM = concat!(list_users!("", "$1"), " OFFSET $2");
@@ -88,20 +91,22 @@ statements! {
     TAKE_BACK = "ROLLBACK TO account";
     CREATE_USER = "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
-        locale, pending_email, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8)";
+        locale, pending_email, created_at, updated_at, signed_up_at)
+    VALUES ($1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8, $9)";
     SAVE_PASSWORD = "
     INSERT INTO credentials (user_id, kind, data, created_at, updated_at) VALUES ($1, 'password', $2, $3, $3)
     ON CONFLICT (user_id, kind) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at";
     DELETE_PASSWORD = "DELETE FROM credentials WHERE user_id = $1 AND kind = 'password'";
     TOUCH = "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
+    RENEW_SIGN_UP = "UPDATE users SET signed_up_at = $2 WHERE id = $1";
     CONTEST = "UPDATE users SET contested = TRUE, updated_at = greatest(updated_at, $2) WHERE id = $1";
     PROVE = "
     UPDATE users SET email_verified = TRUE, first_verified_at = coalesce(first_verified_at, $2), pending = FALSE,
-        contested = FALSE, updated_at = greatest(updated_at, $2)
+        contested = FALSE, signed_up_at = NULL, updated_at = greatest(updated_at, $2)
     WHERE id = $1";
     PEND_NO_MORE = "
-    UPDATE users SET pending = FALSE, updated_at = greatest(updated_at, $2) WHERE id = $1 AND pending";
+    UPDATE users SET pending = FALSE, signed_up_at = NULL, updated_at = greatest(updated_at, $2)
+    WHERE id = $1 AND pending";
     SET_EMAIL = "UPDATE users SET email = $2, email_key = $3 WHERE id = $1";
     SET_UNVERIFIED = "UPDATE users SET email_verified = FALSE WHERE id = $1";
     SET_BANNED = "UPDATE users SET banned_at = $2 WHERE id = $1";
@@ -140,6 +145,7 @@ pub(crate) fn insert(
         pending == Pending::Yes,
         object_text(account.metadata.as_map())?,
         account.now,
+        (pending == Pending::Yes).then_some(account.now),
     ];
     script.change(&CREATE_USER, values);
     if let Some(password) = &account.password {
@@ -162,6 +168,11 @@ pub(crate) fn delete_password(script: &mut Script, id: UserId) {
 /// Notes that the user changed.
 pub(crate) fn touch(script: &mut Script, id: UserId, now: Timestamp) {
     script.change(&TOUCH, values![id, now]);
+}
+
+/// Notes that somebody signed up for a pending account again.
+pub(crate) fn renew_sign_up(script: &mut Script, id: UserId, now: Timestamp) {
+    script.change(&RENEW_SIGN_UP, values![id, now]);
 }
 
 /// Until its mailbox is proven, nothing in the account is known to be its owner's.
@@ -216,6 +227,12 @@ pub(crate) fn lock_by_key_at_constant_cost(script: &mut Script, email: &EmailKey
 /// Locks a user that is about to be deleted.
 pub(crate) fn lock_to_delete(script: &mut Script, id: UserId) -> Slot {
     script.read(&LOCK_TO_DELETE, values![id])
+}
+
+/// Locks a few pending users whose last sign-up is no later than `until`, the oldest first, but for those that another
+/// transaction holds.
+pub(crate) fn lock_stale_sign_ups(script: &mut Script, until: Timestamp) -> Slot {
+    script.read(&LOCK_STALE_SIGN_UPS, values![until, SIGN_UPS_PURGED_AT_ONCE])
 }
 
 /// Looks for another user with the address.

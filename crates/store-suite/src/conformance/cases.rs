@@ -30,6 +30,21 @@ table! { $
         a_banned_owner_gets_no_mail,
         a_sign_up_changes_no_other_account,
     }
+    last_sign_up {
+        the_last_sign_up_is_kept_for_every_account,
+        a_sign_up_is_to_be_hashed_like_the_password_of_the_account,
+        a_sign_up_has_a_salt_of_its_own_where_the_account_has_none_that_serves,
+        a_pending_account_that_is_proven_or_opened_forgets_the_sign_up,
+        a_taken_account_that_is_proven_keeps_the_sign_up,
+        a_new_address_forgets_the_sign_up,
+        a_change_of_the_password_keeps_the_sign_up_that_is_comparable,
+        a_reset_is_told_of_the_sign_up_that_it_keeps,
+        a_hash_under_new_parameters_forgets_the_sign_up,
+        a_stale_pending_account_goes_with_all_that_is_its_own,
+        a_further_sign_up_gives_a_pending_account_its_time_again,
+        a_stale_sign_up_takes_no_account_that_is_not_pending,
+        stale_sign_ups_go_a_few_at_a_time,
+    }
     codes {
         the_right_code_verifies_and_signs_in,
         a_code_is_mailed_to_the_account,

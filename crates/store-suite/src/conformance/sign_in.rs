@@ -192,7 +192,8 @@ pub(super) async fn a_password_change_begins_in_a_living_session(world: World) {
 
     let begun = begin(&world, session.id, "ADA").await;
 
-    let candidate = SignInCandidate { user: user.clone(), password: Some(password("secret")) };
+    let candidate =
+        SignInCandidate { user: user.clone(), password: Some(password("secret")), last_sign_up: None };
     assert_eq!(begun, BeginPasswordChange::Candidate(Box::new(candidate)));
     world.ban(user.id, at(2)).await;
     assert_eq!(begin(&world, session.id, "ada").await, BeginPasswordChange::NoSession);

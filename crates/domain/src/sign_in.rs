@@ -1,0 +1,169 @@
+//! Sign-in with a password: the stored hashes that it is compared with, and the answer to it. Limits on guesses live in
+//! [`crate::guess_guard`].
+
+use crate::password::PasswordHash;
+use crate::user::User;
+
+/// The hashes that a sign-in is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Compared<'a> {
+    /// The account's own password.
+    pub own: Option<&'a PasswordHash>,
+    /// The password of the last sign-up for the address.
+    pub of_sign_up: Option<&'a PasswordHash>,
+}
+
+impl<'a> Compared<'a> {
+    /// The hashes of an account. A pending account has no password yet but that of the last sign-up: so it answers like
+    /// an address that was taken.
+    #[must_use]
+    pub const fn of(
+        user: &User,
+        password: Option<&'a PasswordHash>,
+        last_sign_up: Option<&'a PasswordHash>,
+    ) -> Self {
+        match (user.is_pending, last_sign_up) {
+            (false, _) => Self { own: password, of_sign_up: last_sign_up },
+            (true, Some(_)) => Self { own: None, of_sign_up: last_sign_up },
+            (true, None) => Self { own: None, of_sign_up: password },
+        }
+    }
+}
+
+/// The hash that a password fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// The account's own.
+    Own,
+    /// That of the last sign-up.
+    SignUp,
+    /// Neither.
+    Neither,
+}
+
+/// The answer to a password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It opens a session.
+    Opens,
+    /// It counts as a guess.
+    Wrong,
+    /// The address is to be verified first. It counts as a guess: a taken and a pending address answer so alike.
+    SignedUpOnly,
+    /// The password is the account's own, and its address is to be verified first.
+    Unverified,
+    /// The password is the account's own, and the account is banned.
+    Banned,
+}
+
+impl Verdict {
+    /// The answer of an account. The password of a sign-up opens nothing while verification is required.
+    #[must_use]
+    pub const fn on(user: &User, fit: Fit, must_verify: bool) -> Self {
+        match fit {
+            Fit::Neither => Self::Wrong,
+            Fit::SignUp if must_verify => Self::SignedUpOnly,
+            Fit::SignUp if !user.is_pending => Self::Wrong,
+            Fit::Own | Fit::SignUp if user.is_banned() => Self::Banned,
+            Fit::Own | Fit::SignUp if must_verify && !user.email_verified => Self::Unverified,
+            // Two people know an unproven password each; neither is known to own the address.
+            Fit::Own | Fit::SignUp if user.is_contested => Self::Wrong,
+            Fit::Own | Fit::SignUp => Self::Opens,
+        }
+    }
+}
+
+/// The hash under whose salt and parameters the password of a sign-up is hashed, so that one hash answers both; `None`
+/// where the account has none that serves.
+#[must_use]
+pub fn like_own(password: Option<PasswordHash>) -> Option<PasswordHash> {
+    password.filter(PasswordHash::is_argon2id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::email::Email;
+    use crate::ids::UserId;
+    use crate::time::Timestamp;
+    use crate::user::AppMetadata;
+
+    fn verified() -> User {
+        let now = Timestamp::from_millis(0);
+        User {
+            id: UserId::new(now, [0; 10]),
+            email: Email::parse("ada@example.org").unwrap(),
+            email_verified: true,
+            has_password: true,
+            identities: Vec::new(),
+            banned_at: None,
+            is_pending: false,
+            is_contested: false,
+            metadata: AppMetadata::default(),
+            created_at: now,
+            updated_at: now,
+            profile: None,
+        }
+    }
+
+    fn pending() -> User {
+        User { email_verified: false, is_pending: true, ..verified() }
+    }
+
+    fn hash(text: &str) -> PasswordHash {
+        PasswordHash::from_phc(text.to_owned())
+    }
+
+    #[test]
+    fn pending_account_is_compared_with_the_last_sign_up_alone() {
+        let (first, last) = (hash("first"), hash("last"));
+        let compared = Compared::of(&pending(), Some(&first), Some(&last));
+        assert_eq!(compared, Compared { own: None, of_sign_up: Some(&last) });
+        let before_the_rule = Compared::of(&pending(), Some(&first), None);
+        assert_eq!(before_the_rule, Compared { own: None, of_sign_up: Some(&first) });
+    }
+
+    #[test]
+    fn other_accounts_are_compared_with_both() {
+        let (own, last) = (hash("own"), hash("last"));
+        let compared = Compared::of(&verified(), Some(&own), Some(&last));
+        assert_eq!(compared, Compared { own: Some(&own), of_sign_up: Some(&last) });
+    }
+
+    #[test]
+    fn password_of_a_sign_up_is_answered_alike_for_every_account() {
+        let now = Timestamp::from_millis(0);
+        let banned = User { banned_at: Some(now), ..verified() };
+        let banned_pending = User { banned_at: Some(now), ..pending() };
+        let contested = User { is_contested: true, ..pending() };
+        for user in [verified(), pending(), banned, banned_pending, contested] {
+            assert_eq!(Verdict::on(&user, Fit::SignUp, true), Verdict::SignedUpOnly, "{user:?}");
+        }
+    }
+
+    #[test]
+    fn without_verification_a_sign_up_opens_its_own_account_alone() {
+        assert_eq!(Verdict::on(&pending(), Fit::SignUp, false), Verdict::Opens);
+        assert_eq!(Verdict::on(&verified(), Fit::SignUp, false), Verdict::Wrong);
+        let contested = User { is_contested: true, ..pending() };
+        assert_eq!(Verdict::on(&contested, Fit::SignUp, false), Verdict::Wrong);
+    }
+
+    #[test]
+    fn own_password_is_told_why_it_opens_nothing() {
+        let banned = User { banned_at: Some(Timestamp::from_millis(0)), ..verified() };
+        let unverified = User { email_verified: false, ..verified() };
+        assert_eq!(Verdict::on(&banned, Fit::Own, true), Verdict::Banned);
+        assert_eq!(Verdict::on(&unverified, Fit::Own, true), Verdict::Unverified);
+        assert_eq!(Verdict::on(&unverified, Fit::Own, false), Verdict::Opens);
+        assert_eq!(Verdict::on(&verified(), Fit::Own, true), Verdict::Opens);
+    }
+
+    #[test]
+    fn a_hash_from_elsewhere_lends_no_salt() {
+        let ours = hash("$argon2id$v=19$m=64,t=1,p=1$c2FsdA$b3V0");
+        assert_eq!(like_own(Some(ours.clone())), Some(ours));
+        assert_eq!(like_own(Some(hash("$2b$12$saltsaltsaltsaltsaltse"))), None);
+        assert_eq!(like_own(None), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! The table `sign_up_attempts`: the last sign-up for the address of an account.
+
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{SIGN_UPS_PURGED_AT_ONCE, StoreResult};
+
+use crate::form::{Results, Script, Slot, statements, values};
+use crate::tables::users::key_or_any;
+
+statements! {
+    SAVE_ATTEMPT = "
+    INSERT INTO sign_up_attempts (user_id, hash, created_at) VALUES ($1, $2, $3)
+    ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at";
+    /// The hash of an address, or of another one.
+    FIND_BY_KEY_OR_ANY = concat!("SELECT user_id, hash FROM sign_up_attempts WHERE user_id = ", key_or_any!());
+    FIND_BY_SESSION = "
+    SELECT a.user_id, a.hash FROM sessions AS s JOIN sign_up_attempts AS a ON a.user_id = s.user_id WHERE s.id = $1";
+    FIND_BY_TOKEN = "
+    SELECT a.user_id, a.hash FROM link_tokens AS t JOIN sign_up_attempts AS a ON a.user_id = t.user_id
+    WHERE t.hash = $1";
+    FORGET_INCOMPARABLE = "
+    UPDATE sign_up_attempts SET hash = NULL WHERE user_id = $1 AND substr(hash, 1, length($2)) <> $2";
+    DELETE_ATTEMPT = "DELETE FROM sign_up_attempts WHERE user_id = $1";
+    LOCK_STALE = "
+    SELECT user_id FROM sign_up_attempts WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED";
+}
+
+/// Keeps the hash of the last sign-up in place of the one before.
+pub(crate) fn save(writes: &mut Script, id: UserId, password: Option<&PasswordHash>, now: Timestamp) {
+    writes.change(&SAVE_ATTEMPT, values![id, password.map(PasswordHash::as_str), now]);
+}
+
+/// Looks for the hash of an address, at the same cost whether or not it has an account.
+pub(crate) fn find_by_key_at_constant_cost(reads: &mut Script, email: &EmailKey) -> Slot {
+    reads.read(&FIND_BY_KEY_OR_ANY, values![email])
+}
+
+/// Looks for the hash of a session's owner.
+pub(crate) fn find_by_session(reads: &mut Script, id: SessionId) -> Slot {
+    reads.read(&FIND_BY_SESSION, values![id])
+}
+
+/// Looks for the hash of the user of a link or reset token.
+pub(crate) fn find_by_token(reads: &mut Script, token: TokenHash) -> Slot {
+    reads.read(&FIND_BY_TOKEN, values![&token])
+}
+
+/// The hash that was found, if it is this user's.
+pub(crate) fn last_sign_up(
+    results: &Results<'_>,
+    slot: Slot,
+    id: UserId,
+) -> StoreResult<Option<PasswordHash>> {
+    let found = results.find(slot, |cells| {
+        Ok((cells.of("sign_up_attempts").id::<UserId>("user_id")?, cells.maybe_text("hash")?))
+    })?;
+    Ok(found.filter(|(owner, _)| *owner == id).and_then(|(_, hash)| hash).map(PasswordHash::from_phc))
+}
+
+/// Forgets the hash unless it can be compared with the account's new password.
+pub(crate) fn forget_incomparable(writes: &mut Script, id: UserId, password: &PasswordHash) {
+    writes.change(&FORGET_INCOMPARABLE, values![id, password.head()]);
+}
+
+pub(crate) fn delete(writes: &mut Script, id: UserId) {
+    writes.change(&DELETE_ATTEMPT, values![id]);
+}
+
+/// Locks a few of those that are no later than `until`, the oldest first, but for those that another transaction holds.
+pub(crate) fn lock_stale(reads: &mut Script, until: Timestamp) -> Slot {
+    reads.read(&LOCK_STALE, values![until, SIGN_UPS_PURGED_AT_ONCE])
+}
