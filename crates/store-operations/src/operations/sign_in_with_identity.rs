@@ -12,7 +12,7 @@ use super::request_code;
 use super::sign_in::pend_no_more;
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
 use crate::tables::identities::{self, Sought};
-use crate::tables::users::{self, Account, Pending};
+use crate::tables::users::{self, Pending};
 use crate::tables::{audit_events, known_clients, profiles, sessions, used_tokens};
 
 /// Reads of a sign-in.
