@@ -28,6 +28,16 @@ impl<'a> Compared<'a> {
             (true, None) => Self { own: None, of_sign_up: password },
         }
     }
+
+    /// The hash that fits.
+    #[must_use]
+    pub const fn fitting(self, fit: Fit) -> Option<&'a PasswordHash> {
+        match fit {
+            Fit::Own => self.own,
+            Fit::SignUp => self.of_sign_up,
+            Fit::Neither => None,
+        }
+    }
 }
 
 /// The hash that a password fits.

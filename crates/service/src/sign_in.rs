@@ -74,12 +74,12 @@ impl Service {
             Compared::of(&found.user, found.password.as_ref(), found.last_sign_up.as_ref())
         });
         let check = self.passwords.check(password, compared).await?;
-        let Some(found) = candidate else { return Ok((Verdict::Wrong, None)) };
+        let Some(found) = &candidate else { return Ok((Verdict::Wrong, None)) };
         let must_verify = self.settings.load().values.require_email_verification;
         let verdict = Verdict::on(&found.user, check.fit, must_verify);
+        let checked = compared.fitting(check.fit).cloned();
         let user_id = found.user.id;
-        let right = |checked| RightPassword { user_id, checked, rehashed: check.rehashed };
-        Ok((verdict, found.password.map(right)))
+        Ok((verdict, checked.map(|checked| RightPassword { user_id, checked, rehashed: check.rehashed })))
     }
 
     /// Counts a failure and answers what the client is told, unless a limit is.

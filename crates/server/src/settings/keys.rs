@@ -156,6 +156,7 @@ pub(super) const KEYS: &[Key] = &[
     key("auth.verify_link_ttl", Duration),
     key("auth.reset_link_ttl", Duration),
     key("auth.reset_token_ttl", Duration),
+    key("auth.pending_ttl", Duration),
     key("oauth.allow_private_networks", Boolean),
     key("oauth.proxy", Secret),
     key("oauth.ca_file", Text),

@@ -38,6 +38,7 @@ table! { $
         a_taken_account_that_is_proven_keeps_the_sign_up,
         a_new_address_forgets_the_sign_up,
         a_change_of_the_password_keeps_the_sign_up_that_is_comparable,
+        sign_ups_beside_changes_of_the_password_leave_what_is_comparable,
         a_reset_is_told_of_the_sign_up_that_it_keeps,
         a_hash_under_new_parameters_forgets_the_sign_up,
         a_stale_pending_account_goes_with_all_that_is_its_own,

@@ -9,6 +9,7 @@ use latchkey_store::{
 };
 
 use super::fixtures::{DAY, World, at, key, mac, password, salted};
+use super::races::race;
 
 /// What is kept for the address.
 async fn kept(world: &World, name: &str) -> Option<PasswordHash> {
@@ -125,6 +126,34 @@ pub(super) async fn a_change_of_the_password_keeps_the_sign_up_that_is_comparabl
     let BeginPasswordChange::Candidate(candidate) = begun else { panic!("{begun:?}") };
     assert_eq!(candidate.last_sign_up, Some(password("other")));
     assert_eq!((comparable, kept(&world, "ada").await), (Some(password("other")), None));
+}
+
+pub(super) async fn sign_ups_beside_changes_of_the_password_leave_what_is_comparable(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+
+    race(&world, |world, number| async move {
+        if number % 2 == 0 {
+            sign_up(&world, "ada", "other", 1).await;
+            return;
+        }
+        let change = ChangePassword {
+            user_id: user.id,
+            checked: password("secret"),
+            password: salted("b3RoZXI", "fresh"),
+            keep: session.id,
+            guard: None,
+            event: world.event(AuditKind::PasswordChanged, at(1)),
+            now: at(1),
+        };
+        world.change_password(change).await.unwrap();
+    })
+    .await;
+
+    let after = world.candidate("ada", at(2)).await.unwrap();
+    let own = after.password.unwrap();
+    assert_eq!(own, salted("b3RoZXI", "fresh"));
+    assert!(after.last_sign_up.is_none_or(|kept| kept.is_comparable(&own)));
 }
 
 pub(super) async fn a_reset_is_told_of_the_sign_up_that_it_keeps(world: World) {

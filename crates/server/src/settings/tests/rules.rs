@@ -64,6 +64,15 @@ fn every_bad_redirect_entry_is_named() {
 }
 
 #[test]
+fn pending_account_outlives_its_mail() {
+    for mail in ["auth.verify_link_ttl=48h", "auth.code_ttl=48h"] {
+        let said = super::problems(development(&["auth.pending_ttl=47h", mail]));
+        assert_says(&said[0], &["auth.pending_ttl", "auth.verify_link_ttl", "auth.code_ttl"]);
+        load(development(&["auth.pending_ttl=48h", mail]));
+    }
+}
+
+#[test]
 fn a_key_signs_for_longer_than_its_tokens_live() {
     let said = super::problems(development(&["auth.key_rotation_interval=5m"]));
     assert_says(&said[0], &["auth.key_rotation_interval", "auth.access_token_ttl"]);
