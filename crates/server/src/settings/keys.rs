@@ -152,7 +152,6 @@ pub(super) const KEYS: &[Key] = &[
     number("auth.code_attempts", 1, 100),
     number("auth.code_attempts_per_hour", 1, 1000),
     number("auth.code_attempts_per_day", 1, 10_000),
-    key("auth.pending_ttl", Duration),
     key("auth.verify_link_ttl", Duration),
     key("auth.reset_link_ttl", Duration),
     key("auth.reset_token_ttl", Duration),
