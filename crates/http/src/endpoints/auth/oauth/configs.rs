@@ -77,6 +77,7 @@ pub struct CustomConfigBody {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthClient)]
+#[allow(clippy::struct_excessive_bools, reason = "the wire contract's shape")]
 pub struct ClientBody {
     /// What people call it.
     name: String,
