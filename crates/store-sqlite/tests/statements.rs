@@ -21,3 +21,22 @@ fn every_statement_fits_the_schema() {
 
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
+
+#[test]
+fn an_identity_is_found_by_its_whole_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    drop(Sqlite::open(&path).unwrap());
+    let conn = Connection::open(&path).unwrap();
+
+    let mut slow = Vec::new();
+    for (table, name, sql) in all_statements().filter(|(table, ..)| *table == "identities") {
+        let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql.sqlite())).unwrap();
+        let nulls = vec![rusqlite::types::Null; plan.parameter_count()];
+        let steps = plan.query_map(rusqlite::params_from_iter(nulls), |row| row.get::<_, String>(3)).unwrap();
+        let is_slow = |step: &String| step.contains("identities") && step.ends_with("(provider=?)");
+        slow.extend(steps.map(Result::unwrap).filter(is_slow).map(|step| format!("{table}::{name}: {step}")));
+    }
+
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
