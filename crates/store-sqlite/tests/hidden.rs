@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
+use latchkey_domain::time::Timestamp;
 use latchkey_store::{Accounts, FeedPosition, FeedRead, Profiles, SearchFeed, Store};
 use latchkey_store_sqlite::{Sqlite, SqliteStore};
 use latchkey_store_suite::conformance::hidden::{self, Look};
@@ -86,4 +87,22 @@ async fn a_search_and_a_purge_bring_a_late_index_up_to_date() {
     assert_eq!(behind().await, "0");
     let conn = Connection::open(&looked.path).unwrap();
     conn.execute_batch("INSERT INTO profile_search (profile_search) VALUES ('integrity-check')").unwrap();
+}
+
+#[tokio::test]
+async fn a_purge_takes_a_code_and_an_account_of_attempts_of_one_lane_alone() {
+    let looked = looked().await;
+    let conn = Connection::open(&looked.path).unwrap();
+    conn.execute_batch(
+        "INSERT INTO codes (email_key, purpose, lane, mac, long, attempts, created_at, expires_at)
+        VALUES ('ada', 'verify', 0, zeroblob(32), 0, 0, 0, 1), ('ada', 'verify', 1, zeroblob(32), 0, 0, 0, 9000);
+        INSERT INTO code_budgets (email_key, purpose, lane, attempts, since, day_attempts, day_since, ends_at)
+        VALUES ('ada', 'verify', 0, 1, 0, 0, 0, 1), ('ada', 'verify', 1, 1, 0, 0, 0, 9000)",
+    )
+    .unwrap();
+
+    looked.store.purge(Timestamp::from_millis(5_000)).await.unwrap();
+
+    assert_eq!(looked.text("SELECT group_concat(lane) FROM codes").await, "1");
+    assert_eq!(looked.text("SELECT group_concat(lane) FROM code_budgets").await, "1");
 }
