@@ -136,3 +136,48 @@ async fn what_is_up_to_date_asks_for_no_right_to_make_tables() {
         .await
         .unwrap();
 }
+
+#[tokio::test]
+async fn what_was_stored_before_the_shared_migrations_stays() {
+    let (pool, _database) = database();
+    apply(&pool, &MIGRATIONS[..13]).await.unwrap();
+    let client = pool.get().await.unwrap();
+    client
+        .batch_execute(
+            "INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, metadata,
+                created_at, updated_at)
+            VALUES ('00000000-0000-0000-0000-000000000000', 'Ada@x', 'ada@x', TRUE, 2, FALSE, FALSE, '{}', 1, 3),
+                ('00000000-0000-0000-0000-000000000001', 'Eve@x', 'eve@x', FALSE, NULL, TRUE, FALSE, '{}', 4, 5);
+            INSERT INTO credentials (user_id, kind, data, created_at, updated_at)
+            SELECT id, 'password', 'p', 1, 1 FROM users;
+            INSERT INTO identities (provider, subject, user_id, created_at, email)
+            SELECT 'google', '7', id, 6, 'a@b' FROM users WHERE NOT pending;
+            INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, method, address, created_at,
+                last_seen_at, idle_expires_at, absolute_expires_at)
+            SELECT id, id, sha256('f'), sha256('c'), '', 'pwd', '::1', 8, 9, 10, 11 FROM users WHERE NOT pending;
+            INSERT INTO codes (email_key, purpose, user_id, mac, attempts, created_at, expires_at)
+            SELECT email_key, 'reset', id, sha256('m'), 3, 12, 13 FROM users WHERE NOT pending;
+            INSERT INTO code_budgets (email_key, purpose, attempts, since, ends_at) VALUES ('ada@x', 'reset', 3, 14, 15)",
+        )
+        .await
+        .unwrap();
+
+    migrate(&pool).await.unwrap();
+
+    for (sql, wanted) in [
+        ("SELECT string_agg(proven::text, ',' ORDER BY user_id) FROM credentials", "true,false"),
+        ("SELECT concat_ws(' ', issuer, subject, created_at, email) FROM identities", "? 7 6 a@b"),
+        ("SELECT concat_ws(' ', amr, level, auth_time) FROM sessions", "pwd 1 8"),
+        ("SELECT concat_ws(' ', lane, attempts, created_at, expires_at) FROM codes", "1 3 12 13"),
+        ("SELECT concat_ws(' ', lane, attempts, day_attempts, day_since) FROM code_budgets", "1 3 3 14"),
+        ("SELECT string_agg(signed_up_at::text, ',') FROM users", "5"),
+    ] {
+        let found: String = client.query_one(sql, &[]).await.unwrap().get(0);
+        assert_eq!(found, wanted, "{sql}");
+    }
+    assert_eq!(
+        count(&pool, "WITH gone AS (DELETE FROM users RETURNING 1) SELECT count(*) FROM gone").await,
+        2
+    );
+    assert_eq!(count(&pool, "SELECT count(*) FROM identities").await, 0);
+}

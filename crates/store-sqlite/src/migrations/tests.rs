@@ -72,3 +72,46 @@ fn a_failed_migration_leaves_nothing_behind() {
     assert!(apply(&conn, &[FIRST, broken]).is_err());
     assert_eq!(number(&conn, "SELECT count(*) FROM sqlite_schema", []).unwrap(), 0);
 }
+
+#[test]
+fn what_was_stored_before_the_shared_migrations_stays() {
+    let conn = database();
+    conn.pragma_update(None, "foreign_keys", true).unwrap();
+    apply(&conn, &MIGRATIONS[..13]).unwrap();
+    conn.execute_batch(
+        "INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, metadata,
+            created_at, updated_at)
+        VALUES (zeroblob(16), 'Ada@x', 'ada@x', 1, 2, 0, 0, '{}', 1, 3),
+            (x'01010101010101010101010101010101', 'Eve@x', 'eve@x', 0, NULL, 1, 0, '{}', 4, 5);
+        INSERT INTO credentials (user_id, kind, data, created_at, updated_at) SELECT id, 'password', 'p', 1, 1 FROM users;
+        INSERT INTO identities (provider, subject, user_id, created_at, email) VALUES ('google', '7', zeroblob(16), 6, 'a@b');
+        INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, method, address, created_at, last_seen_at,
+            idle_expires_at, absolute_expires_at)
+        VALUES (zeroblob(16), zeroblob(16), zeroblob(32), zeroblob(32), x'', 'pwd', '::1', 8, 9, 10, 11);
+        INSERT INTO codes (email_key, purpose, user_id, mac, attempts, created_at, expires_at)
+        VALUES ('ada@x', 'reset', zeroblob(16), zeroblob(32), 3, 12, 13);
+        INSERT INTO code_budgets (email_key, purpose, attempts, since, ends_at) VALUES ('ada@x', 'reset', 3, 14, 15)",
+    )
+    .unwrap();
+
+    migrate(&conn).unwrap();
+
+    let one = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    assert_eq!(
+        one("SELECT group_concat(proven) FROM (SELECT proven FROM credentials ORDER BY user_id)"),
+        "1,0"
+    );
+    assert_eq!(one("SELECT concat_ws(' ', issuer, subject, created_at, email) FROM identities"), "? 7 6 a@b");
+    assert_eq!(one("SELECT concat_ws(' ', amr, level, auth_time) FROM sessions"), "pwd 1 8");
+    assert_eq!(one("SELECT concat_ws(' ', lane, attempts, created_at, expires_at) FROM codes"), "1 3 12 13");
+    assert_eq!(
+        one("SELECT concat_ws(' ', lane, attempts, day_attempts, day_since) FROM code_budgets"),
+        "1 3 3 14"
+    );
+    assert_eq!(one("SELECT group_concat(signed_up_at) FROM users"), "5");
+    assert_eq!(number(&conn, "SELECT count(*) FROM pragma_foreign_key_check", []).unwrap(), 0);
+    execute(&conn, "DELETE FROM users", []).unwrap();
+    for table in ["credentials", "identities", "sessions", "codes"] {
+        assert_eq!(number(&conn, &format!("SELECT count(*) FROM {table}"), []).unwrap(), 0, "{table}");
+    }
+}
