@@ -1,4 +1,4 @@
-//! The store itself: a pool of connections. The operations stand in one file per part of the contract.
+//! The store itself: a pool of connections. Scripts run on it in [`crate::executor`].
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

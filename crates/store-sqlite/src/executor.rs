@@ -1,5 +1,5 @@
 //! Scripts on SQLite. Changes run in their order when a script begins; a read runs when its result is asked for, so that
-//! an early refusal costs no more than what it looked at.
+//! an early refusal costs no more than what it looked at. A result that is asked for twice is read twice.
 
 use std::future::Future;
 
@@ -45,6 +45,8 @@ impl<'c> Run<'c> {
         let Some(Statement::Read(sql, values)) = self.script.statements().get(slot.index()) else {
             return Err(driver(EngineFault::NoResult).into());
         };
+        // It would see them here, and not on PostgreSQL.
+        debug_assert!(!self.script.is_changing_after(slot), "changes stand behind a read that is asked for");
         let mut statement = self.conn.prepare_cached(sql.sqlite())?;
         let mut rows = statement.query(params_from_iter(values.iter().map(Parameter)))?;
         while let Some(row) = rows.next()? {

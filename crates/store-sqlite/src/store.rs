@@ -1,4 +1,4 @@
-//! The store itself: one file, its writer and its readers. The operations stand in one file per part of the contract.
+//! The store itself: one file, its writer and its readers. Scripts run on it in [`crate::executor`].
 
 use std::path::Path;
 use std::sync::Arc;

@@ -26,7 +26,7 @@ impl<T: Send + 'static> Decided<T> {
         Self::write(script, move |_| Ok(answer))
     }
 
-    /// Writes; the answer is made of what that yields. Reads in the script see all that it writes.
+    /// Writes; the answer is made of what that yields. Reads see the changes that stand before them.
     #[must_use]
     pub fn write(
         script: Script,
@@ -47,9 +47,9 @@ pub enum Repeat {
 
 /// Runs scripts: all or none of each, durable when it answers.
 ///
-/// An operation is one read, one write, or [`Executor::transact`]: it cannot take more than two round trips. Rows that a
-/// decision depends on are locked by a read before they are read, because PostgreSQL gives each read a snapshot of its
-/// own.
+/// An operation is one read, one write, or [`Executor::transact`]: it takes two round trips at most, and three where the
+/// plain case was tried first and was not the case. Rows that a decision depends on are locked by a read before they are
+/// read, because PostgreSQL gives each read a snapshot of its own.
 pub trait Executor: Send + Sync + 'static {
     /// Whether all transactions run one after another, and a second round trip costs nothing.
     const HAS_ONE_WRITER: bool;

@@ -20,9 +20,10 @@ pub struct Slot(usize);
 
 /// One step of a script.
 pub enum Statement {
-    /// Yields rows and changes none. SQLite runs it when its result is first asked for.
+    /// Yields rows and changes none. SQLite runs it whenever its result is asked for, after all changes of the script:
+    /// a read whose result is asked for stands behind them.
     Read(&'static Sql, Vec<Value>),
-    /// Changes rows. It may yield some too.
+    /// Changes rows, and yields none.
     Change(&'static Sql, Vec<Value>),
     /// Takes tokens out of buckets.
     Take(TakeRequest),
@@ -55,6 +56,12 @@ pub enum ProfileWrite {
     Clear(Profile),
 }
 
+impl Statement {
+    const fn is_changing(&self) -> bool {
+        !matches!(self, Self::Read(..))
+    }
+}
+
 impl Slot {
     /// The number of the statement in its script, from 0.
     #[must_use]
@@ -85,7 +92,13 @@ impl Script {
     /// Whether it changes anything.
     #[must_use]
     pub fn is_changing(&self) -> bool {
-        self.statements.iter().any(|statement| !matches!(statement, Statement::Read(..)))
+        self.statements.iter().any(Statement::is_changing)
+    }
+
+    /// Whether changes stand behind this statement.
+    #[must_use]
+    pub fn is_changing_after(&self, slot: Slot) -> bool {
+        self.statements.iter().skip(slot.0 + 1).any(Statement::is_changing)
     }
 
     fn add(&mut self, statement: Statement) -> Slot {
