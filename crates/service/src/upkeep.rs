@@ -18,7 +18,8 @@ impl Service {
         for _ in 0..ROUNDS {
             // Each round looks anew: the clock can jump between two of them.
             let Some(now) = self.trusted_now() else { return Ok(deleted) };
-            let (retention, stale) = (self.config.lifetimes.audit_event, now.minus(self.config.lifetimes.pending));
+            let (retention, stale) =
+                (self.config.lifetimes.audit_event, now.minus(self.config.lifetimes.pending));
             let round = self.store.purge(now).await?
                 + self.store.purge_events(retention, now).await?
                 + self.store.purge_sign_ups(stale).await?;
