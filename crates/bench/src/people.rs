@@ -114,6 +114,7 @@ fn session(number: u64, now: Timestamp, client: Client) -> NewSession {
         idle_expires_at: now.plus(SESSION_LIFE),
         absolute_expires_at: now.plus(SESSION_LIFE),
         method: AuthMethod::Password,
+        identity: None,
         client,
         known_for: None,
     }

@@ -136,6 +136,15 @@ impl Issuer {
     }
 }
 
+/// The name of an identity: somebody at a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdentityId {
+    /// Which provider.
+    pub provider: ProviderKey,
+    /// Who, there.
+    pub subject: Subject,
+}
+
 /// What a provider says of somebody, after all of its checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProvenIdentity {
@@ -187,6 +196,18 @@ impl ProvenIdentity {
             name: facts.name.map(cleaned_name).unwrap_or_default(),
             avatar_url: facts.avatar_url.and_then(|text| AvatarUrl::parse(text).ok()),
         })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn id(&self) -> IdentityId {
+        IdentityId { provider: self.provider.clone(), subject: self.subject.clone() }
+    }
+
+    /// The address, if the provider says that it proved it.
+    #[must_use]
+    pub fn vouched_email(&self) -> Option<&Email> {
+        self.email.as_ref().filter(|_| self.email_verified)
     }
 }
 

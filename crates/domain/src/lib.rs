@@ -7,6 +7,7 @@ pub mod clock_watch;
 pub mod code_window;
 pub mod codes;
 pub mod common_passwords;
+pub mod device;
 pub mod email;
 pub mod fold;
 pub mod guess_guard;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::client::Client;
+use crate::identity::IdentityId;
 use crate::ids::{SessionId, UserId};
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
@@ -56,6 +57,8 @@ pub struct NewSession {
     pub absolute_expires_at: Timestamp,
     /// How the user proved who they are.
     pub method: AuthMethod,
+    /// The identity that opens it, if one does: the session ends when that is unlinked.
+    pub identity: Option<IdentityId>,
     /// Who opened it.
     pub client: Client,
     /// The time for which the account knows that client afterwards; `None` where clients are not remembered.

@@ -63,6 +63,12 @@ impl User {
     pub const fn is_banned(&self) -> bool {
         self.banned_at.is_some()
     }
+
+    /// Whether its owner gets mails that nobody asked for: an address that is not proven may be somebody else's.
+    #[must_use]
+    pub const fn may_be_notified(&self) -> bool {
+        self.email_verified && !self.is_banned()
+    }
 }
 
 /// A user's metadata: a JSON object of at most 16 KiB as text.

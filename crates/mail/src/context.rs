@@ -1,12 +1,13 @@
 //! What a mail is filled with, and the cleaned view of it that the templates see.
 
-use serde::{Deserialize, Serialize};
+use latchkey_domain::time::Timestamp;
+use serde::Serialize;
 
 use crate::plain_words::{person_name, single_line};
 use crate::template::{Need, Template};
 
 /// What a mail is filled with. It may hold a live code or link, therefore it has no `Debug`.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MailContext {
     /// The name of the service as people know it. Written by the operator.
     pub service_name: String,
@@ -24,6 +25,21 @@ pub struct MailContext {
     pub expires_in_minutes: u32,
     /// The address was signed up more than once, with different passwords, and none of them will survive.
     pub contested: bool,
+    /// The act that the mail tells of; demanded by the mails that tell of one, unused by the others.
+    pub act: Option<Act>,
+}
+
+/// An act on the recipient's account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Act {
+    /// When.
+    pub at: Timestamp,
+    /// The device of whoever did it, in the service's own words; `None` where an administrator did it.
+    pub device: Option<String>,
+    /// The network address of whoever did it; `None` where an administrator did it.
+    pub address: Option<String>,
+    /// The name of the identity provider that it is about. Written by the operator.
+    pub provider: Option<String>,
 }
 
 /// A field that a mail needs and did not get in a usable form.
@@ -41,6 +57,10 @@ pub(crate) struct View {
     expires_in_minutes: u32,
     expires_in: String,
     contested: bool,
+    time: Option<String>,
+    device: Option<String>,
+    address: Option<String>,
+    provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
 }
@@ -51,12 +71,17 @@ impl View {
         let need = template.need();
         let code =
             context.code.as_deref().map(single_line).filter(|code| need == Need::Code && !code.is_empty());
-        let link = context.link.clone().filter(|link| need != Need::Code && is_web_link(link));
+        let may_have_link = matches!(need, Need::Link | Need::Nothing);
+        let link = context.link.clone().filter(|link| may_have_link && is_web_link(link));
+        let act = context.act.as_ref().filter(|_| need == Need::Act);
         if need == Need::Code && code.is_none() {
             return Err(MissingField("code"));
         }
         if need == Need::Link && link.is_none() {
             return Err(MissingField("link"));
+        }
+        if need == Need::Act && act.is_none() {
+            return Err(MissingField("act"));
         }
 
         Ok(Self {
@@ -68,6 +93,10 @@ impl View {
             expires_in_minutes: context.expires_in_minutes,
             expires_in: duration_in_words(context.expires_in_minutes),
             contested: context.contested,
+            time: act.map(|act| time_in_words(act.at)),
+            device: act.and_then(|act| act.device.as_deref()).map(single_line),
+            address: act.and_then(|act| act.address.as_deref()).map(single_line),
+            provider: act.and_then(|act| act.provider.as_deref()).map(single_line),
             subject: None,
         })
     }
@@ -85,6 +114,12 @@ pub(crate) fn sample(full: bool) -> MailContext {
         ),
         expires_in_minutes: 10,
         contested: full,
+        act: Some(Act {
+            at: Timestamp::from_millis(1_772_445_840_000),
+            device: full.then(|| "Firefox on Linux".to_owned()),
+            address: full.then(|| "192.0.2.7".to_owned()),
+            provider: full.then(|| "Google".to_owned()),
+        }),
     }
 }
 
@@ -92,6 +127,15 @@ pub(crate) fn sample(full: bool) -> MailContext {
 fn is_web_link(link: &str) -> bool {
     let is_web = link.starts_with("https://") || link.starts_with("http://");
     is_web && link.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'"'))
+}
+
+/// `2026-03-02 10:04 UTC`: one that is read alike everywhere.
+fn time_in_words(at: Timestamp) -> String {
+    let text = at.to_rfc3339();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(time)) => format!("{day} {time} UTC"),
+        _ => text,
+    }
 }
 
 /// `10 minutes`, `1 hour`, `24 hours`: whole hours as hours, the rest as minutes.
@@ -114,6 +158,18 @@ mod tests {
     fn whole_hours_are_said_in_hours() {
         let said = [1, 10, 60, 90, 1440].map(duration_in_words);
         assert_eq!(said, ["1 minute", "10 minutes", "1 hour", "90 minutes", "24 hours"]);
+    }
+
+    #[test]
+    fn a_mail_about_an_act_without_one_is_refused() {
+        let context = MailContext { act: None, ..sample(true) };
+        assert_eq!(View::new(Template::PasswordChanged, &context).err(), Some(MissingField("act")));
+        assert!(View::new(Template::VerifyCode, &sample(true)).unwrap().time.is_none());
+    }
+
+    #[test]
+    fn a_time_is_said_to_the_minute() {
+        assert_eq!(time_in_words(Timestamp::from_millis(1_772_445_899_999)), "2026-03-02 10:04 UTC");
     }
 
     #[test]

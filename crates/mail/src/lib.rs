@@ -19,7 +19,7 @@ pub mod template;
 pub mod transport;
 
 pub use address::{InvalidMailbox, Mailbox};
-pub use context::MailContext;
+pub use context::{Act, MailContext};
 pub use file::FileTransport;
 pub use inbox::{ParsedMail, StoredMail};
 pub use memory::MemoryTransport;

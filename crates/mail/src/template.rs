@@ -13,6 +13,18 @@ pub enum Template {
     ResetLink,
     /// To the owner of a verified account: somebody tried to sign up with this address.
     SignUpAttempt,
+    /// An identity was linked to the account.
+    IdentityLinked,
+    /// An identity was unlinked from the account.
+    IdentityUnlinked,
+    /// The password was changed.
+    PasswordChanged,
+    /// The password was reset.
+    PasswordWasReset,
+    /// To the old address: an administrator gave the account another one.
+    EmailChanged,
+    /// A stale refresh token came back and ended its session.
+    SessionEndedForSafety,
 }
 
 /// What a mail cannot do without.
@@ -20,13 +32,25 @@ pub enum Template {
 pub(crate) enum Need {
     Code,
     Link,
+    Act,
     Nothing,
 }
 
 impl Template {
     /// Every template.
-    pub const ALL: [Self; 5] =
-        [Self::VerifyCode, Self::VerifyLink, Self::ResetCode, Self::ResetLink, Self::SignUpAttempt];
+    pub const ALL: [Self; 11] = [
+        Self::VerifyCode,
+        Self::VerifyLink,
+        Self::ResetCode,
+        Self::ResetLink,
+        Self::SignUpAttempt,
+        Self::IdentityLinked,
+        Self::IdentityUnlinked,
+        Self::PasswordChanged,
+        Self::PasswordWasReset,
+        Self::EmailChanged,
+        Self::SessionEndedForSafety,
+    ];
 
     /// The stem of its three files: `{name}.subject.txt`, `{name}.txt` and `{name}.html`.
     #[must_use]
@@ -37,6 +61,12 @@ impl Template {
             Self::ResetCode => "reset_code",
             Self::ResetLink => "reset_link",
             Self::SignUpAttempt => "sign_up_attempt",
+            Self::IdentityLinked => "identity_linked",
+            Self::IdentityUnlinked => "identity_unlinked",
+            Self::PasswordChanged => "password_changed",
+            Self::PasswordWasReset => "password_was_reset",
+            Self::EmailChanged => "email_changed",
+            Self::SessionEndedForSafety => "session_ended_for_safety",
         }
     }
 
@@ -51,6 +81,12 @@ impl Template {
             Self::VerifyCode | Self::ResetCode => Need::Code,
             Self::VerifyLink | Self::ResetLink => Need::Link,
             Self::SignUpAttempt => Need::Nothing,
+            Self::IdentityLinked
+            | Self::IdentityUnlinked
+            | Self::PasswordChanged
+            | Self::PasswordWasReset
+            | Self::EmailChanged
+            | Self::SessionEndedForSafety => Need::Act,
         }
     }
 }

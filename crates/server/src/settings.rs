@@ -18,6 +18,7 @@ mod limits;
 mod log;
 mod log_format;
 mod mail;
+mod notifications;
 mod oauth;
 mod origin;
 mod passwords;
@@ -53,6 +54,7 @@ pub use limits::LimitSettings;
 pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings, SmtpTls};
+pub use notifications::NotificationSettings;
 pub use oauth::{OAuthSettings, ProviderSettings};
 pub use passwords::PasswordSettings;
 pub use problem::{Problem, SettingsError};
@@ -93,6 +95,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// Profiles.
     pub profiles: ProfileSettings,
+    /// Mails about acts on accounts.
+    pub notifications: NotificationSettings,
     /// The profile search.
     pub search: SearchSettings,
     /// The admin interface.
@@ -152,6 +156,7 @@ impl Settings {
         let passwords = PasswordSettings::read(&reader);
         let limits = LimitSettings::read(&reader);
         let profiles = ProfileSettings::read(&reader);
+        let notifications = NotificationSettings::read(&reader);
         let search = SearchSettings::read(&reader);
         let admin = AdminSettings::read(&mut reader, mode);
         let audit = AuditSettings::read(&reader);
@@ -180,6 +185,7 @@ impl Settings {
             passwords,
             limits,
             profiles,
+            notifications,
             search,
             admin,
             audit,

@@ -298,6 +298,7 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             SearchBy::Database => SearchEngine::Database,
         },
         has_mail_transport: has_mail_transport(settings),
+        notifies_owners: settings.notifications.account,
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),
         redirect_param_prefix: auth.redirect_param_prefix.clone(),

@@ -68,10 +68,14 @@ impl Service {
             keep: session_id,
             guard,
             event: self.event(AuditKind::PasswordChanged, Actor::User, Some(&client), now),
+            mail: self.notice(&client, now)?,
             now,
         };
         match self.store.change_password(change).await? {
-            SignInOutcome::Opened(_) => Ok(()),
+            SignInOutcome::Opened(_) => {
+                self.wake_outbox_for_notice();
+                Ok(())
+            }
             SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
             SignInOutcome::Gone => Err(Error::InvalidCredentials),
         }

@@ -213,6 +213,8 @@ pub struct ServiceConfig {
     pub search_engine: SearchEngine,
     /// Whether mails can go out at all.
     pub has_mail_transport: bool,
+    /// Whether owners get mails about what is done with their accounts.
+    pub notifies_owners: bool,
     /// The sender of mails.
     pub mail_from: Mailbox,
     /// How the outbox treats a mail that does not go through.

@@ -24,6 +24,7 @@ mod id_order;
 pub mod inbox;
 pub mod limits;
 pub mod links;
+mod notices;
 pub mod oauth;
 pub mod outbox;
 pub mod passwords;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use latchkey_domain::ids::{LeaseId, MailId};
 use latchkey_domain::time::Timestamp;
-use latchkey_mail::{MailContext, Mailbox, Message, MessageId, SendError, Template, Transport};
+use latchkey_mail::{Act, MailContext, Mailbox, Message, MessageId, SendError, Template, Transport};
 use latchkey_store::{
     ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, StoreError, StoreResult,
 };
@@ -131,13 +131,7 @@ impl Service {
         let plain = self.keys.open_mail(&id, &mail.sealed).map_err(|error| broken(&error.to_string()))?;
         let payload: MailPayload =
             serde_json::from_slice(&plain).map_err(|_| broken("the mail's content cannot be read"))?;
-        let template = match (mail.kind, payload.code.is_some()) {
-            (MailKind::Verify, true) => Template::VerifyCode,
-            (MailKind::Verify, false) => Template::VerifyLink,
-            (MailKind::Reset, true) => Template::ResetCode,
-            (MailKind::Reset, false) => Template::ResetLink,
-            (MailKind::SignUpAttempt, _) => Template::SignUpAttempt,
-        };
+        let template = template_of(mail.kind, payload.code.is_some());
         let is_owner_mail = mail.kind == MailKind::SignUpAttempt;
         let context = MailContext {
             service_name: self.config.service_name.clone(),
@@ -147,6 +141,12 @@ impl Service {
             link: payload.link.filter(|_| !is_owner_mail),
             expires_in_minutes: payload.minutes,
             contested: mail.recipient.is_contested,
+            act: payload.act.map(|act| Act {
+                at: mail.created_at,
+                device: act.device,
+                address: act.address,
+                provider: act.provider,
+            }),
         };
         let rendered =
             self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;
@@ -177,6 +177,22 @@ impl Service {
                 MailFate::RetryAt { at: now.plus(schedule.backoff(attempts, self.entropy.fraction())), error }
             }
         }
+    }
+}
+
+const fn template_of(kind: MailKind, has_code: bool) -> Template {
+    match (kind, has_code) {
+        (MailKind::Verify, true) => Template::VerifyCode,
+        (MailKind::Verify, false) => Template::VerifyLink,
+        (MailKind::Reset, true) => Template::ResetCode,
+        (MailKind::Reset, false) => Template::ResetLink,
+        (MailKind::SignUpAttempt, _) => Template::SignUpAttempt,
+        (MailKind::IdentityLinked, _) => Template::IdentityLinked,
+        (MailKind::IdentityUnlinked, _) => Template::IdentityUnlinked,
+        (MailKind::PasswordChanged, _) => Template::PasswordChanged,
+        (MailKind::PasswordWasReset, _) => Template::PasswordWasReset,
+        (MailKind::EmailChanged, _) => Template::EmailChanged,
+        (MailKind::SessionEndedForSafety, _) => Template::SessionEndedForSafety,
     }
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::notices::ActPayload;
 use crate::service::Service;
 use crate::settings::EmailMethod;
 
@@ -25,6 +26,9 @@ pub(crate) struct MailPayload {
     pub(crate) link: Option<String>,
     /// How long they are good, in minutes.
     pub(crate) minutes: u32,
+    /// The act that the mail tells of.
+    #[serde(default)]
+    pub(crate) act: Option<ActPayload>,
 }
 
 /// A challenge and its mail.
@@ -52,6 +56,12 @@ impl Service {
         Ok(Proof { challenge, mail: NewMail { id, sealed: self.seal_payload(id, &payload)? } })
     }
 
+    /// A mail that carries this.
+    pub(crate) fn sealed_mail(&self, payload: &MailPayload, now: Timestamp) -> Result<NewMail> {
+        let id = MailId::new(now, self.id_bytes(now));
+        Ok(NewMail { id, sealed: self.seal_payload(id, payload)? })
+    }
+
     /// The facts that tell the store the lane of a client.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
         CodeLane { client: guess_guard::known_client(email, client.address), budget: self.config.code_budget }
@@ -72,7 +82,7 @@ impl Service {
         now: Timestamp,
     ) -> Result<(NewChallenge, MailPayload)> {
         let lifetime = self.config.lifetimes.code;
-        let payload = |code| MailPayload { code: Some(code), link: None, minutes: minutes(lifetime) };
+        let payload = |code| MailPayload { code: Some(code), link: None, minutes: minutes(lifetime), act: None };
         let (six_digits, long) = (self.entropy.six_digit_code(), self.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
         let code = NewCode {
@@ -98,7 +108,7 @@ impl Service {
         let token = LinkToken::new(self.entropy.bytes());
         // Built from the public URL, never from request headers.
         let link = format!("{}/api/auth/email/{path}?token={}", self.config.origin(), token.expose());
-        let payload = MailPayload { code: None, link: Some(link), minutes: minutes(lifetime) };
+        let payload = MailPayload { code: None, link: Some(link), minutes: minutes(lifetime), act: None };
         let challenge = NewChallenge::Link {
             token: NewToken { hash: token.hash(), expires_at: now.plus(lifetime) },
             redirect_to: redirect.map(|url| url.as_str().to_owned()),

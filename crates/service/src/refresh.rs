@@ -41,6 +41,7 @@ impl Service {
             grace: self.config.lifetimes.refresh_grace,
             idle_expires_at: now.plus(self.config.lifetimes.refresh_idle),
             reuse_event: self.event(AuditKind::RefreshReused, Actor::User, Some(&client), now),
+            mail: self.notice(&client, now)?,
             client,
             now,
         };
@@ -52,6 +53,7 @@ impl Service {
             }
             RefreshOutcome::Revoked => {
                 tracing::warn!("a refresh token came back that had been replaced; its session was ended");
+                self.wake_outbox_for_notice();
                 Err(Error::Unauthorized)
             }
             RefreshOutcome::Refused => Err(Error::Unauthorized),

@@ -69,9 +69,11 @@ impl Service {
             token: token.hash(),
             password: self.passwords.hash_like(new, subject.last_sign_up.as_ref()).await?,
             event: self.event(AuditKind::PasswordReset, Actor::User, Some(&client), now),
+            mail: self.notice(&client, now)?,
             now,
         };
         let user = self.store.reset_password(reset).await?;
+        self.wake_outbox_for_notice();
         user.map(|_| ()).ok_or(Error::InvalidCode)
     }
 }

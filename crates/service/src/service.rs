@@ -210,6 +210,7 @@ impl Service {
             idle_expires_at: now.plus(self.config.lifetimes.refresh_idle),
             absolute_expires_at: now.plus(self.config.lifetimes.refresh_absolute),
             method,
+            identity: None,
             client: client.clone(),
             known_for: self.limits.known_client_age(),
         };
@@ -276,6 +277,13 @@ impl Service {
             session_id: None,
             client: client.cloned(),
             details: Map::new(),
+        }
+    }
+
+    /// The outbox may have a mail about an act: where such mails are wanted, it is looked at.
+    pub(crate) fn wake_outbox_for_notice(&self) {
+        if self.config.notifies_owners {
+            self.wake_outbox();
         }
     }
 

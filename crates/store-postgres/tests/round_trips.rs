@@ -187,6 +187,7 @@ async fn sessions(measured: &mut Measured) {
         idle_expires_at: at(1_000_000),
         client: client(),
         reuse_event: event(next()),
+        mail: Some(mail(next())),
         now: at(10),
     };
     op!(m.refresh_session(refresh()), "rotated");
@@ -199,6 +200,7 @@ async fn sessions(measured: &mut Measured) {
         keep: session(1).id,
         guard: Some(guard()),
         event: event(next()),
+        mail: Some(mail(next())),
         now: at(11),
     };
     op!(m.begin_password_change(session(1).id, &key(1), &takes(), Some(&guard()), at(11)));
@@ -235,8 +237,13 @@ async fn challenges(measured: &mut Measured) {
     op!(m.request_challenge(request(3, Purpose::ResetPassword, code(2))), "reset");
     op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) }));
     op!(m.begin_reset(token(60), &takes(), at(2)));
-    let reset =
-        || ResetPassword { token: token(60), password: password("reset"), event: event(next()), now: at(2) };
+    let reset = || ResetPassword {
+        token: token(60),
+        password: password("reset"),
+        event: event(next()),
+        mail: Some(mail(next())),
+        now: at(2),
+    };
     op!(m.reset_password(reset()), "good");
     op!(m.reset_password(reset()), "used");
 }
@@ -268,6 +275,7 @@ async fn profiles_and_admin(measured: &mut Measured) {
         banned: Some(true),
         metadata: Some(latchkey_domain::user::AppMetadata::default()),
         events: vec![event(next()), event(next())],
+        mail: Some(mail(next())),
         now: at(3),
     };
     op!(m.update_user(change));
@@ -295,6 +303,7 @@ async fn identities(measured: &mut Measured) {
         identity: identity("66", 9),
         earlier: EarlierIdentities::Apart,
         event: event(next()),
+        mail: Some(mail(next())),
         now
     }));
     op!(m.list_identities(user_id));
@@ -321,7 +330,9 @@ async fn identities(measured: &mut Measured) {
         provider: named,
         subject,
         offered,
+        keep: session_id,
         event: event(next()),
+        mail: Some(mail(next())),
         now
     }));
     let kept = StoredProvider {

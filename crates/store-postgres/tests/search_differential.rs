@@ -159,6 +159,7 @@ impl Both {
                 banned: Some(is_banned),
                 metadata: None,
                 events: Vec::new(),
+                mail: None,
                 now: at(1_000),
             };
             store.update_user(update).await.unwrap();

@@ -38,6 +38,7 @@ mod oauth_flows;
 mod oauth_providers;
 mod oauth_races;
 mod outbox;
+mod owner_mails;
 mod profiles;
 mod proof;
 mod purge;

@@ -31,7 +31,8 @@ CREATE TABLE sign_up_attempts (
 CREATE INDEX sign_up_attempts_by_age ON sign_up_attempts (created_at);
 
 -- An identity is a subject at an issuer. The issuer is empty where the provider has none, and '?' where it was linked
--- before issuers were stored.
+-- before issuers were stored. The vouched key is that of the address, if the provider said that it proved it; nobody
+-- knows of those that were linked before, until they sign in.
 CREATE TABLE identities_of_issuers (
     provider   TEXT   COLLATE "C" NOT NULL,
     issuer     TEXT   COLLATE "C" NOT NULL,
@@ -39,6 +40,7 @@ CREATE TABLE identities_of_issuers (
     user_id    UUID   NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     created_at BIGINT NOT NULL,
     email      TEXT   COLLATE "C",
+    vouched_email_key TEXT COLLATE "C",
     PRIMARY KEY (provider, issuer, subject)
 );
 INSERT INTO identities_of_issuers (provider, issuer, subject, user_id, created_at, email)

@@ -8,6 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 
 use crate::error::StoreResult;
+use crate::outbox::NewMail;
 
 /// Where a page of users begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub struct UpdateUser {
     pub metadata: Option<AppMetadata>,
     /// What the audit says, one event each; the store fills in the user.
     pub events: Vec<AuditEvent>,
+    /// The mail of kind [`crate::MailKind::EmailChanged`] to the old address, where such mails are wanted.
+    pub mail: Option<NewMail>,
     /// When.
     pub now: Timestamp,
 }

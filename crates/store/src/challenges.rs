@@ -213,6 +213,8 @@ pub struct ResetPassword {
     pub password: PasswordHash,
     /// What the audit says; the store fills in the user.
     pub event: AuditEvent,
+    /// The mail of kind [`crate::MailKind::PasswordWasReset`] to the owner, where such mails are wanted.
+    pub mail: Option<NewMail>,
     /// When.
     pub now: Timestamp,
 }
@@ -268,6 +270,7 @@ pub trait Challenges {
 
     /// Sets the password and consumes the token: exactly one of many racers gets the user. Ends every session of the
     /// account and deletes its outstanding codes and tokens. The first proof of a mailbox on an account that was never
-    /// verified also removes identities and the profile's public text; `email_verified` is true afterwards.
+    /// verified also removes identities and the profile's public text; `email_verified` is true afterwards. Of a verified
+    /// account those identities stay whose provider said of the account's own address that it proved it.
     async fn reset_password(&self, reset: ResetPassword) -> StoreResult<Option<User>>;
 }

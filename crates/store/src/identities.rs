@@ -16,6 +16,7 @@ use latchkey_domain::user::{AppMetadata, User};
 
 use crate::accounts::NewAccount;
 use crate::error::StoreResult;
+use crate::outbox::NewMail;
 
 /// A token of a provider that must not be accepted again.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +44,9 @@ pub struct SignInWithIdentity {
     pub session: NewSession,
     /// What the audit says.
     pub events: IdentityEvents,
+    /// The mail of kind [`crate::MailKind::IdentityLinked`] to the owner of an account that was there, where such mails
+    /// are wanted.
+    pub mail: Option<NewMail>,
 }
 
 impl SignInWithIdentity {
@@ -108,6 +112,8 @@ pub struct LinkIdentity {
     pub earlier: EarlierIdentities,
     /// What the audit says; the store fills in user and session.
     pub event: AuditEvent,
+    /// The mail of kind [`crate::MailKind::IdentityLinked`] to the owner, where such mails are wanted.
+    pub mail: Option<NewMail>,
     /// When.
     pub now: Timestamp,
 }
@@ -134,8 +140,12 @@ pub struct UnlinkIdentity {
     pub subject: Option<Subject>,
     /// The providers with which one can sign in: another identity is a way in only if its provider is one of them.
     pub offered: Vec<ProviderKey>,
+    /// The session of the caller: it stays, whichever identity opened it.
+    pub keep: SessionId,
     /// What the audit says; the store fills in the user.
     pub event: AuditEvent,
+    /// The mail of kind [`crate::MailKind::IdentityUnlinked`] to the owner, where such mails are wanted.
+    pub mail: Option<NewMail>,
     /// When.
     pub now: Timestamp,
 }
@@ -160,7 +170,7 @@ pub struct LinkedIdentity {
     pub issuer: Issuer,
     /// Its subject.
     pub subject: String,
-    /// The address that the provider gave when it was linked.
+    /// The address that the provider gave last.
     pub email: Option<Email>,
     /// When it was linked.
     pub created_at: Timestamp,
@@ -187,7 +197,8 @@ pub trait Identities {
     /// the issuer, where [`LinkIdentity::earlier`] says so.
     async fn link_identity(&self, link: LinkIdentity) -> StoreResult<LinkOutcome>;
 
-    /// Unlinks identities. Of many who unlink at the same time, none removes the last way in.
+    /// Unlinks identities, and ends the other sessions that they opened. Of many who unlink at the same time, none removes
+    /// the last way in.
     async fn unlink_identity(&self, unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome>;
 
     /// The identities of a user, oldest first, then by provider, issuer and subject; at most 1,000.

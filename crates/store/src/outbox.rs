@@ -18,9 +18,34 @@ pub enum MailKind {
     Reset,
     /// Somebody signed up with the address of your account.
     SignUpAttempt,
+    /// An identity was linked to your account.
+    IdentityLinked,
+    /// An identity was unlinked from your account.
+    IdentityUnlinked,
+    /// Your password was changed.
+    PasswordChanged,
+    /// Your password was reset.
+    PasswordWasReset,
+    /// Your account has another address now.
+    EmailChanged,
+    /// A replaced refresh token came back; its session was ended.
+    SessionEndedForSafety,
 }
 
 impl MailKind {
+    /// Every kind.
+    pub const ALL: [Self; 9] = [
+        Self::Verify,
+        Self::Reset,
+        Self::SignUpAttempt,
+        Self::IdentityLinked,
+        Self::IdentityUnlinked,
+        Self::PasswordChanged,
+        Self::PasswordWasReset,
+        Self::EmailChanged,
+        Self::SessionEndedForSafety,
+    ];
+
     /// The name that stores keep.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -28,13 +53,19 @@ impl MailKind {
             Self::Verify => "verify",
             Self::Reset => "reset",
             Self::SignUpAttempt => "sign_up_attempt",
+            Self::IdentityLinked => "identity_linked",
+            Self::IdentityUnlinked => "identity_unlinked",
+            Self::PasswordChanged => "password_changed",
+            Self::PasswordWasReset => "password_was_reset",
+            Self::EmailChanged => "email_changed",
+            Self::SessionEndedForSafety => "session_ended_for_safety",
         }
     }
 
     /// Reads the name that stores keep.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
-        [Self::Verify, Self::Reset, Self::SignUpAttempt].into_iter().find(|kind| kind.as_str() == text)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
@@ -43,7 +74,7 @@ impl MailKind {
 pub struct NewMail {
     /// Its id.
     pub id: MailId,
-    /// What its template needs besides the recipient (a code, a link), sealed under the server's key.
+    /// What its template needs besides the recipient (a code, a link, an act), sealed under the server's key.
     pub sealed: Vec<u8>,
 }
 

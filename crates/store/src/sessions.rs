@@ -16,6 +16,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 use crate::error::StoreResult;
+use crate::outbox::NewMail;
 
 /// The guess limits of one password check. Kept by address of account and by address of client, whether or not
 /// there is such an account.
@@ -145,6 +146,8 @@ pub struct RefreshSession {
     pub client: Client,
     /// What the audit says if it is a replay that ends the session; the store fills in user and session.
     pub reuse_event: AuditEvent,
+    /// The mail of kind [`crate::MailKind::SessionEndedForSafety`] to the owner, where such mails are wanted.
+    pub mail: Option<NewMail>,
     /// When.
     pub now: Timestamp,
 }
@@ -200,6 +203,8 @@ pub struct ChangePassword {
     pub guard: Option<SignInGuard>,
     /// What the audit says.
     pub event: AuditEvent,
+    /// The mail of kind [`crate::MailKind::PasswordChanged`] to the owner, where such mails are wanted.
+    pub mail: Option<NewMail>,
     /// When.
     pub now: Timestamp,
 }

@@ -99,6 +99,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
         create_profile_on_sign_up: true,
         search_engine: SearchEngine::Memory,
         has_mail_transport: true,
+        notifies_owners: false,
         mail_from: Mailbox::parse("Latchkey <no-reply@example.org>").unwrap(),
         mail_retries: MailRetries::default(),
         redirect_param_prefix: "service".to_owned(),
@@ -246,6 +247,13 @@ impl TestAppBuilder {
     pub fn require_anon_key(mut self) -> Self {
         self.config.require_anon_key = true;
         self.anon_key()
+    }
+
+    /// Owners get mails about what is done with their accounts.
+    #[must_use]
+    pub fn notifying(mut self) -> Self {
+        self.config.notifies_owners = true;
+        self
     }
 
     /// No mail can go out.

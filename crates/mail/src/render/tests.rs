@@ -22,6 +22,7 @@ fn every_mail_stands_alone_in_text_and_in_html() {
         let mail = render(template, &sample(true));
         let needle = match template.need() {
             crate::template::Need::Code => "123456".to_owned(),
+            crate::template::Need::Act => "192.0.2.7".to_owned(),
             _ => sample(true).link.unwrap(),
         };
         assert!(mail.text.contains(&needle), "{}: {}", template.name(), mail.text);
@@ -120,6 +121,31 @@ fn a_contested_address_is_told_that_no_password_survives() {
             }
             assert!(joined(&without).contains("Did you not ask for this?"));
         }
+    }
+}
+
+#[test]
+fn a_mail_about_an_act_tells_time_device_and_address() {
+    for template in Template::ALL.into_iter().filter(|one| one.need() == crate::template::Need::Act) {
+        let mail = render(template, &sample(true));
+        for body in [&mail.text, &mail.html] {
+            for part in ["2026-03-02 10:04 UTC", "Firefox on Linux", "192.0.2.7"] {
+                assert!(body.contains(part), "{}: {part}", template.name());
+            }
+            assert!(!body.contains("href") && !body.contains("123456"), "{}", template.name());
+        }
+        let mail = render(template, &sample(false));
+        for body in [&mail.text, &mail.html] {
+            assert!(body.contains("10:04 UTC") && !body.contains("Device:") && !body.contains("Address:"));
+        }
+    }
+}
+
+#[test]
+fn mails_about_identities_name_the_provider() {
+    for template in [Template::IdentityLinked, Template::IdentityUnlinked] {
+        assert!(render(template, &sample(true)).text.contains("sign-in with Google was"));
+        assert!(render(template, &sample(false)).html.contains("sign-in with an identity provider was"));
     }
 }
 

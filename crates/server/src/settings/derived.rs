@@ -42,6 +42,7 @@ pub(super) fn fill(entries: &mut Entries) {
     }
 
     put(entries, "auth.require_email_verification", Value::Boolean(!is_development));
+    put(entries, "notifications.account", Value::Boolean(!is_development));
 }
 
 fn default_sender(entries: &Entries) -> String {

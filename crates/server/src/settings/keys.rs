@@ -132,6 +132,7 @@ pub(super) const KEYS: &[Key] = &[
     key("mail.smtp.tls", Choice(&["starttls", "tls", "none", "plain"])),
     key("mail.smtp.ca_file", Text),
     key("mail.smtp.timeout", Duration),
+    key("notifications.account", Boolean),
     key("auth.require_email_verification", Boolean),
     key("auth.verify_email_method", PROOF),
     key("auth.reset_password_method", PROOF),

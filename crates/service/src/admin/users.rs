@@ -113,6 +113,7 @@ impl Service {
         client: Option<&Client>,
     ) -> Result<User> {
         let now = self.clock.now();
+        let mail = if change.email.is_some() { self.admin_notice(now)? } else { None };
         let update = UpdateUser {
             id,
             events: self.change_events(&change, actor, client, now),
@@ -120,10 +121,14 @@ impl Service {
             email_verified: change.email_verified,
             banned: change.banned,
             metadata: change.metadata,
+            mail,
             now,
         };
         match self.store.update_user(update).await? {
-            UpdateUserOutcome::Updated(user) => Ok(*user),
+            UpdateUserOutcome::Updated(user) => {
+                self.wake_outbox_for_notice();
+                Ok(*user)
+            }
             UpdateUserOutcome::NotFound => Err(Error::UserNotFound),
             UpdateUserOutcome::EmailTaken => Err(Error::EmailExists),
         }

@@ -110,11 +110,13 @@ impl Service {
         let event = self.provider_sign_in_event(AuditKind::IdentityLinked, &identity, client, now);
         let Linker { user_id, session_id } = linker;
         let earlier = provider.earlier_identities();
-        let link = LinkIdentity { user_id, session_id, identity, earlier, event, now };
+        let mail = self.identity_notice(client, &identity.provider, now)?;
+        let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail, now };
         match self.store.link_identity(link).await? {
             LinkOutcome::Taken => Err(Error::IdentityTaken),
             LinkOutcome::Gone => Err(Error::Unauthorized),
             LinkOutcome::Linked(user) => {
+                self.wake_outbox_for_notice();
                 let live = self.store.find_live_session(session_id, now).await?;
                 let live = live.ok_or(Error::Unauthorized)?;
                 let access = self.issue_access_token(&live.user, &live.session, now)?;

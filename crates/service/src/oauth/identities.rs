@@ -19,6 +19,7 @@ impl Service {
     }
 
     /// Unlinks the caller's identities of a provider: the one with this subject, or all of them. Never the last way in.
+    /// The other sessions that they opened end.
     pub async fn unlink_identity(
         &self,
         caller: Caller,
@@ -33,16 +34,22 @@ impl Service {
         let mut event = self.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
         event.session_id = Some(caller.session_id);
         event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
+        let mail = self.identity_notice(client, &provider, now)?;
         let unlink = UnlinkIdentity {
             user_id: caller.user_id,
             provider,
             subject,
             offered: self.providers.load().offered(),
+            keep: caller.session_id,
             event,
+            mail,
             now,
         };
         match self.store.unlink_identity(unlink).await? {
-            UnlinkOutcome::Unlinked(user) => Ok(*user),
+            UnlinkOutcome::Unlinked(user) => {
+                self.wake_outbox_for_notice();
+                Ok(*user)
+            }
             UnlinkOutcome::NotFound => Err(not_found()),
             UnlinkOutcome::LastWayIn => Err(Error::LastSignInMethod),
         }

@@ -34,7 +34,8 @@ impl Service {
         client: &Client,
         now: Timestamp,
     ) -> Result<SignedIn> {
-        let draft = self.draft_session(AuthMethod::Federated, client, now);
+        let mut draft = self.draft_session(AuthMethod::Federated, client, now);
+        draft.session.identity = Some(identity.id());
         let profile_id = ProfileId::new(now, self.id_bytes(now));
         let sign_in = SignInWithIdentity {
             rules: self.identity_rules(provider),
@@ -43,10 +44,14 @@ impl Service {
             profile_id: self.config.create_profile_on_sign_up.then_some(profile_id),
             session: draft.session.clone(),
             events: self.identity_events(&identity, client, now),
+            mail: self.identity_notice(client, &identity.provider, now)?,
             identity,
         };
         match self.store.sign_in_with_identity(sign_in).await? {
-            IdentityOutcome::Opened(user) => self.signed_in(*user, draft, now),
+            IdentityOutcome::Opened(user) => {
+                self.wake_outbox_for_notice();
+                self.signed_in(*user, draft, now)
+            }
             IdentityOutcome::Refused(refusal) => Err(refusal.into()),
             IdentityOutcome::Replayed => Err(Error::InvalidIdToken),
         }

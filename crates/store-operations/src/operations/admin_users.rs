@@ -9,7 +9,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::mailbox_proof::Proof;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use latchkey_store::{ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage};
+use latchkey_store::{ListUsers, MailKind, StoreResult, UpdateUser, UpdateUserOutcome, UserPage};
 
 use super::prove_mailbox::{Proven, prove};
 use super::request_code;
@@ -70,11 +70,14 @@ fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> 
 }
 
 fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResult<()> {
-    let UpdateUser { id, email, email_verified, banned, metadata, events, now } = update;
+    let UpdateUser { id, email, email_verified, banned, metadata, events, mail, now } = update;
     let (id, now, user) = (*id, *now, &there.account.user);
     let is_moved = email.as_ref().is_some_and(|email| email.key() != user.email.key());
     if let Some(email) = email {
         set_email(writes, user, email, now);
+    }
+    if is_moved {
+        outbox::notify(writes, user, mail.as_ref(), MailKind::EmailChanged, now);
     }
     match email_verified {
         Some(true) if is_moved || !user.email_verified => {

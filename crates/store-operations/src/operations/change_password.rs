@@ -4,13 +4,16 @@ use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{BeginPasswordChange, ChangePassword, SignInGuard, SignInOutcome, StoreResult};
+use latchkey_domain::user::User;
+use latchkey_store::{
+    BeginPasswordChange, ChangePassword, MailKind, SignInGuard, SignInOutcome, StoreResult,
+};
 
 use super::accounts::is_as_checked;
 use super::guards::{self, Hold, Watch, take_and_read};
 use super::{request_code, sign_in};
 use crate::form::{Decided, Executor, Results, Script, Taken, values};
-use crate::tables::{audit_events, sessions, sign_up_attempts, users};
+use crate::tables::{audit_events, outbox, sessions, sign_up_attempts, users};
 
 /// Looks at the session, takes the tokens, looks at the guards.
 pub(crate) async fn begin<E: Executor>(
@@ -61,15 +64,15 @@ pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> S
                 return Ok(Decided::Answer(SignInOutcome::Limited(limited)));
             }
             match users::account(results, found)? {
-                Some(account) if is_as_checked(&account, &change.checked) => save(&change),
+                Some(account) if is_as_checked(&account, &change.checked) => save(&change, &account.user),
                 _ => Ok(Decided::Answer(SignInOutcome::Gone)),
             }
         })
         .await
 }
 
-fn save(change: &ChangePassword) -> StoreResult<Decided<SignInOutcome>> {
-    let ChangePassword { user_id, password, keep, guard, event, now, .. } = change;
+fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<SignInOutcome>> {
+    let ChangePassword { user_id, password, keep, guard, event, mail, now, .. } = change;
     let (user_id, now) = (*user_id, *now);
     let mut writes = Script::default();
     if let Some(guard) = guard {
@@ -81,6 +84,7 @@ fn save(change: &ChangePassword) -> StoreResult<Decided<SignInOutcome>> {
     request_code::end_all_of(&mut writes, user_id, now);
     sessions::end_others(&mut writes, user_id, *keep, now);
     audit_events::record_in(&mut writes, event.clone(), user_id, *keep)?;
+    outbox::notify(&mut writes, owner, mail.as_ref(), MailKind::PasswordChanged, now);
     let user = users::find_by_id(&mut writes, user_id);
     Ok(Decided::write(writes, move |results| sign_in::opened(results, user)))
 }

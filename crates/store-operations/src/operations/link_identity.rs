@@ -1,11 +1,11 @@
 //! Linking an identity to the account of a session.
 
-use latchkey_store::{LinkIdentity, LinkOutcome, StoreResult};
+use latchkey_store::{LinkIdentity, LinkOutcome, MailKind, StoreResult};
 
 use super::identities::link;
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::identities::{self, Owned, Sought};
-use crate::tables::{audit_events, sessions, users};
+use crate::tables::{audit_events, outbox, sessions, users};
 
 /// Reads of a link.
 struct Reads {
@@ -31,13 +31,14 @@ pub(crate) async fn link_identity<E: Executor>(
 }
 
 fn decide(request: &LinkIdentity, reads: &Reads, results: &Results<'_>) -> StoreResult<Decided<LinkOutcome>> {
-    let LinkIdentity { user_id, session_id, identity, event, now, .. } = request;
+    let LinkIdentity { user_id, session_id, identity, event, mail, now, .. } = request;
     if sessions::owner(results, reads.session)? != Some(*user_id) {
         return Ok(Decided::Answer(LinkOutcome::Gone));
     }
+    let owner = users::user_that_is(results, reads.user)?;
     match identities::owner(results, reads.owner)? {
-        Some(Owned { owner, issuer }) if owner == *user_id => {
-            let linked = LinkOutcome::Linked(Box::new(users::user_that_is(results, reads.user)?));
+        Some(Owned { owner: linked_to, issuer }) if linked_to == *user_id => {
+            let linked = LinkOutcome::Linked(Box::new(owner));
             if !issuer.is_unknown() {
                 return Ok(Decided::Answer(linked));
             }
@@ -51,6 +52,7 @@ fn decide(request: &LinkIdentity, reads: &Reads, results: &Results<'_>) -> Store
     let mut writes = Script::default();
     link(&mut writes, *user_id, identity, *now);
     audit_events::record_in(&mut writes, event.clone(), *user_id, *session_id)?;
+    outbox::notify(&mut writes, &owner, mail.as_ref(), MailKind::IdentityLinked, *now);
     let user = users::find_by_id(&mut writes, *user_id);
     Ok(Decided::write(writes, move |results| {
         Ok(LinkOutcome::Linked(Box::new(users::user_that_is(results, user)?)))

@@ -7,9 +7,10 @@ use latchkey_domain::refresh::RefreshVerdict;
 use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession, StoreResult};
+use latchkey_store::{LiveSession, MailKind, RefreshOutcome, RefreshSession, StoreResult};
 
 use crate::form::{Decided, Executor, Script};
+use crate::tables::outbox;
 use crate::tables::sessions::{self, RefreshableSession};
 
 /// Tells whether the token would get a successor, a new one or the same again.
@@ -73,6 +74,8 @@ pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) ->
                     let (user_id, id) = (found.user.id, found.session.id);
                     let event = refresh.reuse_event.clone();
                     sessions::end_own_and_record(&mut writes, user_id, id, event, refresh.now)?;
+                    let (mail, kind) = (refresh.mail.as_ref(), MailKind::SessionEndedForSafety);
+                    outbox::notify(&mut writes, &found.user, mail, kind, refresh.now);
                     Ok(Decided::done(writes, RefreshOutcome::Revoked))
                 }
             }

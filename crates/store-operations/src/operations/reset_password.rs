@@ -6,7 +6,7 @@ use latchkey_domain::mailbox_proof::Proof;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{BeginReset, LinkStatus, ResetPassword, ResetSubject, StoreResult};
+use latchkey_store::{BeginReset, LinkStatus, MailKind, ResetPassword, ResetSubject, StoreResult};
 
 use super::guards::take_and_read;
 use super::mail_links::Presented;
@@ -14,7 +14,8 @@ use super::prove_mailbox::prove;
 use super::{request_code, takes};
 use crate::form::{Decided, Executor, Results, Script};
 use crate::tables::link_tokens::{self, Token};
-use crate::tables::{audit_events, sign_up_attempts, users};
+use crate::tables::outbox::{self, Address};
+use crate::tables::{audit_events, identities, sign_up_attempts, users};
 
 /// Finds the user of a reset token, if it is good.
 pub(crate) async fn begin<E: Executor>(
@@ -43,7 +44,7 @@ pub(crate) async fn begin<E: Executor>(
 
 /// Sets the password and uses the token up.
 pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> StoreResult<Option<User>> {
-    let ResetPassword { token: hash, password, event, now } = reset;
+    let ResetPassword { token: hash, password, event, mail, now } = reset;
     let mut reads = Script::default();
     let presented = Presented::lock(&mut reads, hash);
     engine
@@ -58,9 +59,15 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
             link_tokens::use_token(&mut writes, hash, now);
             request_code::end_all_of(&mut writes, id, now);
             prove(&mut writes, &proven, Proof::Reset, now);
+            identities::delete_strange(&mut writes, id);
             users::save_password(&mut writes, id, &password, now);
             sign_up_attempts::forget_incomparable(&mut writes, id, &password);
             audit_events::record_of(&mut writes, event.clone(), id)?;
+            if let Some(mail) = &mail {
+                // The reset is a proof of the mailbox: the address is verified now.
+                let address = Address::Of(id, &proven.account.user.email);
+                outbox::write(&mut writes, mail, MailKind::PasswordWasReset, address, now);
+            }
             let user = users::find_by_id(&mut writes, id);
             Ok(Decided::write(writes, move |results| users::user_that_is(results, user).map(Some)))
         })

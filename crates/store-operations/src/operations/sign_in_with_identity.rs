@@ -4,7 +4,7 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::IdentityVerdict;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mailbox_proof::Proof;
-use latchkey_store::{IdentityOutcome, SignInWithIdentity, StoreError, StoreResult};
+use latchkey_store::{IdentityOutcome, MailKind, SignInWithIdentity, StoreError, StoreResult};
 
 use super::identities::{Concerned, Judged, link};
 use super::prove_mailbox::{Proven, prove};
@@ -13,7 +13,7 @@ use super::sign_in::pend_no_more;
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
 use crate::tables::identities::{self, Sought};
 use crate::tables::users::{self, Pending};
-use crate::tables::{audit_events, known_clients, profiles, sessions, used_tokens};
+use crate::tables::{audit_events, known_clients, outbox, profiles, sessions, used_tokens};
 
 /// Reads of a sign-in.
 struct Reads {
@@ -78,7 +78,7 @@ fn open(
     results: &Results<'_>,
     judged: Judged,
 ) -> StoreResult<Decided<IdentityOutcome>> {
-    let SignInWithIdentity { identity, session, events, .. } = sign_in;
+    let SignInWithIdentity { identity, session, events, mail, .. } = sign_in;
     let Judged { verdict, account, lacks_issuer } = judged;
     let now = session.created_at;
     let user_id = account.as_ref().map_or(sign_in.user_id, |account| account.user.id);
@@ -92,16 +92,22 @@ fn open(
             happened.push(&events.signed_up);
         }
         (IdentityVerdict::TakeOver, Some(account)) => {
+            outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::IdentityLinked, now);
             let profile = profiles::profile(results, reads.profile)?;
             take_over(&mut writes, &Proven { account, profile }, sign_in);
             happened.extend([&events.verified, &events.linked]);
         }
-        (IdentityVerdict::Link, Some(_)) => {
+        (IdentityVerdict::Link, Some(account)) => {
+            outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::IdentityLinked, now);
             link(&mut writes, user_id, identity, now);
             happened.push(&events.linked);
         }
-        _ if lacks_issuer => identities::take_issuer(&mut writes, identity),
-        _ => {}
+        _ => {
+            if lacks_issuer {
+                identities::take_issuer(&mut writes, identity);
+            }
+            identities::save_email(&mut writes, identity);
+        }
     }
     if is_pending && verdict != IdentityVerdict::TakeOver {
         pend_no_more(&mut writes, user_id, now);

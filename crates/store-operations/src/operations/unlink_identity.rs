@@ -1,10 +1,10 @@
 //! Unlinking identities from an account.
 
 use latchkey_domain::identity::{ProviderKey, Subject, keeps_a_way_in};
-use latchkey_store::{LinkedIdentity, StoreResult, UnlinkIdentity, UnlinkOutcome};
+use latchkey_store::{LinkedIdentity, MailKind, StoreResult, UnlinkIdentity, UnlinkOutcome};
 
 use crate::form::{Decided, Executor, Results, Script, Slot};
-use crate::tables::{audit_events, identities, users};
+use crate::tables::{audit_events, identities, outbox, sessions, users};
 
 /// Unlinks an identity, or all of a provider.
 pub(crate) async fn unlink_identity<E: Executor>(
@@ -24,7 +24,7 @@ fn decide(
     user: Slot,
     results: &Results<'_>,
 ) -> StoreResult<Decided<UnlinkOutcome>> {
-    let UnlinkIdentity { user_id, provider, subject, offered, event, now } = request;
+    let UnlinkIdentity { user_id, provider, subject, offered, keep, event, mail, now } = request;
     let is_named = |one: &LinkedIdentity| {
         one.provider == provider.as_str()
             && subject.as_ref().map(Subject::as_str).is_none_or(|subject| subject == one.subject)
@@ -40,10 +40,12 @@ fn decide(
     }
     let mut writes = Script::default();
     for one in named {
+        sessions::end_opened_by(&mut writes, *user_id, &one, *keep, *now);
         identities::delete(&mut writes, *user_id, one);
     }
     users::touch(&mut writes, *user_id, *now);
     audit_events::record_of(&mut writes, event.clone(), *user_id)?;
+    outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::IdentityUnlinked, *now);
     let user = users::find_by_id(&mut writes, *user_id);
     Ok(Decided::write(writes, move |results| {
         Ok(UnlinkOutcome::Unlinked(Box::new(users::user_that_is(results, user)?)))

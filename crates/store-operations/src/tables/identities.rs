@@ -53,15 +53,22 @@ statements! {
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", concerned!());
     FIND_OWNER = linked!("k.user_id, k.issuer");
     LINK = "
-    INSERT INTO identities (provider, issuer, subject, user_id, created_at, email)
-    VALUES ($1, $2, $3, $4, $5, $6)";
+    INSERT INTO identities (provider, issuer, subject, user_id, created_at, email, vouched_email_key)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
     TAKE_ISSUER = "UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3 AND subject = $4";
     SETTLE = "
     UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3
         AND NOT EXISTS (SELECT 1 FROM identities AS k
             WHERE k.provider = $1 AND k.issuer = $2 AND k.subject = identities.subject)";
+    SAVE_EMAIL = "
+    UPDATE identities SET email = $4, vouched_email_key = $5
+    WHERE provider = $1 AND issuer = $2 AND subject = $3
+        AND (email IS DISTINCT FROM $4 OR vouched_email_key IS DISTINCT FROM $5)";
     UNLINK = "DELETE FROM identities WHERE provider = $1 AND subject = $2 AND user_id = $3";
     DELETE_ALL_OF = "DELETE FROM identities WHERE user_id = $1";
+    DELETE_STRANGE = "
+    DELETE FROM identities WHERE user_id = $1
+        AND vouched_email_key IS DISTINCT FROM (SELECT email_key FROM users WHERE id = $1)";
     LIST = "
     SELECT provider, issuer, subject, email, created_at FROM identities WHERE user_id = $1
     ORDER BY created_at, provider, issuer, subject LIMIT $2";
@@ -128,9 +135,9 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Own
 
 /// Writes a new identity of a user.
 pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &ProvenIdentity, now: Timestamp) {
-    let ProvenIdentity { provider, issuer, subject, email, .. } = identity;
-    let email = email.as_ref().map(Email::as_typed);
-    let values = values![provider.as_str(), issuer.as_str(), subject.as_str(), user_id, now, email];
+    let mut values = key_of(identity);
+    values.extend(values![user_id, now]);
+    values.extend(emails(identity));
     script.change(&LINK, values);
 }
 
@@ -147,6 +154,25 @@ pub(crate) fn settle(script: &mut Script, provider: &ProviderKey, issuer: &Issue
     script.change(&SETTLE, values![provider.as_str(), issuer.as_str(), Issuer::unknown().as_str()]);
 }
 
+/// Writes what the provider says of an identity's address now, if it gives one.
+pub(crate) fn save_email(script: &mut Script, identity: &ProvenIdentity) {
+    if identity.email.is_some() {
+        let mut values = key_of(identity);
+        values.extend(emails(identity));
+        script.change(&SAVE_EMAIL, values);
+    }
+}
+
+fn key_of(identity: &ProvenIdentity) -> Vec<Value> {
+    let ProvenIdentity { provider, issuer, subject, .. } = identity;
+    values![provider.as_str(), issuer.as_str(), subject.as_str()]
+}
+
+fn emails(identity: &ProvenIdentity) -> Vec<Value> {
+    let vouched = identity.vouched_email().map(|email| email.key().as_str());
+    values![identity.email.as_ref().map(Email::as_typed), vouched]
+}
+
 /// Deletes one identity of a user.
 pub(crate) fn delete(script: &mut Script, user_id: UserId, identity: LinkedIdentity) {
     script.change(&UNLINK, values![identity.provider, identity.subject, user_id]);
@@ -155,6 +181,11 @@ pub(crate) fn delete(script: &mut Script, user_id: UserId, identity: LinkedIdent
 /// Deletes all identities of a user.
 pub(crate) fn delete_all_of(script: &mut Script, user_id: UserId) {
     script.change(&DELETE_ALL_OF, values![user_id]);
+}
+
+/// Deletes the identities of a user but those whose provider proved the user's own address.
+pub(crate) fn delete_strange(script: &mut Script, user_id: UserId) {
+    script.change(&DELETE_STRANGE, values![user_id]);
 }
 
 /// Reads the identities of a user, oldest first.

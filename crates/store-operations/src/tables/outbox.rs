@@ -5,6 +5,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_schedule::DueTerms;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailKind, MailState, NewMail, Recipient, StoreResult};
 
 use crate::form::{Cells, Script, Slot, statements, values};
@@ -108,6 +109,19 @@ pub(crate) fn write(
     let sealed = mail.sealed.as_slice();
     let values = values![mail.id, kind.as_str(), state.as_str(), address.user_id(), email, sealed, now];
     writes.change(&CREATE, values);
+}
+
+/// Writes a mail to a user about an act, where such mails are wanted and the user may get one.
+pub(crate) fn notify(
+    writes: &mut Script,
+    user: &User,
+    mail: Option<&NewMail>,
+    kind: MailKind,
+    now: Timestamp,
+) {
+    if let Some(mail) = mail.filter(|_| user.may_be_notified()) {
+        write(writes, mail, kind, Address::Of(user.id, &user.email), now);
+    }
 }
 
 /// Leases the oldest mails that are due.

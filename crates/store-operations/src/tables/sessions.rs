@@ -9,7 +9,7 @@ use latchkey_domain::session::{AuthMethod, MOST_LIVING, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{LiveSession, OwnProfile, RefreshSession, SignInGuard, StoreResult};
+use latchkey_store::{LinkedIdentity, LiveSession, OwnProfile, RefreshSession, SignInGuard, StoreResult};
 
 use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 use crate::tables::audit_events::{event_values, record_event_where};
@@ -58,8 +58,8 @@ statements! {
     OPEN_SESSION = "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
             address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
-            auth_time)
-        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8)";
+            auth_time, identity_provider, identity_subject)
+        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8, $12, $13)";
     /// A new session in the plain case of a sign-in. The rule of [`latchkey_domain::guess_guard::limited`], but for a
     /// clock that stepped back.
     OPEN_SESSION_PLAINLY = "
@@ -134,6 +134,12 @@ statements! {
     END_OWN = end_where!("s.id = $3 AND ");
     /// Ends the living sessions of a user but one.
     END_OTHERS = end_where!("s.id <> $3 AND ");
+    /// Ends the living sessions of a user that an identity opened, but one. Of sessions from before identities were stored
+    /// nobody knows which identity it was.
+    END_OPENED_BY = end_where!(
+        "s.id <> $3 AND (s.identity_provider = $4 AND s.identity_subject = $5
+            OR s.identity_provider IS NULL AND s.method = 'fed') AND "
+    );
     /// The event of an end, if the session lives.
     RECORD_END_OF_OWN = record_end_where!("s.id = $12 AND ");
     /// The event of an end, if others than this session live.
@@ -194,7 +200,13 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Use
 
 /// Writes a new session. The user is locked before.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
-    writes.change(&OPEN_SESSION, new_values(user_id, session));
+    let identity = session.identity.as_ref();
+    let mut values = new_values(user_id, session);
+    values.extend(values![
+        identity.map(|identity| identity.provider.as_str()),
+        identity.map(|identity| identity.subject.as_str()),
+    ]);
+    writes.change(&OPEN_SESSION, values);
     end_surplus(writes, user_id, session);
 }
 
@@ -290,6 +302,18 @@ fn end_values(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp)
 /// Ends the living sessions of the user but one.
 pub(crate) fn end_others(writes: &mut Script, user_id: UserId, kept: SessionId, now: Timestamp) -> Slot {
     writes.change(&END_OTHERS, values![user_id, now, kept])
+}
+
+/// Ends the living sessions of the user that an identity opened, but one.
+pub(crate) fn end_opened_by(
+    writes: &mut Script,
+    user_id: UserId,
+    identity: &LinkedIdentity,
+    kept: SessionId,
+    now: Timestamp,
+) {
+    let LinkedIdentity { provider, subject, .. } = identity;
+    writes.change(&END_OPENED_BY, values![user_id, now, kept, provider.as_str(), subject.as_str()]);
 }
 
 /// Ends all living sessions of the user.

@@ -7,7 +7,7 @@ use latchkey_domain::identity::{
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedToken};
 
-use latchkey_store_suite::conformance::numbered::{at, email, event, session, token, user_id};
+use latchkey_store_suite::conformance::numbered::{at, email, event, mail, session, token, user_id};
 
 /// A subject at google with the proven address of a number's account.
 pub(crate) fn identity(subject: &str, number: u64) -> ProvenIdentity {
@@ -45,6 +45,7 @@ pub(crate) fn with_identity(
             refused: one(),
             replayed: one(),
         },
+        mail: Some(mail(next())),
     }
 }
 

@@ -83,7 +83,16 @@ impl World {
     /// A change of a user that changes nothing yet.
     pub(super) fn change(&self, id: UserId, now: Timestamp) -> UpdateUser {
         let events = vec![self.event(AuditKind::UserUpdated, now)];
-        UpdateUser { id, email: None, email_verified: None, banned: None, metadata: None, events, now }
+        UpdateUser {
+            id,
+            email: None,
+            email_verified: None,
+            banned: None,
+            metadata: None,
+            events,
+            mail: None,
+            now,
+        }
     }
 
     /// A page of users; an empty `search` is none.
@@ -213,7 +222,9 @@ impl World {
     /// Resets a password.
     pub(super) async fn reset(&self, token: TokenHash, secret: &str, now: Timestamp) -> Option<User> {
         let event = self.event(AuditKind::PasswordReset, now);
-        self.reset_password(ResetPassword { token, password: password(secret), event, now }).await.unwrap()
+        self.reset_password(ResetPassword { token, password: password(secret), event, mail: None, now })
+            .await
+            .unwrap()
     }
 }
 

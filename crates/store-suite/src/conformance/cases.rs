@@ -408,6 +408,21 @@ table! { $
         one_of_several_identities_of_a_provider_is_unlinked,
         identities_of_others_are_not_unlinked,
         identities_go_with_their_user,
+        unlinking_ends_the_other_sessions_that_the_identity_opened,
+        unlinking_ends_provider_sessions_of_which_nobody_knows_the_identity,
+        a_reset_keeps_the_identities_that_vouch_for_the_address_alone,
+        what_a_provider_said_last_counts_at_a_reset,
+        an_identity_of_the_address_before_goes_at_a_reset,
+    }
+    owner_mails {
+        a_link_is_told_and_a_link_that_was_there_is_not,
+        an_unlink_is_told,
+        an_identity_that_joins_an_account_is_told_and_one_that_makes_it_is_not,
+        a_changed_password_is_told,
+        a_reset_password_is_told,
+        another_address_is_told_to_the_old_one,
+        a_session_that_ended_for_safety_is_told_once,
+        an_address_that_was_never_proven_is_told_nothing,
     }
     issuers {
         same_subject_at_another_issuer_is_somebody_else,

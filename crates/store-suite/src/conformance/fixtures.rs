@@ -180,6 +180,7 @@ impl World {
             idle_expires_at: now.plus(days(30)),
             absolute_expires_at: now.plus(days(90)),
             method: AuthMethod::Password,
+            identity: None,
             client: client(HOME),
             known_for: Some(days(30)),
         }

@@ -238,6 +238,7 @@ pub(super) async fn a_password_change_shares_the_guess_limits(world: World) {
         keep: session.id,
         guard: Some(home.clone()),
         event: world.event(AuditKind::PasswordChanged, now),
+        mail: None,
         now,
     };
     fail_times(&world, &home, 10, at(0)).await;

@@ -92,6 +92,7 @@ async fn rotate(look: &impl Look) {
         idle_expires_at: at(1_000_000),
         client: client(),
         reuse_event: event(50),
+        mail: None,
         now: at(10),
     };
     let outcome = look.store().refresh_session(refresh).await.unwrap();

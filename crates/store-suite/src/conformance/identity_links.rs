@@ -1,10 +1,14 @@
 //! Linking and unlinking identities.
 
 use latchkey_domain::audit::AuditKind;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::identity::Subject;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::time::Timestamp;
 
-use super::fixtures::{World, at};
-use super::oauth_acts::{google, identity};
-use latchkey_store::{LinkOutcome, SignInWithIdentity, UnlinkOutcome};
+use super::fixtures::{World, at, mac};
+use super::oauth_acts::{google, identity, provider};
+use latchkey_store::{LinkOutcome, SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UpdateUser};
 
 pub(super) async fn an_identity_is_linked_to_the_account_of_a_session(world: World) {
     let user = world.verified("ada", at(0)).await;
@@ -121,4 +125,95 @@ pub(super) async fn identities_go_with_their_user(world: World) {
 
     assert_ne!(second.id, first.id);
     assert_eq!(world.list_identities(first.id).await.unwrap(), []);
+}
+
+pub(super) async fn unlinking_ends_the_other_sessions_that_the_identity_opened(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let enter = async |subject: &str| {
+        let sign_in = world.with_identity(google(subject, "ada"), at(1));
+        let id = sign_in.session.id;
+        world.sign_in_with_identity(sign_in).await.unwrap();
+        id
+    };
+    let (caller, other, of_another) = (enter("1").await, enter("1").await, enter("2").await);
+    let by_password = world.open_session(user.id, at(1)).await;
+
+    let unlink = UnlinkIdentity { keep: caller, ..unlink_of(&world, user.id, "1") };
+    assert!(matches!(world.unlink_identity(unlink).await.unwrap(), UnlinkOutcome::Unlinked(_)));
+
+    assert!(!world.lives(other, at(3)).await);
+    for id in [caller, of_another, by_password.id] {
+        assert!(world.lives(id, at(3)).await);
+    }
+}
+
+pub(super) async fn unlinking_ends_provider_sessions_of_which_nobody_knows_the_identity(world: World) {
+    let user = world.enter(google("1", "ada"), at(0)).await;
+    let mut old = world.with_identity(google("2", "ada"), at(1));
+    old.session.identity = None;
+    let id = old.session.id;
+    world.sign_in_with_identity(old).await.unwrap();
+
+    world.unlink_identity(unlink_of(&world, user.id, "1")).await.unwrap();
+
+    assert!(!world.lives(id, at(3)).await);
+}
+
+fn unlink_of(world: &World, user_id: UserId, subject: &str) -> UnlinkIdentity {
+    UnlinkIdentity {
+        user_id,
+        provider: provider("google"),
+        subject: Subject::parse(subject),
+        offered: vec![provider("google")],
+        keep: world.session_id(at(2)),
+        event: world.event(AuditKind::IdentityUnlinked, at(2)),
+        mail: None,
+        now: at(2),
+    }
+}
+
+/// Subjects that are linked after a reset.
+async fn left_after_reset(world: &World, id: UserId, now: Timestamp) -> Vec<String> {
+    let email = world.user(id).await.email.key().clone();
+    world.send_code(&email, Purpose::ResetPassword, mac(9), now).await;
+    let token = world.exchange(&email, mac(9), now).await.unwrap();
+    world.reset(token, "new", now).await.unwrap();
+    let left = world.list_identities(id).await.unwrap();
+    left.into_iter().map(|one| one.subject).collect()
+}
+
+pub(super) async fn a_reset_keeps_the_identities_that_vouch_for_the_address_alone(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    world.enter(google("own", "ADA"), at(1)).await;
+    let session = world.open_session(user.id, at(1)).await;
+    for (subject, name, is_verified) in
+        [("strange", Some("eve"), true), ("unproven", Some("ada"), false), ("silent", None, false)]
+    {
+        world.link(user.id, &session, identity("github", subject, name, is_verified), at(2)).await;
+    }
+
+    assert_eq!(left_after_reset(&world, user.id, at(3)).await, ["own"]);
+    assert_ne!(world.enter(identity("github", "strange", Some("eve"), true), at(4)).await.id, user.id);
+}
+
+pub(super) async fn what_a_provider_said_last_counts_at_a_reset(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    for (subject, before, now) in [("moved away", "ada", "eve"), ("moved here", "eve", "ada")] {
+        world.link(user.id, &session, google(subject, before), at(1)).await;
+        assert_eq!(world.enter(google(subject, now), at(2)).await.id, user.id);
+    }
+    world.enter(identity("google", "moved here", None, false), at(3)).await;
+
+    assert_eq!(left_after_reset(&world, user.id, at(4)).await, ["moved here"]);
+}
+
+pub(super) async fn an_identity_of_the_address_before_goes_at_a_reset(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    world.enter(google("1", "ada"), at(1)).await;
+    world.move_to(user.id, "countess", at(2)).await;
+    let verify = UpdateUser { email_verified: Some(true), ..world.change(user.id, at(2)) };
+    world.update_user(verify).await.unwrap();
+
+    assert_eq!(left_after_reset(&world, user.id, at(3)).await, Vec::<String>::new());
 }

@@ -132,6 +132,7 @@ pub fn session(number: u64) -> NewSession {
         idle_expires_at: at(1_000_000),
         absolute_expires_at: at(2_000_000),
         method: AuthMethod::Password,
+        identity: None,
         client: client(),
         known_for: None,
     }

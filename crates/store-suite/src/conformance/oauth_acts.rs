@@ -73,12 +73,15 @@ impl World {
     /// A sign-in with an identity, under rules that allow everything.
     pub(super) fn with_identity(&self, identity: ProvenIdentity, now: Timestamp) -> SignInWithIdentity {
         SignInWithIdentity {
-            identity,
             rules: OPEN,
             token: None,
             user_id: self.user_id(now),
             profile_id: Some(self.profile_id(now)),
-            session: NewSession { method: AuthMethod::Federated, ..self.session(now) },
+            session: NewSession {
+                method: AuthMethod::Federated,
+                identity: Some(identity.id()),
+                ..self.session(now)
+            },
             events: IdentityEvents {
                 signed_up: self.event(AuditKind::SignedUp, now),
                 verified: self.event(AuditKind::EmailVerified, now),
@@ -87,6 +90,8 @@ impl World {
                 refused: self.event(AuditKind::SignInFailed, now),
                 replayed: self.event(AuditKind::SignInFailed, now),
             },
+            mail: None,
+            identity,
         }
     }
 
@@ -116,7 +121,8 @@ impl World {
     ) -> LinkOutcome {
         let event = self.event(AuditKind::IdentityLinked, now);
         let earlier = EarlierIdentities::Apart;
-        let link = LinkIdentity { user_id, session_id: session.id, identity, earlier, event, now };
+        let link =
+            LinkIdentity { user_id, session_id: session.id, identity, earlier, event, mail: None, now };
         self.link_identity(link).await.unwrap()
     }
 
@@ -133,7 +139,9 @@ impl World {
             provider: provider(key),
             subject: subject.and_then(Subject::parse),
             offered: vec![provider("google"), provider("github")],
+            keep: self.session_id(now),
             event: self.event(AuditKind::IdentityUnlinked, now),
+            mail: None,
             now,
         };
         self.unlink_identity(unlink).await.unwrap()

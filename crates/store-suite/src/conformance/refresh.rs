@@ -25,6 +25,7 @@ pub(super) fn refresh(
         idle_expires_at: now.plus(days(30)),
         client: client(2),
         reuse_event: world.event(AuditKind::RefreshReused, now),
+        mail: None,
         now,
     }
 }

@@ -189,7 +189,7 @@ pub(super) async fn a_reset_is_audited_with_its_user(world: World) {
     let user = world.verified("ada", at(0)).await;
     let token = world.send_link(&key("ada"), Reset, at(0)).await;
     let (event, secret) = (world.event(AuditKind::PasswordReset, at(1)), password("fresh"));
-    let reset = ResetPassword { token, password: secret, event: event.clone(), now: at(1) };
+    let reset = ResetPassword { token, password: secret, event: event.clone(), mail: None, now: at(1) };
 
     assert!(world.reset_password(reset).await.unwrap().is_some());
 

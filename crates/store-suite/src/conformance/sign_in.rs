@@ -18,6 +18,7 @@ fn change(world: &World, user_id: UserId, checked: &str, keep: SessionId) -> Cha
         keep,
         guard: None,
         event: world.event(AuditKind::PasswordChanged, at(5)),
+        mail: None,
         now: at(5),
     }
 }

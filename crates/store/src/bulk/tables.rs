@@ -32,7 +32,15 @@ pub const TABLES: &[Table] = &[
     table(
         "identities",
         3,
-        &[text("provider"), text("issuer"), text("subject"), id("user_id"), int("created_at"), text("email")],
+        &[
+            text("provider"),
+            text("issuer"),
+            text("subject"),
+            id("user_id"),
+            int("created_at"),
+            text("email"),
+            text("vouched_email_key"),
+        ],
     ),
     table(
         "profiles",
