@@ -59,6 +59,7 @@ mod openapi;
 mod outbox;
 mod overload;
 mod own_password;
+mod owner_mails;
 mod passwords;
 mod profile_etags;
 mod profile_fields;

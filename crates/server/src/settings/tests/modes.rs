@@ -15,6 +15,13 @@ fn development_mails_to_files_and_verifies_nobody() {
 }
 
 #[test]
+fn owners_hear_of_their_accounts_in_production_unless_it_is_switched_off() {
+    assert!(!load(Sources::none()).notifications.account);
+    assert!(load(production(&[])).notifications.account);
+    assert!(!load(production(&["notifications.account=false"])).notifications.account);
+}
+
+#[test]
 fn everything_written_follows_the_data_folder() {
     let settings = load(development(&["data.dir=/srv/latchkey/"]));
     assert_eq!(settings.mail.dir, Path::new("/srv/latchkey/mails"));
