@@ -189,6 +189,7 @@ impl Default for MailRetries {
 }
 
 /// What the service is told once, at its start.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone)]
 pub struct ServiceConfig {
     /// The origin under which clients reach it, without a trailing slash; also `iss` of access tokens.

@@ -90,7 +90,7 @@ pub(crate) fn subject() -> Object {
 }
 
 pub(crate) fn identity_email() -> Object {
-    nullable("The address that the provider gave when it was linked.", "ada@example.org").build()
+    nullable("The address that the provider gave last.", "ada@example.org").build()
 }
 
 pub(crate) fn moment_linked() -> Object {

@@ -166,7 +166,10 @@ fn identities() -> Vec<Operation> {
             "unlinkIdentity",
             "Unlink identities of a provider",
         )
-        .about("All of that provider, or the one with `subject`. Never the last way in.")
+        .about(
+            "All of that provider, or the one with `subject`. Never the last way in. The other sessions that they \
+             opened end.",
+        )
         .parameter(of::provider())
         .parameter(of::subject())
         .answers::<UnlinkedBody>(StatusCode::OK, "The user without it.")
