@@ -19,8 +19,12 @@ pub(crate) async fn purge_sign_ups<E: Executor>(engine: &E, until: Timestamp) ->
             let attempts =
                 results.list(attempts, |cells| cells.of("sign_up_attempts").id::<UserId>("user_id"))?;
             let mut writes = Script::default();
-            attempts.iter().for_each(|id| sign_up_attempts::delete(&mut writes, *id));
-            pending.iter().for_each(|id| delete(&mut writes, *id));
+            for id in &attempts {
+                sign_up_attempts::delete(&mut writes, *id);
+            }
+            for id in &pending {
+                delete(&mut writes, *id);
+            }
             Ok(Decided::done(writes, (pending.len() + attempts.len()) as u64))
         })
         .await
