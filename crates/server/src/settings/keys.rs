@@ -207,13 +207,13 @@ pub(super) const PROVIDER_KEYS: &[Key] = &[
     key("client_secret", Secret),
     key("scopes", List),
     key("native_client_ids", List),
+    key("link_by_email", Boolean),
     key("discovery_endpoint", Text),
     key("name", Text),
     key("tenant", Text),
     key("team_id", Text),
     key("key_id", Text),
     key("private_key", Secret),
-    key("link_by_email", Boolean),
 ];
 
 /// The key of this name.
