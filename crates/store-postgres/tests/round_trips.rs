@@ -297,18 +297,12 @@ async fn identities(measured: &mut Measured) {
     op!(m.sign_in_with_identity(with_identity(next, "7", 7, 70)), "taken over");
     let (user_id, session_id, now) = (user_id(6), session(60).id, at(1));
     let linker = Some(Linker { user_id, session_id });
-    op!(m.link_identity(LinkIdentity {
-        user_id,
-        session_id,
-        identity: identity("66", 9),
-        earlier: EarlierIdentities::Apart,
-        event: event(next()),
-        mail: Some(mail(next())),
-        now
-    }));
+    let (identity_66, earlier, linked) = (identity("66", 9), EarlierIdentities::Apart, event(next()));
+    let link = LinkIdentity { user_id, session_id, identity: identity_66, earlier, event: linked, mail: Some(mail(next())), now };
+    op!(m.link_identity(link));
     op!(m.list_identities(user_id));
-    op!(m.settle_issuers(&[(ProviderKey::parse("google").unwrap(), Issuer::parse("").unwrap())]));
     let provider = ProviderKey::parse("google").unwrap();
+    op!(m.settle_issuers(&[(provider.clone(), Issuer::unknown())]));
     let flow = flow(token(next()), linker);
     op!(m.begin_flow(flow.clone()));
     op!(m.take_flow(flow.state, now));

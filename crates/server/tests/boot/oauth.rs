@@ -73,11 +73,11 @@ async fn provider_is_added_listed_and_removed_beside_a_running_service() {
     let start = running.anon().get("/api/auth/oauth/google").query("redirect_uri", "http://localhost:1/");
     let listed = binary.run(&["oauth", "list"]).await;
     assert!(listed.good().contains("google") && listed.good().contains("built-in"), "{listed:?}");
+    // It is known; what is missing is said next.
+    start.send().await.refused(400, "VALIDATION_ERROR");
     let admin = running.anon().with_bearer(&binary.read("latchkey-data/admin-key"));
     let config = admin.get("/api/auth/oauth/google/config").send().await.expect(200);
     assert_eq!(config["linkByEmail"], false);
-    // It is known; what is missing is said next.
-    start.send().await.refused(400, "VALIDATION_ERROR");
 
     assert_eq!(binary.run(&["oauth", "remove", "google"]).await.good(), "removed google\n");
     assert!(!binary.run(&["oauth", "list"]).await.good().contains("google"));

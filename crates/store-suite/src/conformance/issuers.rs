@@ -161,7 +161,7 @@ pub(super) async fn earlier_identity_of_an_account_is_not_linked_twice(world: Wo
     let link = async |user_id, session_id| {
         let event = world.event(latchkey_domain::audit::AuditKind::IdentityLinked, at(1));
         let (identity, earlier, now) = (bare("1"), EarlierIdentities::OfAnyIssuer, at(1));
-        let link = LinkIdentity { user_id, session_id, identity, earlier, event, now };
+        let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail: None, now };
         world.link_identity(link).await.unwrap()
     };
     assert_eq!(link(eve.id, of_eve.id).await, LinkOutcome::Taken);

@@ -115,6 +115,7 @@ pub(super) async fn a_change_of_the_password_keeps_the_sign_up_that_is_comparabl
         keep: session.id,
         guard: None,
         event: world.event(AuditKind::PasswordChanged, at(2)),
+        mail: None,
         now: at(2),
     };
 
@@ -144,6 +145,7 @@ pub(super) async fn sign_ups_beside_changes_of_the_password_leave_what_is_compar
             keep: session.id,
             guard: None,
             event: world.event(AuditKind::PasswordChanged, at(1)),
+            mail: None,
             now: at(1),
         };
         world.change_password(change).await.unwrap();

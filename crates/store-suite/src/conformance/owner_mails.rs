@@ -25,6 +25,7 @@ async fn link(world: &World, user_id: UserId, session: &NewSession) {
         user_id,
         session_id: session.id,
         identity: identity("github", "7", Some("other"), true),
+        earlier: EarlierIdentities::Apart,
         event: world.event(AuditKind::IdentityLinked, at(1)),
         mail: Some(world.mail(at(1))),
         now: at(1),
