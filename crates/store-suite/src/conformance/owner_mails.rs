@@ -2,6 +2,7 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
+use latchkey_domain::identity::EarlierIdentities;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
