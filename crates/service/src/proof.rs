@@ -82,7 +82,8 @@ impl Service {
         now: Timestamp,
     ) -> Result<(NewChallenge, MailPayload)> {
         let lifetime = self.config.lifetimes.code;
-        let payload = |code| MailPayload { code: Some(code), link: None, minutes: minutes(lifetime), act: None };
+        let payload =
+            |code| MailPayload { code: Some(code), link: None, minutes: minutes(lifetime), act: None };
         let (six_digits, long) = (self.entropy.six_digit_code(), self.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
         let code = NewCode {

@@ -298,7 +298,15 @@ async fn identities(measured: &mut Measured) {
     let (user_id, session_id, now) = (user_id(6), session(60).id, at(1));
     let linker = Some(Linker { user_id, session_id });
     let (identity_66, earlier, linked) = (identity("66", 9), EarlierIdentities::Apart, event(next()));
-    let link = LinkIdentity { user_id, session_id, identity: identity_66, earlier, event: linked, mail: Some(mail(next())), now };
+    let link = LinkIdentity {
+        user_id,
+        session_id,
+        identity: identity_66,
+        earlier,
+        event: linked,
+        mail: Some(mail(next())),
+        now,
+    };
     op!(m.link_identity(link));
     op!(m.list_identities(user_id));
     let provider = ProviderKey::parse("google").unwrap();

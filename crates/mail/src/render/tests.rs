@@ -162,7 +162,9 @@ fn a_code_of_groups_is_smaller_so_that_it_stays_on_one_line() {
     for template in [Template::VerifyCode, Template::ResetCode] {
         let mail = render(template, &long);
         assert!(mail.text.contains("\n    0123-4567-89ab-cdef\n"), "{}", mail.text);
-        assert!(mail.html.contains("font-size:18px;line-height:1.2;") && !mail.html.contains("font-size:32px"));
+        assert!(
+            mail.html.contains("font-size:18px;line-height:1.2;") && !mail.html.contains("font-size:32px")
+        );
         assert!(render(template, &sample(true)).html.contains("font-size:32px"));
     }
 }
