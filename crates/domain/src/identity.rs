@@ -282,7 +282,7 @@ pub enum IdentityVerdict {
     SignIn,
     /// Links the identity to the account of its address and signs in.
     Link,
-    /// The same, after everything was removed that was put there before the address was first proven.
+    /// The same, after everything was removed that somebody else may have put there before the owner came.
     TakeOver,
     /// Makes an account.
     Create,
@@ -297,6 +297,8 @@ pub struct Candidate<'a> {
     pub user: &'a User,
     /// Whether any mailbox of it was ever proven.
     pub was_ever_verified: bool,
+    /// Whether it has a password that is not known to come from the mailbox's owner.
+    pub has_unproven_password: bool,
 }
 
 /// Judges a sign-in: `owner` is the account that the identity is linked to, `of_email` the one of its address.
@@ -335,7 +337,7 @@ fn judge_first_sign_in(
     candidate: Candidate<'_>,
     rules: IdentityRules,
 ) -> IdentityVerdict {
-    let Candidate { user, was_ever_verified } = candidate;
+    let Candidate { user, was_ever_verified, has_unproven_password } = candidate;
     // Whoever cannot prove the address, or comes where that counts for nothing, hears nothing of the account but that
     // there is one.
     if !identity.email_verified || !rules.links_by_email {
@@ -343,6 +345,8 @@ fn judge_first_sign_in(
     }
     match user {
         user if user.is_banned() => IdentityVerdict::Refused(IdentityRefusal::Banned),
+        // A link that a mail scanner opened may have verified the address for whoever squats there.
+        user if user.email_verified && has_unproven_password => IdentityVerdict::TakeOver,
         user if user.email_verified => IdentityVerdict::Link,
         _ if !was_ever_verified => IdentityVerdict::TakeOver,
         // It proved another address before: it has an owner, who is not known to own this one.

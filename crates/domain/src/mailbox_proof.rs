@@ -1,58 +1,122 @@
 //! Who may prove a mailbox, and what the proof does to the account. How it is proven (codes, links) lives in
 //! [`crate::codes`] and [`crate::tokens`].
 
+use std::time::Duration;
+
 use crate::codes::Purpose;
+
+/// The time for which a browser is known to have signed up.
+pub const SIGN_UP_REMEMBERED: Duration = Duration::from_hours(24);
 
 /// How a mailbox was proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// By a verification code or link.
-    Verification,
+    /// By a verification code that was typed.
+    Code(Side),
+    /// By a verification link. Mail scanners open links too.
+    Link(Side),
     /// By a password reset.
     Reset,
     /// By an identity provider that says it proved the address, at the first sign-in with that identity.
     Provider,
+    /// By an admin, who vouches for the address.
+    Vouched,
 }
 
-/// What a proof takes away from the account, besides making its address proven and the account no longer pending.
+/// The side of an account from which its mailbox is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// A live session of that very account, or the browser that signed up.
+    Inside,
+    /// Anybody else.
+    Outside,
+}
+
+/// An account as far as a proof of its mailbox is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Standing {
+    /// Any mailbox of it was ever proven.
+    pub was_ever_verified: bool,
+    /// It never had a session and is not verified.
+    pub is_pending: bool,
+    /// Nothing in it is known to be its owner's.
+    pub is_contested: bool,
+    /// It has a password or an identity: somebody can have been inside.
+    pub has_a_way_in: bool,
+    /// It has a password that is not known to come from the mailbox's owner.
+    pub has_unproven_password: bool,
+}
+
+/// What a proof does to the account, besides making its address proven and the account no longer pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ProofEffects {
-    /// The password given so far.
+    /// Outstanding codes and tokens of all purposes go.
+    pub ends_challenges: bool,
+    /// The password given so far goes.
     pub drops_password: bool,
-    /// The profile's public text ([`crate::profile::Profile::without_public_text`]).
+    /// The password given so far is its owner's.
+    pub proves_password: bool,
+    /// The profile's public text goes ([`crate::profile::Profile::without_public_text`]).
     pub clears_public_text: bool,
-    /// Linked identities.
+    /// Linked identities go.
     pub removes_identities: bool,
-    /// Sessions opened so far.
+    /// Sessions opened so far end.
     pub ends_sessions: bool,
 }
 
-impl ProofEffects {
-    /// The effects on an account. Nobody may wait inside an account until its owner proves the mailbox: a contested
-    /// account keeps no password, no identity and no session, and the first proof by reset or provider leaves nothing
-    /// that was put there before.
+impl Standing {
+    /// Whether somebody else may be inside until the owner comes by reset or through a provider.
     #[must_use]
-    pub const fn of(proof: Proof, was_ever_verified: bool, is_contested: bool) -> Self {
+    pub const fn may_be_squatted(self) -> bool {
+        self.has_unproven_password || (!self.was_ever_verified && self.has_a_way_in)
+    }
+
+    /// Whether a verification link that is opened from this side asks before it verifies: something would go. A pending
+    /// account is verified at once.
+    #[must_use]
+    pub const fn asks_before(self, side: Side) -> bool {
+        !self.is_pending && matches!(side, Side::Outside) && self.loses_by_verification(side)
+    }
+
+    const fn loses_by_verification(self, side: Side) -> bool {
+        let is_first = !self.was_ever_verified && self.has_a_way_in && !self.is_pending;
+        self.is_contested || (is_first && matches!(side, Side::Outside))
+    }
+}
+
+impl ProofEffects {
+    /// The effects on an account. Nobody may wait inside an account until its owner proves the mailbox: the first proof
+    /// leaves nothing that was put there before, unless it comes from inside the account itself. A pending account was
+    /// never entered and keeps its password, unless it is contested.
+    #[must_use]
+    pub const fn of(proof: Proof, account: Standing) -> Self {
         match proof {
-            Proof::Verification => Self {
-                drops_password: is_contested,
-                clears_public_text: is_contested,
-                removes_identities: is_contested,
-                ends_sessions: is_contested,
+            Proof::Code(side) | Proof::Link(side) => Self {
+                ends_challenges: !account.was_ever_verified && !account.is_pending,
+                proves_password: matches!(proof, Proof::Code(_)) || matches!(side, Side::Inside),
+                ..Self::removing(account.loses_by_verification(side))
             },
             Proof::Reset => Self {
+                ends_challenges: true,
                 drops_password: false, // it is replaced
-                clears_public_text: !was_ever_verified || is_contested,
-                removes_identities: !was_ever_verified,
                 ends_sessions: true,
+                ..Self::removing(account.may_be_squatted())
             },
-            Proof::Provider => Self {
-                drops_password: !was_ever_verified,
-                clears_public_text: !was_ever_verified,
-                removes_identities: !was_ever_verified,
-                ends_sessions: !was_ever_verified,
-            },
+            Proof::Provider => Self { ends_challenges: true, ..Self::removing(account.may_be_squatted()) },
+            Proof::Vouched => Self { proves_password: true, ..Self::removing(account.is_contested) },
+        }
+    }
+
+    const fn removing(is_removed: bool) -> Self {
+        Self {
+            ends_challenges: false,
+            drops_password: is_removed,
+            proves_password: false,
+            clears_public_text: is_removed,
+            removes_identities: is_removed,
+            ends_sessions: is_removed,
         }
     }
 }
@@ -67,39 +131,4 @@ pub const fn may_be_challenged(purpose: Purpose, is_verified: bool, is_banned: b
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn verification_takes_away_only_what_a_contested_account_was_given() {
-        assert_eq!(ProofEffects::of(Proof::Verification, false, false), ProofEffects::default());
-        let contested = ProofEffects::of(Proof::Verification, false, true);
-        assert!(contested.drops_password && contested.clears_public_text);
-        assert!(contested.removes_identities && contested.ends_sessions);
-    }
-
-    #[test]
-    fn first_proof_by_reset_leaves_nothing_of_others() {
-        let first = ProofEffects::of(Proof::Reset, false, false);
-        assert!(first.clears_public_text && first.removes_identities && first.ends_sessions);
-        let later = ProofEffects::of(Proof::Reset, true, false);
-        assert!(!later.clears_public_text && !later.removes_identities && later.ends_sessions);
-    }
-
-    #[test]
-    fn first_proof_by_a_provider_leaves_nothing_at_all() {
-        let first = ProofEffects::of(Proof::Provider, false, false);
-        assert!(first.drops_password && first.clears_public_text);
-        assert!(first.removes_identities && first.ends_sessions);
-        assert_eq!(ProofEffects::of(Proof::Provider, true, false), ProofEffects::default());
-    }
-
-    #[test]
-    fn verified_and_banned_accounts_need_no_verification() {
-        assert!(may_be_challenged(Purpose::VerifyEmail, false, false));
-        assert!(!may_be_challenged(Purpose::VerifyEmail, true, false));
-        assert!(!may_be_challenged(Purpose::VerifyEmail, false, true));
-        assert!(may_be_challenged(Purpose::ResetPassword, true, false));
-        assert!(!may_be_challenged(Purpose::ResetPassword, false, true));
-    }
-}
+mod tests;

@@ -73,8 +73,9 @@ proptest! {
     }
 
     #[test]
-    fn no_combination_of_facts_opens_more_than_the_rules_say(bits in any::<[bool; 10]>()) {
-        let [has_email, is_proven, has_owner, has_account, is_verified, was_verified, is_banned, is_open, must, links] = bits;
+    fn no_combination_of_facts_opens_more_than_the_rules_say(bits in any::<[bool; 11]>()) {
+        let [has_email, is_proven, has_owner, has_account, is_verified, was_verified, is_banned, is_open, must, links, is_squat] =
+            bits;
         let facts = ForeignFacts {
             subject: "1",
             email: has_email.then_some("ada@example.org"),
@@ -83,7 +84,11 @@ proptest! {
         };
         let identity = ProvenIdentity::of(google(), facts).unwrap();
         let there = user(is_verified, is_banned);
-        let candidate = Candidate { user: &there, was_ever_verified: was_verified || is_verified };
+        let candidate = Candidate {
+            user: &there,
+            was_ever_verified: was_verified || is_verified,
+            has_unproven_password: is_squat,
+        };
         let rules = IdentityRules {
             is_sign_up_open: is_open,
             must_be_verified: must,
@@ -101,10 +106,12 @@ proptest! {
         let is_about_the_account = has_owner || (has_account && has_email);
         match verdict {
             IdentityVerdict::SignIn => prop_assert!(has_owner && !is_banned && (is_verified || !must)),
-            IdentityVerdict::Link => prop_assert!(!has_owner && links && is_proven && is_verified && !is_banned),
+            IdentityVerdict::Link => {
+                prop_assert!(!has_owner && links && is_proven && is_verified && !is_squat && !is_banned);
+            }
             IdentityVerdict::TakeOver => {
-                prop_assert!(!has_owner && links && is_proven);
-                prop_assert!(!is_verified && !was_verified && !is_banned);
+                let may_be_squatted = if is_verified { is_squat } else { !was_verified };
+                prop_assert!(!has_owner && links && is_proven && may_be_squatted && !is_banned);
             }
             IdentityVerdict::Create => {
                 prop_assert!(!is_about_the_account && has_email && is_open && (is_proven || !must));

@@ -23,6 +23,8 @@ pub struct App {
     pub refresh_cookie: Cookie,
     /// The cookie of the browser that begins OAuth flows.
     pub oauth_cookie: Cookie,
+    /// The cookie of the browser that signs up.
+    pub sign_up_cookie: Cookie,
 }
 
 impl App {
@@ -40,6 +42,7 @@ impl App {
             origins: KnownOrigins::new(&settings, Arc::new(listed)),
             refresh_cookie: Cookie::refresh(&settings),
             oauth_cookie: Cookie::oauth(&settings),
+            sign_up_cookie: Cookie::sign_up(&settings),
             settings: Arc::new(settings),
             service,
         }

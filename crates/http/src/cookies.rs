@@ -24,12 +24,13 @@ impl CookieValue {
     }
 }
 
-/// Name and attributes of one cookie under the settings. Always `HttpOnly`, never with a `Domain`.
+/// Name and attributes of one cookie under the settings, never with a `Domain`.
 #[derive(Debug, Clone)]
 pub struct Cookie {
     name: Arc<str>,
     path: &'static str,
     is_secure: bool,
+    is_http_only: bool,
     same_site: &'static str,
 }
 
@@ -50,6 +51,14 @@ impl Cookie {
         Self::new(settings, "_oauth", "/api/auth/oauth")
     }
 
+    /// The cookie of the browser that signs up: a verification link that is opened with it verifies from inside. It opens
+    /// nothing, so pages may read it; clients of other services of this kind expect no `HttpOnly` cookie before the
+    /// verification.
+    #[must_use]
+    pub fn sign_up(settings: &HttpSettings) -> Self {
+        Self { is_http_only: false, ..Self::new(settings, "_signup", "/api/auth/email") }
+    }
+
     /// `Secure` unless the service runs in development under an http address. There the port stands in the name,
     /// because cookies know no ports: two services on one host would overwrite each other's.
     fn new(settings: &HttpSettings, suffix: &str, path: &'static str) -> Self {
@@ -61,7 +70,7 @@ impl Cookie {
         } else {
             format!("{base}{suffix}_{port}")
         };
-        Self { name: name.into(), path, is_secure, same_site: "Lax" }
+        Self { name: name.into(), path, is_secure, is_http_only: true, same_site: "Lax" }
     }
 
     /// The cookie's name.
@@ -99,9 +108,11 @@ impl Cookie {
 
     fn header(&self, value: &str, max_age: u64) -> Result<HeaderValue, InvalidHeaderValue> {
         let Self { name, path, same_site, .. } = self;
+        let http_only = if self.is_http_only { "; HttpOnly" } else { "" };
         let secure = if self.is_secure { "; Secure" } else { "" };
-        let text =
-            format!("{name}={value}; Path={path}; Max-Age={max_age}; HttpOnly{secure}; SameSite={same_site}");
+        let text = format!(
+            "{name}={value}; Path={path}; Max-Age={max_age}{http_only}{secure}; SameSite={same_site}"
+        );
         let mut header = HeaderValue::from_str(&text)?;
         header.set_sensitive(true); // kept out of Debug output, and out of HTTP/2 header tables
         Ok(header)
@@ -171,6 +182,24 @@ mod tests {
         assert_eq!(
             oauth("http://localhost:8700", true),
             format!("latchkey_refresh_oauth_8700{attributes}; SameSite=Lax")
+        );
+    }
+
+    #[test]
+    fn sign_up_cookie_is_for_the_links_of_mails_and_may_be_read() {
+        let sign_up = |public_url: &str, development| {
+            let settings = HttpSettings::new(public_url.parse().unwrap(), development);
+            let cookie = Cookie::sign_up(&HttpSettings { cross_site_apps: true, ..settings });
+            cookie.set("abc", Duration::from_hours(24)).unwrap().to_str().unwrap().to_owned()
+        };
+        let attributes = "=abc; Path=/api/auth/email; Max-Age=86400";
+        assert_eq!(
+            sign_up("https://id.example.org", false),
+            format!("__Secure-latchkey_refresh_signup{attributes}; Secure; SameSite=Lax")
+        );
+        assert_eq!(
+            sign_up("http://localhost:8700", true),
+            format!("latchkey_refresh_signup_8700{attributes}; SameSite=Lax")
         );
     }
 

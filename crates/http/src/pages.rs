@@ -4,7 +4,7 @@
 mod markup;
 
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, InvalidHeaderValue};
 use http::{HeaderValue, StatusCode};
 
 use crate::error::Shaped;
@@ -16,7 +16,7 @@ const STYLE: &str = include_str!("pages/style.css");
 
 /// Nothing but the style sheet (CSP level 3): no script, no frames, no forms, no requests.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-Cq745iKv8lpQixeGt4s3IzZVHQXuFD43BAbYaBql+n8='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'sha256-/WWHne6ZqgXGXLfdbwFhlw6AD8atQ/RRaCvPVf7yUXo='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
 /// A page: status, title, and the markup below the title.
@@ -103,6 +103,44 @@ pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
     Page::new(StatusCode::BAD_REQUEST, "This link does not work", body)
 }
 
+/// The page behind a verification link that would remove something of an account that the browser does not belong to:
+/// it says what, and its button verifies. `target` is where the browser goes afterwards.
+pub fn ask_to_verify(
+    token: &str,
+    target: Option<&str>,
+    service_name: &str,
+) -> Result<Page, InvalidHeaderValue> {
+    let body = Markup::new()
+        .paragraph(&format!(
+            "Somebody made an account with your email address at {service_name} and used it before the address was \
+             verified. Your click makes the account yours, and for your safety takes out of it what was put there so far:"
+        ))
+        .list(&[
+            "its password",
+            "accounts at other providers that it can be entered with",
+            "all its sessions: whoever is signed in is signed out",
+            "the name, picture and text of its public profile",
+        ])
+        .button("/api/auth/email/verify-link", ("token", token), "Verify and remove")
+        .paragraph("Afterwards, set a password of your own with “Forgot password” in the app.")
+        .quiet(
+            "Was it you? Then open the link of the mail in the browser in which you are signed in: you keep everything.",
+        )
+        .quiet("If you did not ask for this mail, close this page. Nothing was changed.");
+    Ok(Page::new(StatusCode::OK, "Verify your email address", body).policy(form_policy(target)?))
+}
+
+/// The strict policy with a form. Browsers hold redirects that follow a form against the policy too: the app may send its
+/// visitors anywhere on the web, and a target of another scheme is the app itself.
+fn form_policy(target: Option<&str>) -> Result<HeaderValue, InvalidHeaderValue> {
+    let scheme = target.and_then(|target| target.split_once(':')).map(|(scheme, _)| scheme);
+    let app = scheme.filter(|scheme| !["http", "https"].contains(scheme));
+    let allowed = app.map_or_else(|| "*".to_owned(), |scheme| format!("* {scheme}:"));
+    let strict = POLICY;
+    let policy = String::from_utf8_lossy(strict.as_bytes());
+    HeaderValue::try_from(policy.replace("form-action 'none'", &format!("form-action {allowed}")))
+}
+
 /// The page behind a sign-in through a provider that leads nowhere (status 400): there is no app to send the browser
 /// back to. `message` says why, in our words.
 #[must_use]
@@ -137,6 +175,31 @@ mod tests {
         let html = page.html();
         assert!(html.contains("<title>&lt;b&gt;</title>"));
         assert!(html.contains("<p>&lt;/p&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;</p>"));
+    }
+
+    #[test]
+    fn page_that_asks_has_one_form_and_its_policy_lets_it_go_to_the_app() {
+        let token = "ab".repeat(32);
+        for (target, allowed) in [
+            (Some("https://app.example/done"), "form-action *;"),
+            (Some("myapp://callback"), "form-action * myapp:;"),
+            (None, "form-action *;"),
+        ] {
+            let page = ask_to_verify(&token, target, "Acme & Co").unwrap();
+            let html = page.html();
+            assert_eq!(
+                html.matches("<form method=\"post\" action=\"/api/auth/email/verify-link\">").count(),
+                1
+            );
+            assert!(
+                html.contains(&format!("name=\"token\" value=\"{token}\"")) && html.contains("Acme &amp; Co")
+            );
+            let response = page.into_response();
+            assert_eq!(response.status(), StatusCode::OK);
+            let policy = response.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
+            assert!(policy.contains(allowed) && policy.contains("default-src 'none'"), "{policy}");
+            assert!(!policy.contains("script") && policy.contains("frame-ancestors 'none'"), "{policy}");
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub fn router(app: App) -> Router {
 /// Opened in a browser, by machines, or with a token of their own.
 fn open() -> Router<App> {
     Router::new()
-        .route("/api/auth/email/verify-link", get(email::verify_link::open))
+        .route("/api/auth/email/verify-link", get(email::verify_link::open).post(email::verify_link::agree))
         .route("/api/auth/email/reset-password-link", get(email::reset_password_link::open))
         .route(
             "/api/auth/oauth/{provider}/callback",

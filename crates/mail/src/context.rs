@@ -25,6 +25,9 @@ pub struct MailContext {
     pub expires_in_minutes: u32,
     /// The address was signed up more than once, with different passwords, and none of them will survive.
     pub contested: bool,
+    /// The account may have been used before its address is verified: what was put there goes, unless whoever verifies
+    /// is signed in to it.
+    pub entered: bool,
     /// The act that the mail tells of; demanded by the mails that tell of one, unused by the others.
     pub act: Option<Act>,
 }
@@ -61,6 +64,7 @@ pub(crate) struct View {
     device: Option<String>,
     address: Option<String>,
     provider: Option<String>,
+    entered: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
 }
@@ -97,6 +101,7 @@ impl View {
             device: act.and_then(|act| act.device.as_deref()).map(single_line),
             address: act.and_then(|act| act.address.as_deref()).map(single_line),
             provider: act.and_then(|act| act.provider.as_deref()).map(single_line),
+            entered: context.entered,
             subject: None,
         })
     }
@@ -120,6 +125,7 @@ pub(crate) fn sample(full: bool) -> MailContext {
             address: full.then(|| "192.0.2.7".to_owned()),
             provider: full.then(|| "Google".to_owned()),
         }),
+        entered: full,
     }
 }
 

@@ -4,8 +4,8 @@ use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::redirect::RedirectUrl;
-use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{LinkState, LinkStatus, OpenedLink};
+use latchkey_domain::tokens::{LinkToken, RefreshToken};
+use latchkey_store::{Browser, Consent, LinkState, LinkStatus, OpenLink, OpenedLink, RefreshCookie};
 
 use crate::error::Result;
 use crate::service::Service;
@@ -15,8 +15,19 @@ use crate::service::Service;
 pub enum Visit {
     /// It is opened.
     Open,
+    /// It is opened, by somebody who agreed to what verifying removes.
+    Agree,
     /// It is only looked at (HEAD).
     Look,
+}
+
+/// The cookies of a browser that opens a link.
+#[derive(Default)]
+pub struct LinkBrowser {
+    /// The refresh cookie.
+    pub refresh: Option<RefreshToken>,
+    /// The sign-up cookie.
+    pub sign_up: Option<LinkToken>,
 }
 
 /// Where a browser goes.
@@ -26,6 +37,11 @@ pub enum LinkAnswer {
     Redirect(String),
     /// Nowhere: there is no target to trust. A page says what to do.
     Page(LinkProblem),
+    /// Nowhere yet: a page tells what verifying would remove, and asks.
+    Ask {
+        /// Where the browser goes after a yes.
+        target: Option<RedirectUrl>,
+    },
 }
 
 /// What a page, or `service_error`, tells about a link.
@@ -61,11 +77,12 @@ impl LinkProblem {
 
 impl Service {
     /// Opens a verification link: proves the address, signs nobody in. Opening it again, as mail scanners do, answers
-    /// the same.
+    /// the same. Where something of the account would go, and the browser does not belong to it, it asks first.
     pub async fn open_verify_link(
         &self,
         token: Option<&str>,
         visit: Visit,
+        browser: LinkBrowser,
         client: &Client,
     ) -> Result<LinkAnswer> {
         let purpose = Purpose::VerifyEmail;
@@ -74,14 +91,33 @@ impl Service {
         };
         let now = self.clock.now();
         let takes = self.limits.verification(client);
-        let opened = match visit {
-            Visit::Look => self.store.look_at_link(token.hash(), purpose, &takes, now).await?,
-            Visit::Open => {
-                let event = self.event(AuditKind::EmailVerified, Actor::User, Some(client), now);
-                self.store.open_verify_link(token.hash(), &takes, event, now).await?
+        let consent = match visit {
+            Visit::Look => {
+                let looked = self.store.look_at_link(token.hash(), purpose, &takes, now).await?;
+                return self.opened_link(purpose, looked, None);
             }
+            Visit::Open => Consent::Unasked,
+            Visit::Agree => Consent::Given,
         };
+        let link = OpenLink {
+            token: token.hash(),
+            browser: self.seen_browser(&browser),
+            consent,
+            takes,
+            event: self.event(AuditKind::EmailVerified, Actor::User, Some(client), now),
+            now,
+        };
+        let opened = self.store.open_verify_link(link).await?;
         self.opened_link(purpose, opened, None)
+    }
+
+    fn seen_browser(&self, browser: &LinkBrowser) -> Browser {
+        let refresh = browser.refresh.as_ref().map(|token| RefreshCookie {
+            family: token.family_hash(),
+            presented: token.hash(),
+            grace: self.config.lifetimes.refresh_grace,
+        });
+        Browser { refresh, sign_up: browser.sign_up.as_ref().map(LinkToken::hash) }
     }
 
     /// Opens a reset link: any number of times; only resetPassword consumes it.
@@ -103,6 +139,9 @@ impl Service {
     ) -> Result<LinkAnswer> {
         match opened {
             OpenedLink::Known(state) => Ok(self.link_answer(purpose, Some(&state), token)),
+            OpenedLink::Asks { redirect_to } => {
+                Ok(LinkAnswer::Ask { target: self.link_target(redirect_to.as_deref()) })
+            }
             OpenedLink::Unknown => Ok(self.link_answer(purpose, None, None)),
             OpenedLink::Limited(limited) => Err(limited.into()),
         }

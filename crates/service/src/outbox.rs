@@ -147,6 +147,7 @@ impl Service {
                 address: act.address,
                 provider: act.provider,
             }),
+            entered: mail.recipient.is_entered,
         };
         let rendered =
             self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;

@@ -43,6 +43,7 @@ impl Service {
             form: code.form(),
             lane: self.code_lane(email.key(), &client),
             email: email.key().clone(),
+            caller: None,
             takes: self.limits.verification(&client),
             event: self.event(AuditKind::ResetCodeExchanged, Actor::User, Some(&client), now),
             now,

@@ -9,6 +9,7 @@ use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::profile::{Name, NewProfile};
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::{BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
 
@@ -31,6 +32,8 @@ pub struct SignUp {
     pub name: Option<Name>,
     /// Where the browser goes after a verification link.
     pub redirect: RedirectInput,
+    /// The token of a cookie that its browser gets where verification is required.
+    pub browser: Option<TokenHash>,
     /// Who asks.
     pub client: Client,
 }
@@ -119,7 +122,8 @@ impl Service {
             let proof = self.new_proof(key, Purpose::VerifyEmail, method, redirect, &sign_up.client, now)?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());
             let account = self.new_account(email, name, hash, &sign_up.client, now);
-            let pending = PendingSignUp { account, challenge: proof.challenge, mail: proof.mail };
+            let browser = sign_up.browser;
+            let pending = PendingSignUp { account, challenge: proof.challenge, mail: proof.mail, browser };
             match self.store.sign_up_pending(pending).await? {
                 SignUpOutcome::Rehash(hash) => like = Some(hash),
                 SignUpOutcome::Created

@@ -33,9 +33,20 @@ impl Service {
         self.request_challenge(email, Purpose::VerifyEmail, method, redirect, &client).await
     }
 
-    /// Proves an address and opens a session.
-    pub async fn verify_email(&self, proof: VerificationProof, client: Client) -> Result<SignedIn> {
+    /// Proves an address and opens a session. With the bearer of a live session of the same account, nothing in it is
+    /// lost by that; a bearer that is no good is as none.
+    pub async fn verify_email(
+        &self,
+        proof: VerificationProof,
+        bearer: Option<&str>,
+        client: Client,
+    ) -> Result<SignedIn> {
         let now = self.clock.now();
+        let caller = match self.named_caller(bearer).await {
+            Ok(caller) => Some(caller.session_id),
+            Err(Error::Unauthorized) => None,
+            Err(error) => return Err(error),
+        };
         let draft = self.draft_session(AuthMethod::Email, &client, now);
         let event = self.event(AuditKind::EmailVerified, Actor::User, Some(&client), now);
         let takes = self.limits.verification(&client);
@@ -53,6 +64,7 @@ impl Service {
                     form: code.form(),
                     lane: self.code_lane(email.key(), &client),
                     email: email.key().clone(),
+                    caller,
                     takes,
                     event,
                     now,
@@ -61,7 +73,7 @@ impl Service {
             }
             VerificationProof::Link(token, email) => {
                 let email = email.map(|email| email.key().clone());
-                let attempt = TokenAttempt { token: token.hash(), email, takes, event };
+                let attempt = TokenAttempt { token: token.hash(), email, caller, takes, event };
                 self.store.verify_by_token(attempt, draft.session.clone()).await?
             }
         };

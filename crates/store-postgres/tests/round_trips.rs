@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod identity_world;
+mod link_world;
 
 use std::time::Duration;
 
@@ -15,12 +16,12 @@ use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
 use latchkey_store::{
-    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, EndedSession, FailedSignIn,
-    Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount, NewChallenge,
-    NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp, PresentedCode,
-    Profiles, RefreshSession, RequestChallenge, ResetPassword, Sessions, SettingChange, Settings, SignIn,
-    SignInGuard, SigningKeys, Store, StoredProvider, TokenAttempt, UnlinkIdentity, UpdateProfile, UpdateUser,
-    UserPosition,
+    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, Consent, EndedSession,
+    FailedSignIn, Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount,
+    NewChallenge, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp,
+    PresentedCode, Profiles, RefreshSession, RequestChallenge, ResetPassword, Sessions, SettingChange,
+    Settings, SignIn, SignInGuard, SigningKeys, Store, StoredProvider, UnlinkIdentity, UpdateProfile,
+    UpdateUser, UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
@@ -31,6 +32,7 @@ use latchkey_store_suite::conformance::numbered::{
 use tempfile::TempDir;
 
 use identity_world::{flow, identity, with_identity};
+use link_world::{by_token, code, link, open_link};
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
     store: PostgresStore,
@@ -114,6 +116,7 @@ fn attempt(number: u64, code: u8) -> CodeAttempt {
         mac: CodeMac::from_bytes([code; 32]),
         form: CodeForm::SixDigits,
         lane: LANE,
+        caller: Some(session(1).id),
         takes: takes(),
         event: event(next()),
         now: at(1),
@@ -141,6 +144,7 @@ async fn accounts(measured: &mut Measured) {
         },
         challenge: code(1),
         mail: mail(next()),
+        browser: Some(token(1)),
     };
     let sign_up = |number| {
         let mut sign_up = pending(number);
@@ -229,11 +233,11 @@ async fn challenges(measured: &mut Measured) {
     op!(m.verify_by_code(attempt(30, 1), session(3)), "unknown address");
     op!(m.request_challenge(request(4, Purpose::VerifyEmail, link(40))), "link");
     op!(m.look_at_link(token(40), Purpose::VerifyEmail, &takes(), at(1)));
-    op!(m.open_verify_link(token(40), &takes(), event(next()), at(1)));
-    op!(m.open_verify_link(token(40), &[], event(next()), at(1)), "again");
+    op!(m.open_verify_link(open_link(Consent::Unasked, takes(), event(next()))), "asks");
+    op!(m.open_verify_link(open_link(Consent::Given, takes(), event(next()))));
+    op!(m.open_verify_link(open_link(Consent::Unasked, Vec::new(), event(next()))), "again");
     m.store.request_challenge(request(5, Purpose::VerifyEmail, link(50))).await.unwrap();
-    let by_token = TokenAttempt { token: token(50), email: None, takes: takes(), event: event(next()) };
-    op!(m.verify_by_token(by_token, session(5)));
+    op!(m.verify_by_token(by_token(takes(), event(next())), session(5)));
     op!(m.request_challenge(request(3, Purpose::ResetPassword, code(2))), "reset");
     op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) }));
     op!(m.begin_reset(token(60), &takes(), at(2)));

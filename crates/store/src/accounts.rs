@@ -9,6 +9,7 @@ use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::NewProfile;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::{AppMetadata, User};
 
 use crate::challenges::NewChallenge;
@@ -24,7 +25,7 @@ pub struct NewAccount {
     pub email: Email,
     /// Its password; an account can be without one.
     pub password: Option<PasswordHash>,
-    /// Whether the address counts as proven.
+    /// Whether the address counts as proven; the password then does too.
     pub email_verified: bool,
     /// Application data.
     pub metadata: AppMetadata,
@@ -71,6 +72,9 @@ pub struct PendingSignUp {
     /// The mail: of kind [`crate::MailKind::Verify`] to a free or pending address, else
     /// [`crate::MailKind::SignUpAttempt`] to the owner.
     pub mail: NewMail,
+    /// The token of the browser's sign-up cookie. A pending account remembers that of its last sign-up, or that it had
+    /// none.
+    pub browser: Option<TokenHash>,
 }
 
 /// What came of a sign-up while verification is required. All but `Rehash` are answered alike.

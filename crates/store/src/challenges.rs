@@ -3,11 +3,13 @@
 //! Known and unknown addresses cost the same: a challenge for an address that may not have one is written all the
 //! same, without a user and with a mail that is never sent.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::{CodeBudget, CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::{Email, EmailKey};
-use latchkey_domain::ids::UserId;
+use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{LimitKey, Limited, Take};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::session::NewSession;
@@ -105,6 +107,8 @@ pub struct CodeAttempt {
     pub form: CodeForm,
     /// The lane of who entered it, and what it bears.
     pub lane: CodeLane,
+    /// The session of the caller's bearer: one of the code's own account verifies from inside.
+    pub caller: Option<SessionId>,
     /// Limits to take from first, all or none.
     pub takes: Vec<Take>,
     /// What the audit says when it opens; the store fills in user and session.
@@ -121,10 +125,58 @@ pub struct TokenAttempt {
     /// The address that the caller says it belongs to; `None` where the caller names none. With another one the token
     /// is refused, and stays good.
     pub email: Option<EmailKey>,
+    /// The session of the caller's bearer: one of the token's own account verifies from inside.
+    pub caller: Option<SessionId>,
     /// Limits to take from first, all or none.
     pub takes: Vec<Take>,
     /// What the audit says when it opens; the store fills in user and session.
     pub event: AuditEvent,
+}
+
+/// A verification link that is opened in a browser.
+#[derive(Debug, Clone)]
+pub struct OpenLink {
+    /// Its token.
+    pub token: TokenHash,
+    /// The cookies of the browser.
+    pub browser: Browser,
+    /// Whether its owner agreed to what verifying removes.
+    pub consent: Consent,
+    /// Limits to take from first, all or none.
+    pub takes: Vec<Take>,
+    /// What the audit says when it verifies; the store fills in the user.
+    pub event: AuditEvent,
+    /// When.
+    pub now: Timestamp,
+}
+
+/// The cookies by which a browser shows that it belongs to an account.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Browser {
+    /// Its refresh token.
+    pub refresh: Option<RefreshCookie>,
+    /// The token of its sign-up cookie.
+    pub sign_up: Option<TokenHash>,
+}
+
+/// A refresh token that is looked at and not used.
+#[derive(Debug, Clone, Copy)]
+pub struct RefreshCookie {
+    /// The hash of its family.
+    pub family: TokenHash,
+    /// Its own hash.
+    pub presented: TokenHash,
+    /// The time for which a replaced one is good.
+    pub grace: Duration,
+}
+
+/// Consent to what a verification removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// Not asked for yet.
+    Unasked,
+    /// Given.
+    Given,
 }
 
 /// What came of proving an address.
@@ -176,6 +228,12 @@ pub struct LinkState {
 pub enum OpenedLink {
     /// The row is known; where it is good, the address is verified now.
     Known(LinkState),
+    /// It is good, and verifying would remove something of an account that the browser does not belong to
+    /// ([`latchkey_domain::mailbox_proof::Standing::asks_before`]). Nothing changed but the limits.
+    Asks {
+        /// Where the browser would go.
+        redirect_to: Option<String>,
+    },
     /// No such link, or of an address without an account.
     Unknown,
     /// A limit is used up.
@@ -221,9 +279,8 @@ pub struct ResetPassword {
 
 /// Challenges and what follows them.
 ///
-/// **Proof of a mailbox.** Verification sets `email_verified`, ends `is_pending`, and consumes the live challenge. A
-/// contested account loses its password and its profile's public text
-/// ([`latchkey_domain::profile::Profile::without_public_text`]) with it, and is contested no more.
+/// **Proof of a mailbox.** Verification sets `email_verified`, ends `is_pending` and `is_contested`, and consumes the
+/// live challenge. What else it does is decided by [`latchkey_domain::mailbox_proof::ProofEffects`].
 #[async_trait]
 pub trait Challenges {
     /// Writes a challenge and its mail.
@@ -240,13 +297,7 @@ pub trait Challenges {
     -> StoreResult<VerifyOutcome>;
 
     /// Opens a verification link in a browser: proves the address, signs nobody in.
-    async fn open_verify_link(
-        &self,
-        token: TokenHash,
-        takes: &[Take],
-        event: AuditEvent,
-        now: Timestamp,
-    ) -> StoreResult<OpenedLink>;
+    async fn open_verify_link(&self, link: OpenLink) -> StoreResult<OpenedLink>;
 
     /// Looks at a link of `purpose` and changes nothing (but the limits); `None` where it is unknown. Exchanged reset tokens are no
     /// links.
@@ -270,7 +321,8 @@ pub trait Challenges {
 
     /// Sets the password and consumes the token: exactly one of many racers gets the user. Ends every session of the
     /// account and deletes its outstanding codes and tokens. The first proof of a mailbox on an account that was never
-    /// verified also removes identities and the profile's public text; `email_verified` is true afterwards. Of a verified
-    /// account those identities stay whose provider said of the account's own address that it proved it.
+    /// verified, or whose password is unproven, also removes identities and the profile's public text. `email_verified`
+    /// is true afterwards, and the password proven. Of another account those identities stay whose provider said of the
+    /// account's own address that it proved it.
     async fn reset_password(&self, reset: ResetPassword) -> StoreResult<Option<User>>;
 }

@@ -186,7 +186,7 @@ pub trait Identities {
     ///   (so that nothing in it outlives the proof of the mailbox), never a pending one; with a profile of the
     ///   identity's name and picture.
     /// - *Link* changes nothing else of the account.
-    /// - *`TakeOver`* proves the address by [`latchkey_domain::mailbox_proof::Proof::Provider`], ends every code and
+    /// - *`TakeOver`* (of a never verified account, or of one whose password is unproven) proves the address by [`latchkey_domain::mailbox_proof::Proof::Provider`], ends every code and
     ///   token of the account, and fills name and picture of its profile, if it has one, from the identity.
     ///
     /// An account that gets a session is pending no more. An identity whose issuer is unknown is found where

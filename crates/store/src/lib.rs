@@ -26,9 +26,9 @@ pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSign
 pub use admin::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
 pub use audit::{Audit, EventPage};
 pub use challenges::{
-    BeginReset, Challenges, CodeAttempt, CodeLane, ExchangeOutcome, LinkState, LinkStatus, NewChallenge,
-    NewCode, NewToken, OpenedLink, RequestChallenge, RequestOutcome, ResetPassword, ResetSubject,
-    TokenAttempt, VerifyOutcome,
+    BeginReset, Browser, Challenges, CodeAttempt, CodeLane, Consent, ExchangeOutcome, LinkState, LinkStatus,
+    NewChallenge, NewCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestChallenge, RequestOutcome,
+    ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
 };
 pub use error::{StoreError, StoreResult, UniqueKey};
 pub use identities::{

@@ -89,6 +89,8 @@ pub struct Recipient {
     pub name: Option<Name>,
     /// Whether the account is contested.
     pub is_contested: bool,
+    /// Whether the account was never verified and is not pending: somebody may be inside.
+    pub is_entered: bool,
 }
 
 /// A mail that a worker holds under a lease.

@@ -41,7 +41,12 @@ fn identity(email: Option<&str>, is_verified: bool) -> ProvenIdentity {
 
 fn first(is_verified: bool, user: &User, was_ever_verified: bool) -> IdentityVerdict {
     let identity = identity(Some("ada@example.org"), is_verified);
-    judge_sign_in(&identity, None, Some(Candidate { user, was_ever_verified }), OPEN)
+    judge_sign_in(
+        &identity,
+        None,
+        Some(Candidate { user, was_ever_verified, has_unproven_password: false }),
+        OPEN,
+    )
 }
 
 fn refused(refusal: IdentityRefusal) -> IdentityVerdict {
@@ -51,7 +56,7 @@ fn refused(refusal: IdentityRefusal) -> IdentityVerdict {
 #[test]
 fn a_linked_identity_signs_in_whatever_its_address_says() {
     let other = user(true, false);
-    let of_email = Some(Candidate { user: &other, was_ever_verified: true });
+    let of_email = Some(Candidate { user: &other, was_ever_verified: true, has_unproven_password: false });
     for identity in [identity(None, false), identity(Some("eve@example.org"), true)] {
         let verdict = judge_sign_in(&identity, Some(&user(false, false)), of_email, OPEN);
         assert_eq!(verdict, IdentityVerdict::SignIn);
@@ -132,7 +137,11 @@ fn an_account_is_made_where_sign_up_and_address_allow_it() {
 fn unproven_address_is_refused_alike_whether_it_is_taken_or_free() {
     let unproven = identity(Some("ada@example.org"), false);
     for account in [user(true, false), user(false, false), user(true, true)] {
-        let taken = Some(Candidate { user: &account, was_ever_verified: account.email_verified });
+        let taken = Some(Candidate {
+            user: &account,
+            was_ever_verified: account.email_verified,
+            has_unproven_password: false,
+        });
         for rules in [STRICT, CLOSED] {
             let free = judge_sign_in(&unproven, None, None, rules);
             assert_eq!(free, refused(IdentityRefusal::EmailUnproven));
@@ -175,4 +184,16 @@ fn the_last_way_in_is_a_password_or_a_provider_that_is_offered() {
     assert!(keeps_a_way_in(false, &[key("google")], &[key("google")]));
     assert!(!keeps_a_way_in(false, &[key("gone")], &[key("google")]));
     assert!(!keeps_a_way_in(false, &[], &[key("google")]));
+}
+
+#[test]
+fn a_verified_account_with_an_unproven_password_is_taken_over() {
+    let identity = identity(Some("ada@example.org"), true);
+    let judge = |user: &User| {
+        let candidate = Candidate { user, was_ever_verified: true, has_unproven_password: true };
+        judge_sign_in(&identity, None, Some(candidate), OPEN)
+    };
+    assert_eq!(judge(&user(true, false)), IdentityVerdict::TakeOver);
+    assert_eq!(judge(&user(true, true)), refused(IdentityRefusal::Banned));
+    assert_eq!(judge(&user(false, false)), refused(IdentityRefusal::SignInToLink));
 }

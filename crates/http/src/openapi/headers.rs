@@ -33,7 +33,8 @@ pub(super) fn all() -> [(&'static str, Header); 10] {
             SET_COOKIE,
             header(
                 string(),
-                "For clients of type `web` alone: the refresh cookie, `HttpOnly`, for `/api/auth`; emptied at sign-out.",
+                "For clients of type `web` alone: the refresh cookie, `HttpOnly`, for `/api/auth`; emptied at sign-out. At a \
+                 sign-up that waits for a verification, the cookie by which a link knows its browser.",
             ),
         ),
         (LOCATION, header(string(), "Where the browser goes.")),

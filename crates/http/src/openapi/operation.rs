@@ -161,6 +161,13 @@ impl Operation {
         self
     }
 
+    /// A page for people, with status 200.
+    pub(super) fn page(mut self, description: &str) -> Self {
+        let html = ContentBuilder::new().schema(Some(super::shapes::html_page())).build();
+        self.answers.push((StatusCode::OK, answer(description, &[]).content(HTML, html).build()));
+        self
+    }
+
     /// A page for people, with status 400.
     pub(super) fn bad_request_page(mut self, text: &'static str) -> Self {
         self.bad_request_page = Some(text);

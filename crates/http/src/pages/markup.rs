@@ -37,6 +37,27 @@ impl Markup {
         self
     }
 
+    /// A list of short lines.
+    #[must_use]
+    pub fn list(mut self, lines: &[&str]) -> Self {
+        self.0.push_str("<ul>\n");
+        for line in lines {
+            self = self.element("li", line);
+        }
+        self.0.push_str("</ul>\n");
+        self
+    }
+
+    /// A button that posts one field to a path of this service.
+    #[must_use]
+    pub fn button(mut self, action: &str, (name, value): (&str, &str), text: &str) -> Self {
+        let (action, name, value, text) = (escape(action), escape(name), escape(value), escape(text));
+        self.push(&["<form method=\"post\" action=\"", &action, "\">\n"]);
+        self.push(&["<input type=\"hidden\" name=\"", &name, "\" value=\"", &value, "\">\n"]);
+        self.push(&["<button>", &text, "</button>\n</form>\n"]);
+        self
+    }
+
     /// A small paragraph in a fainter colour.
     #[must_use]
     pub fn quiet(mut self, text: &str) -> Self {

@@ -5,7 +5,8 @@ use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, both_stores, json, mi
 
 const WRONG: &str = "another lantern 42";
 
-/// What a client sees of an answer, but for the headers that differ by nature: the request's id and the date.
+/// What a client sees of an answer, but for what differs by nature: the request's id, the date, and the random value of
+/// the sign-up cookie.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     status: u16,
@@ -18,8 +19,16 @@ pub(crate) fn shown(answer: &Answer) -> Shown {
     let differs = |name: &str| name == "x-request-id" || name == "date";
     let headers = answer.headers.iter().filter(|(name, _)| !differs(name.as_str()));
     let headers =
-        headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+        headers.map(|(name, value)| (name.to_string(), without_secret(value.to_str().unwrap()))).collect();
     Shown { status: answer.status, headers, body: answer.text_without_id() }
+}
+
+/// A sign-up cookie without its value; any other header as it is.
+fn without_secret(header: &str) -> String {
+    let Some((name, rest)) = header.split_once("_signup") else { return header.to_owned() };
+    let secret = rest.split(['=', ';']).nth(1).unwrap();
+    assert_eq!(secret.len(), 64, "{header}");
+    format!("{name}_signup{}", rest.replace(secret, "…"))
 }
 
 both_stores! {

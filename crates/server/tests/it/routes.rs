@@ -109,6 +109,7 @@ pub const ROUTES: &[Route] = &[
     json(Who::Anybody, "POST", "/api/auth/email/exchange-reset-password-token", &["email", "code"]),
     json(Who::Anybody, "POST", "/api/auth/email/reset-password", &["newPassword", "otp"]),
     get(Who::Anybody, "/api/auth/email/verify-link"),
+    form("/api/auth/email/verify-link"),
     get(Who::Anybody, "/api/auth/email/reset-password-link"),
     get(Who::Anybody, "/api/auth/oauth/{provider}"),
     get(Who::Anybody, "/api/auth/oauth/{provider}/callback"),

@@ -50,12 +50,12 @@ both_stores! {
         app.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
     }
 
-    async fn verification_ends_no_session(app) {
+    async fn verification_by_the_signed_in_user_ends_no_session(app) {
         let ada = app.user("ada").await;
         resend(&app.anon(), &ada.email).send().await.expect(202);
         let code = app.mail_to(&ada.email).await.code();
 
-        app.anon().verify(&ada.email, &code).send().await.expect(200);
+        ada.verify(&ada.email, &code).send().await.expect(200);
 
         let current = ada.get("/api/auth/sessions/current").send().await.expect(200);
         assert_eq!(current["user"]["emailVerified"], true);

@@ -1,7 +1,6 @@
 //! Codes, links and reset tokens.
 
 use async_trait::async_trait;
-use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::limits::Take;
 use latchkey_domain::session::NewSession;
@@ -9,7 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, NewToken, OpenedLink, RequestChallenge,
+    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, NewToken, OpenLink, OpenedLink, RequestChallenge,
     RequestOutcome, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
 };
 
@@ -35,14 +34,8 @@ impl<E: Executor> Challenges for Engine<E> {
         mail_links::verify(&self.0, attempt, session).await
     }
 
-    async fn open_verify_link(
-        &self,
-        token: TokenHash,
-        takes: &[Take],
-        event: AuditEvent,
-        now: Timestamp,
-    ) -> StoreResult<OpenedLink> {
-        mail_links::open(&self.0, token, takes, event, now).await
+    async fn open_verify_link(&self, link: OpenLink) -> StoreResult<OpenedLink> {
+        mail_links::open(&self.0, link).await
     }
 
     async fn look_at_link(

@@ -82,7 +82,7 @@ fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResu
     match email_verified {
         Some(true) if is_moved || !user.email_verified => {
             codes::delete_codes_of(writes, id, Purpose::VerifyEmail);
-            prove(writes, there, Proof::Verification, now);
+            prove(writes, there, Proof::Vouched, now);
         }
         Some(false) => unverify(writes, id, now),
         None if is_moved => unverify(writes, id, now),

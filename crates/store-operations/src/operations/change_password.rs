@@ -78,7 +78,7 @@ fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<SignInOutc
     if let Some(guard) = guard {
         guards::forgive(&mut writes, guard);
     }
-    users::save_password(&mut writes, user_id, password, now);
+    users::change_password(&mut writes, user_id, password, now);
     sign_up_attempts::forget_incomparable(&mut writes, user_id, password);
     users::touch(&mut writes, user_id, now);
     request_code::end_all_of(&mut writes, user_id, now);

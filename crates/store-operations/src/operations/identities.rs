@@ -4,6 +4,7 @@ use latchkey_domain::identity::{
     Candidate, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderKey, judge_sign_in,
 };
 use latchkey_domain::ids::UserId;
+use latchkey_domain::mailbox_proof::Standing;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LinkedIdentity, StoreResult};
 
@@ -44,8 +45,8 @@ impl Concerned {
         let verdict = match &found {
             Some((Some(_), owner)) => judge_sign_in(identity, Some(&owner.user), None, rules),
             Some((None, account)) => {
-                let was_ever_verified = account.first_verified_at.is_some();
-                let candidate = Candidate { user: &account.user, was_ever_verified };
+                let Standing { was_ever_verified, has_unproven_password, .. } = account.standing();
+                let candidate = Candidate { user: &account.user, was_ever_verified, has_unproven_password };
                 judge_sign_in(identity, None, Some(candidate), rules)
             }
             None => judge_sign_in(identity, None, None, rules),

@@ -1,22 +1,26 @@
 //! Links of mails: looking at one, and verification by one.
 
-use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::Purpose;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
-use latchkey_domain::mailbox_proof::Proof;
+use latchkey_domain::mailbox_proof::{Proof, Side};
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{LinkState, LinkStatus, OpenedLink, StoreResult, TokenAttempt, VerifyOutcome};
+use latchkey_store::{
+    Browser, Consent, LinkState, LinkStatus, OpenLink, OpenedLink, StoreResult, TokenAttempt, VerifyOutcome,
+};
 
 use super::guards::take_and_read;
 use super::prove_mailbox::{Proven, prove};
+use super::refresh::allows_refresh;
 use super::takes;
+use super::verify_code::side_of_caller;
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::link_tokens::{self, Token, TokenKind};
 use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, codes, known_clients, profiles, sessions};
+use crate::tables::{audit_events, codes, known_clients, profiles, sessions, sign_up_attempts};
 
 /// A token that was presented, with the profile of its account.
 #[derive(Clone, Copy)]
@@ -85,16 +89,12 @@ pub(crate) async fn look_at<E: Executor>(
 }
 
 /// Opens a verification link in a browser.
-pub(crate) async fn open<E: Executor>(
-    engine: &E,
-    hash: TokenHash,
-    takes: &[Take],
-    event: AuditEvent,
-    now: Timestamp,
-) -> StoreResult<OpenedLink> {
+pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> StoreResult<OpenedLink> {
+    let now = link.now;
     let mut reads = Script::default();
-    let limit = takes::take(&mut reads, takes, now);
-    let presented = Presented::lock(&mut reads, hash);
+    let limit = takes::take(&mut reads, &link.takes, now);
+    let presented = Presented::lock(&mut reads, link.token);
+    let cookies = Cookies::find(&mut reads, &link);
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
@@ -107,14 +107,55 @@ pub(crate) async fn open<E: Executor>(
             let status = token.facts.status(now);
             if status == LinkStatus::Good && !token.account.user.email_verified {
                 let id = token.account.user.id;
+                let side = cookies.side(results, &link, id)?;
+                if link.consent == Consent::Unasked && token.account.standing().asks_before(side) {
+                    let redirect_to = token.redirect_to;
+                    return Ok(Decided::done(writes, OpenedLink::Asks { redirect_to }));
+                }
                 let proven = presented.proven(results, token.account)?;
-                verify_with(&mut writes, hash, &proven, now);
-                audit_events::record_of(&mut writes, event.clone(), id)?;
+                verify_with(&mut writes, link.token, &proven, side, now);
+                audit_events::record_of(&mut writes, link.event.clone(), id)?;
             }
             let known = OpenedLink::Known(LinkState { status, redirect_to: token.redirect_to });
             Ok(Decided::done(writes, known))
         })
         .await
+}
+
+/// Reads of what a browser's cookies are worth.
+#[derive(Clone, Copy)]
+struct Cookies {
+    session: Option<Slot>,
+    sign_up: Option<Slot>,
+}
+
+impl Cookies {
+    fn find(reads: &mut Script, link: &OpenLink) -> Self {
+        let Browser { refresh, sign_up } = &link.browser;
+        Self {
+            session: refresh.as_ref().map(|refresh| sessions::find_by_family(reads, &refresh.family)),
+            sign_up: sign_up
+                .as_ref()
+                .map(|browser| sign_up_attempts::find_browser(reads, link.token, browser, link.now)),
+        }
+    }
+
+    /// The side of the account that the browser is on: inside with its refresh cookie or that of its sign-up.
+    fn side(self, results: &Results<'_>, link: &OpenLink, account: UserId) -> StoreResult<Side> {
+        if let Some(sign_up) = self.sign_up
+            && results.any(sign_up)?
+        {
+            return Ok(Side::Inside);
+        }
+        if let (Some(session), Some(refresh)) = (self.session, &link.browser.refresh)
+            && let Some(found) = results.find(session, sessions::read_refreshable)?
+            && found.user.id == account
+            && allows_refresh(&found, &refresh.presented, refresh.grace, link.now)
+        {
+            return Ok(Side::Inside);
+        }
+        Ok(Side::Outside)
+    }
 }
 
 /// Uses a verification link's token directly. The session is opened at the time it was made for.
@@ -123,11 +164,12 @@ pub(crate) async fn verify<E: Executor>(
     attempt: TokenAttempt,
     session: NewSession,
 ) -> StoreResult<VerifyOutcome> {
-    let TokenAttempt { token: hash, email, takes, event } = attempt;
+    let TokenAttempt { token: hash, email, caller, takes, event } = attempt;
     let now = session.created_at;
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &takes, now);
     let presented = Presented::lock(&mut reads, hash);
+    let caller = caller.map(|caller| sessions::find_owner(&mut reads, caller, now));
     let is_of = move |user: &User| email.as_ref().is_none_or(|email| email == user.email.key());
     engine
         .transact(reads, move |results| {
@@ -143,8 +185,9 @@ pub(crate) async fn verify<E: Executor>(
                 return Ok(Decided::done(writes, VerifyOutcome::Refused));
             };
             let id = token.account.user.id;
+            let side = side_of_caller(results, caller, id)?;
             let proven = presented.proven(results, token.account)?;
-            verify_with(&mut writes, hash, &proven, now);
+            verify_with(&mut writes, hash, &proven, side, now);
             sessions::open(&mut writes, id, &session);
             known_clients::remember(&mut writes, proven.account.user.email.key(), &session);
             audit_events::record_in(&mut writes, event.clone(), id, session.id)?;
@@ -156,8 +199,8 @@ pub(crate) async fn verify<E: Executor>(
         .await
 }
 
-fn verify_with(writes: &mut Script, hash: TokenHash, proven: &Proven, now: Timestamp) {
+fn verify_with(writes: &mut Script, hash: TokenHash, proven: &Proven, side: Side, now: Timestamp) {
     codes::delete_code(writes, proven.account.user.email.key().as_str(), Purpose::VerifyEmail);
     link_tokens::use_token(writes, hash, now);
-    prove(writes, proven, Proof::Verification, now);
+    prove(writes, proven, Proof::Link(side), now);
 }

@@ -4,6 +4,7 @@ use latchkey_domain::mailbox_proof::{Proof, ProofEffects};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 
+use super::request_code;
 use crate::form::{ProfileWrite, Script};
 use crate::tables::users::{self, Account};
 use crate::tables::{identities, profiles, sessions, sign_up_attempts};
@@ -14,13 +15,19 @@ pub(crate) struct Proven {
     pub(crate) profile: Option<Profile>,
 }
 
-/// Makes the account's address proven, with all that follows from it. Challenges are the caller's business.
-pub(crate) fn prove(writes: &mut Script, proven: &Proven, proof: Proof, now: Timestamp) {
+/// Makes the account's address proven, with all that follows from it. Answers the effects, for a mail to the owner.
+pub(crate) fn prove(writes: &mut Script, proven: &Proven, proof: Proof, now: Timestamp) -> ProofEffects {
     let account = &proven.account;
     let id = account.user.id;
-    let effects = ProofEffects::of(proof, account.first_verified_at.is_some(), account.user.is_contested);
+    let standing = account.standing();
+    let effects = ProofEffects::of(proof, standing);
+    if effects.ends_challenges {
+        request_code::end_all_of(writes, id, now);
+    }
     if effects.drops_password {
         users::delete_password(writes, id);
+    } else if effects.proves_password && standing.has_unproven_password {
+        users::prove_password(writes, id);
     }
     if effects.clears_public_text
         && let Some(profile) = &proven.profile
@@ -38,4 +45,5 @@ pub(crate) fn prove(writes: &mut Script, proven: &Proven, proof: Proof, now: Tim
         sign_up_attempts::delete(writes, id);
         profiles::show_or_hide(writes, id);
     }
+    effects
 }

@@ -95,7 +95,8 @@ fn judge(
     found.state.judge(presented, now, grace)
 }
 
-fn allows_refresh(
+/// Whether the token could refresh its session, or just did.
+pub(crate) fn allows_refresh(
     found: &RefreshableSession,
     presented: &TokenHash,
     grace: Duration,

@@ -11,7 +11,7 @@ use latchkey_store::{BeginReset, LinkStatus, MailKind, ResetPassword, ResetSubje
 use super::guards::take_and_read;
 use super::mail_links::Presented;
 use super::prove_mailbox::prove;
-use super::{request_code, takes};
+use super::takes;
 use crate::form::{Decided, Executor, Results, Script};
 use crate::tables::link_tokens::{self, Token};
 use crate::tables::outbox::{self, Address};
@@ -57,10 +57,9 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
             let proven = presented.proven(results, token.account)?;
             let mut writes = Script::default();
             link_tokens::use_token(&mut writes, hash, now);
-            request_code::end_all_of(&mut writes, id, now);
             prove(&mut writes, &proven, Proof::Reset, now);
             identities::delete_strange(&mut writes, id);
-            users::save_password(&mut writes, id, &password, now);
+            users::save_proven_password(&mut writes, id, &password, now);
             sign_up_attempts::forget_incomparable(&mut writes, id, &password);
             audit_events::record_of(&mut writes, event.clone(), id)?;
             if let Some(mail) = &mail {

@@ -91,7 +91,7 @@ fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<SignInOutcom
         guards::know_client(&mut writes, guard, now);
     }
     if let Some(rehashed) = rehashed {
-        users::save_password(&mut writes, user_id, rehashed, now);
+        users::change_password(&mut writes, user_id, rehashed, now);
         sign_up_attempts::forget_incomparable(&mut writes, user_id, rehashed);
     }
     if account.user.is_pending {

@@ -8,7 +8,6 @@ use latchkey_store::{IdentityOutcome, MailKind, SignInWithIdentity, StoreError, 
 
 use super::identities::{Concerned, Judged, link};
 use super::prove_mailbox::{Proven, prove};
-use super::request_code;
 use super::sign_in::pend_no_more;
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
 use crate::tables::identities::{self, Sought};
@@ -136,11 +135,10 @@ fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> 
     Ok(())
 }
 
-/// Removes what was put into the account before its address was proven, and links the identity.
+/// Removes what somebody else may have put into the account before its owner came, and links the identity.
 fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity) {
     let SignInWithIdentity { identity, session, .. } = sign_in;
     let (id, now) = (proven.account.user.id, session.created_at);
-    request_code::end_all_of(writes, id, now);
     prove(writes, proven, Proof::Provider, now);
     if let Some(profile) = &proven.profile {
         let cleared = profile.without_public_text(now);

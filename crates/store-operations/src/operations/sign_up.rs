@@ -76,11 +76,12 @@ const fn is_open(account: &Account) -> bool {
 }
 
 fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, challenge, mail } = sign_up;
+    let PendingSignUp { account, challenge, mail, browser } = sign_up;
     let (id, key) = (account.id, account.email.key().as_str());
     let mut writes = Script::default();
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(&mut writes, account, key, Pending::Yes)?;
+    sign_up_attempts::remember_browser(&mut writes, id, browser.as_ref(), account.now);
     request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), (challenge, asked), account.now);
     writes.change(&users::KEEP, Vec::new());
     sign_up_attempts::save(&mut writes, id, account.password.as_ref(), account.now);
@@ -91,7 +92,7 @@ fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOu
 }
 
 fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, challenge, mail } = sign_up;
+    let PendingSignUp { account, challenge, mail, browser } = sign_up;
     let is_same = there.password == account.password;
     let outcome = if is_same { SignUpOutcome::Renewed } else { SignUpOutcome::Contested };
     let (user, now) = (&there.user, account.now);
@@ -102,6 +103,7 @@ fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<
     if outcome == SignUpOutcome::Contested {
         users::contest(&mut writes, user.id, now);
     }
+    sign_up_attempts::remember_browser(&mut writes, user.id, browser.as_ref(), now);
     let key = user.email.key().as_str();
     request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), (challenge, asked), now);
     let mail = mail_of(challenge, mail, asked);
@@ -127,10 +129,11 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
 /// Makes the account and takes it back. Its key is no address, and is this rehearsal's alone: rehearsals at the same
 /// time do not wait for each other.
 fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) -> StoreResult<()> {
-    let PendingSignUp { account, challenge, .. } = sign_up;
+    let PendingSignUp { account, challenge, browser, .. } = sign_up;
     let key = format!("rehearsal {}", account.id);
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(writes, account, &key, Pending::Yes)?;
+    sign_up_attempts::remember_browser(writes, account.id, browser.as_ref(), account.now);
     let user_id = Some(account.id);
     request_code::write(writes, &key, Purpose::VerifyEmail, user_id, (challenge, asked), account.now);
     writes.change(&users::TAKE_BACK, Vec::new());

@@ -6,7 +6,7 @@ use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Limited;
-use latchkey_domain::mailbox_proof::Proof;
+use latchkey_domain::mailbox_proof::{Proof, Side};
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{CodeAttempt, ExchangeOutcome, NewToken, StoreResult, VerifyOutcome};
@@ -44,6 +44,7 @@ pub(crate) async fn verify<E: Executor>(
     let mut script = Script::default();
     let reads = Reads::add(&mut script, &attempt, purpose);
     let profile = profiles::find_by_key_at_constant_cost(&mut script, &attempt.email);
+    let caller = attempt.caller.map(|caller| sessions::find_owner(&mut script, caller, attempt.now));
     engine
         .transact(script, move |results| {
             let mut writes = Script::default();
@@ -54,7 +55,8 @@ pub(crate) async fn verify<E: Executor>(
             };
             let id = account.user.id;
             let proven = Proven { account, profile: profiles::profile_of(results, profile, id)? };
-            prove(&mut writes, &proven, Proof::Verification, attempt.now);
+            let side = side_of_caller(results, caller, id)?;
+            prove(&mut writes, &proven, Proof::Code(side), attempt.now);
             sessions::open(&mut writes, id, &session);
             known_clients::remember(&mut writes, &attempt.email, &session);
             audit_events::record_in(&mut writes, attempt.event.clone(), id, session.id)?;
@@ -64,6 +66,17 @@ pub(crate) async fn verify<E: Executor>(
             }))
         })
         .await
+}
+
+/// The side from which a caller verifies an account: inside with a live session of that very account.
+pub(crate) fn side_of_caller(
+    results: &Results<'_>,
+    caller: Option<Slot>,
+    account: UserId,
+) -> StoreResult<Side> {
+    let Some(caller) = caller else { return Ok(Side::Outside) };
+    let is_its_own = sessions::owner(results, caller)? == Some(account);
+    Ok(if is_its_own { Side::Inside } else { Side::Outside })
 }
 
 /// Exchanges a reset code for a reset token.

@@ -46,7 +46,8 @@ statements! {
     /// The end of the lease finds the mails in an index; there is none of leases. The plus keeps SQLite from going
     /// through the whole queue in the order of age.
     LIST_CLAIMED = "
-    SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts - 1, m.user_id, u.contested, p.name
+    SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts - 1, m.user_id, u.contested,
+        NOT u.pending AND u.first_verified_at IS NULL, p.name
     FROM outbox AS m JOIN users AS u ON u.id = m.user_id LEFT JOIN profiles AS p ON p.user_id = m.user_id
     WHERE m.state = 'queued' AND m.next_attempt_at = $2 AND m.lease_id = $1
     ORDER BY +m.created_at, m.id";
@@ -151,8 +152,9 @@ pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
     let attempts = cells.count("attempts")?;
     let user_id = cells.id("user_id")?;
     let is_contested = cells.of("users").flag("contested")?;
+    let is_entered = cells.flag("pending")?;
     let name = cells.of("profiles").maybe_text("name")?.map(Name::from_stored);
-    let recipient = Recipient { user_id, email, name, is_contested };
+    let recipient = Recipient { user_id, email, name, is_contested, is_entered };
     Ok(ClaimedMail { id, kind, recipient, sealed, created_at, attempts })
 }
 

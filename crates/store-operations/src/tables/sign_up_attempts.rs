@@ -2,18 +2,25 @@
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::mailbox_proof::SIGN_UP_REMEMBERED;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{SIGN_UPS_PURGED_AT_ONCE, StoreResult};
 
-use crate::form::{Results, Script, Slot, statements, values};
+use crate::form::{Results, Script, Slot, Value, statements, values};
 use crate::tables::users::key_or_any;
 
 statements! {
     SAVE_ATTEMPT = "
     INSERT INTO sign_up_attempts (user_id, hash, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at";
+    REMEMBER_BROWSER = "
+    INSERT INTO sign_up_attempts (user_id, browser_hash, created_at) VALUES ($1, $2, $3)
+    ON CONFLICT (user_id) DO UPDATE SET browser_hash = excluded.browser_hash, created_at = excluded.created_at";
+    FIND_BROWSER = "
+    SELECT 1 FROM sign_up_attempts AS a JOIN link_tokens AS t ON t.user_id = a.user_id
+    WHERE t.hash = $1 AND a.browser_hash = $2 AND a.created_at > $3";
     /// The hash of an address, or of another one.
     FIND_BY_KEY_OR_ANY = concat!("SELECT user_id, hash FROM sign_up_attempts WHERE user_id = ", key_or_any!());
     FIND_BY_SESSION = "
@@ -31,6 +38,22 @@ statements! {
 /// Keeps the hash of the last sign-up in place of the one before.
 pub(crate) fn save(writes: &mut Script, id: UserId, password: Option<&PasswordHash>, now: Timestamp) {
     writes.change(&SAVE_ATTEMPT, values![id, password.map(PasswordHash::as_str), now]);
+}
+
+/// Remembers the browser of a pending account's last sign-up, or that there was none.
+pub(crate) fn remember_browser(
+    writes: &mut Script,
+    user_id: UserId,
+    browser: Option<&TokenHash>,
+    now: Timestamp,
+) {
+    let browser = Value::Bytes(browser.map(|hash| hash.as_bytes().to_vec()));
+    writes.change(&REMEMBER_BROWSER, values![user_id, browser, now]);
+}
+
+/// Looks whether the account of a link was signed up for in this browser.
+pub(crate) fn find_browser(reads: &mut Script, link: TokenHash, browser: &TokenHash, now: Timestamp) -> Slot {
+    reads.read(&FIND_BROWSER, values![&link, browser, now.minus(SIGN_UP_REMEMBERED)])
 }
 
 /// Looks for the hash of an address, at the same cost whether or not it has an account.

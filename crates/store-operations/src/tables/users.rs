@@ -2,6 +2,7 @@
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
+use latchkey_domain::mailbox_proof::Standing;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::time::Timestamp;
@@ -14,7 +15,7 @@ use crate::form::{Cells, Results, Script, Slot, object_text, statements, values}
 macro_rules! account_columns {
     () => {
         "u.id, u.email, u.email_verified, u.first_verified_at, u.pending, u.contested, u.banned_at, u.metadata,
-        u.created_at, u.updated_at, c.data,
+        u.created_at, u.updated_at, c.data, coalesce(c.proven, FALSE),
         (SELECT string_agg(i.provider, ' ') FROM identities AS i WHERE i.user_id = u.id),
         p.user_id IS NOT NULL, p.name, p.avatar_url"
     };
@@ -93,9 +94,16 @@ statements! {
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at)
     VALUES ($1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8, $9)";
+    /// A password with whether it is proven, in the place of the one before.
     SAVE_PASSWORD = "
-    INSERT INTO credentials (user_id, kind, data, created_at, updated_at) VALUES ($1, 'password', $2, $3, $3)
-    ON CONFLICT (user_id, kind) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at";
+    INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
+    VALUES ($1, 'password', $2, $3, $4, $4)
+    ON CONFLICT (user_id, kind)
+    DO UPDATE SET data = excluded.data, proven = excluded.proven, updated_at = excluded.updated_at";
+    /// A password as proven or unproven as the one before.
+    CHANGE_PASSWORD =
+        "UPDATE credentials SET data = $2, updated_at = $3 WHERE user_id = $1 AND kind = 'password'";
+    PROVE_PASSWORD = "UPDATE credentials SET proven = TRUE WHERE user_id = $1 AND kind = 'password'";
     DELETE_PASSWORD = "DELETE FROM credentials WHERE user_id = $1 AND kind = 'password'";
     TOUCH = "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
     RENEW_SIGN_UP = "UPDATE users SET signed_up_at = $2 WHERE id = $1";
@@ -118,8 +126,23 @@ statements! {
 pub(crate) struct Account {
     pub(crate) user: User,
     pub(crate) password: Option<PasswordHash>,
+    /// Whether the password is known to come from the mailbox's owner.
+    pub(crate) has_proven_password: bool,
     /// The time of the first proof of a mailbox.
     pub(crate) first_verified_at: Option<Timestamp>,
+}
+
+impl Account {
+    /// What a proof of the mailbox goes by.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing {
+            was_ever_verified: self.first_verified_at.is_some(),
+            is_pending: self.user.is_pending,
+            is_contested: self.user.is_contested,
+            has_a_way_in: self.user.has_password || !self.user.identities.is_empty(),
+            has_unproven_password: self.password.is_some() && !self.has_proven_password,
+        }
+    }
 }
 
 /// State of a new account: pending until its mailbox is proven, or not.
@@ -149,7 +172,8 @@ pub(crate) fn insert(
     ];
     script.change(&CREATE_USER, values);
     if let Some(password) = &account.password {
-        save_password(script, account.id, password, account.now);
+        let values = values![account.id, password.as_str(), account.email_verified, account.now];
+        script.change(&SAVE_PASSWORD, values);
     }
     if let Some(profile) = &account.profile {
         script.create_profile(profile.clone().into_profile(account.id, account.now));
@@ -157,8 +181,19 @@ pub(crate) fn insert(
     Ok(())
 }
 
-pub(crate) fn save_password(script: &mut Script, id: UserId, password: &PasswordHash, now: Timestamp) {
-    script.change(&SAVE_PASSWORD, values![id, password.as_str(), now]);
+/// Sets a password that is known to come from the mailbox's owner.
+pub(crate) fn save_proven_password(script: &mut Script, id: UserId, password: &PasswordHash, now: Timestamp) {
+    script.change(&SAVE_PASSWORD, values![id, password.as_str(), true, now]);
+}
+
+/// Changes the password, or hashes it anew: it stays as proven or unproven as it was.
+pub(crate) fn change_password(script: &mut Script, id: UserId, password: &PasswordHash, now: Timestamp) {
+    script.change(&CHANGE_PASSWORD, values![id, password.as_str(), now]);
+}
+
+/// Marks the password as proven, if there is one.
+pub(crate) fn prove_password(script: &mut Script, id: UserId) {
+    script.change(&PROVE_PASSWORD, values![id]);
 }
 
 pub(crate) fn delete_password(script: &mut Script, id: UserId) {
@@ -318,6 +353,7 @@ pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
     let created_at = cells.time("created_at")?;
     let updated_at = cells.time("updated_at")?;
     let password = cells.of("credentials").maybe_text("data")?.map(PasswordHash::from_phc);
+    let has_proven_password = cells.flag("proven")?;
     let identities =
         cells.of("identities").maybe_text("provider")?.as_deref().map(providers).unwrap_or_default();
     let profile = read_user_profile(cells.of("profiles"))?;
@@ -335,7 +371,7 @@ pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
         updated_at,
         profile,
     };
-    Ok(Account { user, password, first_verified_at })
+    Ok(Account { user, password, has_proven_password, first_verified_at })
 }
 
 fn read_user_profile(cells: &mut Cells<'_>) -> StoreResult<Option<UserProfile>> {

@@ -14,10 +14,11 @@ use latchkey_domain::user::User;
 
 use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac, password};
 use latchkey_store::{
-    BeginReset, BeginSignIn, ClaimedMail, CodeAttempt, CodeLane, CreateOutcome, ExchangeOutcome, Lease,
-    LinkState, LinkStatus, ListUsers, NewAccount, NewChallenge, NewCode, NewToken, OpenedLink, PendingSignUp,
-    RequestChallenge, RequestOutcome, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
-    SignUpOutcome, TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
+    BeginReset, BeginSignIn, Browser, ClaimedMail, CodeAttempt, CodeLane, Consent, CreateOutcome, ExchangeOutcome,
+    Lease, LinkState, LinkStatus, ListUsers, NewAccount, NewChallenge, NewCode, NewToken, OpenLink, OpenedLink,
+    PendingSignUp, RequestChallenge, RequestOutcome, ResetPassword, SignIn, SignInCandidate, SignInGuard,
+    SignInOutcome, SignUpOutcome, TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
+    VerifyOutcome,
 };
 
 /// Where the links of these cases lead.
@@ -57,7 +58,7 @@ impl World {
         now: Timestamp,
     ) -> PendingSignUp {
         let account = NewAccount { email_verified: false, password: Some(secret), ..self.account(name, now) };
-        PendingSignUp { account, challenge: code_challenge(code, now), mail: self.mail(now) }
+        PendingSignUp { account, challenge: code_challenge(code, now), mail: self.mail(now), browser: None }
     }
 
     /// A pending account with the password `secret` and the code `mac(1)`.
@@ -169,14 +170,20 @@ impl World {
     /// An attempt at a code by a stranger, without limits.
     pub(super) fn attempt(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> CodeAttempt {
         let event = self.event(AuditKind::EmailVerified, now);
-        let lane = lane(email, STRANGER);
-        let form = CodeForm::SixDigits;
-        CodeAttempt { email: email.clone(), mac: code, form, lane, takes: Vec::new(), event, now }
+        let (lane, form, takes) = (lane(email, STRANGER), CodeForm::SixDigits, Vec::new());
+        CodeAttempt { email: email.clone(), mac: code, form, lane, caller: None, takes, event, now }
     }
 
     /// Tries a verification code.
     pub(super) async fn verify(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> VerifyOutcome {
         self.verify_by_code(self.attempt(email, code, now), self.session(now)).await.unwrap()
+    }
+
+    /// Whether a verification code of ada opens the account for a caller with this session.
+    pub(super) async fn verifies_from(&self, caller: SessionId, code: CodeMac, now: Timestamp) -> bool {
+        let attempt = CodeAttempt { caller: Some(caller), ..self.attempt(&key("ada"), code, now) };
+        let outcome = self.verify_by_code(attempt, self.session(now)).await.unwrap();
+        matches!(outcome, VerifyOutcome::Verified(_))
     }
 
     /// Whether a verification code opens the account.
@@ -187,14 +194,25 @@ impl World {
     /// Uses a verification link's token directly.
     pub(super) async fn verify_token(&self, token: TokenHash, now: Timestamp) -> VerifyOutcome {
         let event = self.event(AuditKind::EmailVerified, now);
-        let attempt = TokenAttempt { token, email: None, takes: Vec::new(), event };
+        let attempt = TokenAttempt { token, email: None, caller: None, takes: Vec::new(), event };
         self.verify_by_token(attempt, self.session(now)).await.unwrap()
     }
 
     /// Opens a verification link.
     pub(super) async fn open_link(&self, token: TokenHash, now: Timestamp) -> OpenedLink {
-        let event = self.event(AuditKind::EmailVerified, now);
-        self.open_verify_link(token, &[], event, now).await.unwrap()
+        self.open_verify_link(self.link_opening(token, now)).await.unwrap()
+    }
+
+    /// A verification link in a browser without cookies, by somebody who agrees to what that removes.
+    pub(super) fn link_opening(&self, token: TokenHash, now: Timestamp) -> OpenLink {
+        OpenLink {
+            token,
+            browser: Browser::default(),
+            consent: Consent::Given,
+            takes: Vec::new(),
+            event: self.event(AuditKind::EmailVerified, now),
+            now,
+        }
     }
 
     /// Looks at a link.

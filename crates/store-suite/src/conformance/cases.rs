@@ -63,7 +63,7 @@ table! { $
         addresses_without_a_claim_get_neither_code_nor_mail,
         an_account_made_after_a_decoy_gains_nothing,
         a_banned_account_is_refused,
-        verification_keeps_the_sessions_that_were_there,
+        verification_from_inside_keeps_the_sessions_that_were_there,
     }
     links {
         an_opened_link_verifies_and_signs_nobody_in,
@@ -131,6 +131,33 @@ table! { $
         the_first_proof_by_reset_clears_what_came_before,
         a_pending_account_is_verified_by_reset,
         a_reset_of_a_verified_account_keeps_its_profile,
+    }
+    first_proof {
+        a_code_from_outside_leaves_nothing_of_whoever_was_inside,
+        a_token_from_outside_leaves_nothing_of_whoever_was_inside,
+        a_link_from_outside_asks_before_it_verifies,
+        a_link_that_was_agreed_to_leaves_nothing_of_whoever_was_inside,
+        a_proof_from_inside_keeps_everything_but_outstanding_codes,
+        a_link_in_the_browser_of_the_session_keeps_everything,
+        a_session_of_another_account_is_outside,
+        a_session_that_ended_is_outside,
+        a_contested_account_is_emptied_from_inside_as_well,
+        an_account_that_nobody_could_enter_is_verified_without_a_question,
+        a_pending_account_is_verified_without_a_question_and_keeps_its_password,
+        an_admin_who_vouches_removes_nothing,
+    }
+    proven_passwords {
+        a_link_from_outside_leaves_the_password_unproven_and_the_provider_takes_over,
+        a_reset_takes_over_where_the_password_is_unproven,
+        a_code_proves_the_password,
+        the_browser_that_signed_up_proves_the_password,
+        another_browser_proves_nothing,
+        the_browser_of_an_older_sign_up_proves_nothing,
+        the_browser_that_signed_up_is_forgotten_after_a_day,
+        a_sign_up_at_a_taken_address_makes_no_browser_known,
+        a_changed_or_rehashed_password_is_as_unproven_as_before,
+        a_password_that_was_reset_is_proven,
+        an_admin_who_vouches_proves_the_password,
     }
     separation {
         a_code_of_one_account_opens_no_other,

@@ -203,12 +203,12 @@ pub(super) async fn a_banned_account_is_refused(world: World) {
     assert!(!world.user(user.id).await.email_verified);
 }
 
-pub(super) async fn verification_keeps_the_sessions_that_were_there(world: World) {
+pub(super) async fn verification_from_inside_keeps_the_sessions_that_were_there(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(0)).await;
 
-    assert!(world.verifies(&key("ada"), mac(1), at(1)).await);
+    assert!(world.verifies_from(session.id, mac(1), at(1)).await);
 
     assert!(world.lives(session.id, at(1)).await);
     assert_eq!(world.list_sessions(user.id, at(1)).await.unwrap().len(), 2);

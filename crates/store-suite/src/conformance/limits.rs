@@ -7,13 +7,14 @@ use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
 
 use super::acts::{code_challenge, known};
 use super::fixtures::{World, at, key, mac, take};
 use super::random::Random;
 use latchkey_store::{
     BeginPasswordChange, BeginReset, BeginSignIn, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus,
-    NewToken, OpenedLink, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
+    NewToken, OpenLink, OpenedLink, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
 };
 
 /// The refusal of an emptied bucket that holds one and fills in a minute.
@@ -219,15 +220,21 @@ pub(super) async fn a_limited_exchange_is_not_counted(world: World) {
     assert!(!takes(&world, &limits[..1], at(0)).await, "an exchange takes its token");
 }
 
+/// An opened link, with limits.
+fn opening(world: &World, link: TokenHash, takes: &[Take]) -> OpenLink {
+    OpenLink { takes: takes.to_vec(), ..world.link_opening(link, at(0)) }
+}
+
 pub(super) async fn a_limited_link_is_not_opened(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), Purpose::VerifyEmail, at(0)).await;
     let limits = full_and_empty(&world).await;
     let event = || world.event(AuditKind::EmailVerified, at(0));
 
-    let opened = world.open_verify_link(link, &limits, event(), at(0)).await.unwrap();
+    let opened = world.open_verify_link(opening(&world, link, &limits)).await.unwrap();
     let looked_at = world.look_at_link(link, Purpose::VerifyEmail, &limits, at(0)).await.unwrap();
-    let attempt = TokenAttempt { token: link, email: None, takes: limits.clone(), event: event() };
+    let attempt =
+        TokenAttempt { token: link, email: None, caller: None, takes: limits.clone(), event: event() };
     let verified = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
 
     assert_eq!((opened, looked_at), (OpenedLink::Limited(EMPTY), OpenedLink::Limited(EMPTY)));
@@ -243,10 +250,11 @@ pub(super) async fn every_look_at_a_link_takes_its_token(world: World) {
     let limits = ["look", "open", "use", "unknown"].map(|limit| [take(limit, 1)]);
 
     let looked_at = world.look_at_link(link, Purpose::VerifyEmail, &limits[0], at(0)).await.unwrap();
-    let opened = world.open_verify_link(link, &limits[1], event(), at(0)).await.unwrap();
-    let attempt = TokenAttempt { token: link, email: None, takes: limits[2].to_vec(), event: event() };
+    let opened = world.open_verify_link(opening(&world, link, &limits[1])).await.unwrap();
+    let attempt =
+        TokenAttempt { token: link, email: None, caller: None, takes: limits[2].to_vec(), event: event() };
     let used = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
-    let unknown = world.open_verify_link(world.token(), &limits[3], event(), at(0)).await.unwrap();
+    let unknown = world.open_verify_link(opening(&world, world.token(), &limits[3])).await.unwrap();
 
     assert_eq!((looked_at, opened), (known(LinkStatus::Good), known(LinkStatus::Good)));
     assert_eq!((used, unknown), (VerifyOutcome::Refused, OpenedLink::Unknown));

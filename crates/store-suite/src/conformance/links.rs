@@ -5,7 +5,7 @@ use latchkey_domain::codes::Purpose;
 use super::acts::known;
 use super::fixtures::{DAY, World, at, key, mac};
 use latchkey_store::{
-    LinkState, LinkStatus, MailKind, NewChallenge, NewToken, OpenedLink, TokenAttempt, UpdateUser,
+    LinkState, LinkStatus, MailKind, NewChallenge, NewToken, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
     VerifyOutcome,
 };
 
@@ -33,7 +33,10 @@ pub(super) async fn an_opened_link_is_audited_with_its_user(world: World) {
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
     let event = world.event(latchkey_domain::audit::AuditKind::EmailVerified, at(1));
 
-    world.open_verify_link(link, &[], event.clone(), at(1)).await.unwrap();
+    world
+        .open_verify_link(OpenLink { event: event.clone(), ..world.link_opening(link, at(1)) })
+        .await
+        .unwrap();
 
     assert_eq!(world.event_of(event.id).await.unwrap().user_id, Some(user.id));
 }
@@ -127,7 +130,8 @@ pub(super) async fn a_token_opens_nothing_for_another_address(world: World) {
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
     let event = world.event(latchkey_domain::audit::AuditKind::EmailVerified, at(1));
 
-    let attempt = TokenAttempt { token: link, email: Some(key("eve")), takes: Vec::new(), event };
+    let attempt =
+        TokenAttempt { token: link, email: Some(key("eve")), caller: None, takes: Vec::new(), event };
     let refused = world.verify_by_token(attempt, world.session(at(1))).await.unwrap();
 
     assert_eq!(refused, VerifyOutcome::Refused);
@@ -141,7 +145,8 @@ pub(super) async fn a_token_signs_in_where_it_verifies(world: World) {
         (world.session(at(1)), world.event(latchkey_domain::audit::AuditKind::EmailVerified, at(1)));
     let event_id = event.id;
 
-    let attempt = TokenAttempt { token: link, email: Some(key("ada")), takes: Vec::new(), event };
+    let attempt =
+        TokenAttempt { token: link, email: Some(key("ada")), caller: None, takes: Vec::new(), event };
     let outcome = world.verify_by_token(attempt, session.clone()).await.unwrap();
 
     let VerifyOutcome::Verified(verified) = outcome else { panic!("{outcome:?}") };

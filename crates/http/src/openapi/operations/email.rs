@@ -20,11 +20,21 @@ use crate::openapi::operation::Operation;
 use crate::openapi::parameters::{client_type, link_token};
 use crate::openapi::tags::Tag;
 
+const VERIFY_LINK: &str = "/api/auth/email/verify-link";
 const DEAD_LINK: &str =
     "A page: the link is unknown, used up or replaced, and there is nowhere to redirect to.";
 
 pub(super) fn operations() -> Vec<Operation> {
-    vec![resend(), verify(), open_verify_link(), send_reset(), exchange(), open_reset_link(), reset()]
+    vec![
+        resend(),
+        verify(),
+        open_verify_link(),
+        agree_to_verify(),
+        send_reset(),
+        exchange(),
+        open_reset_link(),
+        reset(),
+    ]
 }
 
 fn post(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
@@ -47,7 +57,9 @@ fn verify() -> Operation {
     post("/api/auth/email/verify", "verifyEmail", "Verify an address")
         .about(
             "Proves the address by the code of the mail and opens a session. The older variant sends the token of a \
-             link as `otp`, without `email`; that opens a session only if this very call verifies the address.",
+             link as `otp`, without `email`; that opens a session only if this very call verifies the address. The first \
+             verification of an account that was in use before takes password, identities, sessions and public text out of \
+             it, unless the call carries the bearer of a live session of that account.",
         )
         .parameter(client_type())
         .body::<VerifyRequest>(json!({ "email": "ada@example.org", "otp": "123456" }))
@@ -58,8 +70,18 @@ fn verify() -> Operation {
 fn open_verify_link() -> Operation {
     let about = "Where a mailed verification link leads: a browser opens it and is sent on, with `service_status` \
         (`success` or `error`), `service_type=verify_email` and, on error, `service_error` added to the target. Signs \
-        nobody in. HEAD changes nothing.";
-    link("/api/auth/email/verify-link", "openVerificationLink", "Open a verification link").about(about)
+        nobody in. HEAD changes nothing. Where verifying would remove something of an account that was in use before, and \
+        the browser has no cookie of the account, a page asks first.";
+    link(HttpMethod::Get, VERIFY_LINK, "openVerificationLink", "Open a verification link")
+        .parameter(link_token())
+        .about(about)
+        .page("A page that asks before something is removed. Nothing changed.")
+}
+
+fn agree_to_verify() -> Operation {
+    link(HttpMethod::Post, VERIFY_LINK, "agreeToVerify", "Verify after a question")
+        .about("The button of the page that asks. Verifies, removes what the page says, and redirects as the link does.")
+        .form("The field `token`.")
 }
 
 fn send_reset() -> Operation {
@@ -86,7 +108,9 @@ fn open_reset_link() -> Operation {
     let about = "Where a mailed reset link leads: a browser opens it and is sent on, with `service_status` (`ready` or \
         `error`), `service_type=reset_password` and `token`, or on error `service_error`, added to the target. Can be \
         opened any number of times.";
-    link("/api/auth/email/reset-password-link", "openResetPasswordLink", "Open a reset link").about(about)
+    link(HttpMethod::Get, "/api/auth/email/reset-password-link", "openResetPasswordLink", "Open a reset link")
+        .parameter(link_token())
+        .about(about)
 }
 
 fn reset() -> Operation {
@@ -100,9 +124,8 @@ fn reset() -> Operation {
         .errors(&[&INVALID_CODE, &WEAK_PASSWORD, &TOO_MANY_REQUESTS])
 }
 
-fn link(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
-    Operation::new(HttpMethod::Get, path, Tag::Email, id, summary)
-        .parameter(link_token())
+fn link(method: HttpMethod, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(method, path, Tag::Email, id, summary)
         .redirects("To the target that was stored with the link, else to the default redirect URL.")
         .bad_request_page(DEAD_LINK)
         .errors(&[&VALIDATION_ERROR, &TOO_MANY_REQUESTS])

@@ -3,23 +3,38 @@
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
+use latchkey_domain::redirect::RedirectUrl;
 use latchkey_service::links::LinkAnswer;
 
 use crate::app::App;
 use crate::error::{ApiError, Refusal, Result, codes};
-use crate::pages::{LinkKind, dead_link};
+use crate::pages::{LinkKind, ask_to_verify, dead_link};
 
-/// A redirect (302), or the page for a link with nowhere to go.
-pub(super) fn link_answer(app: &App, kind: LinkKind, answer: LinkAnswer) -> Result<Response> {
+/// A redirect (302), the page for a link with nowhere to go, or the page that asks before `token` verifies.
+pub(super) fn link_answer(
+    app: &App,
+    kind: LinkKind,
+    answer: LinkAnswer,
+    token: Option<&str>,
+) -> Result<Response> {
     match answer {
         LinkAnswer::Redirect(url) => {
             let location = HeaderValue::try_from(url).map_err(ApiError::internal)?;
             Ok((StatusCode::FOUND, [(LOCATION, location)]).into_response())
         }
-        LinkAnswer::Page(_) => {
-            let mut page = dead_link(kind, &app.service.config().service_name).into_response();
-            page.extensions_mut().insert(Refusal::of(&codes::INVALID_CODE));
-            Ok(page)
+        LinkAnswer::Page(_) => Ok(dead(app, kind)),
+        LinkAnswer::Ask { target } => {
+            let service_name = &app.service.config().service_name;
+            let target = target.as_ref().map(RedirectUrl::as_str);
+            let page = ask_to_verify(token.unwrap_or_default(), target, service_name);
+            Ok(page.map_err(ApiError::internal)?.into_response())
         }
     }
+}
+
+/// The page for a link with nowhere to go.
+pub(super) fn dead(app: &App, kind: LinkKind) -> Response {
+    let mut page = dead_link(kind, &app.service.config().service_name).into_response();
+    page.extensions_mut().insert(Refusal::of(&codes::INVALID_CODE));
+    page
 }

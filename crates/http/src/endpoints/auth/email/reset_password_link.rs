@@ -14,5 +14,5 @@ use crate::query::Query;
 pub async fn open(State(app): State<App>, client: ClientInfo, query: Query) -> Result<Response> {
     let token = query.optional("token")?;
     let answer = app.service.open_reset_link(token.as_deref(), &client.to_domain()).await?;
-    link_answer(&app, LinkKind::ResetPassword, answer)
+    link_answer(&app, LinkKind::ResetPassword, answer, token.as_deref())
 }

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::code;
 use crate::app::App;
+use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoints::auth::session::{Saying, session_answer};
@@ -31,6 +32,7 @@ pub struct VerifyRequest {
 pub async fn verify(
     State(app): State<App>,
     client: ClientInfo,
+    credentials: Credentials,
     JsonBody(body): JsonBody<VerifyRequest>,
 ) -> Result<Response> {
     let proof = match (LinkToken::parse(&body.otp), body.email) {
@@ -41,6 +43,7 @@ pub async fn verify(
             return Err(ApiError::validation("email", problem).reason(Reason::Required));
         }
     };
-    let signed_in = app.service.verify_email(proof, client.to_domain()).await?;
+    let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
+    let signed_in = app.service.verify_email(proof, bearer, client.to_domain()).await?;
     session_answer(&app, client.client_type, signed_in, Saying::Nothing)
 }

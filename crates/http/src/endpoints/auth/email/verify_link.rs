@@ -1,12 +1,15 @@
 //! `GET /api/auth/email/verify-link`: a mailed verification link, opened in a browser. HEAD changes nothing.
+//! `POST`: the button of the page that asks before something is removed.
 
 use axum::extract::State;
 use axum::response::Response;
-use http::Method;
-use latchkey_service::links::Visit;
+use http::{HeaderMap, Method};
+use latchkey_domain::tokens::{LinkToken, RefreshToken};
+use latchkey_service::links::{LinkBrowser, Visit};
 
-use super::links::link_answer;
+use super::links::{dead, link_answer};
 use crate::app::App;
+use crate::body::FormBody;
 use crate::client::ClientInfo;
 use crate::error::Result;
 use crate::pages::LinkKind;
@@ -17,10 +20,38 @@ pub async fn open(
     State(app): State<App>,
     client: ClientInfo,
     method: Method,
+    headers: HeaderMap,
     query: Query,
 ) -> Result<Response> {
     let token = query.optional("token")?;
     let visit = if method == Method::HEAD { Visit::Look } else { Visit::Open };
-    let answer = app.service.open_verify_link(token.as_deref(), visit, &client.to_domain()).await?;
-    link_answer(&app, LinkKind::VerifyEmail, answer)
+    visit_link(&app, token, visit, &headers, &client).await
+}
+
+/// `POST /api/auth/email/verify-link`. A person looks at the answer: what is no form leads to the page as well.
+pub async fn agree(
+    State(app): State<App>,
+    client: ClientInfo,
+    headers: HeaderMap,
+    form: Result<FormBody>,
+) -> Result<Response> {
+    let Ok(token) = form.and_then(|FormBody(said)| said.optional("token")) else {
+        return Ok(dead(&app, LinkKind::VerifyEmail));
+    };
+    visit_link(&app, token, Visit::Agree, &headers, &client).await
+}
+
+async fn visit_link(
+    app: &App,
+    token: Option<String>,
+    visit: Visit,
+    headers: &HeaderMap,
+    client: &ClientInfo,
+) -> Result<Response> {
+    let browser = LinkBrowser {
+        refresh: app.refresh_cookie.read(headers).and_then(|cookie| RefreshToken::parse(cookie.expose())),
+        sign_up: app.sign_up_cookie.read(headers).and_then(|cookie| LinkToken::parse(cookie.expose())),
+    };
+    let answer = app.service.open_verify_link(token.as_deref(), visit, browser, &client.to_domain()).await?;
+    link_answer(app, LinkKind::VerifyEmail, answer, token.as_deref())
 }

@@ -3,9 +3,12 @@
 use axum::RequestPartsExt;
 use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse, Response};
+use http::header::SET_COOKIE;
 use latchkey_domain::email::Email;
+use latchkey_domain::mailbox_proof::SIGN_UP_REMEMBERED;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
+use latchkey_domain::tokens::LinkToken;
 use latchkey_service::sign_up::{RedirectInput, SignUp, SignedUp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,7 +18,7 @@ use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoints::auth::session::{Saying, session_answer};
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 use crate::openapi::fields;
 
 /// The body of signUp.
@@ -71,22 +74,32 @@ pub async fn sign_up(app: &App, request: Request) -> Result<Response> {
     let JsonBody(body) =
         JsonBody::<SignUpRequest>::from_request(Request::from_parts(parts, body), app).await?;
 
+    let browser = client.client_type.is_web().then(|| LinkToken::new(app.service.random_bytes()));
     let sign_up = SignUp {
         email: body.email,
         password: body.password,
         name: body.name,
         redirect: OlderOptions::redirect_input(body.redirect_to, body.options),
+        browser: browser.as_ref().map(LinkToken::hash),
         client: client.to_domain(),
     };
     match app.service.sign_up(sign_up).await? {
         SignedUp::SignedIn(signed_in) => {
             session_answer(app, client.client_type, *signed_in, Saying::NoVerification)
         }
-        SignedUp::VerificationRequired => Ok(Json(VerificationRequiredBody {
-            access_token: None,
-            require_email_verification: true,
-            csrf_token: None,
-        })
-        .into_response()),
+        SignedUp::VerificationRequired => verification_required(app, browser.as_ref()),
     }
+}
+
+/// The cookie comes whether the address was free or taken.
+fn verification_required(app: &App, browser: Option<&LinkToken>) -> Result<Response> {
+    let body =
+        VerificationRequiredBody { access_token: None, require_email_verification: true, csrf_token: None };
+    let mut response = Json(body).into_response();
+    if let Some(token) = browser {
+        let cookie =
+            app.sign_up_cookie.set(token.expose(), SIGN_UP_REMEMBERED).map_err(ApiError::internal)?;
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
 }

@@ -1,0 +1,35 @@
+//! Codes and links, and what browsers and callers bring along.
+
+use std::time::Duration;
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::codes::CodeMac;
+use latchkey_domain::limits::Take;
+use latchkey_store::{Browser, Consent, NewChallenge, NewToken, OpenLink, RefreshCookie, TokenAttempt};
+use latchkey_store_suite::conformance::numbered::{at, session, token};
+
+/// A code.
+pub(crate) fn code(number: u8) -> NewChallenge {
+    NewChallenge::Code { mac: CodeMac::from_bytes([number; 32]), expires_at: at(600) }
+}
+
+/// A link.
+pub(crate) fn link(number: u64) -> NewChallenge {
+    NewChallenge::Link { token: NewToken { hash: token(number), expires_at: at(600) }, redirect_to: None }
+}
+
+/// The token of link 50, used by the caller of session 1.
+pub(crate) fn by_token(takes: Vec<Take>, event: AuditEvent) -> TokenAttempt {
+    TokenAttempt { token: token(50), email: None, caller: Some(session(1).id), takes, event }
+}
+
+/// The link with token 40, in the browser of session 1.
+pub(crate) fn open_link(consent: Consent, takes: Vec<Take>, event: AuditEvent) -> OpenLink {
+    let refresh = RefreshCookie {
+        family: session(1).family,
+        presented: session(1).refresh,
+        grace: Duration::from_secs(30),
+    };
+    let browser = Browser { refresh: Some(refresh), sign_up: Some(token(1)) };
+    OpenLink { token: token(40), browser, consent, takes, event, now: at(1) }
+}
