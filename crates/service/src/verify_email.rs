@@ -43,7 +43,7 @@ impl Service {
     ) -> Result<SignedIn> {
         let now = self.clock.now();
         let caller = match self.named_caller(bearer).await {
-            Ok(caller) => Some(caller.session_id),
+            Ok(caller) => Some(caller.0.session_id),
             Err(Error::Unauthorized) => None,
             Err(error) => return Err(error),
         };

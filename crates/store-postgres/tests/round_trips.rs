@@ -32,7 +32,7 @@ use latchkey_store_suite::conformance::numbered::{
 use tempfile::TempDir;
 
 use identity_world::{flow, identity, with_identity};
-use link_world::{by_token, code, link, open_link};
+use link_world::{by_token, link, open_link};
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
     store: PostgresStore,
@@ -93,10 +93,6 @@ fn guard() -> SignInGuard {
         known_client: LimitKey::new("client", &[]),
         known_for: Duration::from_hours(1),
     }
-}
-
-fn link(number: u64) -> NewChallenge {
-    NewChallenge::Link { token: NewToken { hash: token(number), expires_at: at(600) }, redirect_to: None }
 }
 
 fn request(number: u64, purpose: Purpose, challenge: NewChallenge) -> RequestChallenge {

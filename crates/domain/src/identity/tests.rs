@@ -97,7 +97,7 @@ fn address_opens_nothing_at_a_provider_that_does_not_link_by_it() {
     for (user, was_ever_verified) in taken {
         for is_verified in [true, false] {
             let identity = identity(Some("ada@example.org"), is_verified);
-            let candidate = Candidate { user: &user, was_ever_verified };
+            let candidate = Candidate { user: &user, was_ever_verified, has_unproven_password: false };
             let verdict = judge_sign_in(&identity, None, Some(candidate), APART);
             assert_eq!(verdict, refused(IdentityRefusal::SignInToLink));
         }

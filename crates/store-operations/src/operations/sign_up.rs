@@ -113,7 +113,7 @@ fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<
 }
 
 fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, challenge, mail } = sign_up;
+    let PendingSignUp { account, challenge, mail, .. } = sign_up;
     let user = &there.user;
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up, asked)?;

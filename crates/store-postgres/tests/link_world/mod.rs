@@ -3,15 +3,9 @@
 use std::time::Duration;
 
 use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::codes::CodeMac;
 use latchkey_domain::limits::Take;
 use latchkey_store::{Browser, Consent, NewChallenge, NewToken, OpenLink, RefreshCookie, TokenAttempt};
 use latchkey_store_suite::conformance::numbered::{at, session, token};
-
-/// A code.
-pub(crate) fn code(number: u8) -> NewChallenge {
-    NewChallenge::Code { mac: CodeMac::from_bytes([number; 32]), expires_at: at(600) }
-}
 
 /// A link.
 pub(crate) fn link(number: u64) -> NewChallenge {

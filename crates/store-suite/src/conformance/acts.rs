@@ -14,11 +14,11 @@ use latchkey_domain::user::User;
 
 use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac, password};
 use latchkey_store::{
-    BeginReset, BeginSignIn, Browser, ClaimedMail, CodeAttempt, CodeLane, Consent, CreateOutcome, ExchangeOutcome,
-    Lease, LinkState, LinkStatus, ListUsers, NewAccount, NewChallenge, NewCode, NewToken, OpenLink, OpenedLink,
-    PendingSignUp, RequestChallenge, RequestOutcome, ResetPassword, SignIn, SignInCandidate, SignInGuard,
-    SignInOutcome, SignUpOutcome, TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
-    VerifyOutcome,
+    BeginReset, BeginSignIn, Browser, ClaimedMail, CodeAttempt, CodeLane, Consent, CreateOutcome,
+    ExchangeOutcome, Lease, LinkState, LinkStatus, ListUsers, NewAccount, NewChallenge, NewCode, NewToken,
+    OpenLink, OpenedLink, PendingSignUp, RequestChallenge, RequestOutcome, ResetPassword, SignIn,
+    SignInCandidate, SignInGuard, SignInOutcome, SignUpOutcome, TokenAttempt, UpdateUser, UpdateUserOutcome,
+    UserPage, UserPosition, VerifyOutcome,
 };
 
 /// Where the links of these cases lead.

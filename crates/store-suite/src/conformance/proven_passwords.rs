@@ -142,6 +142,7 @@ pub(super) async fn a_changed_or_rehashed_password_is_as_unproven_as_before(worl
         keep: session.id,
         guard: None,
         event: world.event(AuditKind::PasswordChanged, at(3)),
+        mail: None,
         now: at(3),
     };
     assert!(matches!(world.change_password(change).await.unwrap(), SignInOutcome::Opened(_)));
