@@ -111,7 +111,8 @@ both_stores! {
     with(|b| b.verification_by_code().notifying())
     async fn session_that_ended_for_safety_is_told(app) {
         let ada = app.user_on("ada", "server").await;
-        ada.refreshed().await.expect(200);
+        let second = Session::of(&ada.refreshed().await);
+        app.anon().refresh(&second).send().await.expect(200);
         app.clock.advance(seconds(31));
 
         ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
