@@ -3,9 +3,11 @@
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
+use latchkey_domain::ids::SessionId;
 use latchkey_domain::password::Password;
 use latchkey_domain::sign_in::{Compared, Fit};
-use latchkey_store::{BeginPasswordChange, ChangePassword, SignInOutcome};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{BeginPasswordChange, ChangePassword, SignInGuard, SignInOutcome};
 
 use crate::error::{Error, Result};
 use crate::service::Service;
@@ -28,19 +30,15 @@ impl Service {
                 self.authenticate(bearer).await?; // who may not call hears nothing about the password
                 return Err(weak);
             }
-            let guard = self.limits.sign_in_guard(email.key(), &client);
-            let takes = self.limits.sign_in(&client);
-            let begun =
-                self.store.begin_password_change(claims.sid, email.key(), &takes, guard.as_ref(), now);
-            match begun.await? {
-                BeginPasswordChange::OtherEmail(other) => email = other,
-                BeginPasswordChange::Limited(limited) => {
-                    return Err(self.limited(limited, email.key(), &client));
-                }
-                BeginPasswordChange::Candidate(candidate) if candidate.user.id == claims.sub => {
+            match self.begin_change(claims.sid, &email, &client, now).await? {
+                (BeginPasswordChange::OtherEmail(other), _) => email = other,
+                (BeginPasswordChange::Candidate(candidate), guard) if candidate.user.id == claims.sub => {
                     break (candidate, guard);
                 }
-                BeginPasswordChange::NoSession | BeginPasswordChange::Candidate(_) => {
+                (BeginPasswordChange::Limited(limited), _) => {
+                    return Err(self.limited(limited, email.key(), &client));
+                }
+                (BeginPasswordChange::NoSession | BeginPasswordChange::Candidate(_), _) => {
                     return Err(Error::Unauthorized);
                 }
             }
@@ -50,15 +48,8 @@ impl Service {
         let compared = Compared { own: stored.as_ref(), of_sign_up: None };
         let check = self.passwords.check(current, compared).await?;
         let Some(checked) = stored.filter(|_| check.fit == Fit::Own) else {
-            return Err(self
-                .fail_sign_in(
-                    Some(user.id),
-                    guard,
-                    &client,
-                    ("wrong current password", Error::InvalidCredentials),
-                    now,
-                )
-                .await?);
+            let refusal = ("wrong current password", Error::InvalidCredentials);
+            return Err(self.fail_sign_in(Some(user.id), guard, &client, refusal, now).await?);
         };
 
         let change = ChangePassword {
@@ -79,5 +70,20 @@ impl Service {
             SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
             SignInOutcome::Gone => Err(Error::InvalidCredentials),
         }
+    }
+
+    /// Takes the tokens and finds the account of a session, if its address is this one.
+    async fn begin_change(
+        &self,
+        session: SessionId,
+        email: &Email,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<(BeginPasswordChange, Option<SignInGuard>)> {
+        let guard = self.limits.sign_in_guard(email.key(), client);
+        let takes = self.limits.sign_in(client);
+        let begun =
+            self.store.begin_password_change(session, email.key(), &takes, guard.as_ref(), now).await?;
+        Ok((begun, guard))
     }
 }

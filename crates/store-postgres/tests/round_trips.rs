@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod identity_world;
+mod limit_world;
 mod link_world;
 
 use std::time::Duration;
@@ -9,10 +10,10 @@ use std::time::Duration;
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::identity::{EarlierIdentities, Issuer, ProviderKey, ProviderKind};
 use latchkey_domain::ids::{KeyId, LeaseId};
-use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
+
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::page::Page;
-use latchkey_domain::password::PasswordHash;
+
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
 use latchkey_store::{
@@ -20,8 +21,8 @@ use latchkey_store::{
     FailedSignIn, Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount,
     NewChallenge, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp,
     PresentedCode, Profiles, RefreshSession, RequestChallenge, ResetPassword, Sessions, SettingChange,
-    Settings, SignIn, SignInGuard, SigningKeys, Store, StoredProvider, UnlinkIdentity, UpdateProfile,
-    UpdateUser, UserPosition,
+    Settings, SignIn, SigningKeys, Store, StoredProvider, UnlinkIdentity, UpdateProfile, UpdateUser,
+    UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
@@ -32,6 +33,7 @@ use latchkey_store_suite::conformance::numbered::{
 use tempfile::TempDir;
 
 use identity_world::{flow, identity, with_identity};
+use limit_world::{guard, password, takes};
 use link_world::{by_token, link, open_link};
 /// A store behind the proxy, and the rows of the table so far.
 struct Measured {
@@ -66,33 +68,6 @@ macro_rules! op {
         $measured.table.push((name, $measured.trips.take()));
         outcome
     }};
-}
-
-fn password(text: &str) -> PasswordHash {
-    PasswordHash::from_phc(format!("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA${text}"))
-}
-
-fn takes() -> Vec<Take> {
-    let rate = Rate { burst: 1_000, window: Duration::from_mins(1) };
-    let take = |name: &'static str| Take { key: LimitKey::new(name, &["subject"]), rate, limit: name };
-    vec![take("a"), take("b")]
-}
-
-fn guard() -> SignInGuard {
-    let policy = FailurePolicy {
-        threshold: 1_000,
-        window: Duration::from_mins(15),
-        first_delay: Duration::from_secs(30),
-        longest_delay: Duration::from_mins(15),
-    };
-    SignInGuard {
-        pair: LimitKey::new("pair", &[]),
-        pair_policy: policy,
-        account: LimitKey::new("account", &[]),
-        account_policy: policy,
-        known_client: LimitKey::new("client", &[]),
-        known_for: Duration::from_hours(1),
-    }
 }
 
 fn request(number: u64, purpose: Purpose, challenge: NewChallenge) -> RequestChallenge {
@@ -325,18 +300,21 @@ async fn identities(measured: &mut Measured) {
     };
     op!(m.save_oauth_code(code.clone()));
     op!(m.take_oauth_code(PresentedCode { code: code.code, code_challenge: token(1), caller: None, now }));
-    let (subject, offered) = (None, vec![provider.clone()]);
-    let named = provider.clone();
     op!(m.unlink_identity(UnlinkIdentity {
         user_id,
-        provider: named,
-        subject,
-        offered,
+        provider: provider.clone(),
+        subject: None,
+        offered: vec![provider],
         keep: session_id,
         event: event(next()),
         mail: Some(mail(next())),
         now
     }));
+}
+
+async fn providers(measured: &mut Measured) {
+    let (m, now) = (measured, at(1));
+    let provider = ProviderKey::parse("google").unwrap();
     let kept = StoredProvider {
         key: provider.clone(),
         kind: ProviderKind::BuiltIn,
@@ -388,6 +366,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
     challenges(&mut measured).await;
     profiles_and_admin(&mut measured).await;
     identities(&mut measured).await;
+    providers(&mut measured).await;
     the_rest(&mut measured).await;
     measured
 }

@@ -1,0 +1,34 @@
+//! Limits that are never reached, and passwords.
+
+use std::time::Duration;
+
+use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
+use latchkey_domain::password::PasswordHash;
+use latchkey_store::SignInGuard;
+
+pub(crate) fn password(text: &str) -> PasswordHash {
+    PasswordHash::from_phc(format!("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA${text}"))
+}
+
+pub(crate) fn takes() -> Vec<Take> {
+    let rate = Rate { burst: 1_000, window: Duration::from_mins(1) };
+    let take = |name: &'static str| Take { key: LimitKey::new(name, &["subject"]), rate, limit: name };
+    vec![take("a"), take("b")]
+}
+
+pub(crate) fn guard() -> SignInGuard {
+    let policy = FailurePolicy {
+        threshold: 1_000,
+        window: Duration::from_mins(15),
+        first_delay: Duration::from_secs(30),
+        longest_delay: Duration::from_mins(15),
+    };
+    SignInGuard {
+        pair: LimitKey::new("pair", &[]),
+        pair_policy: policy,
+        account: LimitKey::new("account", &[]),
+        account_policy: policy,
+        known_client: LimitKey::new("client", &[]),
+        known_for: Duration::from_hours(1),
+    }
+}
