@@ -272,13 +272,13 @@ async fn identities(measured: &mut Measured) {
     op!(m.sign_in_with_identity(with_identity(next, "7", 7, 70)), "taken over");
     let (user_id, session_id, now) = (user_id(6), session(60).id, at(1));
     let linker = Some(Linker { user_id, session_id });
-    let (identity_66, earlier, linked) = (identity("66", 9), EarlierIdentities::Apart, event(next()));
+    let (identity_66, earlier, happened) = (identity("66", 9), EarlierIdentities::Apart, event(next()));
     let link = LinkIdentity {
         user_id,
         session_id,
         identity: identity_66,
         earlier,
-        event: linked,
+        event: happened,
         mail: Some(mail(next())),
         now,
     };
