@@ -94,8 +94,8 @@ async fn a_purge_takes_a_code_and_an_account_of_attempts_of_one_lane_alone() {
     let looked = looked().await;
     let conn = Connection::open(&looked.path).unwrap();
     conn.execute_batch(
-        "INSERT INTO codes (email_key, purpose, lane, mac, long, attempts, created_at, expires_at)
-        VALUES ('ada', 'verify', 0, zeroblob(32), 0, 0, 0, 1), ('ada', 'verify', 1, zeroblob(32), 0, 0, 0, 9000);
+        "INSERT INTO codes (email_key, purpose, lane, mac, long, attempts, other_attempts, created_at, expires_at)
+        VALUES ('ada', 'verify', 0, zeroblob(32), 0, 0, 0, 0, 1), ('ada', 'verify', 1, zeroblob(32), 0, 0, 0, 0, 9000);
         INSERT INTO code_budgets (email_key, purpose, lane, attempts, since, day_attempts, day_since, ends_at)
         VALUES ('ada', 'verify', 0, 1, 0, 0, 0, 1), ('ada', 'verify', 1, 1, 0, 0, 0, 9000)",
     )

@@ -64,7 +64,8 @@ statements! {
     UPDATE identities SET email = $4, vouched_email_key = $5
     WHERE provider = $1 AND issuer = $2 AND subject = $3
         AND (email IS DISTINCT FROM $4 OR vouched_email_key IS DISTINCT FROM $5)";
-    UNLINK = "DELETE FROM identities WHERE provider = $1 AND subject = $2 AND user_id = $3";
+    UNLINK = "
+    DELETE FROM identities WHERE provider = $1 AND issuer = $2 AND subject = $3 AND user_id = $4";
     DELETE_ALL_OF = "DELETE FROM identities WHERE user_id = $1";
     DELETE_STRANGE = "
     DELETE FROM identities WHERE user_id = $1
@@ -175,7 +176,8 @@ fn emails(identity: &ProvenIdentity) -> Vec<Value> {
 
 /// Deletes one identity of a user.
 pub(crate) fn delete(script: &mut Script, user_id: UserId, identity: LinkedIdentity) {
-    script.change(&UNLINK, values![identity.provider, identity.subject, user_id]);
+    let LinkedIdentity { provider, issuer, subject, .. } = identity;
+    script.change(&UNLINK, values![provider, issuer.as_str(), subject, user_id]);
 }
 
 /// Deletes all identities of a user.
