@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "latchkey-domain",
             "latchkey-store",
+            "latchkey-store-operations",
             "latchkey-store-sqlite",
             "latchkey-store-postgres",
             "latchkey-oauth",

@@ -8,6 +8,7 @@
 //! has one writer: there these locks are no work.
 #![allow(unreachable_pub)] // the lists of statements are public where an engine uses one of them
 
+pub mod bulk;
 mod engine;
 pub mod form;
 mod operations;

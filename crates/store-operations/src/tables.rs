@@ -4,6 +4,7 @@ pub(crate) mod audit_events;
 pub(crate) mod codes;
 pub(crate) mod identities;
 pub(crate) mod known_clients;
+pub(crate) mod limit_buckets;
 pub(crate) mod limit_failures;
 pub(crate) mod link_tokens;
 pub(crate) mod oauth_codes;
@@ -19,6 +20,7 @@ pub mod signing_keys;
 pub(crate) mod used_tokens;
 pub(crate) mod users;
 
+use crate::bulk::{Column, Table};
 use crate::form::Sql;
 
 macro_rules! lists {
@@ -35,3 +37,32 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }
+
+/// All tables but the bookkeeping of migrations, each after those that it refers to. A copy takes their rows in this order.
+pub const TABLES: &[Table] = &[
+    users::TABLE,
+    users::CREDENTIALS,
+    identities::TABLE,
+    profiles::TABLE,
+    sessions::TABLE,
+    codes::TABLE,
+    codes::CODE_BUDGETS,
+    link_tokens::TABLE,
+    outbox::TABLE,
+    oauth_flows::TABLE,
+    oauth_codes::TABLE,
+    used_tokens::TABLE,
+    oauth_providers::TABLE,
+    limit_buckets::TABLE,
+    limit_failures::TABLE,
+    sign_up_attempts::TABLE,
+    known_clients::TABLE,
+    settings::TABLE,
+    settings::SHARED_VERSION,
+    signing_keys::TABLE,
+    audit_events::TABLE,
+    HEALTH,
+];
+
+/// The columns of `health`, the key first.
+pub const HEALTH: Table = Table::new("health", 1, &[Column::int("id"), Column::int("beat")]).seeded();

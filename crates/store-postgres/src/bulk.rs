@@ -1,5 +1,5 @@
 //! A database as the target of a copy: what it must be like, and writing whole tables row by row. What rows and
-//! tables are is said in [`latchkey_store::bulk`].
+//! tables are is said in [`latchkey_store_operations::bulk`].
 //!
 //! While a copy is under way the table `unfinished_copy` stands in the database: it holds what is to come, so that
 //! only the same source goes on with it, and no service starts on it. How far the copy came is seen from the rows
@@ -8,8 +8,9 @@
 mod rows;
 mod statements;
 
-use latchkey_store::bulk::{Cell, Digest, Key, Row, TABLES, Table, TableDigest};
 use latchkey_store::{StoreError, UniqueKey};
+use latchkey_store_operations::bulk::{Cell, Digest, Key, Row, Table, TableDigest};
+use latchkey_store_operations::tables::TABLES;
 use tokio_postgres::error::SqlState;
 
 use crate::errors::{EngineFault, Fault, ServerFault, driver};

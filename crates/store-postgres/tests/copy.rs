@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use latchkey_store::StoreError;
-use latchkey_store::bulk::{Cell, Column, Kind, Row, TABLES, Table, TableDigest};
+use latchkey_store_operations::bulk::{Cell, Column, Kind, Row, Table, TableDigest};
+use latchkey_store_operations::tables::TABLES;
 use latchkey_store_postgres::{
     CopyStart, CopyTarget, MigrationError, Postgres, PostgresOptions, TargetError,
 };

@@ -1,12 +1,12 @@
 //! A file as the source of a copy: every row of every table, of one moment, without writing to the file. What rows
-//! and tables are is said in [`latchkey_store::bulk`].
+//! and tables are is said in [`latchkey_store_operations::bulk`].
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use latchkey_store::StoreError;
-use latchkey_store::bulk::{Cell, Digest, Key, Kind, Row, Table, TableDigest};
+use latchkey_store_operations::bulk::{Cell, Digest, Key, Kind, Row, Table, TableDigest};
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};

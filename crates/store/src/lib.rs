@@ -5,7 +5,6 @@
 mod accounts;
 mod admin;
 mod audit;
-pub mod bulk;
 mod challenges;
 mod error;
 mod identities;

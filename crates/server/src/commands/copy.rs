@@ -6,7 +6,8 @@ mod progress;
 use std::time::Duration;
 
 use latchkey_http::error::chain_of;
-use latchkey_store::bulk::{TABLES, Table, TableDigest};
+use latchkey_store_operations::bulk::{Table, TableDigest};
+use latchkey_store_operations::tables::TABLES;
 use latchkey_store_postgres::{CopyStart, CopyTarget, PostgresOptions, TargetError};
 use latchkey_store_sqlite::{SourceError, SqliteSource};
 

@@ -7,6 +7,7 @@ use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{FAILURES_OF_NOBODY_KEPT, PURGED_AT_ONCE, StoreResult};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Script, Slot, Value, object_text, statements, values};
 
 /// The nine columns that [`event_values`] gives and `read_event` reads, in their order.
@@ -39,6 +40,23 @@ macro_rules! purge_where {
         )
     };
 }
+
+/// The columns of `audit_events`, the key first.
+pub const TABLE: Table = Table::new(
+    "audit_events",
+    1,
+    &[
+        Column::id("id"),
+        Column::int("happened_at"),
+        Column::text("kind"),
+        Column::text("actor"),
+        Column::id("user_id"),
+        Column::id("session_id"),
+        Column::text("address"),
+        Column::text("user_agent"),
+        Column::text("details"),
+    ],
+);
 
 statements! {
     RECORD_EVENT = concat!(

@@ -7,7 +7,42 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
+
+/// The columns of `codes`, the key first.
+pub const TABLE: Table = Table::new(
+    "codes",
+    3,
+    &[
+        Column::text("email_key"),
+        Column::text("purpose"),
+        Column::int("lane"),
+        Column::id("user_id"),
+        Column::bytes("mac"),
+        Column::flag("long"),
+        Column::int("attempts"),
+        Column::int("other_attempts"),
+        Column::int("created_at"),
+        Column::int("expires_at"),
+    ],
+);
+
+/// The columns of `code_budgets`, the key first.
+pub const CODE_BUDGETS: Table = Table::new(
+    "code_budgets",
+    3,
+    &[
+        Column::text("email_key"),
+        Column::text("purpose"),
+        Column::int("lane"),
+        Column::int("attempts"),
+        Column::int("since"),
+        Column::int("day_attempts"),
+        Column::int("day_since"),
+        Column::int("ends_at"),
+    ],
+);
 
 statements! {
     SAVE_CODE = "

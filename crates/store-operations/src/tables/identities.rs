@@ -6,6 +6,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LinkedIdentity, StoreResult};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{account_columns, account_tables};
@@ -36,6 +37,21 @@ macro_rules! concerned {
         )
     };
 }
+
+/// The columns of `identities`, the key first.
+pub const TABLE: Table = Table::new(
+    "identities",
+    3,
+    &[
+        Column::text("provider"),
+        Column::text("issuer"),
+        Column::text("subject"),
+        Column::id("user_id"),
+        Column::int("created_at"),
+        Column::text("email"),
+        Column::text("vouched_email_key"),
+    ],
+);
 
 statements! {
     LOCK_CONCERNED = concat!("SELECT id FROM users WHERE id = ", concerned!(), " FOR NO KEY UPDATE");

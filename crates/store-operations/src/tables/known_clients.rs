@@ -8,7 +8,11 @@ use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
+use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, statements, values};
+
+/// The columns of `known_clients`, the key first.
+pub const TABLE: Table = Table::new("known_clients", 1, &[Column::bytes("key"), Column::int("known_until")]);
 
 statements! {
     FIND_KNOWN_CLIENT = "SELECT known_until FROM known_clients WHERE key = $1";

@@ -6,7 +6,21 @@ use latchkey_domain::limits::{FailurePolicy, Failures, LimitKey};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
+
+/// The columns of `limit_failures`, the key first.
+pub const TABLE: Table = Table::new(
+    "limit_failures",
+    1,
+    &[
+        Column::bytes("key"),
+        Column::int("failures"),
+        Column::int("since"),
+        Column::int("blocked_until"),
+        Column::int("remembered_until"),
+    ],
+);
 
 statements! {
     FIND_FAILURES = "

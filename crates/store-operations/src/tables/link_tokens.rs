@@ -7,9 +7,28 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewToken, StoreResult, StoredLink};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{self, Account, account_columns, account_tables};
+
+/// The columns of `link_tokens`, the key first.
+pub const TABLE: Table = Table::new(
+    "link_tokens",
+    1,
+    &[
+        Column::bytes("hash"),
+        Column::text("purpose"),
+        Column::text("kind"),
+        Column::text("email_key"),
+        Column::id("user_id"),
+        Column::text("redirect_to"),
+        Column::int("created_at"),
+        Column::int("expires_at"),
+        Column::int("used_at"),
+        Column::int("superseded_at"),
+    ],
+);
 
 statements! {
     CREATE_TOKEN = "

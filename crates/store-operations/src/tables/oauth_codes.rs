@@ -6,8 +6,30 @@ use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewOAuthCode, StoreResult, StoredCode};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Script, Slot, statements, values};
 use crate::tables::oauth_flows::read_linker;
+
+/// The columns of `oauth_codes`, the key first.
+pub const TABLE: Table = Table::new(
+    "oauth_codes",
+    1,
+    &[
+        Column::bytes("code_hash"),
+        Column::bytes("code_challenge"),
+        Column::text("provider"),
+        Column::text("subject"),
+        Column::text("email"),
+        Column::flag("email_verified"),
+        Column::text("name"),
+        Column::text("avatar_url"),
+        Column::id("link_user_id"),
+        Column::id("link_session_id"),
+        Column::int("created_at"),
+        Column::int("expires_at"),
+        Column::text("issuer"),
+    ],
+);
 
 statements! {
     CREATE = "

@@ -4,6 +4,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{Linker, NewFlow, StateOutcome, StoreResult, TakenFlow};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 
 macro_rules! find_flow {
@@ -13,6 +14,24 @@ macro_rules! find_flow {
     FROM oauth_flows WHERE state_hash = $1"
     };
 }
+
+/// The columns of `oauth_flows`, the key first.
+pub const TABLE: Table = Table::new(
+    "oauth_flows",
+    1,
+    &[
+        Column::bytes("state_hash"),
+        Column::text("provider"),
+        Column::bytes("code_challenge"),
+        Column::text("redirect_to"),
+        Column::bytes("sealed"),
+        Column::id("link_user_id"),
+        Column::id("link_session_id"),
+        Column::int("created_at"),
+        Column::int("expires_at"),
+        Column::int("used_at"),
+    ],
+);
 
 statements! {
     CREATE = "

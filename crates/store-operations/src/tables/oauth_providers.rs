@@ -2,7 +2,22 @@
 
 use latchkey_store::{FoundProvider, StoreResult};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, statements};
+
+/// The columns of `oauth_providers`, the key first.
+pub const TABLE: Table = Table::new(
+    "oauth_providers",
+    1,
+    &[
+        Column::text("key"),
+        Column::text("kind"),
+        Column::text("config"),
+        Column::bytes("sealed"),
+        Column::int("created_at"),
+        Column::int("updated_at"),
+    ],
+);
 
 statements! {
     LIST = "

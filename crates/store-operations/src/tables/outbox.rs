@@ -8,6 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailKind, MailState, NewMail, Recipient, StoreResult};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Script, Slot, statements, values};
 
 /// Leases the oldest mails that are due. The numbers are those of [`DueTerms`]. Mails that another worker is claiming at
@@ -35,6 +36,26 @@ macro_rules! claim {
         )
     };
 }
+
+/// The columns of `outbox`, the key first.
+pub const TABLE: Table = Table::new(
+    "outbox",
+    1,
+    &[
+        Column::id("id"),
+        Column::text("kind"),
+        Column::text("state"),
+        Column::id("user_id"),
+        Column::text("email"),
+        Column::bytes("payload"),
+        Column::int("attempts"),
+        Column::int("created_at"),
+        Column::int("next_attempt_at"),
+        Column::id("lease_id"),
+        Column::int("ended_at"),
+        Column::text("last_error"),
+    ],
+);
 
 statements! {
     CREATE = "

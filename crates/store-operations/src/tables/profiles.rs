@@ -10,6 +10,7 @@ use latchkey_store::StoreResult;
 
 use super::audit_events::{event_values, record_event_where};
 use super::users::key_or_any;
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, Value, clean, object_text, statements, values};
 
 /// The columns that [`read_profile`] reads, in its order.
@@ -45,6 +46,29 @@ macro_rules! save {
         )
     };
 }
+
+/// The columns of `profiles`, the key first.
+pub const TABLE: Table = Table::new(
+    "profiles",
+    1,
+    &[
+        Column::id("id"),
+        Column::id("user_id"),
+        Column::int("created_at"),
+        Column::int("updated_at"),
+        Column::int("version"),
+        Column::flag("searchable"),
+        Column::text("folded_name"),
+        Column::text("folded_username"),
+        Column::text("folded_bio"),
+        Column::text("name"),
+        Column::text("username"),
+        Column::text("avatar_url"),
+        Column::text("bio"),
+        Column::text("metadata"),
+        Column::text("custom"),
+    ],
+);
 
 statements! {
     /// The profile of a user.

@@ -1,20 +1,25 @@
 //! The table `sessions`: sessions, and the state of their refresh tokens.
 
+mod rows;
+
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::LimitKey;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::refresh::{RefreshState, Retired};
-use latchkey_domain::session::{AuthMethod, MOST_LIVING, NewSession, Session};
+use latchkey_domain::session::{MOST_LIVING, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{LinkedIdentity, LiveSession, OwnProfile, RefreshSession, SignInGuard, StoreResult};
+use latchkey_store::{LinkedIdentity, RefreshSession, SignInGuard, StoreResult};
 
-use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
+pub(crate) use rows::{read_live, read_own_profile, read_refreshable, read_session};
+
+use crate::bulk::{Column, Table};
+use crate::form::{Results, Script, Slot, Value, statements, values};
 use crate::tables::audit_events::{event_values, record_event_where};
-use crate::tables::profiles::{self, profile_columns};
-use crate::tables::users::{self, account_columns, account_tables};
+use crate::tables::profiles::profile_columns;
+use crate::tables::users::{account_columns, account_tables};
 
 /// The columns that [`read_session`] reads, in its order.
 macro_rules! session_columns {
@@ -52,6 +57,35 @@ macro_rules! record_end_where {
         ))
     };
 }
+
+/// The columns of `sessions`, the key first.
+pub const TABLE: Table = Table::new(
+    "sessions",
+    1,
+    &[
+        Column::id("id"),
+        Column::id("user_id"),
+        Column::bytes("family_hash"),
+        Column::bytes("current_hash"),
+        Column::bytes("retired"),
+        Column::bytes("sealed_successor"),
+        Column::int("sealed_until"),
+        Column::text("method"),
+        Column::text("address"),
+        Column::text("user_agent"),
+        Column::int("created_at"),
+        Column::int("last_seen_at"),
+        Column::int("idle_expires_at"),
+        Column::int("absolute_expires_at"),
+        Column::int("ended_at"),
+        Column::text("amr"),
+        Column::int("level"),
+        Column::int("auth_time"),
+        Column::text("identity_provider"),
+        Column::text("identity_issuer"),
+        Column::text("identity_subject"),
+    ],
+);
 
 statements! {
     /// A new session.
@@ -346,49 +380,4 @@ pub(crate) fn rotate(writes: &mut Script, id: SessionId, retired: &[Retired], re
         refresh.client.user_agent.clone(),
     ];
     writes.change(&ROTATE, values);
-}
-
-/// Reads a row of [`FIND_LIVE`].
-pub(crate) fn read_live(cells: &mut Cells<'_>) -> StoreResult<LiveSession> {
-    let user = users::read_account(cells)?.user;
-    Ok(LiveSession { session: read_session(cells)?, user })
-}
-
-/// Reads a row of [`FIND_OWN_PROFILE`].
-pub(crate) fn read_own_profile(cells: &mut Cells<'_>) -> StoreResult<OwnProfile> {
-    let user_id = cells.of("sessions").id("user_id")?;
-    let profile = if cells.is_null() { None } else { Some(Box::new(profiles::read_profile(cells)?)) };
-    Ok(OwnProfile { user_id, profile })
-}
-
-/// Reads the [`session_columns`] that come next.
-pub(crate) fn read_session(cells: &mut Cells<'_>) -> StoreResult<Session> {
-    Ok(Session {
-        id: cells.of("sessions").id("id")?,
-        user_id: cells.id("user_id")?,
-        created_at: cells.time("created_at")?,
-        last_seen_at: cells.time("last_seen_at")?,
-        idle_expires_at: cells.time("idle_expires_at")?,
-        absolute_expires_at: cells.time("absolute_expires_at")?,
-        method: cells.parsed("method", AuthMethod::from_stored)?,
-        client: cells.client()?,
-    })
-}
-
-/// Reads a row of [`FIND_BY_FAMILY`].
-pub(crate) fn read_refreshable(cells: &mut Cells<'_>) -> StoreResult<RefreshableSession> {
-    let user = users::read_account(cells)?.user;
-    let session = read_session(cells)?;
-    let current = cells.hash("current_hash")?;
-    let retired = Retired::decode_all(&cells.bytes("retired")?).ok_or_else(|| cells.corrupt("retired"))?;
-    let ended_at = cells.maybe_time("ended_at")?;
-    let sealed_successor = cells.maybe_bytes("sealed_successor")?;
-    let state = RefreshState {
-        current,
-        retired,
-        idle_expires_at: session.idle_expires_at,
-        absolute_expires_at: session.absolute_expires_at,
-        ended_at,
-    };
-    Ok(RefreshableSession { user, session, state, sealed_successor })
 }

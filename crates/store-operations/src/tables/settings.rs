@@ -3,7 +3,16 @@
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{SettingChange, StoreError, StoreResult, StoredSettings};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, statements, values};
+
+/// The columns of `settings`, the key first.
+pub const TABLE: Table =
+    Table::new("settings", 1, &[Column::text("key"), Column::text("value"), Column::int("updated_at")]);
+
+/// The columns of `shared_version`, the key first.
+pub const SHARED_VERSION: Table =
+    Table::new("shared_version", 1, &[Column::int("id"), Column::int("version")]).seeded();
 
 statements! {
     /// The version and the values, in one statement: they are of one moment.

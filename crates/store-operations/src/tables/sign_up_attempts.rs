@@ -8,8 +8,16 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{SIGN_UPS_PURGED_AT_ONCE, StoreResult};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, Value, statements, values};
 use crate::tables::users::key_or_any;
+
+/// The columns of `sign_up_attempts`, the key first.
+pub const TABLE: Table = Table::new(
+    "sign_up_attempts",
+    1,
+    &[Column::id("user_id"), Column::text("hash"), Column::bytes("browser_hash"), Column::int("created_at")],
+);
 
 statements! {
     SAVE_ATTEMPT = "

@@ -4,7 +4,21 @@ use latchkey_domain::ids::KeyId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{NewSigningKey, StoreResult, StoredSigningKey};
 
+use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
+
+/// The columns of `signing_keys`, the key first.
+pub const TABLE: Table = Table::new(
+    "signing_keys",
+    1,
+    &[
+        Column::id("id"),
+        Column::text("algorithm"),
+        Column::bytes("sealed"),
+        Column::int("created_at"),
+        Column::int("verify_until"),
+    ],
+);
 
 statements! {
     /// The keys in use, the signing one first.

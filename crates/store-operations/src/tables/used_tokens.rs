@@ -2,7 +2,12 @@
 
 use latchkey_store::UsedToken;
 
+use crate::bulk::{Column, Table};
 use crate::form::{Script, Slot, statements, values};
+
+/// The columns of `oauth_used_tokens`, the key first.
+pub const TABLE: Table =
+    Table::new("oauth_used_tokens", 1, &[Column::bytes("hash"), Column::int("expires_at")]);
 
 statements! {
     CLAIM = "

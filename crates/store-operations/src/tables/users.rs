@@ -1,15 +1,19 @@
 //! The tables `users` and `credentials`.
 
+mod rows;
+
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mailbox_proof::Standing;
 use latchkey_domain::password::PasswordHash;
-use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::{AppMetadata, User, UserProfile};
+use latchkey_domain::user::{AppMetadata, User};
 use latchkey_store::{NewAccount, SIGN_UPS_PURGED_AT_ONCE, StoreError, StoreResult, UserPosition};
 
-use crate::form::{Cells, Results, Script, Slot, object_text, statements, values};
+pub(crate) use rows::read_account;
+
+use crate::bulk::{Column, Table};
+use crate::form::{Results, Script, Slot, object_text, statements, values};
 
 /// Columns of [`read_account`], in its order.
 macro_rules! account_columns {
@@ -58,6 +62,42 @@ macro_rules! list_users {
         )
     };
 }
+
+/// The columns of `users`, the key first.
+pub const TABLE: Table = Table::new(
+    "users",
+    1,
+    &[
+        Column::id("id"),
+        Column::text("email"),
+        Column::text("email_key"),
+        Column::flag("email_verified"),
+        Column::int("first_verified_at"),
+        Column::flag("pending"),
+        Column::flag("contested"),
+        Column::int("banned_at"),
+        Column::text("metadata"),
+        Column::text("locale"),
+        Column::text("pending_email"),
+        Column::int("created_at"),
+        Column::int("updated_at"),
+        Column::int("signed_up_at"),
+    ],
+);
+
+/// The columns of `credentials`, the key first.
+pub const CREDENTIALS: Table = Table::new(
+    "credentials",
+    2,
+    &[
+        Column::id("user_id"),
+        Column::text("kind"),
+        Column::text("data"),
+        Column::int("created_at"),
+        Column::int("updated_at"),
+        Column::flag("proven"),
+    ],
+);
 
 statements! {
     /// The account of an id.
@@ -338,57 +378,4 @@ pub(crate) fn account(results: &Results<'_>, slot: Slot) -> StoreResult<Option<A
 /// The user after a change in the same transaction.
 pub(crate) fn user_that_is(results: &Results<'_>, slot: Slot) -> StoreResult<User> {
     Ok(account(results, slot)?.ok_or(StoreError::Corrupt { table: "users", column: "id" })?.user)
-}
-
-/// Reads the [`account_columns`] that come next.
-pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
-    let id = cells.of("users").id("id")?;
-    let email = cells.email("email")?;
-    let email_verified = cells.flag("email_verified")?;
-    let first_verified_at = cells.maybe_time("first_verified_at")?;
-    let is_pending = cells.flag("pending")?;
-    let is_contested = cells.flag("contested")?;
-    let banned_at = cells.maybe_time("banned_at")?;
-    let metadata = AppMetadata::from_stored(cells.object("metadata")?);
-    let created_at = cells.time("created_at")?;
-    let updated_at = cells.time("updated_at")?;
-    let password = cells.of("credentials").maybe_text("data")?.map(PasswordHash::from_phc);
-    let has_proven_password = cells.flag("proven")?;
-    let identities =
-        cells.of("identities").maybe_text("provider")?.as_deref().map(providers).unwrap_or_default();
-    let profile = read_user_profile(cells.of("profiles"))?;
-    let user = User {
-        id,
-        email,
-        email_verified,
-        has_password: password.is_some(),
-        identities,
-        banned_at,
-        is_pending,
-        is_contested,
-        metadata,
-        created_at,
-        updated_at,
-        profile,
-    };
-    Ok(Account { user, password, has_proven_password, first_verified_at })
-}
-
-fn read_user_profile(cells: &mut Cells<'_>) -> StoreResult<Option<UserProfile>> {
-    let is_there = cells.flag("user_id")?;
-    let name = cells.maybe_text("name")?;
-    let avatar_url = cells.maybe_text("avatar_url")?.map(AvatarUrl::from_stored);
-    match (is_there, name) {
-        (false, _) => Ok(None),
-        (true, Some(name)) => Ok(Some(UserProfile { name: Name::from_stored(name), avatar_url })),
-        (true, None) => Err(cells.corrupt("name")),
-    }
-}
-
-/// Keys have no spaces; a user can have several identities of one provider.
-fn providers(joined: &str) -> Vec<String> {
-    let mut providers: Vec<String> = joined.split(' ').map(str::to_owned).collect();
-    providers.sort_unstable();
-    providers.dedup();
-    providers
 }

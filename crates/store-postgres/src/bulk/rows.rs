@@ -2,7 +2,7 @@
 
 use latchkey_domain::search::SearchText;
 use latchkey_store::StoreError;
-use latchkey_store::bulk::{Cell, Column, Kind, Row, Table};
+use latchkey_store_operations::bulk::{Cell, Column, Kind, Row, Table};
 use tokio_postgres::types::FromSqlOwned;
 use uuid::Uuid;
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use latchkey_store::bulk::{TABLES, Table};
+use latchkey_store_operations::bulk::Table;
+use latchkey_store_operations::tables::TABLES;
 
 use super::derived;
 

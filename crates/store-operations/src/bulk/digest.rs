@@ -80,8 +80,8 @@ impl Digest {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TABLES;
     use super::*;
+    use crate::tables::TABLES;
 
     fn digest(rows: &[Row]) -> TableDigest {
         let mut digest = Digest::new(&TABLES[0]);
