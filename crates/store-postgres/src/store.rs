@@ -1,4 +1,4 @@
-//! The store itself: a pool of connections. Scripts run on it in [`crate::executor`].
+//! The store itself: a pool of connections. Scripts run on it in `executor.rs`.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

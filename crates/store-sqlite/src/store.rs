@@ -1,4 +1,4 @@
-//! The store itself: one file, its writer and its readers. Scripts run on it in [`crate::executor`].
+//! The store itself: one file, its writer and its readers. Scripts run on it in `executor.rs`.
 
 use std::path::Path;
 use std::sync::Arc;
