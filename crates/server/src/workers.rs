@@ -17,6 +17,8 @@ const SHARED_POLL: Duration = Duration::from_millis(400);
 /// How often changes of profiles are looked at, for the index of the search. Those of other instances must be found
 /// within a second.
 const SEARCH_POLL: Duration = Duration::from_millis(300);
+// A poll that just missed a change, and the next one that brings it, both pass within the second of the contract.
+const _: () = assert!(2 * SHARED_POLL.as_millis() < 1000 && 2 * SEARCH_POLL.as_millis() < 1000);
 /// How often what is past its use is deleted, and the age of the signing key looked at. Sealed refresh tokens are to be
 /// gone soon after their grace.
 const UPKEEP: Duration = Duration::from_mins(1);
