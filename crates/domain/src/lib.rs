@@ -1,6 +1,8 @@
 //! The pure rules of Latchkey: types that can only hold what is valid, and the decisions that both storage
 //! engines must take alike. No async, no I/O, no SQL, no HTTP, no clock and no randomness of its own.
 
+#![warn(missing_docs)]
+
 pub mod audit;
 pub mod client;
 pub mod clock_watch;

@@ -1,4 +1,4 @@
-//! What only an admin does to users.
+//! Operations on users reserved for admins.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -10,28 +10,28 @@ use latchkey_domain::user::{AppMetadata, User};
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// Where a page of users begins.
+/// Start of a page of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserPosition {
-    /// After so many.
+    /// Number of users to skip.
     Offset(u64),
-    /// After this one: keyset pages, which stay right while users come and go.
+    /// Keyset cursor: the last user of the previous page. Stays correct while users are created and deleted.
     After {
-        /// When the last user of the page before was made.
+        /// Time of creation of that user.
         created_at: Timestamp,
-        /// Its id.
+        /// Id of that user.
         id: UserId,
     },
 }
 
-/// A question for users.
+/// A query for users.
 #[derive(Debug, Clone)]
 pub struct ListUsers {
-    /// Part of the address or of the profile's name, without ASCII case; also a whole user id.
+    /// Substring of the address or of the profile's name, ASCII case-insensitive; or a complete user id.
     pub search: Option<String>,
-    /// Where to begin.
+    /// Start of the page.
     pub position: UserPosition,
-    /// How many.
+    /// Page size.
     pub limit: u32,
 }
 
@@ -40,45 +40,45 @@ pub struct ListUsers {
 pub struct UserPage {
     /// Users, newest first, then by id descending.
     pub users: Vec<User>,
-    /// How many there are in all.
+    /// Total number of matching users.
     pub total: u64,
-    /// Whether there are more after these.
+    /// True if more users follow.
     pub has_more: bool,
 }
 
 /// A change of a user by an admin.
 #[derive(Debug, Clone)]
 pub struct UpdateUser {
-    /// Whom.
+    /// Id of the user.
     pub id: UserId,
-    /// A new address: ends outstanding codes and tokens; unverified unless `email_verified` says otherwise.
+    /// New address: invalidates outstanding codes and tokens; unverified unless `email_verified` is set.
     pub email: Option<Email>,
-    /// Whether the address counts as proven.
+    /// Sets whether the address counts as verified.
     pub email_verified: Option<bool>,
-    /// Ban (ends all sessions, codes and tokens) or lift a ban.
+    /// Bans (ends all sessions, codes and tokens) or lifts a ban.
     pub banned: Option<bool>,
-    /// Replaces the application data.
+    /// Replaces the application metadata.
     pub metadata: Option<AppMetadata>,
-    /// What the audit says, one event each; the store fills in the user.
+    /// Audit events; the store fills in the user.
     pub events: Vec<AuditEvent>,
-    /// The mail of kind [`crate::MailKind::EmailChanged`] to the old address, where such mails are wanted.
+    /// Mail of kind [`crate::MailKind::EmailChanged`] to the old address, if security notifications are on.
     pub mail: Option<NewMail>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// What came of changing a user.
+/// Outcome of changing a user.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpdateUserOutcome {
-    /// The user as it is now.
+    /// The user after the change.
     Updated(Box<User>),
-    /// No such user.
+    /// Unknown user.
     NotFound,
-    /// The address has another account.
+    /// The address belongs to another account.
     EmailTaken,
 }
 
-/// What only an admin does to users.
+/// Operations on users reserved for admins.
 #[async_trait]
 pub trait AdminUsers {
     /// A page of users.
@@ -87,11 +87,11 @@ pub trait AdminUsers {
     /// Changes a user.
     async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome>;
 
-    /// Deletes users with all that is theirs but the audit; unknown ids are skipped. One event per deleted user, made
-    /// of `events` (one for each id, in the same order). Answers how many were deleted.
+    /// Deletes users with all that is theirs but the audit trail; unknown ids are skipped. Writes one event per
+    /// deleted user from `events` (parallel to `ids`). Returns the number of deleted users.
     async fn delete_users(&self, ids: &[UserId], events: Vec<AuditEvent>) -> StoreResult<u64>;
 
-    /// Ends all sessions of a user; answers how many, `None` where there is no such user.
+    /// Ends all sessions of a user; returns their number, `None` for an unknown user.
     async fn end_all_sessions(
         &self,
         id: UserId,
@@ -99,6 +99,6 @@ pub trait AdminUsers {
         now: Timestamp,
     ) -> StoreResult<Option<u64>>;
 
-    /// Deletes a user's profile; `false` where there is none.
+    /// Deletes a user's profile; `false` if there is none.
     async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool>;
 }

@@ -14,7 +14,7 @@ use crate::error::StoreResult;
 pub struct EventPage {
     /// Events, newest first.
     pub events: Vec<AuditEvent>,
-    /// Where the next page begins: pass it as `before`; `None` at the end.
+    /// Keyset cursor of the next page, passed as `before`; `None` at the end.
     pub next: Option<EventId>,
 }
 
@@ -27,7 +27,8 @@ pub trait Audit {
     /// Events before an id (or from the newest), newest first.
     async fn list_events(&self, before: Option<EventId>, limit: u32) -> StoreResult<EventPage>;
 
-    /// Deletes events that were kept for so long, and failures about no account after
-    /// [`crate::FAILURES_OF_NOBODY_KEPT`]; up to [`crate::PURGED_AT_ONCE`] of each. Answers how many in all.
+    /// Deletes events older than the retention, and failures about no account after
+    /// [`crate::FAILURES_OF_NOBODY_KEPT`]; at most [`crate::PURGED_AT_ONCE`] of each. Returns the number of
+    /// deleted events.
     async fn purge_events(&self, retention: Duration, now: Timestamp) -> StoreResult<u64>;
 }

@@ -1,7 +1,7 @@
-//! Challenges: mailed codes and link tokens that prove a mailbox, and the reset tokens that follow them.
+//! Email codes and link tokens that prove a mailbox, and the reset tokens that follow them.
 //!
-//! Known and unknown addresses cost the same: a challenge for an address that may not have one is written all the
-//! same, without a user and with a mail that is never sent.
+//! Known and unknown addresses cost the same: a code for an address that may not have one is still written,
+//! without a user and with a decoy mail that is never sent.
 
 use std::time::Duration;
 
@@ -20,70 +20,72 @@ use latchkey_domain::user::User;
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// A challenge that is about to be mailed. There is one live link per address and purpose, or one live code per address,
-/// purpose and lane: writing a code ends the lane's code before and the link, writing a link ends all.
+/// A code or link token about to be mailed. There is one live link per address and purpose, or one live code per
+/// address, purpose and lane. Writing a code invalidates the lane's previous code and the link; writing a link
+/// invalidates both.
 #[derive(Debug, Clone)]
 pub enum NewChallenge {
-    /// A code.
+    /// Email code.
     Code(NewCode),
-    /// A link.
+    /// Link with a token.
     Link {
-        /// Its token and life.
+        /// Token hash and expiry.
         token: NewToken,
-        /// Where the browser goes after it was opened; checked against the list already.
+        /// Redirect target after the link is opened, already checked against the allowed list.
         redirect_to: Option<String>,
     },
 }
 
-/// A code that is about to be mailed: six digits, or sixteen characters where the lane of who asks has made its wrong
+/// A code about to be mailed: six digits, or sixteen characters if the requester's lane has used up its wrong
 /// attempts of the day.
 #[derive(Debug, Clone)]
 pub struct NewCode {
-    /// The MAC of the six digits; the mail carries them.
+    /// MAC of the six digits; the mail carries them.
     pub mac: CodeMac,
-    /// The MAC of the sixteen characters.
+    /// MAC of the sixteen characters.
     pub long_mac: CodeMac,
-    /// The sealed part of the mail that carries those.
+    /// Sealed part of the mail with the sixteen characters.
     pub long_sealed: Vec<u8>,
-    /// The lane of who asks, and what it bears.
+    /// Lane of the requester and its attempt budget.
     pub lane: CodeLane,
-    /// When it stops being good.
+    /// Expiry.
     pub expires_at: Timestamp,
 }
 
-/// The facts that tell the lane of somebody, and how much it bears.
+/// A lane and its attempt budget. A lane is one client's share of an account's codes and wrong attempts, so that
+/// guesses from elsewhere cannot use up the owner's attempts.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeLane {
-    /// Names the account and the client, as in [`crate::SignInGuard::known_client`].
+    /// Key of the account and client, as in [`crate::SignInGuard::known_client`].
     pub client: LimitKey,
-    /// How often codes may be tried.
+    /// Attempt budget per code and per day.
     pub budget: CodeBudget,
 }
 
-/// A token that is about to be given out.
+/// A link token or reset token about to be issued.
 #[derive(Debug, Clone, Copy)]
 pub struct NewToken {
-    /// What is kept of it.
+    /// Hash of the token; the token itself is never stored.
     pub hash: TokenHash,
-    /// When it stops being good.
+    /// Expiry.
     pub expires_at: Timestamp,
 }
 
-/// A request for a challenge: resend of a verification, or a password reset.
+/// A request for an email code or link: resend of a verification, or a password reset.
 #[derive(Debug, Clone)]
 pub struct RequestChallenge {
-    /// For whom. Verification is only for an unverified account, neither is for a banned one.
+    /// Address of the account. Verification needs an unverified account; neither purpose serves a banned one.
     pub email: EmailKey,
-    /// What for.
+    /// Purpose of the code.
     pub purpose: Purpose,
-    /// Limits to take from, all or none.
+    /// Rate limits to take from, all or none.
     pub takes: Vec<Take>,
-    /// The challenge.
+    /// The code or link.
     pub challenge: NewChallenge,
-    /// The mail: of kind [`crate::MailKind::Verify`] or [`crate::MailKind::Reset`]; never sent where the account may
-    /// not have the challenge.
+    /// Mail of kind [`crate::MailKind::Verify`] or [`crate::MailKind::Reset`]; a decoy if the account may not
+    /// have the code.
     pub mail: NewMail,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
@@ -96,77 +98,77 @@ pub enum RequestOutcome {
     Limited(Limited),
 }
 
-/// An attempt at a code.
+/// An attempt to redeem an email code.
 #[derive(Debug, Clone)]
 pub struct CodeAttempt {
-    /// Whose code.
+    /// Address that the code was mailed to.
     pub email: EmailKey,
-    /// The MAC of what was entered.
+    /// MAC of the entered code.
     pub mac: CodeMac,
-    /// The form of what was entered. Long codes are tried without being counted.
+    /// Form of the entered code. Attempts at long codes are not counted.
     pub form: CodeForm,
-    /// The lane of who entered it, and what it bears.
+    /// Lane of the caller and its attempt budget.
     pub lane: CodeLane,
-    /// The session of the caller's bearer: one of the code's own account verifies from inside.
+    /// Session of the caller's bearer token. A session of the code's own account verifies from inside.
     pub caller: Option<SessionId>,
-    /// Limits to take from first, all or none.
+    /// Rate limits to take from first, all or none.
     pub takes: Vec<Take>,
-    /// What the audit says when it opens; the store fills in user and session.
+    /// Audit event of a success; the store fills in user and session.
     pub event: AuditEvent,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// A verification link's token that is used directly.
+/// An attempt to redeem a verification link's token over the API.
 #[derive(Debug, Clone)]
 pub struct TokenAttempt {
-    /// The token.
+    /// Hash of the token.
     pub token: TokenHash,
-    /// The address that the caller says it belongs to; `None` where the caller names none. With another one the token
-    /// is refused, and stays good.
+    /// Address that the caller claims for the token; `None` if the caller sends none. A mismatch refuses the
+    /// token and leaves it valid.
     pub email: Option<EmailKey>,
-    /// The session of the caller's bearer: one of the token's own account verifies from inside.
+    /// Session of the caller's bearer token. A session of the token's own account verifies from inside.
     pub caller: Option<SessionId>,
-    /// Limits to take from first, all or none.
+    /// Rate limits to take from first, all or none.
     pub takes: Vec<Take>,
-    /// What the audit says when it opens; the store fills in user and session.
+    /// Audit event of a success; the store fills in user and session.
     pub event: AuditEvent,
 }
 
-/// A verification link that is opened in a browser.
+/// A verification link opened in a browser.
 #[derive(Debug, Clone)]
 pub struct OpenLink {
-    /// Its token.
+    /// Hash of the link's token.
     pub token: TokenHash,
-    /// The cookies of the browser.
+    /// Cookies of the browser.
     pub browser: Browser,
-    /// Whether its owner agreed to what verifying removes.
+    /// The owner's consent to what the verification removes.
     pub consent: Consent,
-    /// Limits to take from first, all or none.
+    /// Rate limits to take from first, all or none.
     pub takes: Vec<Take>,
-    /// What the audit says when it verifies; the store fills in the user.
+    /// Audit event of a verification; the store fills in the user.
     pub event: AuditEvent,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// The cookies by which a browser shows that it belongs to an account.
+/// Cookies by which a browser proves that it belongs to an account.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Browser {
-    /// Its refresh token.
+    /// Refresh token cookie.
     pub refresh: Option<RefreshCookie>,
-    /// The token of its sign-up cookie.
+    /// Hash of the token in the sign-up cookie.
     pub sign_up: Option<TokenHash>,
 }
 
-/// A refresh token that is looked at and not used.
+/// A refresh token that is inspected without being used.
 #[derive(Debug, Clone, Copy)]
 pub struct RefreshCookie {
-    /// The hash of its family.
+    /// Hash of its token family.
     pub family: TokenHash,
-    /// Its own hash.
+    /// Hash of the token.
     pub presented: TokenHash,
-    /// The time for which a replaced one is good.
+    /// Grace period of a replaced token.
     pub grace: Duration,
 }
 
@@ -179,10 +181,10 @@ pub enum Consent {
     Given,
 }
 
-/// What came of proving an address.
+/// Outcome of proving an address.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VerifyOutcome {
-    /// The address is proven and the session opened.
+    /// The address is verified and the session is open.
     Verified(Box<User>),
     /// Not so: unknown, wrong, expired, used, out of attempts.
     Refused,
@@ -190,10 +192,10 @@ pub enum VerifyOutcome {
     Limited(Limited),
 }
 
-/// What came of exchanging a reset code.
+/// Outcome of exchanging a reset code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExchangeOutcome {
-    /// The code is used up, the reset token is good.
+    /// The code is consumed and the reset token is valid.
     Exchanged,
     /// Not so: unknown, wrong, expired, used, out of attempts.
     Refused,
@@ -201,37 +203,38 @@ pub enum ExchangeOutcome {
     Limited(Limited),
 }
 
-/// Whether a link is good.
+/// Status of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkStatus {
-    /// It is. A used verify link is good until it expires, as long as its address is still the account's.
+    /// Valid. A used verification link stays valid until its expiry, as long as its address is still the
+    /// account's.
     Good,
-    /// It is too old.
+    /// Expired.
     Expired,
-    /// A newer one replaced it, or the account changed since.
+    /// Replaced by a newer link, or invalidated by a change of the account.
     Superseded,
-    /// Its reset was done.
+    /// Consumed by its reset.
     Used,
 }
 
-/// A link whose row is known.
+/// A link with a stored row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkState {
-    /// Whether it is good.
+    /// Status of the link.
     pub status: LinkStatus,
-    /// Where the browser goes.
+    /// Redirect target of the browser.
     pub redirect_to: Option<String>,
 }
 
-/// What came of opening a verification link.
+/// Outcome of opening a verification link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenedLink {
-    /// The row is known; where it is good, the address is verified now.
+    /// The row exists; if the link is valid, the address is verified now.
     Known(LinkState),
-    /// It is good, and verifying would remove something of an account that the browser does not belong to
-    /// ([`latchkey_domain::mailbox_proof::Standing::asks_before`]). Nothing changed but the limits.
+    /// The link is valid, but verifying would remove parts of an account that the browser does not belong to
+    /// ([`latchkey_domain::mailbox_proof::Standing::asks_before`]). Nothing changed but the rate limits.
     Asks {
-        /// Where the browser would go.
+        /// Redirect target of the browser.
         redirect_to: Option<String>,
     },
     /// No such link, or of an address without an account.
@@ -240,21 +243,21 @@ pub enum OpenedLink {
     Limited(Limited),
 }
 
-/// Whose password a reset token sets.
+/// Account whose password a reset token sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResetSubject {
-    /// The user.
+    /// Id of the user.
     pub user_id: UserId,
-    /// The user's address, for the password rules.
+    /// Address of the user, for the password rules.
     pub email: Email,
     /// [`crate::SignInCandidate::last_sign_up`] of the user.
     pub last_sign_up: Option<PasswordHash>,
 }
 
-/// What came of presenting a reset token, before the new password is hashed.
+/// Outcome of presenting a reset token, before the new password is hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeginReset {
-    /// It is good now.
+    /// The token is valid.
     Good(ResetSubject),
     /// It is not.
     Refused,
@@ -265,42 +268,42 @@ pub enum BeginReset {
 /// A password reset.
 #[derive(Debug, Clone)]
 pub struct ResetPassword {
-    /// The token: of a reset link, or of an exchange.
+    /// Hash of the token, of a reset link or of an exchange.
     pub token: TokenHash,
-    /// The new password.
+    /// New password.
     pub password: PasswordHash,
-    /// What the audit says; the store fills in the user.
+    /// Audit event; the store fills in the user.
     pub event: AuditEvent,
-    /// The mail of kind [`crate::MailKind::PasswordWasReset`] to the owner, where such mails are wanted.
+    /// Mail of kind [`crate::MailKind::PasswordWasReset`] to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// Challenges and what follows them.
+/// Email codes, links and reset tokens.
 ///
-/// **Proof of a mailbox.** Verification sets `email_verified`, ends `is_pending` and `is_contested`, and consumes the
-/// live challenge. What else it does is decided by [`latchkey_domain::mailbox_proof::ProofEffects`].
+/// **Proof of a mailbox.** Verification sets `email_verified`, ends `is_pending` and `is_contested`, and consumes
+/// the live code or link. [`latchkey_domain::mailbox_proof::ProofEffects`] decides its other effects.
 #[async_trait]
 pub trait Challenges {
-    /// Writes a challenge and its mail.
+    /// Writes a code or link and its mail.
     async fn request_challenge(&self, request: RequestChallenge) -> StoreResult<RequestOutcome>;
 
-    /// Tries a verification code, of whichever lane; when it opens, the address is proven and `session` is opened. Judging
-    /// the attempt, counting a wrong one and consuming the code are one; a refused attempt is kept before this answers, in
-    /// the lane of who typed it, and costs the same where there is no code. A banned account is refused.
+    /// Redeems a verification code of any lane; a success verifies the address and opens `session`. Checking the
+    /// attempt, counting a wrong one and consuming the code are atomic. A refused attempt is durable before this
+    /// returns, counts in the caller's lane, and costs the same if there is no code. A banned account is refused.
     async fn verify_by_code(&self, attempt: CodeAttempt, session: NewSession) -> StoreResult<VerifyOutcome>;
 
-    /// Uses a verification link's token directly: only where this very call turns `email_verified` true is `session`
-    /// opened; else it is refused.
+    /// Redeems a verification link's token over the API. Opens `session` only if this very call turns
+    /// `email_verified` true; otherwise it is refused.
     async fn verify_by_token(&self, attempt: TokenAttempt, session: NewSession)
     -> StoreResult<VerifyOutcome>;
 
-    /// Opens a verification link in a browser: proves the address, signs nobody in.
+    /// Opens a verification link in a browser: verifies the address and opens no session.
     async fn open_verify_link(&self, link: OpenLink) -> StoreResult<OpenedLink>;
 
-    /// Looks at a link of `purpose` and changes nothing (but the limits); `None` where it is unknown. Exchanged reset tokens are no
-    /// links.
+    /// Inspects a link of `purpose` and changes nothing but the rate limits; `None` if it is unknown. Exchanged
+    /// reset tokens are not links.
     async fn look_at_link(
         &self,
         token: TokenHash,
@@ -309,20 +312,22 @@ pub trait Challenges {
         now: Timestamp,
     ) -> StoreResult<OpenedLink>;
 
-    /// Exchanges a reset code for a reset token, which ends the account's other reset tokens.
+    /// Exchanges a reset code for a reset token and invalidates the account's other reset tokens.
     async fn exchange_reset_code(
         &self,
         attempt: CodeAttempt,
         token: NewToken,
     ) -> StoreResult<ExchangeOutcome>;
 
-    /// Whether a reset token (of a link or of an exchange) is good, and for whom.
+    /// Validates a reset token (of a link or of an exchange) and returns its account.
     async fn begin_reset(&self, token: TokenHash, takes: &[Take], now: Timestamp) -> StoreResult<BeginReset>;
 
-    /// Sets the password and consumes the token: exactly one of many racers gets the user. Ends every session of the
-    /// account and deletes its outstanding codes and tokens. The first proof of a mailbox on an account that was never
-    /// verified, or whose password is unproven, also removes identities and the profile's public text. `email_verified`
-    /// is true afterwards, and the password proven. Of another account those identities stay whose provider said of the
-    /// account's own address that it proved it.
+    /// Sets the password and consumes the token: of concurrent callers exactly one gets the user. Ends every
+    /// session of the account and deletes its outstanding codes and tokens. `email_verified` is true afterwards
+    /// and the password proven.
+    ///
+    /// The first proof of a mailbox on an account that was never verified, or whose password is unproven, also
+    /// removes identities and the profile's public text. On any other account an identity stays if its provider
+    /// verified the account's own address.
     async fn reset_password(&self, reset: ResetPassword) -> StoreResult<Option<User>>;
 }

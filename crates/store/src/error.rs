@@ -1,31 +1,31 @@
-//! What can go wrong in a store that is not part of the business.
+//! Storage errors that are not business outcomes.
 
-/// The result of a store operation.
+/// Result of a store operation.
 pub type StoreResult<T> = Result<T, StoreError>;
 
-/// A fault of the storage, or of what it holds.
+/// A failure of the storage or of its contents.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A unique key is taken, where the operation has no outcome of its own for it.
+    /// Unique constraint violation without an outcome of its own.
     #[error("a unique key is taken: {0:?}")]
     Conflict(UniqueKey),
-    /// The storage cannot be reached, is read-only, or is too busy: worth another try later.
+    /// Transient failure: the storage is unreachable, read-only or overloaded; worth a retry.
     #[error("the storage is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A row holds what no row may hold.
+    /// A stored value violates its type's rules.
     #[error("corrupt value in {table}.{column}")]
     Corrupt {
-        /// The table.
+        /// Table of the value.
         table: &'static str,
-        /// The column.
+        /// Column of the value.
         column: &'static str,
     },
-    /// Anything else that the driver says.
+    /// Any other error of the driver.
     #[error("the storage driver failed")]
     Driver(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The unique keys that a caller may run into.
+/// Unique constraints that a caller may violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UniqueKey {
     /// One account per address.

@@ -1,5 +1,5 @@
-//! Identities: signing in with one, linking and unlinking them. What may be opened by whom is decided by
-//! [`latchkey_domain::identity`].
+//! Identities: sign-in, linking and unlinking. [`latchkey_domain::identity`] decides which identity may open
+//! which account.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -18,39 +18,39 @@ use crate::accounts::NewAccount;
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// A token of a provider that must not be accepted again.
+/// A provider token that must not be accepted twice.
 #[derive(Debug, Clone, Copy)]
 pub struct UsedToken {
-    /// Its hash.
+    /// Hash of the token.
     pub hash: TokenHash,
-    /// From when on nobody would accept it anyway.
+    /// Expiry of the token itself; the row is not needed afterwards.
     pub expires_at: Timestamp,
 }
 
-/// A sign-in with an identity. The store finds out which case it is and picks what belongs to it.
+/// A sign-in with an identity. The store determines the case and uses the parts that apply.
 #[derive(Debug, Clone)]
 pub struct SignInWithIdentity {
-    /// Who it is.
+    /// The proven identity.
     pub identity: ProvenIdentity,
-    /// What the operator allows.
+    /// The operator's rules.
     pub rules: IdentityRules,
-    /// The token that proved it, where one was presented here; kept whatever comes of the sign-in.
+    /// Provider token presented to this service; recorded as used whatever the outcome.
     pub token: Option<UsedToken>,
-    /// Id of the account, where one is made.
+    /// Id of the account, if one is created.
     pub user_id: UserId,
-    /// Id of its profile; `None` makes none.
+    /// Id of its profile; `None` creates none.
     pub profile_id: Option<ProfileId>,
-    /// The session.
+    /// Session to open.
     pub session: NewSession,
-    /// What the audit says.
+    /// Audit events.
     pub events: IdentityEvents,
-    /// The mail of kind [`crate::MailKind::IdentityLinked`] to the owner of an account that was there, where such mails
-    /// are wanted.
+    /// Mail of kind [`crate::MailKind::IdentityLinked`] to the owner of an existing account, if security
+    /// notifications are on.
     pub mail: Option<NewMail>,
 }
 
 impl SignInWithIdentity {
-    /// The account that is made where the verdict says so, without a session; `None` where the identity has no address.
+    /// Account to create, without a session; `None` if the identity has no address.
     #[must_use]
     pub fn account(&self) -> Option<NewAccount> {
         let identity = &self.identity;
@@ -70,141 +70,143 @@ impl SignInWithIdentity {
     }
 }
 
-/// What the audit says of a sign-in with an identity; the store picks those that happened, fills in user and session,
-/// and leaves out the others.
+/// Audit events of a sign-in with an identity. The store writes those that apply and fills in user and session.
 #[derive(Debug, Clone)]
 pub struct IdentityEvents {
-    /// An account was made.
+    /// An account was created.
     pub signed_up: AuditEvent,
-    /// An account was taken over: its address is proven.
+    /// An account was taken over: its address is verified.
     pub verified: AuditEvent,
-    /// The identity was linked to an account that was there.
+    /// The identity was linked to an existing account.
     pub linked: AuditEvent,
     /// The session was opened.
     pub signed_in: AuditEvent,
-    /// It was refused; names the account where there is one.
+    /// The sign-in was refused; names the account if there is one.
     pub refused: AuditEvent,
-    /// Its token was presented before.
+    /// The provider token was replayed.
     pub replayed: AuditEvent,
 }
 
-/// What came of a sign-in with an identity.
+/// Outcome of a sign-in with an identity.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IdentityOutcome {
     /// The session is open.
     Opened(Box<User>),
-    /// Nothing but the audit (and the used token) changed.
+    /// Refused. Only the audit trail (and the used token) changed.
     Refused(IdentityRefusal),
-    /// The token was presented before; nothing but the audit changed.
+    /// Replayed provider token. Only the audit trail changed.
     Replayed,
 }
 
-/// An identity is linked to the account of a session.
+/// An identity to link to the account of a session.
 #[derive(Debug, Clone)]
 pub struct LinkIdentity {
-    /// Whose account.
+    /// Id of the account.
     pub user_id: UserId,
-    /// The session that began it; it must live.
+    /// Session that began the flow; it must be live.
     pub session_id: SessionId,
-    /// The identity.
+    /// The proven identity.
     pub identity: ProvenIdentity,
-    /// Identities of its provider whose issuer is unknown.
+    /// Rule for identities of this provider that were stored without an issuer.
     pub earlier: EarlierIdentities,
-    /// What the audit says; the store fills in user and session.
+    /// Audit event; the store fills in user and session.
     pub event: AuditEvent,
-    /// The mail of kind [`crate::MailKind::IdentityLinked`] to the owner, where such mails are wanted.
+    /// Mail of kind [`crate::MailKind::IdentityLinked`] to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// What came of linking.
+/// Outcome of linking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LinkOutcome {
-    /// It is linked. Where it was before, nothing changed.
+    /// Linked. Nothing changed if it was linked before.
     Linked(Box<User>),
-    /// It is linked to another account.
+    /// The identity is linked to another account.
     Taken,
-    /// The session is over, or the user banned.
+    /// The session has ended, or the user is banned.
     Gone,
 }
 
-/// Identities are unlinked from an account.
+/// Identities to unlink from an account.
 #[derive(Debug, Clone)]
 pub struct UnlinkIdentity {
-    /// Whose.
+    /// Id of the account.
     pub user_id: UserId,
-    /// Of which provider.
+    /// Provider of the identities.
     pub provider: ProviderKey,
-    /// Which one; `None`: all of that provider.
+    /// Subject of the identity; `None` unlinks all of the provider.
     pub subject: Option<Subject>,
-    /// The providers with which one can sign in: another identity is a way in only if its provider is one of them.
+    /// Providers offered for sign-in: another identity counts as a way to sign in only if its provider is among
+    /// them.
     pub offered: Vec<ProviderKey>,
-    /// The session of the caller: it stays, whichever identity opened it.
+    /// Session of the caller: it stays, whichever identity opened it.
     pub keep: SessionId,
-    /// What the audit says; the store fills in the user.
+    /// Audit event; the store fills in the user.
     pub event: AuditEvent,
-    /// The mail of kind [`crate::MailKind::IdentityUnlinked`] to the owner, where such mails are wanted.
+    /// Mail of kind [`crate::MailKind::IdentityUnlinked`] to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// What came of unlinking.
+/// Outcome of unlinking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnlinkOutcome {
-    /// They are unlinked.
+    /// Unlinked.
     Unlinked(Box<User>),
     /// The account has no such identity.
     NotFound,
-    /// They are the last way in ([`latchkey_domain::identity::keeps_a_way_in`]); nothing changed.
+    /// Refused: the account would have no way to sign in ([`latchkey_domain::identity::keeps_a_way_in`]). Nothing
+    /// changed.
     LastWayIn,
 }
 
-/// An identity as it is linked.
+/// A linked identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkedIdentity {
-    /// Its provider; as stored, even where no such key could be made today.
+    /// Provider key as stored, even if it is no longer a valid key.
     pub provider: String,
-    /// Its issuer; unknown where it was linked before issuers were stored.
+    /// Issuer; unknown if the identity was linked before issuers were stored.
     pub issuer: Issuer,
-    /// Its subject.
+    /// Subject.
     pub subject: String,
-    /// The address that the provider gave last.
+    /// Address that the provider asserted last.
     pub email: Option<Email>,
-    /// When it was linked.
+    /// Time of linking.
     pub created_at: Timestamp,
 }
 
-/// Identities. (provider, issuer, subject) is unique: of many who link or sign in with one at the same time, all end at one
-/// account.
+/// Identities. (provider, issuer, subject) is unique: concurrent links and sign-ins with one identity all end at
+/// one account.
 #[async_trait]
 pub trait Identities {
-    /// Notes the token, judges by [`latchkey_domain::identity::judge_sign_in`] and does what the verdict says:
+    /// Records the token as used, judges by [`latchkey_domain::identity::judge_sign_in`] and applies the verdict:
     ///
-    /// - *Create* makes a verified account if the provider proved the address, else an unverified and contested one
-    ///   (so that nothing in it outlives the proof of the mailbox), never a pending one; with a profile of the
-    ///   identity's name and picture.
+    /// - *Create* makes a verified account if the provider verified the address, otherwise an unverified and
+    ///   contested one (so that nothing in it outlives the proof of the mailbox), never a pending one; its
+    ///   profile has the identity's name and picture.
     /// - *Link* changes nothing else of the account.
-    /// - *`TakeOver`* (of a never verified account, or of one whose password is unproven) proves the address by [`latchkey_domain::mailbox_proof::Proof::Provider`], ends every code and
-    ///   token of the account, and fills name and picture of its profile, if it has one, from the identity.
+    /// - *`TakeOver`* (of an account that was never verified, or whose password is unproven) proves the address
+    ///   by [`latchkey_domain::mailbox_proof::Proof::Provider`], invalidates every code and token of the account,
+    ///   and fills name and picture of its profile, if it has one, from the identity.
     ///
-    /// An account that gets a session is pending no more. An identity whose issuer is unknown is found where
-    /// [`IdentityRules::earlier`] says so, and takes the issuer of the sign-in.
+    /// An account that gets a session is no longer pending. An identity with an unknown issuer is matched if
+    /// [`IdentityRules::earlier`] allows it, and gets the issuer of the sign-in.
     async fn sign_in_with_identity(&self, sign_in: SignInWithIdentity) -> StoreResult<IdentityOutcome>;
 
-    /// Links an identity to the account of a living session. One of unknown issuer that is linked to it already takes
-    /// the issuer, where [`LinkIdentity::earlier`] says so.
+    /// Links an identity to the account of a live session. If it is already linked with an unknown issuer, the
+    /// issuer is filled in where [`LinkIdentity::earlier`] allows it.
     async fn link_identity(&self, link: LinkIdentity) -> StoreResult<LinkOutcome>;
 
-    /// Unlinks identities, and ends the other sessions that they opened. Of many who unlink at the same time, none removes
-    /// the last way in.
+    /// Unlinks identities and ends the other sessions that they opened. Concurrent calls never remove the last
+    /// way to sign in.
     async fn unlink_identity(&self, unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome>;
 
-    /// The identities of a user, oldest first, then by provider, issuer and subject; at most 1,000.
+    /// Identities of a user, oldest first, then by provider, issuer and subject; at most 1,000.
     async fn list_identities(&self, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>>;
 
-    /// Gives identities of unknown issuer that of their provider, but where its subject at that issuer is linked
-    /// already. Of instances that do so at the same time, each finds it done afterwards.
+    /// Backfills the issuer of identities stored without one, unless the subject is already linked at that
+    /// issuer. Idempotent across instances.
     async fn settle_issuers(&self, issuers: &[(ProviderKey, Issuer)]) -> StoreResult<()>;
 }

@@ -1,6 +1,9 @@
-//! The storage contract: one async method per atomic business fact. What an engine must keep is said here and shown
-//! by the suite of `latchkey-store-suite`; how it keeps it is its own business. No transaction leaves a store, so nobody can hash,
-//! send mail or call out inside one. Absent rows are `Option`; refusals that are part of the business are variants.
+//! The storage contract: one async method per atomic business fact. The contract is written here and checked by
+//! the conformance suite in `latchkey-store-suite`; the implementation is the engine's own. No transaction leaves
+//! a store, so no caller can hash a password, send mail or make a network call inside one. Absent rows are
+//! `Option`; refusals that belong to the business are variants of an outcome.
+
+#![warn(missing_docs)]
 
 mod accounts;
 mod admin;
@@ -58,7 +61,7 @@ pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
 use async_trait::async_trait;
 use latchkey_domain::time::Timestamp;
 
-/// Everything an engine must keep.
+/// A storage engine: all parts of the contract.
 #[async_trait]
 pub trait Store:
     Accounts
@@ -79,13 +82,15 @@ pub trait Store:
     + Sync
     + 'static
 {
-    /// Answers when the storage can read and write: readiness.
+    /// Readiness check: succeeds if the storage can read and write.
     async fn check(&self) -> StoreResult<()>;
 
-    /// Deletes what is past its use at `now`: expired codes; links, reset tokens and sent mails 7 days after their
-    /// end; sessions 7 days after theirs; OAuth states a day after theirs, OAuth codes and used provider tokens at
-    /// theirs; full buckets and forgotten failures; sign-in addresses of over 30 days; changes of what search shows
-    /// after a day or two.
-    /// At most a few thousand rows of each at a call; answers how many it deleted, 0 when nothing is left.
+    /// Deletes rows past their retention at `now`: expired codes; links, reset tokens, sent mails and sessions 7
+    /// days after their end; OAuth states a day after expiry, OAuth codes and used provider tokens at expiry;
+    /// full token buckets and expired failure counters; known clients after 30 days; changes in the search feed
+    /// after one or two days.
+    ///
+    /// Deletes at most a few thousand rows per table in one call. Returns the number of deleted rows, 0 if
+    /// nothing is left.
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }

@@ -1,4 +1,4 @@
-//! Limits that instances share, for operations that have no store call of their own to put them in.
+//! Rate limits shared by all instances, for requests that have no store operation of their own.
 
 use async_trait::async_trait;
 use latchkey_domain::limits::{Limited, Take};
@@ -6,7 +6,7 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
-/// Shared limits.
+/// Shared rate limits.
 #[async_trait]
 pub trait Limits {
     /// Takes a token from each bucket, or from none where one of them is empty. Here and wherever an

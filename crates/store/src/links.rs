@@ -1,27 +1,27 @@
-//! The verdict on a kept link or reset token, so that every engine judges alike.
+//! Status of a stored link or reset token, judged for all engines alike.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::time::Timestamp;
 
 use crate::challenges::LinkStatus;
 
-/// What an engine keeps of a link or an exchanged reset token, as far as its verdict needs it.
+/// Columns of a link or an exchanged reset token that decide its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredLink {
-    /// What it is for.
+    /// Purpose of the link.
     pub purpose: Purpose,
-    /// Whether the address it was written for is still its account's, and the account is not banned.
+    /// True if the link's address is still its account's and the account is not banned.
     pub is_of_account: bool,
-    /// When it stops being good.
+    /// Expiry.
     pub expires_at: Timestamp,
-    /// When it was used.
+    /// Time of use.
     pub used_at: Option<Timestamp>,
-    /// When a newer one replaced it, or the account changed.
+    /// Time at which a newer link or a change of the account invalidated it.
     pub superseded_at: Option<Timestamp>,
 }
 
 impl StoredLink {
-    /// Whether it is good at `now`. A used reset token is used up for ever; a used verify link stays good.
+    /// Status at `now`. A used reset token is never valid again; a used verification link stays valid.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         if self.purpose == Purpose::ResetPassword && self.used_at.is_some() {

@@ -1,33 +1,33 @@
-//! The bookkeeping of migrations, which every engine keeps alike: numbered steps, forward only, each applied once and
-//! never changed. How a step is applied is the engine's part.
+//! Bookkeeping of schema migrations, common to all engines: numbered, forward only, each applied once and never
+//! changed. The engine applies the statements.
 
 use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-/// The first migration whose text is the same for all engines, in PostgreSQL's words.
+/// First migration written once for all engines, in PostgreSQL's dialect.
 const FIRST_SHARED: i64 = 14;
 
-/// One step of a schema.
+/// A migration.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// Its number, counted from 1.
+    /// Number, counted from 1.
     pub version: i64,
-    /// Its name, which begins with the number.
+    /// Name, which begins with the number.
     pub name: &'static str,
-    /// Its statements.
+    /// SQL statements.
     pub sql: &'static str,
 }
 
-/// Why a database is not used.
+/// Reason to refuse a database.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrationError {
-    /// A newer binary has worked on it.
+    /// A newer binary has migrated the database.
     #[error("the database has migration {found}, this version knows {known} at most: use a newer version")]
     Newer {
-        /// The newest migration of the database.
+        /// Newest migration of the database.
         found: i64,
-        /// The newest migration of this binary.
+        /// Newest migration of this binary.
         known: i64,
     },
     /// An applied migration differs from the one in this binary.
@@ -35,19 +35,19 @@ pub enum MigrationError {
         "migration {0} of the database is not the one of this version: was the database made by another build?"
     )]
     Changed(i64),
-    /// It holds something else.
+    /// The tables belong to another application.
     #[error("the database holds tables of something else: give the service a database of its own")]
     Foreign,
-    /// It is the target of a copy that was interrupted.
+    /// Target of an interrupted copy.
     #[error("the database holds an unfinished copy: run `latchkey copy` again, it goes on where it ended")]
     UnfinishedCopy,
-    /// Texts would be refused or garbled.
+    /// Encoding other than UTF-8.
     #[error("the database has the encoding {0}, it must be UTF8")]
     Encoding(String),
 }
 
 impl Migration {
-    /// Its statements for SQLite.
+    /// SQL statements in SQLite's dialect.
     #[must_use]
     pub fn sqlite(&self) -> Cow<'static, str> {
         if self.version < FIRST_SHARED {
@@ -56,14 +56,14 @@ impl Migration {
         Cow::Owned(WORDS.iter().fold(self.sql.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours)))
     }
 
-    /// What is recorded of it, so that a change is noticed: SHA-256 of its statements.
+    /// Recorded checksum: SHA-256 of the statements.
     #[must_use]
     pub fn checksum(&self) -> Vec<u8> {
         Sha256::digest(self.sql.as_bytes()).to_vec()
     }
 
-    /// Which of the known ones are missing among those applied (version and checksum), oldest first. Refuses what a
-    /// newer or another binary applied.
+    /// Known migrations missing among the applied ones (version and checksum), oldest first. Refuses a database
+    /// migrated by a newer or a different binary.
     pub fn missing<'a>(
         known: &'a [Self],
         applied: &[(i64, Vec<u8>)],
@@ -83,12 +83,12 @@ impl Migration {
     }
 }
 
-/// The shared migration that proofs, issuers, code lanes and two-step sign-in ask for.
+/// Shared migration for email codes, issuers, code lanes and two-step sign-in.
 pub const PROOFS: Migration =
     Migration { version: 14, name: "0014_proofs", sql: include_str!("../migrations/0014_proofs.sql") };
 
-/// Types and words of PostgreSQL, and SQLite's for them. The end of a table comes with its kind: every shared table has
-/// a primary key of its own, so none has row numbers.
+/// PostgreSQL's types and words, and SQLite's for them. The end of a table adds its kind: every shared table has
+/// a primary key of its own, so none needs a rowid.
 const WORDS: [(&str, &str); 9] = [
     (" COLLATE \"C\"", ""),
     ("BIGINT", "INTEGER"),
@@ -101,8 +101,8 @@ const WORDS: [(&str, &str); 9] = [
     ("\n);", "\n) STRICT, WITHOUT ROWID;"),
 ];
 
-/// A list of an engine's own [`Migration`]s, each a number and the name of its file in the engine's folder `migrations`,
-/// and of those that all engines share. To be called from a file in `src`.
+/// List of an engine's own [`Migration`]s, each a number and its file name in the engine's folder `migrations`,
+/// followed by the shared ones.
 #[macro_export]
 macro_rules! migrations {
     ($($version:literal $file:literal,)*) => {

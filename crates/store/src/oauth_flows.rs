@@ -1,5 +1,5 @@
-//! OAuth flows: the state that travels through a provider, and the code that comes back to the app. Any instance can go
-//! on with what another one began.
+//! OAuth flows: the `state` that travels through a provider, and the authorization code that the app exchanges.
+//! Any instance can continue a flow that another one began.
 
 use async_trait::async_trait;
 use latchkey_domain::identity::{IdentityRefusal, IdentityRules, ProvenIdentity, ProviderKey};
@@ -9,37 +9,37 @@ use latchkey_domain::tokens::TokenHash;
 
 use crate::error::StoreResult;
 
-/// The session that began a flow in order to link an identity to its account.
+/// Session that began a flow in order to link an identity to its account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Linker {
-    /// The account.
+    /// Id of the account.
     pub user_id: UserId,
-    /// The session.
+    /// Id of the session.
     pub session_id: SessionId,
 }
 
-/// A flow that begins.
+/// A flow about to begin.
 #[derive(Debug, Clone)]
 pub struct NewFlow {
-    /// Hash of its state.
+    /// Hash of the `state` parameter.
     pub state: TokenHash,
-    /// The provider that the browser is sent to.
+    /// Provider that authenticates the user.
     pub provider: ProviderKey,
-    /// The app's PKCE challenge (S256, decoded).
+    /// The app's PKCE code challenge (S256, decoded; RFC 7636).
     pub code_challenge: TokenHash,
-    /// Where the browser goes in the end; checked against the list already.
+    /// Redirect target at the end of the flow, already checked against the allowed list.
     pub redirect_to: String,
-    /// What the way back needs (nonce, the provider's PKCE verifier), sealed.
+    /// Nonce and PKCE verifier for the provider, sealed.
     pub sealed: Vec<u8>,
-    /// Who wants to link; `None` is a sign-in.
+    /// Session to link an identity to; `None` for a sign-in.
     pub linker: Option<Linker>,
-    /// When it begins.
+    /// Start of the flow.
     pub created_at: Timestamp,
-    /// When its state stops being good.
+    /// Expiry of the `state`.
     pub expires_at: Timestamp,
 }
 
-/// A flow whose state came back for the first time. It cannot come back again.
+/// A flow whose `state` came back for the first time. It cannot be taken again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenFlow {
     /// See [`NewFlow`]; as stored.
@@ -56,87 +56,87 @@ pub struct TakenFlow {
     pub expires_at: Timestamp,
 }
 
-/// What came of a state that came back.
+/// Outcome of looking up a `state`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StateOutcome {
-    /// Its flow.
+    /// First use: the flow.
     Taken(Box<TakenFlow>),
-    /// It came back before.
+    /// Replay: the `state` was used before.
     Replayed {
-        /// Where that flow's browser was to go.
+        /// Redirect target of that flow.
         redirect_to: String,
     },
-    /// No such state, or it was purged.
+    /// Unknown or purged.
     Unknown,
 }
 
-/// A code for the app, in exchange for which it gets a session or a link.
+/// An authorization code for the app, exchanged for a session or a link.
 #[derive(Debug, Clone)]
 pub struct NewOAuthCode {
-    /// Its hash.
+    /// Hash of the code.
     pub code: TokenHash,
-    /// The app's PKCE challenge.
+    /// The app's PKCE code challenge.
     pub code_challenge: TokenHash,
-    /// Who came back.
+    /// Identity that the provider asserted.
     pub identity: ProvenIdentity,
-    /// Who wants to link.
+    /// Session to link the identity to; `None` for a sign-in.
     pub linker: Option<Linker>,
-    /// What the operator allows, for a first look.
+    /// The operator's rules, for a check before the exchange.
     pub rules: IdentityRules,
-    /// When it is made.
+    /// Time of issue.
     pub created_at: Timestamp,
-    /// When it stops being good.
+    /// Expiry.
     pub expires_at: Timestamp,
 }
 
-/// What came of making a code.
+/// Outcome of issuing a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewCodeOutcome {
-    /// It is good.
+    /// The code is stored.
     Saved,
-    /// A sign-in would be refused as things stand; no code was made.
+    /// A sign-in would be refused at present; no code was issued.
     Refused(IdentityRefusal),
-    /// The identity is linked to another account than the one that it was to be linked to; no code was made.
+    /// The identity is linked to another account than the flow's; no code was issued.
     Taken,
 }
 
-/// A code is presented.
+/// A code presented for exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct PresentedCode {
-    /// Its hash.
+    /// Hash of the code.
     pub code: TokenHash,
-    /// What the challenge must be, by the verifier that came with it.
+    /// Code challenge computed from the presented PKCE verifier.
     pub code_challenge: TokenHash,
-    /// The session of the bearer that came with it.
+    /// Session of the bearer token sent along.
     pub caller: Option<Linker>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// A code as it is stored, as far as its use is concerned.
+/// Columns of a stored code that decide its exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredCode {
-    /// The app's PKCE challenge.
+    /// The app's PKCE code challenge.
     pub code_challenge: TokenHash,
-    /// Who wants to link.
+    /// Session to link the identity to; `None` for a sign-in.
     pub linker: Option<Linker>,
-    /// When it stops being good.
+    /// Expiry.
     pub expires_at: Timestamp,
 }
 
-/// What a presented code is worth.
+/// Verdict on a presented code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeVerdict {
-    /// It is used up and good.
+    /// Valid; consumed.
     Good,
-    /// It is used up and worth nothing.
+    /// Invalid; consumed.
     Burnt,
-    /// It waits for the session that began it.
+    /// Not consumed: the exchange needs the session that began the flow.
     NeedsSession,
 }
 
 impl StoredCode {
-    /// Judges a code: every engine by this.
+    /// Judges a presented code, for all engines alike.
     #[must_use]
     pub fn judge(&self, presented: &PresentedCode) -> CodeVerdict {
         let is_good = presented.now < self.expires_at && presented.code_challenge == self.code_challenge;
@@ -144,7 +144,7 @@ impl StoredCode {
             return if is_good { CodeVerdict::Good } else { CodeVerdict::Burnt };
         };
         match presented.caller {
-            // A stale bearer is refreshed and comes again.
+            // The client refreshes its stale bearer token and retries.
             None => CodeVerdict::NeedsSession,
             Some(caller) if caller == linker => CodeVerdict::Good,
             Some(_) => CodeVerdict::Burnt,
@@ -152,38 +152,38 @@ impl StoredCode {
     }
 }
 
-/// What came of presenting a code.
+/// Outcome of exchanging a code.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TakenCode {
-    /// It is used up: this is who came back, and who wanted to link.
+    /// Valid; consumed.
     Good {
-        /// Who came back.
+        /// Identity that the provider asserted.
         identity: Box<ProvenIdentity>,
-        /// Who wants to link; `None` is a sign-in.
+        /// Session to link the identity to; `None` for a sign-in.
         linker: Option<Linker>,
     },
-    /// It is used up and worth nothing: this is who came back.
+    /// Invalid; consumed. Carries the asserted identity.
     Burnt(Box<ProvenIdentity>),
-    /// No such code.
+    /// Unknown code.
     Unknown,
-    /// It is to link, and no session came with it; it is still there.
+    /// Not consumed: a code for linking was presented without a session.
     NeedsSession,
 }
 
 /// OAuth flows.
 #[async_trait]
 pub trait OAuthFlows {
-    /// Keeps a flow that begins.
+    /// Stores a new flow.
     async fn begin_flow(&self, flow: NewFlow) -> StoreResult<()>;
 
-    /// Takes the flow of a state that came back, expired or not; of many who bring the same state, one. What was sealed
-    /// is forgotten.
+    /// Takes the flow of a returned `state`, expired or not; of concurrent callers one gets it. Deletes the
+    /// sealed part.
     async fn take_flow(&self, state: TokenHash, now: Timestamp) -> StoreResult<StateOutcome>;
 
-    /// Makes a code, unless what it is for would be refused as things stand: by
-    /// [`latchkey_domain::identity::judge_sign_in`] for a sign-in.
+    /// Issues a code, unless its exchange would be refused at present; a sign-in is judged by
+    /// [`latchkey_domain::identity::judge_sign_in`].
     async fn save_oauth_code(&self, code: NewOAuthCode) -> StoreResult<NewCodeOutcome>;
 
-    /// Uses a code up, by [`StoredCode::judge`]; of many who bring the same code, one.
+    /// Consumes a code by [`StoredCode::judge`]; of concurrent callers one gets it.
     async fn take_oauth_code(&self, presented: PresentedCode) -> StoreResult<TakenCode>;
 }

@@ -1,4 +1,4 @@
-//! Identity providers that an admin configures while the service runs.
+//! Identity providers configured by an admin at run time.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -8,30 +8,30 @@ use serde_json::{Map, Value};
 
 use crate::error::StoreResult;
 
-/// A provider as it is kept.
+/// A configured provider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredProvider {
-    /// Its key, unique among both kinds.
+    /// Key, unique among both kinds.
     pub key: ProviderKey,
-    /// Which kind it is.
+    /// Kind of provider.
     pub kind: ProviderKind,
-    /// What may be shown to an admin: client id, scopes and the like.
+    /// Public part of the configuration: client id, scopes and so on.
     pub config: Map<String, Value>,
-    /// What may not, sealed.
+    /// Secret part of the configuration, sealed.
     pub sealed: Vec<u8>,
-    /// When it was configured.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When that last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// A provider as it is found: a later version may know keys and kinds that this one does not, and one row that cannot be
-/// read must not hide the others.
+/// A provider row before its key and kind are parsed: a later version may write values unknown to this one, and
+/// one unreadable row must not hide the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundProvider {
-    /// Its key.
+    /// Key.
     pub key: String,
-    /// Its kind ([`ProviderKind::as_str`]).
+    /// Kind ([`ProviderKind::as_str`]).
     pub kind: String,
     /// See [`StoredProvider`].
     pub config: Map<String, Value>,
@@ -44,7 +44,7 @@ pub struct FoundProvider {
 }
 
 impl FoundProvider {
-    /// What it is, where key and kind are known.
+    /// Parses key and kind; `None` if one is unknown.
     #[must_use]
     pub fn read(self) -> Option<StoredProvider> {
         let Self { key, kind, config, sealed, created_at, updated_at } = self;
@@ -53,17 +53,17 @@ impl FoundProvider {
     }
 }
 
-/// Identity providers. Every change grows the shared version.
+/// Identity providers. Every change increments the shared version.
 #[async_trait]
 pub trait OAuthProviders {
-    /// All of them, by key; at most 1,000.
+    /// All providers by key, at most 1,000.
     async fn list_oauth_providers(&self) -> StoreResult<Vec<FoundProvider>>;
 
-    /// Keeps a new one; `false` where its key is in use.
+    /// Creates a provider; `false` if its key is in use.
     async fn create_oauth_provider(&self, provider: StoredProvider, event: AuditEvent) -> StoreResult<bool>;
 
-    /// Replaces one of the same key and kind, all but its `created_at`, if it last changed when `replaces` says: of two
-    /// who change what they read at the same time, one must read again. `false` where there is no such one.
+    /// Replaces a provider of the same key and kind, all but its `created_at`, if its last change was at
+    /// `replaces` (optimistic locking): of two concurrent changes one fails. `false` if no row matches.
     async fn update_oauth_provider(
         &self,
         provider: StoredProvider,
@@ -71,7 +71,7 @@ pub trait OAuthProviders {
         event: AuditEvent,
     ) -> StoreResult<bool>;
 
-    /// Deletes one; identities of it stay. `false` where there is none of this key and kind.
+    /// Deletes a provider; its identities stay. `false` if there is none of this key and kind.
     async fn delete_oauth_provider(
         &self,
         key: &ProviderKey,

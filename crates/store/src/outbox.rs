@@ -1,4 +1,5 @@
-//! The outbox: mails written with what causes them, sent by a worker that claims them with a lease.
+//! The outbox: mails are written in the transaction that causes them and sent by a worker that claims them under
+//! a lease.
 
 use async_trait::async_trait;
 use latchkey_domain::email::Email;
@@ -9,31 +10,31 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
-/// What a mail is about.
+/// Kind of a mail; it selects the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MailKind {
-    /// Prove this address.
+    /// Verify this address.
     Verify,
     /// Set a new password.
     Reset,
-    /// Somebody signed up with the address of your account.
+    /// A sign-up was attempted with the address of this account.
     SignUpAttempt,
-    /// An identity was linked to your account.
+    /// An identity was linked to this account.
     IdentityLinked,
-    /// An identity was unlinked from your account.
+    /// An identity was unlinked from this account.
     IdentityUnlinked,
-    /// Your password was changed.
+    /// The password was changed.
     PasswordChanged,
-    /// Your password was reset.
+    /// The password was reset.
     PasswordWasReset,
-    /// Your account has another address now.
+    /// The account has another address now.
     EmailChanged,
-    /// A replaced refresh token came back; its session was ended.
+    /// A replaced refresh token was replayed; its session was ended.
     SessionEndedForSafety,
 }
 
 impl MailKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 9] = [
         Self::Verify,
         Self::Reset,
@@ -46,7 +47,7 @@ impl MailKind {
         Self::SessionEndedForSafety,
     ];
 
-    /// The name that stores keep.
+    /// Name in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -62,97 +63,97 @@ impl MailKind {
         }
     }
 
-    /// Reads the name that stores keep.
+    /// Parses the name in the database.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// A mail that is about to be written. Its kind and its recipient are the business of the operation that writes it.
+/// A mail about to be written. The operation that writes it determines kind and recipient.
 #[derive(Debug, Clone)]
 pub struct NewMail {
-    /// Its id.
+    /// Id of the mail.
     pub id: MailId,
-    /// What its template needs besides the recipient (a code, a link, an act), sealed under the server's key.
+    /// Template data beside the recipient (a code, a link, an event), sealed under the server's key.
     pub sealed: Vec<u8>,
 }
 
-/// To whom a mail goes, as it is when the mail is claimed.
+/// Recipient of a mail at the time of the claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipient {
-    /// The user.
+    /// Id of the user.
     pub user_id: UserId,
-    /// The address the mail was written for.
+    /// Address that the mail was written for.
     pub email: Email,
-    /// The name of the user's profile, where there is one.
+    /// Name in the user's profile, if there is one.
     pub name: Option<Name>,
-    /// Whether the account is contested.
+    /// True if sign-ups with different passwords compete for the account.
     pub is_contested: bool,
-    /// Whether the account was never verified and is not pending: somebody may be inside.
+    /// True if the account was never verified and is not pending: a stranger may be signed in.
     pub is_entered: bool,
 }
 
-/// A mail that a worker holds under a lease.
+/// A mail claimed by a worker under a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedMail {
-    /// Its id.
+    /// Id of the mail.
     pub id: MailId,
-    /// What it is about.
+    /// Kind of the mail.
     pub kind: MailKind,
-    /// To whom it goes.
+    /// Recipient of the mail.
     pub recipient: Recipient,
-    /// What its template needs, sealed.
+    /// Template data, sealed.
     pub sealed: Vec<u8>,
-    /// When it was written.
+    /// Time of writing.
     pub created_at: Timestamp,
-    /// How often it was tried before.
+    /// Number of earlier attempts.
     pub attempts: u32,
 }
 
-/// A worker's hold on the mails of one claim.
+/// A worker's lease on the mails of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
-    /// Its id: a later claim of the same mail has another.
+    /// Id of the lease; a later claim of the same mail has another.
     pub id: LeaseId,
-    /// When others may claim the mail again.
+    /// End of the lease; other workers may claim the mail from then on.
     pub until: Timestamp,
 }
 
-/// What became of a claimed mail.
+/// Result of a delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MailFate {
-    /// Sent. Its sealed part is wiped.
+    /// Sent. The sealed part is deleted.
     Sent,
-    /// Not now.
+    /// Failed; retried later.
     RetryAt {
-        /// When to try again.
+        /// Time of the next attempt.
         at: Timestamp,
-        /// Why, without addresses or codes.
+        /// Reason, without addresses or codes.
         error: String,
     },
-    /// Never. It is kept for the operator.
+    /// Dead: failed for good, kept for the operator.
     Dead {
-        /// Why, without addresses or codes.
+        /// Reason, without addresses or codes.
         error: String,
     },
 }
 
-/// Where a mail stands.
+/// State of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailState {
-    /// To be sent.
+    /// Waiting to be sent.
     Queued,
     /// Sent.
     Sent,
-    /// Given up.
+    /// Dead: no more attempts.
     Dead,
-    /// Written for an address that may not have it; never sent, never listed.
+    /// Decoy: written for an address that may not have the mail; never sent, never listed.
     Decoy,
 }
 
 impl MailState {
-    /// The name that stores keep.
+    /// Name in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -163,39 +164,39 @@ impl MailState {
         }
     }
 
-    /// Reads the name that stores keep.
+    /// Parses the name in the database.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         [Self::Queued, Self::Sent, Self::Dead, Self::Decoy].into_iter().find(|state| state.as_str() == text)
     }
 }
 
-/// A mail as the operator sees it.
+/// A mail as shown to the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedMail {
-    /// Its id.
+    /// Id of the mail.
     pub id: MailId,
-    /// What it is about.
+    /// Kind of the mail.
     pub kind: MailKind,
-    /// To which address.
+    /// Address of the recipient.
     pub email: Email,
-    /// Where it stands.
+    /// State of the mail.
     pub state: MailState,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: u32,
-    /// When it was written.
+    /// Time of writing.
     pub created_at: Timestamp,
-    /// When it is tried next.
+    /// Time of the next attempt.
     pub next_attempt_at: Timestamp,
-    /// Why the last try failed.
+    /// Reason of the last failure.
     pub last_error: Option<String>,
 }
 
 /// The outbox.
 #[async_trait]
 pub trait Outbox {
-    /// Claims mails that are due by the schedule ([`MailSchedule::is_due`]), oldest first. A crash leaves them to the next
-    /// claim after the lease.
+    /// Claims due mails by the schedule ([`MailSchedule::is_due`]), oldest first. After a crash the mails are
+    /// claimed again once the lease ends.
     async fn claim_mails(
         &self,
         lease: Lease,
@@ -204,7 +205,7 @@ pub trait Outbox {
         now: Timestamp,
     ) -> StoreResult<Vec<ClaimedMail>>;
 
-    /// Settles a claimed mail; `false` where the lease is no longer the mail's.
+    /// Settles a claimed mail; `false` if the mail has another lease by now.
     async fn settle_mail(
         &self,
         id: MailId,
@@ -213,12 +214,12 @@ pub trait Outbox {
         now: Timestamp,
     ) -> StoreResult<bool>;
 
-    /// When the next mail is due, queued or leased.
+    /// Due time of the next mail, queued or leased.
     async fn next_mail_due(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Mails for the operator, newest first, without decoys; `state` narrows.
+    /// Mails for the operator, newest first, without decoys; `state` filters.
     async fn list_mails(&self, state: Option<MailState>, limit: u32) -> StoreResult<Vec<ListedMail>>;
 
-    /// Puts dead mails back into the queue, one or (with `None`) all; answers how many.
+    /// Requeues dead mails, one or (with `None`) all; returns their number.
     async fn retry_mails(&self, id: Option<MailId>, now: Timestamp) -> StoreResult<u64>;
 }

@@ -1,4 +1,4 @@
-//! Profiles: reading, changing, searching.
+//! Profiles: read, change, search.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::{SessionId, UserId};
@@ -12,57 +12,58 @@ use crate::error::StoreResult;
 /// A change of a profile.
 #[derive(Debug, Clone)]
 pub struct UpdateProfile {
-    /// Whose.
+    /// Owner of the profile.
     pub user_id: UserId,
-    /// A session of this user by which the change is made: it must live. `None` asks for no session.
+    /// Session of this user that makes the change; it must be live. `None` skips the check.
     pub session: Option<SessionId>,
-    /// What changes; by [`ProfilePatch::apply`] to the row as it is at that moment.
+    /// The change, applied by [`ProfilePatch::apply`] to the current row.
     pub patch: ProfilePatch,
-    /// The versions that the caller accepts (of `If-Match`); `None` accepts any.
+    /// Versions accepted by `If-Match`; `None` accepts any.
     pub if_version: Option<Vec<i64>>,
-    /// The profile that is made where there is none; `None`: it is not made.
+    /// Profile to create if there is none; `None` creates none.
     pub create: Option<NewProfile>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// What came of changing a profile.
+/// Outcome of a profile change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpdateProfileOutcome {
-    /// The profile as it is now.
+    /// The profile after the change.
     Updated(Box<Profile>),
-    /// The session does not live, or is another user's. Nothing else was looked at.
+    /// The session is not live, or is another user's. Nothing else was checked.
     NoSession,
     /// The user has no profile.
     NotFound,
-    /// It has another version.
+    /// The profile has another version.
     PreconditionFailed,
     /// The username is taken.
     UsernameTaken,
-    /// The custom fields would be too large together.
+    /// The custom fields together exceed the size limit.
     TooLarge,
 }
 
-/// A page of found profiles.
+/// A page of search results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileHits {
-    /// How many match, exactly, at any offset.
+    /// Exact number of matches, at any offset.
     pub total: u64,
-    /// Those of the page.
+    /// Profiles of the page.
     pub profiles: Vec<Profile>,
 }
 
 /// Profiles.
 #[async_trait]
 pub trait Profiles {
-    /// The profile of a user as everybody may see it: none of a banned or a pending user, like search.
+    /// Public profile of a user; `None` for a banned or pending user, as in search.
     async fn find_profile(&self, user_id: UserId) -> StoreResult<Option<Profile>>;
 
-    /// Changes a profile (or makes one) and what search finds of it, in one go.
+    /// Changes a profile (or creates one) and its search index entry atomically.
     async fn update_profile(&self, update: UpdateProfile) -> StoreResult<UpdateProfileOutcome>;
 
-    /// Profiles that match by [`latchkey_domain::search::matches`], best tier first, newest first in a tier, then by
-    /// id descending; exact total. Finds every write that was answered before. Profiles of banned users are not found,
-    /// nor those of pending ones: else a search for the name of a sign-up would tell whether its address was free.
+    /// Profiles that match by [`latchkey_domain::search::matches`], ordered by rank, then newest first, then by
+    /// id descending; exact total. Includes every write that was acknowledged before. Excludes profiles of banned
+    /// users, and of pending ones: otherwise a search for the name of a sign-up would reveal whether its address
+    /// was free.
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
 }

@@ -1,4 +1,5 @@
-//! What search shows, for whoever keeps an index of it beside the database: all of it once, then every change.
+//! The search feed: change data capture for a search index kept outside the database. A consumer reads all
+//! entries once, then follows the changes.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;
@@ -8,69 +9,69 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
-/// How far somebody has read the changes. The engine knows what the text means; it holds for this database alone.
+/// Cursor of a feed consumer. The text is opaque outside the engine and valid for this database only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPosition(pub String);
 
-/// A profile that search shows.
+/// A profile visible in search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchEntry {
-    /// Which profile.
+    /// Id of the profile.
     pub id: ProfileId,
-    /// When it was made: its place among the matches. It never changes.
+    /// Time of creation, a sort key of the matches. It never changes.
     pub created_at: Timestamp,
-    /// What is searched of it.
+    /// Searchable text.
     pub text: SearchText,
 }
 
-/// What became of a profile, as far as search goes.
+/// Current state of a changed profile in search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SearchChange {
-    /// Search shows it, with this text.
+    /// Visible, with this text.
     Shown(SearchEntry),
-    /// Search does not show it: it is gone, or its user is banned or pending.
+    /// Not visible: deleted, or its user is banned or pending.
     Hidden {
-        /// Which profile.
+        /// Id of the profile.
         id: ProfileId,
-        /// When it was made.
+        /// Time of creation.
         created_at: Timestamp,
     },
 }
 
-/// The changes after a position.
+/// Changes after a cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedRead {
-    /// All of them, or the first of them.
+    /// All changes, or the first batch.
     Changes {
-        /// Each profile once, as it is now.
+        /// Each profile once, in its current state.
         changes: Vec<SearchChange>,
-        /// Where to read on.
+        /// Cursor of the next read.
         position: FeedPosition,
-        /// Whether there are more already.
+        /// True if more changes are available already.
         has_more: bool,
     },
-    /// The position lies too far back: changes after it were purged already. Read everything anew.
+    /// Changes after the cursor were purged: rebuild from all entries.
     Lost,
 }
 
-/// Following what search shows.
+/// The search feed.
 #[async_trait]
 pub trait SearchFeed {
-    /// Where the changes end now. Whoever reads all entries after asking this, and then the changes from here on,
-    /// misses nothing.
+    /// Cursor at the current end of the feed. A consumer that takes the cursor first, then reads all entries,
+    /// then follows the feed from the cursor misses no change.
     async fn search_position(&self) -> StoreResult<FeedPosition>;
 
-    /// Profiles that search shows, ascending by id, after this one; at most `limit`.
+    /// Profiles visible in search with an id above `after`, ascending by id (keyset pagination); at most `limit`.
     async fn list_search_entries(
         &self,
         after: Option<ProfileId>,
         limit: u32,
     ) -> StoreResult<Vec<SearchEntry>>;
 
-    /// What changed after the position: every write that was answered before this call is in it, whoever made it,
-    /// and none is ever left out, in whatever order transactions end. A change may come more than once.
+    /// Changes after the cursor. Contains every write acknowledged before this call, of any instance, and skips
+    /// none, in whatever order transactions commit. A change may be delivered more than once.
     async fn list_search_changes(&self, after: &FeedPosition) -> StoreResult<FeedRead>;
 
-    /// The profiles of these ids that search shows, in the order of the ids.
+    /// Profiles with these ids that are visible in search, in the order of the ids.
     async fn list_found_profiles(&self, ids: &[ProfileId]) -> StoreResult<Vec<Profile>>;
 }

@@ -1,4 +1,4 @@
-//! Sessions: sign-in with its guards, refresh, ending.
+//! Sessions: sign-in and its guess limits, refresh, end.
 
 use std::time::Duration;
 
@@ -18,25 +18,26 @@ use latchkey_domain::user::User;
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// The guess limits of one password check. Kept by address of account and by address of client, whether or not
-/// there is such an account.
+/// Guess limits of one password check, kept per account address and client address, even if the account does not
+/// exist.
 #[derive(Debug, Clone)]
 pub struct SignInGuard {
-    /// Counts failures of this account from this client.
+    /// Failure counter of this account and client.
     pub pair: LimitKey,
-    /// How those are counted.
+    /// Policy of the pair's counter.
     pub pair_policy: FailurePolicy,
-    /// Counts failures of this account from everywhere.
+    /// Failure counter of this account over all clients.
     pub account: LimitKey,
-    /// How those are counted: once `threshold` is reached in `window`, only clients that are known may go on.
+    /// Policy of the account's counter: once `threshold` is reached within `window`, only known clients may sign
+    /// in.
     pub account_policy: FailurePolicy,
-    /// Names this account and this client, for clients from which it signed in.
+    /// Key of this account and client among the clients that have signed in.
     pub known_client: LimitKey,
-    /// How long such a client stays known.
+    /// Time for which a client stays known after a sign-in.
     pub known_for: Duration,
 }
 
-/// What stands at an address when somebody signs in with it.
+/// Outcome of looking up an account for a sign-in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginSignIn {
     /// A limit is used up; no password is looked at.
@@ -45,7 +46,7 @@ pub enum BeginSignIn {
     Candidate(Option<Box<SignInCandidate>>),
 }
 
-/// What stands before the check of the current password, where its owner wants another.
+/// Outcome of looking up an account for a password change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginPasswordChange {
     /// The session does not live. Nothing was taken.
@@ -58,45 +59,45 @@ pub enum BeginPasswordChange {
     Candidate(Box<SignInCandidate>),
 }
 
-/// An account whose password is to be checked.
+/// An account whose password is about to be checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignInCandidate {
     /// The account.
     pub user: User,
-    /// Its password; an account can be without one.
+    /// Password hash; an account can be without one.
     pub password: Option<PasswordHash>,
-    /// The password of the last sign-up for its address while verification was required. A new password is hashed like
-    /// it, so that one hash answers both.
+    /// Password hash of the last sign-up for this address while verification was required. A new password is
+    /// hashed with its parameters and salt, so that one hash is compared with both.
     pub last_sign_up: Option<PasswordHash>,
 }
 
-/// The owner of a living session.
+/// Owner of a live session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnProfile {
-    /// The user.
+    /// Id of the user.
     pub user_id: UserId,
-    /// The user's profile; a user can be without one.
+    /// Profile of the user; a user can be without one.
     pub profile: Option<Box<Profile>>,
 }
 
-/// A password was right: open the session.
+/// A sign-in whose password was correct.
 #[derive(Debug, Clone)]
 pub struct SignIn {
-    /// Whose.
+    /// Id of the user.
     pub user_id: UserId,
-    /// The hash that was checked; where the account has another by now, nothing is opened.
+    /// Hash that was checked; if the account has another one by now, no session is opened.
     pub checked: PasswordHash,
-    /// The same password under today's parameters, where the stored one has others.
+    /// The same password hashed with current parameters, if the stored hash has others.
     pub rehashed: Option<PasswordHash>,
-    /// The session.
+    /// Session to open.
     pub session: NewSession,
-    /// The guess limits, unless they are off. They are looked at once more, so that guesses in parallel gain nothing.
+    /// Guess limits, `None` if they are off. They are checked again, so that concurrent guesses gain nothing.
     pub guard: Option<SignInGuard>,
-    /// What the audit says; the store fills in user and session.
+    /// Audit event; the store fills in user and session.
     pub event: AuditEvent,
 }
 
-/// What came of a sign-in with the right password.
+/// Outcome of a sign-in with the correct password.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SignInOutcome {
     /// The session is open, the failures of the pair are forgotten, the client is known.
@@ -107,116 +108,118 @@ pub enum SignInOutcome {
     Gone,
 }
 
-/// A password was wrong, or there was none to check.
+/// A sign-in with a wrong password, or without an account to check.
 #[derive(Debug, Clone)]
 pub struct FailedSignIn {
-    /// The guess limits, unless they are off.
+    /// Guess limits, `None` if they are off.
     pub guard: Option<SignInGuard>,
-    /// What the audit says; it names the user where there is one.
+    /// Audit event; names the user if there is one.
     pub event: AuditEvent,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// A session that lives, and what a request needs to know of its user.
+/// A live session with its user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveSession {
     /// The session.
     pub session: Session,
-    /// Its user, who is not banned.
+    /// The user, who is not banned.
     pub user: User,
 }
 
-/// A refresh token is presented.
+/// A refresh token presented for rotation.
 #[derive(Debug, Clone)]
 pub struct RefreshSession {
-    /// Hash of its family half: finds the session.
+    /// Hash of the token's family half; it finds the session.
     pub family: TokenHash,
-    /// Its hash.
+    /// Hash of the token.
     pub presented: TokenHash,
-    /// Hash of the token that replaces it.
+    /// Hash of the successor.
     pub successor: TokenHash,
-    /// That token, sealed under a key that only the presented token yields.
+    /// Successor token, sealed under a key derived from the presented token.
     pub sealed_successor: Vec<u8>,
-    /// How long a replaced token is answered with the same successor.
+    /// Grace period in which a replaced token yields the same successor.
     pub grace: Duration,
-    /// When the session now ends without another refresh.
+    /// New idle expiry of the session.
     pub idle_expires_at: Timestamp,
-    /// Who presents it.
+    /// Client that presents the token.
     pub client: Client,
-    /// What the audit says if it is a replay that ends the session; the store fills in user and session.
+    /// Audit event of a replay that ends the session; the store fills in user and session.
     pub reuse_event: AuditEvent,
-    /// The mail of kind [`crate::MailKind::SessionEndedForSafety`] to the owner, where such mails are wanted.
+    /// Mail of kind [`crate::MailKind::SessionEndedForSafety`] to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// What came of presenting a refresh token, by [`latchkey_domain::refresh::RefreshState::judge`].
+/// Outcome of a refresh, by [`latchkey_domain::refresh::RefreshState::judge`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RefreshOutcome {
-    /// It was replaced by the offered successor, for the first time or once more.
+    /// The offered successor replaced the token, for the first time or again.
     Rotated(Box<LiveSession>),
-    /// It was replaced before: here is the successor of that time, sealed. Nothing changed.
+    /// The token was replaced before; its sealed successor is returned again. Nothing changed.
     SameSuccessor {
-        /// The successor, sealed under a key that the presented token yields.
+        /// Successor token, sealed under a key derived from the presented token.
         sealed: Vec<u8>,
         /// The session.
         live: Box<LiveSession>,
     },
-    /// No such token, or the session is over, or the user is banned, or a late twin inside the grace.
+    /// Unknown token, ended session, banned user, or a concurrent duplicate within the grace period.
     Refused,
-    /// A replay after the grace, or of a token that gave way unused: the session was ended before this answers.
+    /// Replay after the grace period, or of a token that was replaced unused. The session's end is durable before
+    /// this returns.
     Revoked,
 }
 
-/// Which session is to be ended.
+/// Selects the sessions to end.
 #[derive(Debug, Clone, Copy)]
 pub enum EndedSession {
-    /// This one, of this user.
+    /// This session of this user.
     Own(UserId, SessionId),
-    /// The one that this refresh token's family finds, if the token would get a successor.
+    /// The session of this refresh token's family, if the token would get a successor.
     OfRefreshToken {
         /// Hash of the family half.
         family: TokenHash,
         /// Hash of the token.
         presented: TokenHash,
-        /// The grace window.
+        /// Grace period.
         grace: Duration,
     },
-    /// All of this user but this one.
+    /// All sessions of this user but this one.
     OthersOf(UserId, SessionId),
 }
 
-/// A password change by its owner.
+/// A password change by the owner.
 #[derive(Debug, Clone)]
 pub struct ChangePassword {
-    /// Whose.
+    /// Id of the user.
     pub user_id: UserId,
-    /// The hash that was checked; where the account has another by now, nothing is changed.
+    /// Hash that was checked; if the account has another one by now, nothing changes.
     pub checked: PasswordHash,
-    /// The new one.
+    /// New password.
     pub password: PasswordHash,
-    /// The session that stays.
+    /// Session that stays open.
     pub keep: SessionId,
-    /// The guess limits, looked at once more and then forgotten for the pair.
+    /// Guess limits: checked again, then the pair's counter is cleared.
     pub guard: Option<SignInGuard>,
-    /// What the audit says.
+    /// Audit event.
     pub event: AuditEvent,
-    /// The mail of kind [`crate::MailKind::PasswordChanged`] to the owner, where such mails are wanted.
+    /// Mail of kind [`crate::MailKind::PasswordChanged`] to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
-    /// When.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
 /// Sessions.
 ///
-/// **Guards.** A sign-in is limited where the pair's failures block ([`latchkey_domain::limits::Failures::blocked`],
-/// limit `password sign-in, per account and address`), or where the account's failures in its window reach its
-/// threshold and the client is not known (limit `password sign-in, per account over all addresses`; wait: the rest of the window).
+/// **Guess limits.** A sign-in is limited if the pair's failures block
+/// ([`latchkey_domain::limits::Failures::blocked`], limit `password sign-in, per account and address`), or if the
+/// account's failures in its window reach its threshold and the client is not known (limit `password sign-in, per
+/// account over all addresses`; wait: the rest of the window).
 #[async_trait]
 pub trait Sessions {
-    /// Takes the tokens (all or none), looks at the guards, finds the account.
+    /// Takes from the rate limits (all or none), checks the guess limits, and finds the account.
     async fn begin_sign_in(
         &self,
         email: &EmailKey,
@@ -225,7 +228,8 @@ pub trait Sessions {
         now: Timestamp,
     ) -> StoreResult<BeginSignIn>;
 
-    /// The same for the owner of a living session, whose account is expected to have this address.
+    /// Same as [`Self::begin_sign_in`] for the owner of a live session, whose account is expected to have this
+    /// address.
     async fn begin_password_change(
         &self,
         session: SessionId,
@@ -235,24 +239,23 @@ pub trait Sessions {
         now: Timestamp,
     ) -> StoreResult<BeginPasswordChange>;
 
-    /// Opens a session after a right password. The account is pending no more.
+    /// Opens a session after a correct password. A pending account becomes a normal one.
     async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome>;
 
-    /// Counts a failure. Answers the limit, where it was used up already before this one.
+    /// Counts a failure. Returns the limit if it was used up before this failure.
     async fn fail_sign_in(&self, failed: FailedSignIn) -> StoreResult<Option<Limited>>;
 
-    /// A session that lives at `now`, with its user.
+    /// Session that is live at `now`, with its user.
     async fn find_live_session(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<LiveSession>>;
 
-    /// Whose a session is that lives at `now`: the short form of the question for calls that need no more.
+    /// User id of a session that is live at `now`: the cheapest session check.
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>>;
 
-    /// Whose a session is that lives at `now`, and that user's profile: the question of the most frequent call of all,
-    /// in one read.
+    /// User id and profile of a session that is live at `now`, in one read: the most frequent request of all.
     async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>>;
 
-    /// Whether a refresh token's family finds a living session, and the token would get a successor there, a new one or
-    /// the same again.
+    /// Checks whether a refresh token's family has a live session in which the token would get a successor, new
+    /// or repeated.
     async fn is_refresh_token_good(
         &self,
         family: TokenHash,
@@ -261,17 +264,17 @@ pub trait Sessions {
         now: Timestamp,
     ) -> StoreResult<bool>;
 
-    /// Judges a refresh token and does what the verdict says. Of many racers with one token, all successes carry the
-    /// same successor. A sealed successor that is gone within the grace is replaced.
+    /// Judges a refresh token and applies the verdict. Concurrent callers with one token all get the same
+    /// successor. A sealed successor that was deleted within the grace period is replaced by a new one.
     async fn refresh_session(&self, refresh: RefreshSession) -> StoreResult<RefreshOutcome>;
 
-    /// The living sessions of a user, newest first, at most 1,000.
+    /// Live sessions of a user, newest first, at most 1,000.
     async fn list_sessions(&self, user_id: UserId, now: Timestamp) -> StoreResult<Vec<Session>>;
 
-    /// Ends sessions; answers how many ended (living ones only). An event is written for each call that ended some.
+    /// Ends sessions and returns the number of live ones that ended. Each call that ended any writes one event.
     async fn end_sessions(&self, which: EndedSession, event: AuditEvent, now: Timestamp) -> StoreResult<u64>;
 
-    /// Changes a password: ends the other sessions, deletes every outstanding code and token of the account.
+    /// Changes a password, ends the other sessions, and deletes every outstanding code and token of the account.
     /// [`SignInOutcome::Opened`] means changed.
     async fn change_password(&self, change: ChangePassword) -> StoreResult<SignInOutcome>;
 }

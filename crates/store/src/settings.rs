@@ -1,4 +1,4 @@
-//! Settings that an admin edits while the service runs.
+//! Settings edited by an admin at run time.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -7,31 +7,31 @@ use serde_json::Value;
 
 use crate::error::StoreResult;
 
-/// The settings as they stand.
+/// Stored settings.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StoredSettings {
-    /// Grows with every change of settings or signing keys, by whichever process.
+    /// Incremented by every change of settings, providers or signing keys in any process.
     pub version: i64,
     /// Key (as in the settings file, for example `auth.disable_sign_up`) and value, sorted by key.
     pub values: Vec<(String, Value)>,
 }
 
-/// One change of a setting.
+/// A change of one setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingChange {
-    /// Its key.
+    /// Key of the setting.
     pub key: String,
-    /// Its new value; `None` goes back to the default.
+    /// New value; `None` resets to the default.
     pub value: Option<Value>,
 }
 
 /// Settings.
 #[async_trait]
 pub trait Settings {
-    /// All settings.
+    /// All stored settings.
     async fn load_settings(&self) -> StoreResult<StoredSettings>;
 
-    /// Changes settings, all or none, and grows the version.
+    /// Changes settings, all or none, and increments the version.
     async fn save_settings(
         &self,
         changes: &[SettingChange],
@@ -39,6 +39,6 @@ pub trait Settings {
         now: Timestamp,
     ) -> StoreResult<()>;
 
-    /// The version alone: what other processes poll.
+    /// The version alone, polled by other processes.
     async fn shared_version(&self) -> StoreResult<i64>;
 }

@@ -1,4 +1,4 @@
-//! Keys that sign access tokens, shared by all instances, sealed under the server secret.
+//! Keys that sign access tokens: shared by all instances, sealed under the server secret.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -7,46 +7,46 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
-/// A key that is about to be kept.
+/// A signing key about to be stored.
 #[derive(Debug, Clone)]
 pub struct NewSigningKey {
-    /// Its id, `kid` of tokens.
+    /// Key id, the `kid` of tokens.
     pub id: KeyId,
-    /// Its algorithm: `ES256` or `EdDSA`.
+    /// Algorithm: `ES256` or `EdDSA`.
     pub algorithm: String,
-    /// The private key in PKCS#8, sealed.
+    /// Private key in PKCS#8, sealed.
     pub sealed: Vec<u8>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// A key that is kept.
+/// A stored signing key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSigningKey {
-    /// Its id.
+    /// Key id.
     pub id: KeyId,
-    /// Its algorithm.
+    /// Algorithm.
     pub algorithm: String,
-    /// The private key in PKCS#8, sealed.
+    /// Private key in PKCS#8, sealed.
     pub sealed: Vec<u8>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Until when its tokens are accepted; `None` for the one that signs.
+    /// End of acceptance of its tokens; `None` for the current signing key.
     pub verify_until: Option<Timestamp>,
 }
 
 /// Signing keys.
 #[async_trait]
 pub trait SigningKeys {
-    /// Keys that sign or are still accepted at `now`; the one that signs first.
+    /// Keys that sign or are still accepted at `now`; the current one first.
     async fn list_signing_keys(&self, now: Timestamp) -> StoreResult<Vec<StoredSigningKey>>;
 
-    /// Keeps the key if there is none that signs; of many instances that start together, one wins. Answers the one
-    /// that signs.
+    /// Stores the key if there is no current one; of instances that start concurrently one wins. Returns the
+    /// current key.
     async fn ensure_signing_key(&self, key: NewSigningKey) -> StoreResult<StoredSigningKey>;
 
-    /// Makes `key` the one that signs; the one before is accepted until `verify_until`. `replaces` names the key that
-    /// the caller saw signing: where another one signs by now, nothing changes and this answers `false`. Grows the
+    /// Makes `key` the current one; its predecessor is accepted until `verify_until`. If the current key is no
+    /// longer `replaces` (the one the caller saw), nothing changes and this returns `false`. Increments the
     /// shared version.
     async fn rotate_signing_key(
         &self,

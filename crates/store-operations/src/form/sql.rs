@@ -62,7 +62,7 @@ macro_rules! statements {
     (@sql $text:expr) => { $crate::form::Sql::new($text) };
     (@sql $text:expr, $sqlite:expr) => { $crate::form::Sql::of_each($text, $sqlite) };
     ($($(#[$doc:meta])* $name:ident = $text:expr $(, $sqlite:expr)?;)*) => {
-        $($(#[$doc])* #[allow(missing_docs)] pub static $name: $crate::form::Sql =
+        $($(#[$doc])* pub static $name: $crate::form::Sql =
             $crate::form::statements!(@sql $text $(, $sqlite)?);)*
         /// All statements of this file: a test prepares each of them.
         pub static ALL: &[(&str, &$crate::form::Sql)] = &[$((stringify!($name), &$name)),*];

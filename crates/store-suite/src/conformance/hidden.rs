@@ -1,11 +1,7 @@
 //! What no caller of the contract can see, but everybody who looks at the rows: what is wiped, and that decoys are rows
 //! like others. An engine says how its rows are looked at, by [`Look`], and runs all of it by
 //! [`hidden_tests!`](crate::hidden_tests).
-#![allow(
-    missing_docs,
-    clippy::missing_panics_doc,
-    reason = "the name of a fact says it; it panics where it is not so"
-)]
+#![allow(clippy::missing_panics_doc, reason = "the name of a fact says it; it panics where it is not so")]
 
 use std::time::Duration;
 
