@@ -1,8 +1,8 @@
-//! Moving a whole instance between engines: the tables as both engines have them, a row of any of them, and the
-//! digest by which two copies of a table are compared. Reading and writing rows is the engines' part.
+//! Copying a whole instance between engines: the tables common to both, rows of any table, and the digest that
+//! compares two copies. Reading and writing rows is the engines' part.
 //!
-//! Derived columns (what an engine keeps for its search index alone) are not named here: whoever writes a row makes
-//! them anew. A test of the engines fails where a table or column of the schema is missing.
+//! Derived columns (kept by an engine for its search index) are not listed: the writer of a row computes them. A
+//! test of the engines fails if a table or column of the schema is missing here.
 
 mod digest;
 
@@ -10,69 +10,69 @@ use std::fmt;
 
 pub use digest::{Digest, TableDigest};
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A UUID.
+    /// UUID.
     Id,
-    /// A number of 64 bits; a time in milliseconds.
+    /// 64-bit integer, or a time in milliseconds since 1970.
     Int,
-    /// Yes or no.
+    /// Boolean.
     Flag,
-    /// Text in UTF-8.
+    /// UTF-8 text.
     Text,
-    /// Bytes.
+    /// Byte string.
     Bytes,
 }
 
 /// A column.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, in every engine.
+    /// Name, the same in every engine.
     pub name: &'static str,
-    /// What it holds, unless it is null.
+    /// Type of its non-null values.
     pub kind: Kind,
 }
 
-/// A table. The columns of the primary key are its first.
+/// A table. The columns of its primary key come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
-    /// Its name, in every engine.
+    /// Name, the same in every engine.
     pub name: &'static str,
-    /// How many of its columns are the primary key.
+    /// Number of primary key columns.
     pub key: usize,
-    /// All columns but derived ones.
+    /// All columns except derived ones.
     pub columns: &'static [Column],
-    /// Whether the migrations put a row into it.
+    /// True if the migrations insert its row.
     pub is_seeded: bool,
 }
 
 impl Column {
-    /// A UUID.
+    /// UUID column.
     #[must_use]
     pub const fn id(name: &'static str) -> Self {
         Self { name, kind: Kind::Id }
     }
 
-    /// A number or a time.
+    /// Integer or time column.
     #[must_use]
     pub const fn int(name: &'static str) -> Self {
         Self { name, kind: Kind::Int }
     }
 
-    /// Yes or no.
+    /// Boolean column.
     #[must_use]
     pub const fn flag(name: &'static str) -> Self {
         Self { name, kind: Kind::Flag }
     }
 
-    /// A text.
+    /// Text column.
     #[must_use]
     pub const fn text(name: &'static str) -> Self {
         Self { name, kind: Kind::Text }
     }
 
-    /// Bytes.
+    /// Bytes column.
     #[must_use]
     pub const fn bytes(name: &'static str) -> Self {
         Self { name, kind: Kind::Bytes }
@@ -80,31 +80,31 @@ impl Column {
 }
 
 impl Table {
-    /// A table of these columns; the first `key` are its primary key.
+    /// Table with these columns; the first `key` are the primary key.
     #[must_use]
     pub const fn new(name: &'static str, key: usize, columns: &'static [Column]) -> Self {
         Self { name, key, columns, is_seeded: false }
     }
 
-    /// The same with a row that the migrations write.
+    /// Marks the table as seeded by the migrations.
     #[must_use]
     pub const fn seeded(self) -> Self {
         Self { is_seeded: true, ..self }
     }
 
-    /// The names of all columns, as a statement lists them.
+    /// Comma-separated names of all columns.
     #[must_use]
     pub fn column_names(&self) -> String {
         names(self.columns)
     }
 
-    /// The names of the key's columns, as a statement lists them.
+    /// Comma-separated names of the key columns.
     #[must_use]
     pub fn key_names(&self) -> String {
         names(&self.columns[..self.key])
     }
 
-    /// Which row it is, for a person: `users (id = …)`.
+    /// Readable name of a row: `users (id = …)`.
     #[must_use]
     pub fn name_of(&self, row: &[Cell]) -> String {
         let keys = self.columns[..self.key].iter().zip(row);
@@ -117,26 +117,20 @@ fn names(columns: &[Column]) -> String {
     columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A row: the cells of all columns in their order.
+/// Values of all columns, in order.
 pub type Row = Vec<Cell>;
 
-/// The key of a row: the cells of the key's columns.
+/// Values of the key columns.
 pub type Key = Vec<Cell>;
 
-/// One value. Most are personal or secret, so this has no `Debug`; `Display` is for keys.
+/// A single value. Most are personal or secret, so there is no `Debug`; `Display` is for keys.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Cell {
-    /// Nothing.
     Null,
-    /// Of [`Kind::Id`].
     Id([u8; 16]),
-    /// Of [`Kind::Int`].
     Int(i64),
-    /// Of [`Kind::Flag`].
     Flag(bool),
-    /// Of [`Kind::Text`].
     Text(String),
-    /// Of [`Kind::Bytes`].
     Bytes(Vec<u8>),
 }
 

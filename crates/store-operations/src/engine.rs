@@ -1,4 +1,4 @@
-//! The storage contract, implemented once for all engines. Each file is one trait of it.
+//! Implementation of the storage contract for all engines, one file per trait.
 
 mod accounts;
 mod admin;
@@ -25,16 +25,16 @@ use latchkey_store::{ProfileHits, SearchFeed, Store, StoreResult};
 
 use crate::form::Executor;
 
-/// The storage contract on an engine that runs scripts.
+/// Implements the storage contract on an executor.
 pub struct Engine<E>(E);
 
 impl<E: Executor> Engine<E> {
-    /// Takes the engine.
+    /// Wraps an executor.
     pub const fn new(executor: E) -> Self {
         Self(executor)
     }
 
-    /// Gives it back.
+    /// Returns the executor.
     pub fn into_inner(self) -> E {
         self.0
     }
@@ -48,16 +48,16 @@ impl<E> Deref for Engine<E> {
     }
 }
 
-/// Operations that an engine does in its own way.
+/// Operations that each engine implements in its own way.
 #[async_trait]
 pub trait Own: Executor + SearchFeed {
-    /// Does [`Profiles::search_profiles`].
+    /// Implements [`Profiles::search_profiles`].
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
 
-    /// Does [`Store::check`].
+    /// Implements [`Store::check`].
     async fn check(&self) -> StoreResult<()>;
 
-    /// Does [`Store::purge`].
+    /// Implements [`Store::purge`].
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }
 

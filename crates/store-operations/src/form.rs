@@ -1,4 +1,5 @@
-//! The form of an operation: statements in one dialect, scripts of them, their results, and what an engine does with both.
+//! Building blocks of operations: statements in one dialect, scripts, results, and the executor that an engine
+//! implements.
 
 mod cells;
 mod executor;

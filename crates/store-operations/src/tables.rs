@@ -1,4 +1,4 @@
-//! Tables: their columns, their statements, and reading a row of them.
+//! Tables: columns, statements, and row decoding.
 
 pub(crate) mod audit_events;
 pub(crate) mod codes;
@@ -29,7 +29,7 @@ macro_rules! lists {
     };
 }
 
-/// All statements, each with its table and its name. A test of each engine prepares them.
+/// All statements with their table and name; a test of each engine prepares them.
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
         audit_events codes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
@@ -38,7 +38,8 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }
 
-/// All tables but the bookkeeping of migrations, each after those that it refers to. A copy takes their rows in this order.
+/// All tables except migration bookkeeping, ordered by foreign keys (referenced tables first). A copy follows
+/// this order.
 pub const TABLES: &[Table] = &[
     users::TABLE,
     users::CREDENTIALS,
@@ -64,5 +65,5 @@ pub const TABLES: &[Table] = &[
     HEALTH,
 ];
 
-/// The columns of `health`, the key first.
+/// Columns of `health`, primary key first.
 pub const HEALTH: Table = Table::new("health", 1, &[Column::int("id"), Column::int("beat")]).seeded();

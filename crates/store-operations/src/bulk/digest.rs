@@ -1,5 +1,5 @@
-//! The digest of a table: SHA-256 over its rows in the order of their keys, in an encoding that no engine has a say
-//! in. Two tables with the same digest hold the same rows.
+//! Digest of a table: SHA-256 over its rows in key order, in an encoding independent of the engine. Tables with
+//! equal digests have equal rows.
 
 use std::fmt;
 
@@ -7,31 +7,30 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Cell, Row, Table};
 
-/// How many rows a table has, and what is in them.
+/// Row count and content hash of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableDigest {
-    /// Rows.
     pub rows: u64,
-    /// Over all of them.
+    /// SHA-256 over all rows.
     pub hash: [u8; 32],
 }
 
 impl fmt::Display for TableDigest {
-    /// The first eight bytes, enough for a person to compare.
+    /// First eight bytes in hex, enough for a comparison by eye.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = u64::from_be_bytes(std::array::from_fn(|at| self.hash[at]));
         f.pad(&format!("{number:016x}"))
     }
 }
 
-/// A digest in the making. Rows come in the order of their keys.
+/// Incremental digest. Rows must be added in key order.
 pub struct Digest {
     rows: u64,
     hasher: Sha256,
 }
 
 impl Digest {
-    /// Of a table of which no row was seen yet. Names and kinds of its columns are part of it.
+    /// Digest of an empty table. Column names and types are part of it.
     #[must_use]
     pub fn new(table: &Table) -> Self {
         let mut hasher = Sha256::new();
@@ -42,19 +41,17 @@ impl Digest {
         Self { rows: 0, hasher }
     }
 
-    /// Adds the next rows.
     pub fn add(&mut self, rows: &[Row]) {
         self.rows += rows.len() as u64;
         rows.iter().flatten().for_each(|cell| self.add_cell(cell));
     }
 
-    /// The digest of the rows that were added.
     #[must_use]
     pub fn finish(self) -> TableDigest {
         TableDigest { rows: self.rows, hash: self.hasher.finalize().into() }
     }
 
-    /// A mark of the kind, then the value; before what has no fixed length its length.
+    /// Hashes a type tag, then the value; variable-length values are preceded by their length.
     fn add_cell(&mut self, cell: &Cell) {
         let mut of_any_length = |mark: u8, bytes: &[u8]| {
             self.hasher.update([mark]);

@@ -1,4 +1,4 @@
-//! Identity providers that an admin configures.
+//! Identity providers configured by an admin.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;

@@ -1,4 +1,4 @@
-//! The search's feed: engines follow changes in their own ways.
+//! The search feed, delegated to the engine.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;

@@ -1,4 +1,4 @@
-//! Rows, column by column. A value that no row may hold is [`StoreError::Corrupt`], never a panic.
+//! Decoding of rows, column by column. An invalid stored value is [`StoreError::Corrupt`], never a panic.
 
 use std::net::IpAddr;
 
@@ -11,30 +11,24 @@ use latchkey_store::{StoreError, StoreResult};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// The column holds another kind of value, or there is no such column.
+/// The column has another type, or does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongKind;
 
-/// The value of a column; `None` where it is null.
+/// Value of a column; `None` for null.
 pub type Cell<T> = Result<Option<T>, WrongKind>;
 
-/// A row as an engine yields it. Columns count from 0.
+/// A row as returned by an engine. Columns count from 0.
 pub trait Row {
-    /// An integer.
     fn int(&self, at: usize) -> Cell<i64>;
-    /// A truth value.
     fn flag(&self, at: usize) -> Cell<bool>;
-    /// A text.
     fn text(&self, at: usize) -> Cell<&str>;
-    /// Bytes.
     fn bytes(&self, at: usize) -> Cell<&[u8]>;
-    /// A UUID.
     fn id(&self, at: usize) -> Cell<Uuid>;
-    /// Whether the column is null.
     fn is_null(&self, at: usize) -> bool;
 }
 
-/// Reads the columns of a row in their order.
+/// Decodes the columns of a row in order.
 pub struct Cells<'r> {
     row: &'r dyn Row,
     table: &'static str,
@@ -42,19 +36,19 @@ pub struct Cells<'r> {
 }
 
 impl<'r> Cells<'r> {
-    /// Begins at the first column.
+    /// Starts at the first column.
     #[must_use]
     pub fn new(row: &'r dyn Row) -> Self {
         Self { row, table: "", at: 0 }
     }
 
-    /// Names the table of the next columns, for errors.
+    /// Sets the table name of the next columns, for errors.
     pub fn of(&mut self, table: &'static str) -> &mut Self {
         self.table = table;
         self
     }
 
-    /// The error of a column that holds no such thing.
+    /// Error for an invalid value of this column.
     #[must_use]
     pub fn corrupt(&self, column: &'static str) -> StoreError {
         StoreError::Corrupt { table: self.table, column }
@@ -74,105 +68,89 @@ impl<'r> Cells<'r> {
         self.maybe(column, read)?.ok_or_else(|| self.corrupt(column))
     }
 
-    /// Whether the next column is null; it stays the next one.
+    /// Checks the next column for null without consuming it.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.row.is_null(self.at)
     }
 
-    /// An integer.
     pub fn int(&mut self, column: &'static str) -> StoreResult<i64> {
         self.get(column, Row::int)
     }
 
-    /// An integer or null.
     pub fn maybe_int(&mut self, column: &'static str) -> StoreResult<Option<i64>> {
         self.maybe(column, Row::int)
     }
 
-    /// A count that is not negative.
+    /// Non-negative count.
     pub fn count(&mut self, column: &'static str) -> StoreResult<u32> {
         self.int(column)?.try_into().map_err(|_| self.corrupt(column))
     }
 
-    /// A truth value.
     pub fn flag(&mut self, column: &'static str) -> StoreResult<bool> {
         self.get(column, Row::flag)
     }
 
-    /// A time.
     pub fn time(&mut self, column: &'static str) -> StoreResult<Timestamp> {
         self.int(column).map(Timestamp::from_millis)
     }
 
-    /// A time or null.
     pub fn maybe_time(&mut self, column: &'static str) -> StoreResult<Option<Timestamp>> {
         Ok(self.maybe_int(column)?.map(Timestamp::from_millis))
     }
 
-    /// A text.
     pub fn text(&mut self, column: &'static str) -> StoreResult<&'r str> {
         self.get(column, Row::text)
     }
 
-    /// A text or null.
     pub fn maybe_text(&mut self, column: &'static str) -> StoreResult<Option<String>> {
         Ok(self.maybe(column, Row::text)?.map(str::to_owned))
     }
 
-    /// A text that stands for something else.
+    /// Text decoded by `parse`.
     pub fn parsed<T>(&mut self, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> StoreResult<T> {
         parse(self.text(column)?).ok_or_else(|| self.corrupt(column))
     }
 
-    /// Bytes.
     pub fn bytes(&mut self, column: &'static str) -> StoreResult<Vec<u8>> {
         self.get(column, Row::bytes).map(<[u8]>::to_vec)
     }
 
-    /// Bytes or null.
     pub fn maybe_bytes(&mut self, column: &'static str) -> StoreResult<Option<Vec<u8>>> {
         Ok(self.maybe(column, Row::bytes)?.map(<[u8]>::to_vec))
     }
 
-    /// A fixed number of bytes.
+    /// Fixed number of bytes.
     pub fn array<const N: usize>(&mut self, column: &'static str) -> StoreResult<[u8; N]> {
         let bytes = self.get(column, Row::bytes)?;
         bytes.try_into().map_err(|_| self.corrupt(column))
     }
 
-    /// The hash of a token.
     pub fn hash(&mut self, column: &'static str) -> StoreResult<TokenHash> {
         self.array(column).map(TokenHash::from_bytes)
     }
 
-    /// An identifier.
     pub fn id<T: StoredId>(&mut self, column: &'static str) -> StoreResult<T> {
         self.get(column, Row::id).map(T::from_stored)
     }
 
-    /// An identifier or null.
     pub fn maybe_id<T: StoredId>(&mut self, column: &'static str) -> StoreResult<Option<T>> {
         Ok(self.maybe(column, Row::id)?.map(T::from_stored))
     }
 
-    /// An email address.
     pub fn email(&mut self, column: &'static str) -> StoreResult<Email> {
         self.parsed(column, Email::from_stored)
     }
 
-    /// An email address or null.
     pub fn maybe_email(&mut self, column: &'static str) -> StoreResult<Option<Email>> {
         let text = self.maybe(column, Row::text)?;
         text.map(|text| Email::from_stored(text).ok_or_else(|| self.corrupt(column))).transpose()
     }
 
-    /// A JSON value.
     pub fn json(&mut self, column: &'static str) -> StoreResult<Value> {
         self.parsed(column, |text| serde_json::from_str(text).ok())
     }
 
-    /// A JSON object.
     pub fn object(&mut self, column: &'static str) -> StoreResult<Map<String, Value>> {
         self.parsed(
             column,
@@ -185,7 +163,7 @@ impl<'r> Cells<'r> {
         self.maybe_client()?.ok_or_else(|| self.corrupt("address"))
     }
 
-    /// Two columns, `address` and `user_agent`; none without an address.
+    /// Two columns, `address` and `user_agent`; `None` without an address.
     pub fn maybe_client(&mut self) -> StoreResult<Option<Client>> {
         let address = self.maybe("address", Row::text)?.map(str::parse::<IpAddr>).transpose();
         let address = address.map_err(|_| self.corrupt("address"))?;
@@ -194,9 +172,8 @@ impl<'r> Cells<'r> {
     }
 }
 
-/// An identifier that is stored as a UUID.
+/// An identifier stored as a UUID.
 pub trait StoredId {
-    /// Takes it back.
     fn from_stored(uuid: Uuid) -> Self;
 }
 

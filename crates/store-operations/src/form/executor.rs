@@ -1,4 +1,4 @@
-//! What an engine does for operations.
+//! The interface of an engine that executes operations.
 
 use std::future::Future;
 
@@ -6,27 +6,28 @@ use latchkey_store::StoreResult;
 
 use super::{Results, Script};
 
-/// Makes the answer of an operation out of what its last script yielded.
+/// Maps the results of an operation's last script to its outcome.
 pub type Finish<T> = Box<dyn FnOnce(&Results<'_>) -> StoreResult<T> + Send>;
 
-/// The decision of an operation on what its reads yielded.
+/// Decision of an operation, made on the results of its reads.
 pub enum Decided<T> {
-    /// Writes nothing, and takes back what the reads claimed.
+    /// Rolls back, claims of the reads included, and returns the outcome.
     Answer(T),
-    /// Writes and commits; the answer is made of what that yields.
+    /// Commits the writes and computes the outcome from their results.
     Write(Script, Finish<T>),
-    /// Begins anew: what was locked moved before it was read. Never the case on an engine with one writer.
+    /// Restarts the operation: a row changed between the lock and the read. Never happens with a single writer.
     Again,
 }
 
 impl<T: Send + 'static> Decided<T> {
-    /// Writes, or only keeps the claims of the reads where the script is empty; the answer is known already.
+    /// Commits the writes (or, with an empty script, only the claims of the reads) and returns a known outcome.
     #[must_use]
     pub fn done(script: Script, answer: T) -> Self {
         Self::write(script, move |_| Ok(answer))
     }
 
-    /// Writes; the answer is made of what that yields. Reads see the changes that stand before them.
+    /// Commits the writes and computes the outcome from their results. Reads see the changes before them in the
+    /// script.
     #[must_use]
     pub fn write(
         script: Script,
@@ -36,37 +37,37 @@ impl<T: Send + 'static> Decided<T> {
     }
 }
 
-/// Whether a script may run again after a connection was lost, when nobody knows whether it was committed.
+/// Retry policy for a script whose connection broke, so that its commit is uncertain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// A second run does no harm.
+    /// Idempotent: the script is run again.
     Harmless,
-    /// It runs once; the caller learns that the outcome is unknown.
+    /// Not repeated: the caller gets an error that says so.
     Never,
 }
 
-/// Runs scripts: all or none of each, durable when it answers.
+/// Executes scripts: each is atomic, and durable when the call returns.
 ///
-/// An operation is one read, one write, or [`Executor::transact`]: it takes two round trips at most, and three where the
-/// plain case was tried first and was not the case. Rows that a decision depends on are locked by a read before they are
-/// read, because PostgreSQL gives each read a snapshot of its own.
+/// An operation is one read, one write, or [`Executor::transact`]: at most two round trips, three if an
+/// optimistic fast path was tried first and failed. Rows that a decision depends on are locked by an earlier
+/// statement than the read, because PostgreSQL takes a new snapshot for each statement.
 pub trait Executor: Send + Sync + 'static {
-    /// Whether all transactions run one after another, and a second round trip costs nothing.
+    /// True if transactions run one at a time and a second round trip is free.
     const HAS_ONE_WRITER: bool;
 
-    /// Reads a few indexed rows, of one moment.
+    /// Point read: a few indexed rows, one snapshot.
     fn read<T, F>(&self, script: Script, finish: F) -> impl Future<Output = StoreResult<T>> + Send
     where
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Reads what can take long, of one moment.
+    /// Long-running read, one snapshot.
     fn read_long<T, F>(&self, script: Script, finish: F) -> impl Future<Output = StoreResult<T>> + Send
     where
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Writes without a decision.
+    /// Write without a decision.
     fn write<T, F>(
         &self,
         script: Script,
@@ -77,7 +78,8 @@ pub trait Executor: Send + Sync + 'static {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Writes without a decision, unless another transaction comes in between: `None` then, and nothing is written.
+    /// Write without a decision that gives up on a conflict: `None`, with nothing written, if another transaction
+    /// interferes.
     fn write_unless_contested<T, F>(
         &self,
         script: Script,
@@ -87,7 +89,8 @@ pub trait Executor: Send + Sync + 'static {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Reads (and locks, and claims), decides, writes. `decide` runs again where another transaction came in between.
+    /// Reads (with locks and claims), decides, and writes in one transaction. `decide` runs again after a
+    /// conflict.
     fn transact<T, F>(&self, reads: Script, decide: F) -> impl Future<Output = StoreResult<T>> + Send
     where
         T: Send + 'static,

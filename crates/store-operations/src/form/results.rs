@@ -1,42 +1,42 @@
-//! Results of a script, found by the slots of its statements.
+//! Results of a script, addressed by statement slots.
 
 use latchkey_domain::limits::Limited;
 use latchkey_store::StoreResult;
 
 use super::{Cells, Row, Slot};
 
-/// The results of a script.
+/// Results of a script.
 pub struct Results<'a>(&'a dyn ResultSource);
 
-/// An engine's results of one script. It may run a read only when it is asked for.
+/// An engine's results of one script. A read may be executed lazily, when its rows are requested.
 pub trait ResultSource {
-    /// Calls `each` for the rows of a statement, until it answers `false`.
+    /// Calls `each` for each row of a statement until it returns `false`.
     fn rows(&self, slot: Slot, each: &mut dyn FnMut(&dyn Row) -> StoreResult<bool>) -> StoreResult<()>;
-    /// The number of rows that a change touched.
+    /// Number of rows affected by a change.
     fn affected(&self, slot: Slot) -> StoreResult<u64>;
-    /// The outcome of a take.
+    /// Outcome of a take.
     fn taken(&self, slot: Slot) -> StoreResult<Taken>;
 }
 
-/// The outcome of taking tokens.
+/// Outcome of taking from token buckets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
-    /// All were taken.
+    /// All takes succeeded.
     Yes,
-    /// None was taken: the session that they were for is not as it was said to be.
+    /// Nothing was taken: the session is not live, or its user has another address.
     No,
-    /// None was taken: this bucket is empty.
+    /// Nothing was taken: this bucket is empty.
     Limited(Limited),
 }
 
 impl<'a> Results<'a> {
-    /// Takes an engine's results.
+    /// Wraps an engine's results.
     #[must_use]
     pub fn new(source: &'a dyn ResultSource) -> Self {
         Self(source)
     }
 
-    /// The first row of a statement, if there is one.
+    /// First row of a statement, if any.
     pub fn find<T>(
         &self,
         slot: Slot,
@@ -66,22 +66,22 @@ impl<'a> Results<'a> {
         Ok(found)
     }
 
-    /// Whether a statement yields a row.
+    /// True if a statement returned a row.
     pub fn any(&self, slot: Slot) -> StoreResult<bool> {
         Ok(self.find(slot, |_| Ok(()))?.is_some())
     }
 
-    /// The number of rows that a change touched.
+    /// Number of rows affected by a change.
     pub fn affected(&self, slot: Slot) -> StoreResult<u64> {
         self.0.affected(slot)
     }
 
-    /// The outcome of a take.
+    /// Outcome of a take.
     pub fn taken(&self, slot: Slot) -> StoreResult<Taken> {
         self.0.taken(slot)
     }
 
-    /// The refusal of a take, if it was refused for an empty bucket.
+    /// Rate limit that refused a take, if a bucket was empty.
     pub fn limited(&self, slot: Slot) -> StoreResult<Option<Limited>> {
         Ok(match self.taken(slot)? {
             Taken::Limited(limited) => Some(limited),

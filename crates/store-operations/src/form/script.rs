@@ -1,4 +1,4 @@
-//! Scripts: the statements that an operation gives to an engine together.
+//! Scripts: batches of statements that an operation hands to an engine.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::SessionId;
@@ -8,51 +8,51 @@ use latchkey_domain::time::Timestamp;
 
 use super::{Sql, Value};
 
-/// Statements that run in their order, all or none. PostgreSQL gets them in one round trip.
+/// Statements executed in order, all or none. PostgreSQL gets them in one round trip.
 #[derive(Default)]
 pub struct Script {
     statements: Vec<Statement>,
 }
 
-/// The place of a statement's result.
+/// Handle of a statement's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot(usize);
 
-/// One step of a script.
+/// A statement of a script.
 pub enum Statement {
-    /// Yields rows and changes none. SQLite runs it whenever its result is asked for, after all changes of the script:
-    /// a read whose result is asked for stands behind them.
+    /// Returns rows and changes none. SQLite executes it when its result is requested, after all changes of the
+    /// script, so a read must come after the changes.
     Read(&'static Sql, Vec<Value>),
-    /// Changes rows, and yields none.
+    /// Changes rows and returns none.
     Change(&'static Sql, Vec<Value>),
-    /// Takes tokens out of buckets.
+    /// Takes from token buckets.
     Take(TakeRequest),
-    /// Writes a profile. Engines keep their search up to date with it.
+    /// Writes a profile; the engine keeps its search index up to date.
     Profile(ProfileWrite),
-    /// Tells other instances that settings or keys changed, with the commit.
+    /// Notifies other instances, on commit, that settings, providers or keys changed.
     Announce,
 }
 
-/// Tokens to be taken from all buckets, or from none where one is empty.
+/// Tokens to take from all buckets, or from none if one is empty.
 #[derive(Clone)]
 pub struct TakeRequest {
-    /// One per bucket.
+    /// At most one per bucket.
     pub takes: Vec<Take>,
-    /// Takes nothing unless this session lives and its user has this address.
+    /// Condition: this session is live and its user has this address; otherwise nothing is taken.
     pub only_for: Option<(SessionId, EmailKey)>,
-    /// The time of the request.
+    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// A profile to be written.
+/// A profile write.
 pub enum ProfileWrite {
-    /// A new one. Search finds it unless its user is banned or pending.
+    /// Insert. Visible in search unless its user is banned or pending.
     Create(Profile),
-    /// One that exists, with a changed name, username or bio.
+    /// Update of an existing profile with a changed name, username or bio.
     Save(Profile),
-    /// One that exists, with none of the texts changed that search compares.
+    /// Update of an existing profile without a change of searchable text.
     SaveUnsearched(Profile),
-    /// One that exists, and nothing of its former texts may stay in an index.
+    /// Update of an existing profile that must also remove its previous text from the index.
     Clear(Profile),
 }
 
@@ -63,7 +63,7 @@ impl Statement {
 }
 
 impl Slot {
-    /// The number of the statement in its script, from 0.
+    /// Zero-based position in the script.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0
@@ -71,31 +71,28 @@ impl Slot {
 }
 
 impl Script {
-    /// The statements, in their order.
     #[must_use]
     pub fn statements(&self) -> &[Statement] {
         &self.statements
     }
 
-    /// The statements, to be turned into an engine's own.
     #[must_use]
     pub fn into_statements(self) -> Vec<Statement> {
         self.statements
     }
 
-    /// Whether there is nothing to do.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.statements.is_empty()
     }
 
-    /// Whether it changes anything.
+    /// True if any statement changes rows.
     #[must_use]
     pub fn is_changing(&self) -> bool {
         self.statements.iter().any(Statement::is_changing)
     }
 
-    /// Whether changes stand behind this statement.
+    /// True if a statement after this one changes rows.
     #[must_use]
     pub fn is_changing_after(&self, slot: Slot) -> bool {
         self.statements.iter().skip(slot.0 + 1).any(Statement::is_changing)
@@ -106,43 +103,41 @@ impl Script {
         Slot(self.statements.len() - 1)
     }
 
-    /// Reads rows; with a row lock where the text has one.
+    /// Adds a read; it locks rows if its text says so.
     pub fn read(&mut self, sql: &'static Sql, values: Vec<Value>) -> Slot {
         self.add(Statement::Read(sql, values))
     }
 
-    /// Changes rows.
+    /// Adds a change.
     pub fn change(&mut self, sql: &'static Sql, values: Vec<Value>) -> Slot {
         self.add(Statement::Change(sql, values))
     }
 
-    /// Takes a token from each bucket, or from none where one is empty.
+    /// Adds a take from each bucket, all or none.
     pub fn take(&mut self, takes: &[Take], now: Timestamp) -> Slot {
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for: None, now }))
     }
 
-    /// The same, and from none unless the session lives and its user has this address.
+    /// Adds a conditional take: it needs a live session whose user has this address.
     pub fn take_for(&mut self, takes: &[Take], session: SessionId, email: &EmailKey, now: Timestamp) -> Slot {
         let only_for = Some((session, email.clone()));
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for, now }))
     }
 
-    /// Writes a profile.
     pub fn write_profile(&mut self, write: ProfileWrite) {
         self.add(Statement::Profile(write));
     }
 
-    /// Writes a new profile.
     pub fn create_profile(&mut self, profile: Profile) {
         self.write_profile(ProfileWrite::Create(profile));
     }
 
-    /// Tells other instances that settings or keys changed.
+    /// Adds a notification of other instances.
     pub fn announce(&mut self) {
         self.add(Statement::Announce);
     }
 
-    /// A script of one read.
+    /// Script of one read.
     #[must_use]
     pub fn of_read(sql: &'static Sql, values: Vec<Value>) -> (Self, Slot) {
         let mut script = Self::default();
@@ -150,7 +145,7 @@ impl Script {
         (script, slot)
     }
 
-    /// A script of one change.
+    /// Script of one change.
     #[must_use]
     pub fn of_change(sql: &'static Sql, values: Vec<Value>) -> (Self, Slot) {
         let mut script = Self::default();

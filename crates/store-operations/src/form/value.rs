@@ -1,4 +1,4 @@
-//! Parameters of statements.
+//! Statement parameters.
 
 use std::fmt;
 
@@ -12,22 +12,21 @@ use latchkey_store::{StoreError, StoreResult};
 use serde_json::Map;
 use uuid::Uuid;
 
-/// One parameter, of a kind that both engines have. `None` is null.
+/// A parameter of a type that both engines have. `None` is null.
 #[derive(Clone, PartialEq)]
 pub enum Value {
-    /// A truth value; 0 or 1 in SQLite.
+    /// Boolean; 0 or 1 in SQLite.
     Flag(bool),
-    /// An integer; times are milliseconds since 1970.
+    /// Integer; times are milliseconds since 1970.
     Int(Option<i64>),
-    /// A text without U+0000.
+    /// Text without U+0000.
     Text(Option<String>),
-    /// Bytes.
     Bytes(Option<Vec<u8>>),
-    /// A UUID; its 16 bytes in SQLite.
+    /// UUID; its 16 bytes in SQLite.
     Id(Option<Uuid>),
 }
 
-/// Values are addresses, hashes and sealed secrets: they never show in a log.
+/// Redacted: values are addresses, hashes and sealed secrets.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -40,7 +39,7 @@ impl fmt::Debug for Value {
     }
 }
 
-/// A list of parameters, in the order of their numbers.
+/// Parameter list in positional order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$($crate::form::Value::from($value)),*]
@@ -48,13 +47,13 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// The text of a JSON object.
+/// JSON text of an object.
 pub fn object_text(object: &Map<String, serde_json::Value>) -> StoreResult<String> {
     serde_json::to_string(object).map_err(|error| StoreError::Driver(Box::new(error)))
 }
 
-/// PostgreSQL keeps no U+0000, and SQLite's text index stops at one. No text from outside has one; should one come
-/// otherwise, it becomes U+FFFD.
+/// Replaces U+0000 by U+FFFD: PostgreSQL rejects it, and SQLite's text index stops at it. Input validation
+/// already excludes it.
 pub(crate) fn clean(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
 }

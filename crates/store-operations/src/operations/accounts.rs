@@ -1,4 +1,4 @@
-//! Making and finding accounts.
+//! Creation and lookup of accounts.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
@@ -12,9 +12,9 @@ use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::users::{self, Account, Pending};
 use crate::tables::{audit_events, known_clients, sessions};
 
-/// Makes an account with its session and its event. With a session it is a sign-up that found the address free: then
-/// it is written without a look, in one round trip, and looked at only where another transaction took the address
-/// meanwhile.
+/// Creates an account with session and event. With a session it is a sign-up that found the address free: the
+/// fast path inserts without a read, in one round trip, and falls back to a transaction if a concurrent insert
+/// took the address.
 pub(crate) async fn create_account<E: Executor>(
     engine: &E,
     account: NewAccount,
@@ -39,7 +39,7 @@ pub(crate) async fn create_account<E: Executor>(
         .await
 }
 
-/// Writes an account with its session and its event, and reads it.
+/// Script that inserts an account with session and event, and reads it back.
 fn create(account: &NewAccount) -> StoreResult<(Script, Slot)> {
     let mut writes = Script::default();
     users::insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
@@ -58,7 +58,7 @@ fn create(account: &NewAccount) -> StoreResult<(Script, Slot)> {
     Ok((writes, made))
 }
 
-/// Writes an account with its profile and its session, without an event: for files that are made for benchmarks.
+/// Script that inserts an account with profile and session but no event, to seed benchmark databases.
 pub fn seeding(account: &NewAccount, profile: Profile) -> StoreResult<Script> {
     let mut writes = Script::default();
     users::insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
@@ -73,14 +73,12 @@ fn created(results: &Results<'_>, made: Slot) -> StoreResult<CreateOutcome> {
     Ok(CreateOutcome::Created(Box::new(users::user_that_is(results, made)?)))
 }
 
-/// Finds a user by id.
 pub(crate) async fn find_user<E: Executor>(engine: &E, id: UserId) -> StoreResult<Option<User>> {
     let mut reads = Script::default();
     let found = users::find_by_id(&mut reads, id);
     find(engine, reads, found).await
 }
 
-/// Finds a user by address.
 pub(crate) async fn find_user_by_email<E: Executor>(
     engine: &E,
     email: &EmailKey,
@@ -94,7 +92,7 @@ async fn find<E: Executor>(engine: &E, reads: Script, found: Slot) -> StoreResul
     engine.read(reads, move |results| Ok(users::account(results, found)?.map(|account| account.user))).await
 }
 
-/// The account still opens with the password that was checked.
+/// True if the account's password is still the one that was checked.
 pub(crate) fn is_as_checked(account: &Account, checked: &PasswordHash) -> bool {
     !account.user.is_banned() && account.password.as_ref() == Some(checked)
 }

@@ -16,7 +16,7 @@ use super::request_code;
 use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::tables::{audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, users};
 
-/// Count and page of one moment.
+/// Count and page from one snapshot.
 pub(crate) async fn list_users<E: Executor>(engine: &E, question: &ListUsers) -> StoreResult<UserPage> {
     let search = question.search.as_deref().filter(|text| !text.is_empty());
     let id = search.and_then(|text| UserId::from_str(text).ok());
@@ -35,7 +35,6 @@ pub(crate) async fn list_users<E: Executor>(engine: &E, question: &ListUsers) ->
     engine.read_long(reads, finish).await
 }
 
-/// Changes a user.
 pub(crate) async fn update_user<E: Executor>(
     engine: &E,
     update: UpdateUser,
@@ -100,7 +99,7 @@ fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResu
     events.iter().try_for_each(|event| audit_events::record_of(writes, event.clone(), id))
 }
 
-/// The same address in another spelling ends nothing.
+/// A mere change of spelling keeps codes and tokens.
 fn set_email(writes: &mut Script, user: &User, email: &Email, now: Timestamp) {
     users::set_email(writes, user.id, email);
     if email.key() != user.email.key() {
@@ -109,7 +108,7 @@ fn set_email(writes: &mut Script, user: &User, email: &Email, now: Timestamp) {
     }
 }
 
-/// A used verification link would otherwise prove the address again.
+/// Invalidates used verification links too: they would verify the address again.
 fn unverify(writes: &mut Script, id: UserId, now: Timestamp) {
     link_tokens::supersede_tokens_of(writes, id, Purpose::VerifyEmail, now);
     users::set_unverified(writes, id);
@@ -127,7 +126,7 @@ fn set_banned(writes: &mut Script, user: &User, is_banned: bool, now: Timestamp)
     profiles::show_or_hide(writes, user.id);
 }
 
-/// Deletes users, and tells how many. An id that is named twice is deleted once, and the first of its events counts.
+/// Deletes users and returns their number. A duplicate id is deleted once, with the first of its events.
 pub(crate) async fn delete_users<E: Executor>(
     engine: &E,
     ids: &[UserId],
@@ -136,7 +135,7 @@ pub(crate) async fn delete_users<E: Executor>(
     let mut named: Vec<(UserId, Option<AuditEvent>)> = Vec::with_capacity(ids.len());
     let mut events = events.into_iter();
     named.extend(ids.iter().map(|id| (*id, events.next())));
-    // The sort is stable: of the same id the first stays. All lock in the same order.
+    // The stable sort keeps the first of duplicate ids. The order also prevents deadlocks.
     named.sort_by_key(|(id, _)| *id);
     named.dedup_by_key(|(id, _)| *id);
     let mut reads = Script::default();
@@ -158,8 +157,8 @@ pub(crate) async fn delete_users<E: Executor>(
         .await
 }
 
-/// Deletes a user with all that is the user's. Challenges and mails have no foreign key to the user, so that decoys
-/// without a user cost the same.
+/// Deletes a user with all that belongs to the user. Codes, links and mails have no foreign key to the user, so
+/// that decoys without a user cost the same.
 pub(crate) fn delete(writes: &mut Script, id: UserId) {
     codes::delete_all_codes_of(writes, id);
     link_tokens::delete_all_of(writes, id);
@@ -167,7 +166,7 @@ pub(crate) fn delete(writes: &mut Script, id: UserId) {
     users::delete(writes, id);
 }
 
-/// Ends all sessions of a user, and tells how many; `None` where there is no such user.
+/// Ends all sessions of a user and returns their number; `None` for an unknown user.
 pub(crate) async fn end_all_sessions<E: Executor>(
     engine: &E,
     id: UserId,
@@ -189,7 +188,7 @@ pub(crate) async fn end_all_sessions<E: Executor>(
         .await
 }
 
-/// Deletes a user's profile and writes the event, if there is a profile.
+/// Deletes a user's profile and writes the event if there was one.
 pub(crate) async fn delete_profile<E: Executor>(
     engine: &E,
     id: UserId,

@@ -24,7 +24,7 @@ pub(crate) async fn list<E: Executor>(
     limit: u32,
 ) -> StoreResult<EventPage> {
     let mut script = Script::default();
-    // One more than asked for tells whether there is a next page.
+    // One row more than requested tells if there is a next page.
     let found = audit_events::list(&mut script, before, i64::from(limit) + 1);
     let limit = limit as usize;
     engine
@@ -38,7 +38,7 @@ pub(crate) async fn list<E: Executor>(
         .await
 }
 
-/// Deletes events that are past their time.
+/// Deletes events past their retention.
 pub(crate) async fn purge<E: Executor>(engine: &E, retention: Duration, now: Timestamp) -> StoreResult<u64> {
     let mut script = Script::default();
     let [all, failures] = audit_events::purge(&mut script, retention, now);

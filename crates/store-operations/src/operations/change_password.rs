@@ -15,7 +15,7 @@ use super::{request_code, sign_in};
 use crate::form::{Decided, Executor, Results, Script, Taken, values};
 use crate::tables::{audit_events, outbox, sessions, sign_up_attempts, users};
 
-/// Looks at the session, takes the tokens, looks at the guards.
+/// Checks the session, takes from the rate limits, checks the guess limits.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     session: SessionId,
@@ -52,7 +52,7 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Changes the password where the one that was checked is still the account's.
+/// Changes the password if the checked one is still current.
 pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> StoreResult<SignInOutcome> {
     let mut reads = Script::default();
     let watch = Watch::over(&mut reads, change.guard.as_ref(), Hold::Locked);

@@ -1,4 +1,4 @@
-//! Claiming mails that are due.
+//! Claims of due mails.
 
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::time::Timestamp;
@@ -7,7 +7,7 @@ use latchkey_store::{ClaimedMail, Lease, StoreResult};
 use crate::form::{Executor, Repeat, Script};
 use crate::tables::outbox;
 
-/// Leases the oldest mails that are due, and reads them.
+/// Leases the oldest due mails and reads them.
 pub(crate) async fn claim_mails<E: Executor>(
     engine: &E,
     lease: Lease,

@@ -1,4 +1,4 @@
-//! The lane of whoever asks for a code or types one, and the form that a mailed code has.
+//! Lane of a client that requests or enters an email code, and the form of the mailed code.
 
 use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, Purpose};
@@ -9,7 +9,7 @@ use latchkey_store::{CodeLane, NewChallenge, NewMail, StoreResult};
 use crate::form::{Results, Script, Slot};
 use crate::tables::{codes, known_clients};
 
-/// Results of the reads that tell a lane.
+/// Slots of the reads that determine a lane.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneReads {
     client: Slot,
@@ -17,7 +17,7 @@ pub(crate) struct LaneReads {
 }
 
 impl LaneReads {
-    /// Reads the lane of somebody who asks.
+    /// Reads the lane of a requester.
     pub(crate) fn find(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -25,7 +25,7 @@ impl LaneReads {
         }
     }
 
-    /// Reads the lane of somebody who types, and locks its wrong attempts.
+    /// Reads the lane of a client that enters a code, and locks its attempt counter.
     pub(crate) fn lock(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -33,7 +33,7 @@ impl LaneReads {
         }
     }
 
-    /// The lane, and the wrong attempts from it; none without a row.
+    /// Lane and its attempt counter; `None` without a row.
     pub(crate) fn lane(
         self,
         results: &Results<'_>,
@@ -44,11 +44,11 @@ impl LaneReads {
     }
 }
 
-/// The reads that a challenge asks for before it is written. A link has no lane.
+/// Reads needed before a code is written. A link has no lane.
 #[derive(Clone, Copy)]
 pub(crate) struct AskReads(Option<LaneReads>);
 
-/// The lane that a code is mailed in, and its form.
+/// Lane and form of the code to mail.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) lane: Lane,
@@ -56,7 +56,7 @@ pub(crate) struct Asked {
 }
 
 impl AskReads {
-    /// Reads the lane of who asks for a challenge.
+    /// Reads the lane of the requester of a code.
     pub(crate) fn find(
         reads: &mut Script,
         email: &EmailKey,
@@ -69,7 +69,7 @@ impl AskReads {
         })
     }
 
-    /// The lane, and the form that a code has in it.
+    /// Lane, and the form that codes have in it.
     pub(crate) fn asked(
         self,
         results: &Results<'_>,
@@ -85,7 +85,7 @@ impl AskReads {
     }
 }
 
-/// The mail of a challenge, with the code in its form.
+/// Mail of a code or link, with the code in its form.
 pub(crate) fn mail_of(challenge: &NewChallenge, mail: &NewMail, asked: Asked) -> NewMail {
     match challenge {
         NewChallenge::Code(code) if asked.form == CodeForm::Long => {

@@ -1,4 +1,4 @@
-//! The guess limits of password checks, and the scripts that begin with a take. Counting and judging are the domain's.
+//! Guess limits of password checks, and scripts that begin with a take. The domain counts and judges.
 
 use latchkey_domain::guess_guard;
 use latchkey_domain::ids::SessionId;
@@ -11,7 +11,7 @@ use crate::tables::known_clients;
 pub(crate) use crate::tables::limit_failures::Hold;
 use crate::tables::limit_failures::{self, Counters};
 
-/// Runs reads, and before them a take if the script has one. A second run after a lost connection only takes once more.
+/// Executes reads, after a take if the script has one. A retry after a lost connection at most takes twice.
 pub(crate) async fn take_and_read<E, T, F>(engine: &E, script: Script, finish: F) -> StoreResult<T>
 where
     E: Executor,
@@ -25,7 +25,7 @@ where
     }
 }
 
-/// The state of a guard, to be read; none without a guard.
+/// Slots of the guess limits' state; `None` without a guard.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch(Option<Slots>);
 
@@ -36,7 +36,7 @@ struct Slots {
 }
 
 impl Watch {
-    /// Reads the state of a guard.
+    /// Reads the state of the guess limits.
     pub(crate) fn over(script: &mut Script, guard: Option<&SignInGuard>, hold: Hold) -> Self {
         Self(guard.map(|guard| Slots {
             failures: Counters::find(script, [guard.pair, guard.account], hold),
@@ -44,7 +44,7 @@ impl Watch {
         }))
     }
 
-    /// The limit that forbids to check a password now. Without a guard there is none.
+    /// Limit that forbids a password check now; `None` without a guard.
     pub(crate) fn judge(
         self,
         results: &Results<'_>,
@@ -58,7 +58,7 @@ impl Watch {
         Ok(guess_guard::limited(&pair, &account, &guard.account_policy, is_known, now))
     }
 
-    /// Counts a failure for the pair and for the account, in the order in which the counters are locked.
+    /// Counts a failure for the pair and for the account, in lock order.
     pub(crate) fn count_failure(
         self,
         results: &Results<'_>,
@@ -77,12 +77,12 @@ impl Watch {
     }
 }
 
-/// Forgets the pair's failures.
+/// Clears the pair's failures.
 pub(crate) fn forgive(writes: &mut Script, guard: &SignInGuard) {
     limit_failures::delete(writes, &guard.pair);
 }
 
-/// Remembers the client as one from which the account signed in.
+/// Marks the client as known to the account.
 pub(crate) fn know_client(writes: &mut Script, guard: &SignInGuard, now: Timestamp) {
     known_clients::save(writes, &guard.known_client, now.plus(guard.known_for));
 }

@@ -1,4 +1,4 @@
-//! Identities: judging a sign-in with one, writing and listing them.
+//! Identities: judging a sign-in, linking and listing.
 
 use latchkey_domain::identity::{
     Candidate, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderKey, judge_sign_in,
@@ -12,26 +12,26 @@ use crate::form::{Executor, Repeat, Results, Script, Slot};
 use crate::tables::identities::{self, Sought};
 use crate::tables::users::{self, Account};
 
-/// The account that an identity is about, to be read.
+/// Slot of the account that an identity belongs to.
 #[derive(Clone, Copy)]
 pub(crate) struct Concerned(Slot);
 
 /// A judged sign-in.
 pub(crate) struct Judged {
     pub(crate) verdict: IdentityVerdict,
-    /// The account that it is about, if there is one.
+    /// Account that the identity belongs to, if any.
     pub(crate) account: Option<Account>,
-    /// Whether the identity is linked to it under an unknown issuer.
+    /// True if the identity is linked to the account without an issuer.
     pub(crate) lacks_issuer: bool,
 }
 
 impl Concerned {
-    /// Reads it.
+    /// Reads the account.
     pub(crate) fn find(script: &mut Script, sought: Sought<'_>) -> Self {
         Self(identities::find_concerned(script, sought))
     }
 
-    /// Judges a sign-in as things stand.
+    /// Judges a sign-in in the current state.
     pub(crate) fn judge(
         self,
         results: &Results<'_>,
@@ -56,20 +56,18 @@ impl Concerned {
     }
 }
 
-/// Links an identity to a user.
 pub(crate) fn link(writes: &mut Script, user_id: UserId, identity: &ProvenIdentity, now: Timestamp) {
     identities::insert(writes, user_id, identity, now);
     users::touch(writes, user_id, now);
 }
 
-/// Lists the identities of a user.
 pub(crate) async fn list<E: Executor>(engine: &E, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>> {
     let mut script = Script::default();
     let all = identities::list_of(&mut script, user_id);
     engine.read(script, move |results| results.list(all, identities::read_linked)).await
 }
 
-/// Gives identities of unknown issuer that of their provider.
+/// Backfills the issuer of identities stored without one.
 pub(crate) async fn settle_issuers<E: Executor>(
     engine: &E,
     issuers: &[(ProviderKey, Issuer)],

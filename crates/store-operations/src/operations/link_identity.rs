@@ -7,14 +7,14 @@ use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::identities::{self, Owned, Sought};
 use crate::tables::{audit_events, outbox, sessions, users};
 
-/// Reads of a link.
+/// Slots of a link's reads.
 struct Reads {
     session: Slot,
     owner: Slot,
     user: Slot,
 }
 
-/// Links an identity. Nothing happens where it is linked to this account already.
+/// Links an identity; does nothing if it is already linked to this account.
 pub(crate) async fn link_identity<E: Executor>(
     engine: &E,
     request: LinkIdentity,

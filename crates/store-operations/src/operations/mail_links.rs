@@ -1,4 +1,4 @@
-//! Links of mails: looking at one, and verification by one.
+//! Mailed links: inspection, and verification.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::UserId;
@@ -22,7 +22,7 @@ use crate::tables::link_tokens::{self, Token, TokenKind};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, codes, known_clients, profiles, sessions, sign_up_attempts};
 
-/// A token that was presented, with the profile of its account.
+/// Slots of a presented token, its account and its profile.
 #[derive(Clone, Copy)]
 pub(crate) struct Presented {
     token: Slot,
@@ -30,18 +30,18 @@ pub(crate) struct Presented {
 }
 
 impl Presented {
-    /// Locks the account of a token, and reads all three.
+    /// Locks the account of a token and reads token, account and profile.
     pub(crate) fn lock(reads: &mut Script, hash: TokenHash) -> Self {
         link_tokens::lock_user(reads, hash);
         Self { token: link_tokens::find_token(reads, hash), profile: link_tokens::find_profile(reads, hash) }
     }
 
-    /// The token, if it is of this purpose.
+    /// The token, if it has this purpose.
     pub(crate) fn token(self, results: &Results<'_>, purpose: Purpose) -> StoreResult<Option<Token>> {
         link_tokens::token(results, self.token, purpose)
     }
 
-    /// The account of the token with its profile, for a proof.
+    /// The token's account with its profile, for a proof of the mailbox.
     pub(crate) fn proven(self, results: &Results<'_>, account: Account) -> StoreResult<Proven> {
         Ok(Proven { account, profile: profiles::profile(results, self.profile)? })
     }
@@ -51,7 +51,7 @@ impl Presented {
     }
 }
 
-/// Takes the tokens of the limits, and finds a link or reset token of this purpose, good or not.
+/// Takes from the rate limits and finds a link or reset token of this purpose, valid or not.
 async fn find<E: Executor>(
     engine: &E,
     hash: TokenHash,
@@ -71,7 +71,7 @@ async fn find<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Looks at a mailed link and changes nothing but the limits.
+/// Inspects a mailed link and changes nothing but the rate limits.
 pub(crate) async fn look_at<E: Executor>(
     engine: &E,
     hash: TokenHash,
@@ -122,7 +122,7 @@ pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> StoreResult
         .await
 }
 
-/// Reads of what a browser's cookies are worth.
+/// Slots of the reads that validate a browser's cookies.
 #[derive(Clone, Copy)]
 struct Cookies {
     session: Option<Slot>,
@@ -140,7 +140,8 @@ impl Cookies {
         }
     }
 
-    /// The side of the account that the browser is on: inside with its refresh cookie or that of its sign-up.
+    /// Side of the account that the browser is on: inside with a valid refresh cookie or sign-up cookie of the
+    /// account.
     fn side(self, results: &Results<'_>, link: &OpenLink, account: UserId) -> StoreResult<Side> {
         if let Some(sign_up) = self.sign_up
             && results.any(sign_up)?
@@ -158,7 +159,7 @@ impl Cookies {
     }
 }
 
-/// Uses a verification link's token directly. The session is opened at the time it was made for.
+/// Redeems a verification link's token over the API. The session starts at its own creation time.
 pub(crate) async fn verify<E: Executor>(
     engine: &E,
     attempt: TokenAttempt,

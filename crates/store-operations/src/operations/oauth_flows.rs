@@ -1,4 +1,4 @@
-//! OAuth flows and the codes that they end with.
+//! OAuth flows and their authorization codes.
 
 use latchkey_domain::identity::IdentityVerdict;
 use latchkey_domain::time::Timestamp;
@@ -12,20 +12,19 @@ use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::tables::identities::{self, Sought};
 use crate::tables::{oauth_codes, oauth_flows};
 
-/// Begins a flow.
 pub(crate) async fn begin<E: Executor>(engine: &E, flow: NewFlow) -> StoreResult<()> {
     let mut script = Script::default();
     oauth_flows::insert(&mut script, &flow);
     engine.write(script, Repeat::Never, |_| Ok(())).await
 }
 
-/// Takes a flow by its state, once.
+/// Takes a flow by its `state`, once.
 pub(crate) async fn take<E: Executor>(
     engine: &E,
     state: TokenHash,
     now: Timestamp,
 ) -> StoreResult<StateOutcome> {
-    // Anybody can invent a state: only one that is there is worth a turn of the one writer.
+    // Anyone can invent a `state`: only an existing one is worth a turn of the single writer.
     if E::HAS_ONE_WRITER {
         let mut script = Script::default();
         let found = oauth_flows::find(&mut script, &state);
@@ -49,7 +48,7 @@ pub(crate) async fn take<E: Executor>(
         .await
 }
 
-/// Writes a code, unless its identity could do nothing with it as things stand.
+/// Writes a code, unless its exchange would be refused at present.
 pub(crate) async fn save_code<E: Executor>(engine: &E, code: NewOAuthCode) -> StoreResult<NewCodeOutcome> {
     let mut script = Script::default();
     let sought = Sought { identity: &code.identity, earlier: code.rules.earlier };

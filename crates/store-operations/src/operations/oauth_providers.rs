@@ -1,4 +1,4 @@
-//! Identity providers that an admin configures.
+//! Identity providers configured by an admin.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
@@ -9,13 +9,12 @@ use crate::form::{Decided, Executor, Script, Sql, Value, object_text, values};
 use crate::tables::oauth_providers::{CREATE, DELETE, LIST, UPDATE, read_provider};
 use crate::tables::{audit_events, settings};
 
-/// Lists all providers.
 pub(crate) async fn list<E: Executor>(engine: &E) -> StoreResult<Vec<FoundProvider>> {
     let (script, all) = Script::of_read(&LIST, Vec::new());
     engine.read(script, move |results| results.list(all, read_provider)).await
 }
 
-/// Creates a provider, unless its key is taken.
+/// Creates a provider unless its key is taken.
 pub(crate) async fn create<E: Executor>(
     engine: &E,
     provider: StoredProvider,
@@ -27,7 +26,7 @@ pub(crate) async fn create<E: Executor>(
     change(engine, &CREATE, values, event).await
 }
 
-/// Replaces a provider, unless it changed meanwhile.
+/// Replaces a provider unless it changed concurrently (optimistic locking).
 pub(crate) async fn update<E: Executor>(
     engine: &E,
     provider: StoredProvider,
@@ -40,7 +39,6 @@ pub(crate) async fn update<E: Executor>(
     change(engine, &UPDATE, values, event).await
 }
 
-/// Deletes a provider.
 pub(crate) async fn delete<E: Executor>(
     engine: &E,
     key: &ProviderKey,
@@ -50,7 +48,7 @@ pub(crate) async fn delete<E: Executor>(
     change(engine, &DELETE, values![key.as_str(), kind.as_str()], event).await
 }
 
-/// Makes a change and tells of it, if it was one.
+/// Applies a change, and notifies other instances if a row changed.
 async fn change<E: Executor>(
     engine: &E,
     sql: &'static Sql,

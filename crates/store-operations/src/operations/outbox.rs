@@ -1,4 +1,4 @@
-//! The outbox, but for claiming.
+//! The outbox, except claims.
 
 use latchkey_domain::ids::{LeaseId, MailId};
 use latchkey_domain::time::Timestamp;
@@ -9,7 +9,7 @@ use crate::tables::outbox::{
     LIST, LIST_IN, NEXT_DUE, RETRY, RETRY_ALL, SETTLE_DEAD, SETTLE_RETRY, SETTLE_SENT, read_listed,
 };
 
-/// Settles a mail under a lease; answers whether the lease was living.
+/// Settles a mail under a lease; `false` if the lease has been lost.
 pub(crate) async fn settle<E: Executor>(
     engine: &E,
     id: MailId,
@@ -25,7 +25,6 @@ pub(crate) async fn settle<E: Executor>(
     engine.write(script, Repeat::Never, move |results| Ok(results.affected(settled)? > 0)).await
 }
 
-/// Finds when the next mail is due.
 pub(crate) async fn next_due<E: Executor>(engine: &E) -> StoreResult<Option<Timestamp>> {
     let (script, next) = Script::of_read(&NEXT_DUE, Vec::new());
     engine
@@ -33,7 +32,6 @@ pub(crate) async fn next_due<E: Executor>(engine: &E) -> StoreResult<Option<Time
         .await
 }
 
-/// Lists mails, newest first.
 pub(crate) async fn list<E: Executor>(
     engine: &E,
     state: Option<MailState>,
@@ -46,7 +44,7 @@ pub(crate) async fn list<E: Executor>(
     engine.read_long(script, move |results| results.list(all, read_listed)).await
 }
 
-/// Queues a dead mail again, or all of them; answers how many.
+/// Requeues one dead mail or all; returns their number.
 pub(crate) async fn retry<E: Executor>(engine: &E, id: Option<MailId>, now: Timestamp) -> StoreResult<u64> {
     let (script, retried) = match id {
         Some(id) => Script::of_change(&RETRY, values![id, now]),

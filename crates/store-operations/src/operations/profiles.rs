@@ -1,4 +1,4 @@
-//! Reading and changing profiles. Each engine searches them in its own way.
+//! Reads and changes of profiles. Each engine implements search itself.
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::Profile;
@@ -7,24 +7,24 @@ use latchkey_store::{StoreResult, UpdateProfile, UpdateProfileOutcome};
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
 use crate::tables::{profiles, sessions, users};
 
-/// Finds the profile of a user as everybody may see it.
+/// Finds the public profile of a user.
 pub(crate) async fn find_profile<E: Executor>(engine: &E, user_id: UserId) -> StoreResult<Option<Profile>> {
     let mut reads = Script::default();
     let found = profiles::find_public(&mut reads, user_id);
     engine.read(reads, move |results| profiles::profile(results, found)).await
 }
 
-/// Reads of a change.
+/// Slots of a change's reads.
 struct Reads {
     user: Slot,
-    /// The owner of the session, if one was named.
+    /// Owner of the given session, if any.
     owner: Option<Slot>,
     profile: Slot,
-    /// Another user with the username, if there is to be one.
+    /// Other user with the new username, if it changes.
     username: Option<Slot>,
 }
 
-/// Changes a profile, or makes one.
+/// Changes a profile, or creates one.
 pub(crate) async fn update_profile<E: Executor>(
     engine: &E,
     update: UpdateProfile,
@@ -64,7 +64,7 @@ fn decide(
     let Ok(after) = update.patch.apply(&before, update.now) else {
         return Ok(Decided::Answer(UpdateProfileOutcome::TooLarge));
     };
-    // A username that stays is the user's own, so only a new one can be another user's.
+    // An unchanged username is the user's own, so only a new one can collide.
     if after.username != before.username
         && let Some(username) = reads.username
         && results.any(username)?
@@ -80,7 +80,8 @@ fn decide(
     Ok(Decided::done(writes, UpdateProfileOutcome::Updated(Box::new(after))))
 }
 
-/// The write of a change. Folding the texts for search costs more than the write, so it is left out where they stayed.
+/// Profile write for a change. Folding text for search costs more than the write itself, so it is skipped if the
+/// text is unchanged.
 fn change(before: &Profile, after: Profile) -> ProfileWrite {
     let is_found_alike =
         (&before.name, &before.username, &before.bio) == (&after.name, &after.username, &after.bio);

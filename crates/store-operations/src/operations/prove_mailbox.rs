@@ -1,4 +1,4 @@
-//! The proof of a mailbox: what it does to its account. Which effects a proof has is decided in the domain.
+//! Proof of a mailbox: applies the effects that the domain decides.
 
 use latchkey_domain::mailbox_proof::{Proof, ProofEffects};
 use latchkey_domain::profile::Profile;
@@ -9,13 +9,13 @@ use crate::form::{ProfileWrite, Script};
 use crate::tables::users::{self, Account};
 use crate::tables::{identities, profiles, sessions, sign_up_attempts};
 
-/// An account and its profile, both locked and read.
+/// An account and its profile, both locked.
 pub(crate) struct Proven {
     pub(crate) account: Account,
     pub(crate) profile: Option<Profile>,
 }
 
-/// Makes the account's address proven, with all that follows from it. Answers the effects, for a mail to the owner.
+/// Marks the address as verified and applies the effects. Returns them, for a mail to the owner.
 pub(crate) fn prove(writes: &mut Script, proven: &Proven, proof: Proof, now: Timestamp) -> ProofEffects {
     let account = &proven.account;
     let id = account.user.id;

@@ -1,4 +1,4 @@
-//! The end of sign-ups that nobody proved the mailbox of.
+//! Expiry of sign-ups that were never verified.
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
@@ -8,7 +8,7 @@ use super::admin_users::delete;
 use crate::form::{Decided, Executor, Script};
 use crate::tables::{sign_up_attempts, users};
 
-/// Removes pending accounts and hashes of sign-ups, and tells how many.
+/// Removes stale pending accounts and sign-up hashes; returns their number.
 pub(crate) async fn purge_sign_ups<E: Executor>(engine: &E, until: Timestamp) -> StoreResult<u64> {
     let mut reads = Script::default();
     let pending = users::lock_stale_sign_ups(&mut reads, until);

@@ -1,4 +1,4 @@
-//! Refresh tokens. The verdict on one is the domain's.
+//! Refresh token rotation. The domain judges.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::form::{Decided, Executor, Script};
 use crate::tables::outbox;
 use crate::tables::sessions::{self, RefreshableSession};
 
-/// Tells whether the token would get a successor, a new one or the same again.
+/// Checks whether the token would get a successor, new or repeated.
 pub(crate) async fn is_good<E: Executor>(
     engine: &E,
     family: TokenHash,
@@ -31,7 +31,7 @@ pub(crate) async fn is_good<E: Executor>(
         .await
 }
 
-/// Ends the session of such a token. Answers the number of sessions that ended.
+/// Ends the session of such a token. Returns the number of ended sessions.
 pub(crate) async fn end_by_token<E: Executor>(
     engine: &E,
     family: TokenHash,
@@ -56,7 +56,7 @@ pub(crate) async fn end_by_token<E: Executor>(
         .await
 }
 
-/// Judges a token and does what the verdict says.
+/// Judges a token and applies the verdict.
 pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) -> StoreResult<RefreshOutcome> {
     let mut reads = Script::default();
     let found = sessions::lock_by_family(&mut reads, &refresh.family);
@@ -95,7 +95,7 @@ fn judge(
     found.state.judge(presented, now, grace)
 }
 
-/// Whether the token could refresh its session, or just did.
+/// True if the token can refresh its session, or just did.
 pub(crate) fn allows_refresh(
     found: &RefreshableSession,
     presented: &TokenHash,
@@ -105,7 +105,7 @@ pub(crate) fn allows_refresh(
     judge(found, presented, grace, now).is_good()
 }
 
-/// Replaces the presented token, be it the current one or the one before.
+/// Replaces the presented token, current or previous.
 fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let mut writes = Script::default();
     let retired = found.state.retire(&refresh.presented, refresh.now, refresh.grace);
@@ -120,8 +120,8 @@ fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refre
     Decided::done(writes, RefreshOutcome::Rotated(live))
 }
 
-/// Gives the same successor again. A sealed successor that was wiped means that the grace is over, by the clock of the
-/// instance that wiped it.
+/// Repeats the same successor. If the sealed successor was deleted, the grace period is over by the clock of the
+/// instance that deleted it.
 fn give_again(mut found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let Some(sealed) = found.sealed_successor.take() else { return replace(found, refresh) };
     let live = Box::new(LiveSession { session: found.session, user: found.user });

@@ -1,4 +1,4 @@
-//! Requests for a challenge (a code or a link), and the end of outstanding ones.
+//! Requests for an email code or link, and invalidation of outstanding ones.
 
 use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::ids::UserId;
@@ -14,7 +14,7 @@ use crate::tables::link_tokens;
 use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
 
-/// Writes a challenge and its mail. The statements are the same whether or not the address may have the challenge.
+/// Writes a code or link and its mail. The statements are the same whether or not the address may have it.
 pub(crate) async fn request<E: Executor>(
     engine: &E,
     request: RequestChallenge,
@@ -52,8 +52,8 @@ fn writes_of(request: &RequestChallenge, account: Option<&Account>, asked: Asked
     writes
 }
 
-/// Writes the one live link of an address and purpose, or the one live code of its lane; the one before ends. Without a
-/// user it is a decoy.
+/// Writes the one live link of an address and purpose, or the one live code of its lane, and invalidates the
+/// previous one. Without a user it is a decoy.
 pub(crate) fn write(
     writes: &mut Script,
     key: &str,
@@ -78,7 +78,7 @@ pub(crate) fn write(
     }
 }
 
-/// Ends every outstanding code and token of a user. A used verification link is not outstanding.
+/// Invalidates every outstanding code and token of a user. A used verification link is not outstanding.
 pub(crate) fn end_all_of(writes: &mut Script, user_id: UserId, now: Timestamp) {
     codes::delete_all_codes_of(writes, user_id);
     link_tokens::supersede_all_tokens_of(writes, user_id, now);

@@ -1,4 +1,4 @@
-//! Password reset: presenting a reset token, and using it up for a new password.
+//! Password reset: validation of the reset token, and its consumption with a new password.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::limits::Take;
@@ -17,7 +17,7 @@ use crate::tables::link_tokens::{self, Token};
 use crate::tables::outbox::{self, Address};
 use crate::tables::{audit_events, identities, sign_up_attempts, users};
 
-/// Finds the user of a reset token, if it is good.
+/// Finds the user of a valid reset token.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     hash: TokenHash,
@@ -42,7 +42,7 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Sets the password and uses the token up.
+/// Sets the password and consumes the token.
 pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> StoreResult<Option<User>> {
     let ResetPassword { token: hash, password, event, mail, now } = reset;
     let mut reads = Script::default();
@@ -63,7 +63,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
             sign_up_attempts::forget_incomparable(&mut writes, id, &password);
             audit_events::record_of(&mut writes, event.clone(), id)?;
             if let Some(mail) = &mail {
-                // The reset is a proof of the mailbox: the address is verified now.
+                // The reset proves the mailbox, so the address is verified now.
                 let address = Address::Of(id, &proven.account.user.email);
                 outbox::write(&mut writes, mail, MailKind::PasswordWasReset, address, now);
             }

@@ -1,4 +1,4 @@
-//! Sessions: finding, listing, ending.
+//! Sessions: lookup, list, end.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{SessionId, UserId};
@@ -10,10 +10,10 @@ use super::refresh;
 use crate::form::{Executor, Repeat, Script, Slot};
 use crate::tables::{sessions, users};
 
-/// Most sessions of a user that are listed.
+/// Most sessions listed for a user.
 const LISTED: u32 = 1_000;
 
-/// Finds a session that lives, with its user.
+/// Finds a live session with its user.
 pub(crate) async fn find_live<E: Executor>(
     engine: &E,
     id: SessionId,
@@ -24,7 +24,7 @@ pub(crate) async fn find_live<E: Executor>(
     engine.read(script, move |results| results.find(found, sessions::read_live)).await
 }
 
-/// Finds the user of a session that lives.
+/// Finds the user of a live session.
 pub(crate) async fn find_owner<E: Executor>(
     engine: &E,
     id: SessionId,
@@ -35,7 +35,7 @@ pub(crate) async fn find_owner<E: Executor>(
     engine.read(script, move |results| sessions::owner(results, found)).await
 }
 
-/// Finds the user of a session that lives, and that user's profile.
+/// Finds the user and profile of a live session.
 pub(crate) async fn find_own_profile<E: Executor>(
     engine: &E,
     id: SessionId,
@@ -46,7 +46,7 @@ pub(crate) async fn find_own_profile<E: Executor>(
     engine.read(script, move |results| results.find(found, sessions::read_own_profile)).await
 }
 
-/// Lists the living sessions of a user, newest first.
+/// Lists the live sessions of a user, newest first.
 pub(crate) async fn list<E: Executor>(
     engine: &E,
     user_id: UserId,
@@ -57,7 +57,7 @@ pub(crate) async fn list<E: Executor>(
     engine.read_long(script, move |results| results.list(found, sessions::read_session)).await
 }
 
-/// Ends sessions, and writes the event if any ended. Answers their number.
+/// Ends sessions, and writes the event if any ended. Returns their number.
 pub(crate) async fn end<E: Executor>(
     engine: &E,
     which: EndedSession,
@@ -88,7 +88,8 @@ fn end_others(
     now: Timestamp,
 ) -> StoreResult<(Script, Slot)> {
     let mut script = Script::default();
-    // Another transaction that ends several sessions of this user waits here, and not among them.
+    // Serialises transactions that end several sessions of this user: they wait here instead of deadlocking on
+    // the sessions.
     users::lock_by_id(&mut script, user_id);
     sessions::lock_others(&mut script, user_id, kept, now);
     let ended = sessions::end_others_and_record(&mut script, user_id, kept, event, now)?;

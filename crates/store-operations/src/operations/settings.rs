@@ -1,4 +1,4 @@
-//! Settings, and the version that tells other instances of a change.
+//! Settings, and the version that other instances poll.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::time::Timestamp;
@@ -13,8 +13,9 @@ pub(crate) async fn load<E: Executor>(engine: &E) -> StoreResult<StoredSettings>
     engine.read(script, move |results| settings::settings(results, all)).await
 }
 
-/// Saves changes. The last change of a key counts. It takes two steps, so that nobody answered a later change while
-/// this one may still come through: a change that is given up holds the lock until its transaction is over, or has none.
+/// Saves changes; the last change of a duplicate key wins. It takes two round trips so that a timed-out change
+/// cannot commit after a later one was acknowledged: it either holds the lock until its transaction ends, or
+/// never got it.
 pub(crate) async fn save<E: Executor>(
     engine: &E,
     changes: &[SettingChange],
@@ -38,7 +39,6 @@ pub(crate) async fn save<E: Executor>(
         .await
 }
 
-/// Reads the version.
 pub(crate) async fn version<E: Executor>(engine: &E) -> StoreResult<i64> {
     let (script, version) = Script::of_read(&settings::FIND_VERSION, Vec::new());
     engine.read(script, move |results| settings::version(results, version)).await

@@ -1,4 +1,4 @@
-//! Sign-in with a password: what stands before the check, and what comes of it.
+//! Password sign-in: lookup before the check, and session or failure after it.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
@@ -15,7 +15,7 @@ use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, profiles, sessions, sign_up_attempts};
 
-/// Takes the tokens, looks at the guards, finds the account.
+/// Takes from the rate limits, checks the guess limits, finds the account.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     email: &EmailKey,
@@ -43,7 +43,7 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// An account whose password is to be checked.
+/// Account whose password is about to be checked.
 pub(crate) fn candidate(
     results: &Results<'_>,
     account: Account,
@@ -53,8 +53,8 @@ pub(crate) fn candidate(
     Ok(SignInCandidate { user: account.user, password: account.password, last_sign_up })
 }
 
-/// Opens a session where the password that was checked is still the account's. In the plain case that is one round
-/// trip; in any other the rules are asked.
+/// Opens a session if the checked password is still current. The fast path is one round trip; any other case goes
+/// through the domain's rules.
 pub(crate) async fn open_after_password<E: Executor>(
     engine: &E,
     sign_in: SignIn,
@@ -103,15 +103,15 @@ fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<SignInOutcom
     Ok(Decided::write(writes, move |results| opened(results, user)))
 }
 
-/// A pending account that gets a session is pending no more.
+/// Ends the pending state of an account that gets a session.
 pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp) {
     users::pend_no_more(writes, user_id, now);
     sign_up_attempts::delete(writes, user_id);
     profiles::show_or_hide(writes, user_id);
 }
 
-/// The plain case, in one round trip: nothing is decided but whether it is the plain case, and everything after the
-/// session is written only if the session was. Failures and user are locked like everywhere, so guesses in parallel
+/// Fast path in one round trip: the insert of the session carries the conditions of the plain case, and every
+/// later write depends on that session. Failure counters and user are locked as elsewhere, so concurrent guesses
 /// gain nothing.
 async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<Option<SignInOutcome>> {
     let SignIn { user_id, checked, session, guard, event, .. } = sign_in;
@@ -131,12 +131,12 @@ async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<
     engine.write(script, Repeat::Never, finish).await
 }
 
-/// The user of a session that is open now.
+/// User of the opened session.
 pub(crate) fn opened(results: &Results<'_>, user: Slot) -> StoreResult<SignInOutcome> {
     Ok(SignInOutcome::Opened(Box::new(users::user_that_is(results, user)?)))
 }
 
-/// Counts a failure, even where the limit was used up before it: it was a guess.
+/// Counts a failure, even if the limit was used up before: it was a guess.
 pub(crate) async fn fail<E: Executor>(engine: &E, failed: FailedSignIn) -> StoreResult<Option<Limited>> {
     let FailedSignIn { guard, event, now } = failed;
     let mut script = Script::default();

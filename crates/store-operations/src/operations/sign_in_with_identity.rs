@@ -14,16 +14,16 @@ use crate::tables::identities::{self, Sought};
 use crate::tables::users::{self, Pending};
 use crate::tables::{audit_events, known_clients, outbox, profiles, sessions, used_tokens};
 
-/// Reads of a sign-in.
+/// Slots of a sign-in's reads.
 struct Reads {
-    /// The claim of the token, if one was given.
+    /// Claim of the provider token, if one was given.
     claimed: Option<Slot>,
     locked: Slot,
     concerned: Concerned,
     profile: Slot,
 }
 
-/// Signs in, makes the account first where there is none.
+/// Signs in, and creates the account if there is none.
 pub(crate) async fn sign_in_with_identity<E: Executor>(
     engine: &E,
     sign_in: SignInWithIdentity,
@@ -53,7 +53,7 @@ fn decide(
     let judged = reads.concerned.judge(results, &sign_in.identity, sign_in.rules)?;
     let locked = results.find(reads.locked, |cells| cells.of("users").id::<UserId>("id"))?;
     if judged.account.as_ref().map(|account| account.user.id) != locked {
-        // It was made, linked or deleted between the lock and the read.
+        // The identity or account was created, linked or deleted between the lock and the read.
         return Ok(Decided::Again);
     }
     if let IdentityVerdict::Refused(refusal) = judged.verdict {
@@ -63,14 +63,14 @@ fn decide(
     open(sign_in, reads, results, judged)
 }
 
-/// Writes nothing but the event. A claimed token stays used.
+/// Writes only the event. A claimed token stays used.
 fn refuse(event: AuditEvent, outcome: IdentityOutcome) -> StoreResult<Decided<IdentityOutcome>> {
     let mut writes = Script::default();
     audit_events::record(&mut writes, event)?;
     Ok(Decided::done(writes, outcome))
 }
 
-/// Does what the verdict says and opens the session.
+/// Applies the verdict and opens the session.
 fn open(
     sign_in: &SignInWithIdentity,
     reads: &Reads,
@@ -135,7 +135,7 @@ fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> 
     Ok(())
 }
 
-/// Removes what somebody else may have put into the account before its owner came, and links the identity.
+/// Removes what a stranger may have put into the account before its owner came, and links the identity.
 fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity) {
     let SignInWithIdentity { identity, session, .. } = sign_in;
     let (id, now) = (proven.account.user.id, session.created_at);

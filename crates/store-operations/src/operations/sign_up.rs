@@ -1,4 +1,4 @@
-//! Sign-up while verification is required: which case an address is, and what belongs to it.
+//! Sign-up while verification is required: state of the address, and the writes for it.
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::Purpose;
@@ -17,7 +17,7 @@ use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account, Pending};
 use crate::tables::{audit_events, sign_up_attempts};
 
-/// Takes the tokens and tells what stands at the address.
+/// Takes from the rate limits and returns the state of the address.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     email: &EmailKey,
@@ -41,8 +41,8 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// A sign-up while verification is required. Whatever the case, the statements of a new account run, so that the
-/// answer takes as long; where the address has an account they are taken back.
+/// Signs up while verification is required. The statements of a new account run in every case, so that response
+/// times are equal; if the address has an account, they are rolled back to the savepoint.
 pub(crate) async fn sign_up_pending<E: Executor>(
     engine: &E,
     sign_up: PendingSignUp,
@@ -126,8 +126,8 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
     Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
 }
 
-/// Makes the account and takes it back. Its key is no address, and is this rehearsal's alone: rehearsals at the same
-/// time do not wait for each other.
+/// Inserts the account and rolls it back. Its key is not an address and unique to this rehearsal, so concurrent
+/// rehearsals do not wait for each other.
 fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) -> StoreResult<()> {
     let PendingSignUp { account, challenge, browser, .. } = sign_up;
     let key = format!("rehearsal {}", account.id);
@@ -140,12 +140,12 @@ fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) 
     Ok(())
 }
 
-/// The event of a sign-up that made no account.
+/// Event of a sign-up that created no account.
 fn repeated(event: AuditEvent) -> AuditEvent {
     AuditEvent { kind: AuditKind::SignUpRepeated, ..event }
 }
 
-/// The account's hash, if a password is to be hashed like it and was not.
+/// The account's hash, if the given password was hashed with another salt.
 fn incomparable(there: &Account, given: Option<&PasswordHash>) -> Option<PasswordHash> {
     like_own(there.password.clone()).filter(|stored| given.is_some_and(|given| !stored.is_comparable(given)))
 }

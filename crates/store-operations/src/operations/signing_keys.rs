@@ -8,13 +8,13 @@ use latchkey_store::{NewSigningKey, StoreResult, StoredSigningKey};
 use crate::form::{Decided, Executor, Script, values};
 use crate::tables::{audit_events, settings, signing_keys};
 
-/// Lists the keys in use, the signing one first.
+/// Lists the keys in use, the current one first.
 pub(crate) async fn list<E: Executor>(engine: &E, now: Timestamp) -> StoreResult<Vec<StoredSigningKey>> {
     let (script, all) = Script::of_read(&signing_keys::LIST, values![now]);
     engine.read(script, move |results| results.list(all, signing_keys::read_key)).await
 }
 
-/// Finds the key that signs; writes this one where there is none.
+/// Finds the current signing key; inserts this one if there is none.
 pub(crate) async fn ensure<E: Executor>(engine: &E, key: NewSigningKey) -> StoreResult<StoredSigningKey> {
     let mut script = Script::default();
     settings::lock_version(&mut script);
@@ -33,7 +33,7 @@ pub(crate) async fn ensure<E: Executor>(engine: &E, key: NewSigningKey) -> Store
         .await
 }
 
-/// Lets a key sign instead of the one that it replaces, unless another one signs by now.
+/// Replaces the current signing key, unless another key replaced it already.
 pub(crate) async fn rotate<E: Executor>(
     engine: &E,
     key: NewSigningKey,

@@ -6,7 +6,7 @@ use latchkey_store::{LinkedIdentity, MailKind, StoreResult, UnlinkIdentity, Unli
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::{audit_events, identities, outbox, sessions, users};
 
-/// Unlinks an identity, or all of a provider.
+/// Unlinks one identity, or all of a provider.
 pub(crate) async fn unlink_identity<E: Executor>(
     engine: &E,
     request: UnlinkIdentity,

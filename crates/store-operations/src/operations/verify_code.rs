@@ -1,5 +1,5 @@
-//! Attempts at mailed codes. Every refused attempt runs the same statements, whether or not there is an account or a code,
-//! and a refused one of six digits is counted in the lane of who typed it.
+//! Attempts at email codes. Every refused attempt executes the same statements, whether or not there is an
+//! account or a code; a refused six-digit code counts in the lane of the client that entered it.
 
 use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
@@ -18,14 +18,14 @@ use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, codes, known_clients, link_tokens, profiles, sessions};
 
-/// The judgement on an attempt.
+/// Judgement of an attempt.
 enum Verdict {
     Accepted(Box<Account>),
     Refused,
     Limited(Limited),
 }
 
-/// Results of the reads that an attempt is judged by.
+/// Slots of the reads that judge an attempt.
 #[derive(Clone, Copy)]
 struct Reads {
     limit: Option<Slot>,
@@ -34,7 +34,6 @@ struct Reads {
     account: Slot,
 }
 
-/// Tries a verification code.
 pub(crate) async fn verify<E: Executor>(
     engine: &E,
     attempt: CodeAttempt,
@@ -68,7 +67,7 @@ pub(crate) async fn verify<E: Executor>(
         .await
 }
 
-/// The side from which a caller verifies an account: inside with a live session of that very account.
+/// Side from which a caller verifies an account: inside with a live session of that account.
 pub(crate) fn side_of_caller(
     results: &Results<'_>,
     caller: Option<Slot>,
@@ -106,7 +105,7 @@ pub(crate) async fn exchange<E: Executor>(
 }
 
 impl Reads {
-    /// Takes the tokens, locks the account, the codes and the wrong attempts, and reads them.
+    /// Takes from the rate limits; locks and reads the account, the codes and the attempt counters.
     fn add(script: &mut Script, attempt: &CodeAttempt, purpose: Purpose) -> Self {
         let email = &attempt.email;
         let limit = takes::take(script, &attempt.takes, attempt.now);
@@ -119,7 +118,7 @@ impl Reads {
         }
     }
 
-    /// Judges the attempt. Consumes the code if it is accepted, else counts the attempt.
+    /// Judges the attempt: consumes the code if accepted, otherwise counts the attempt.
     fn judge(
         self,
         results: &Results<'_>,
@@ -145,7 +144,7 @@ impl Reads {
         Ok(Verdict::Refused)
     }
 
-    /// The user of the code that the attempt opens, whichever lane it was mailed in.
+    /// User of the code that matches the attempt, in any lane.
     fn owner_of_opened(
         self,
         results: &Results<'_>,
@@ -165,7 +164,7 @@ impl Reads {
     }
 }
 
-/// Counts a wrong attempt on the codes and in the lane that it was typed from.
+/// Counts a wrong attempt on the codes and in the caller's lane.
 fn count(
     writes: &mut Script,
     (email, purpose): (&EmailKey, Purpose),
@@ -181,7 +180,7 @@ fn count(
     }
 }
 
-/// Judged in place of a code that is absent, so that both cost the same. It expired long ago.
+/// Stand-in for a missing code, long expired, so that both cases cost the same.
 const fn no_code() -> StoredCode {
     StoredCode {
         mac: CodeMac::from_bytes([0; 32]),

@@ -10,13 +10,13 @@ use latchkey_store::{FAILURES_OF_NOBODY_KEPT, PURGED_AT_ONCE, StoreResult};
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, Script, Slot, Value, object_text, statements, values};
 
-/// The nine columns that [`event_values`] gives and `read_event` reads, in their order.
+/// Nine columns, as given by [`event_values`] and read by `read_event`.
 macro_rules! event_columns {
     () => {
         "id, happened_at, kind, actor, user_id, session_id, address, user_agent, details"
     };
 }
-/// Writes the event of [`event_values`] if the condition holds. The condition's own parameters begin at `$10`.
+/// Inserts the event of [`event_values`] if the condition holds. The condition's own parameters begin at `$10`.
 macro_rules! record_event_where {
     ($condition:expr) => {
         concat!(
@@ -28,7 +28,7 @@ macro_rules! record_event_where {
 }
 pub(crate) use record_event_where;
 
-/// Deletes events up to a time, those first that have waited longest.
+/// Deletes events up to a time, oldest first.
 macro_rules! purge_where {
     ($condition:literal) => {
         concat!(
@@ -41,7 +41,6 @@ macro_rules! purge_where {
     };
 }
 
-/// The columns of `audit_events`, the key first.
 pub const TABLE: Table = Table::new(
     "audit_events",
     1,
@@ -76,7 +75,7 @@ statements! {
     PURGE_FAILURES_OF_NOBODY = purge_where!(" AND user_id IS NULL AND kind IN ($3, $4, $5)");
 }
 
-/// The nine columns of an event, as the first parameters of a statement.
+/// Nine columns of an event, as the first parameters of a statement.
 pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
     let (address, user_agent) = match event.client {
         Some(client) => (Some(client.address.to_string()), client.user_agent),
@@ -95,13 +94,13 @@ pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
     ])
 }
 
-/// Writes an event as it is.
+/// Writes an unchanged event.
 pub(crate) fn record(script: &mut Script, event: AuditEvent) -> StoreResult<()> {
     script.change(&RECORD_EVENT, event_values(event)?);
     Ok(())
 }
 
-/// Writes an event about this user and this session, if there is such a session.
+/// Writes an event about this user and session, if the session exists.
 pub(crate) fn record_if_opened(
     script: &mut Script,
     event: AuditEvent,
@@ -136,7 +135,7 @@ pub(crate) fn list(script: &mut Script, before: Option<EventId>, limit: i64) -> 
     }
 }
 
-/// Deletes events that are past their time. The rows affected are those that went.
+/// Deletes events past their retention; the affected rows count them.
 pub(crate) fn purge(writes: &mut Script, retention: Duration, now: Timestamp) -> [Slot; 2] {
     let failures = AuditKind::FAILURES.map(AuditKind::as_str);
     let mut of_nobody = values![now.minus(FAILURES_OF_NOBODY_KEPT), PURGED_AT_ONCE];
@@ -147,7 +146,6 @@ pub(crate) fn purge(writes: &mut Script, retention: Duration, now: Timestamp) ->
     ]
 }
 
-/// Reads a row of an event.
 pub(crate) fn read_event(cells: &mut Cells<'_>) -> StoreResult<AuditEvent> {
     cells.of("audit_events");
     Ok(AuditEvent {

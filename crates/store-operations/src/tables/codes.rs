@@ -1,4 +1,4 @@
-//! The tables `codes` and `code_budgets`: mailed codes, and the wrong attempts at them that an address has from each lane.
+//! Tables `codes` and `code_budgets`: email codes, and wrong attempts per address and lane.
 
 use latchkey_domain::code_window::{CodeWindow, Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
@@ -10,7 +10,6 @@ use latchkey_store::StoreResult;
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 
-/// The columns of `codes`, the key first.
 pub const TABLE: Table = Table::new(
     "codes",
     3,
@@ -28,7 +27,6 @@ pub const TABLE: Table = Table::new(
     ],
 );
 
-/// The columns of `code_budgets`, the key first.
 pub const CODE_BUDGETS: Table = Table::new(
     "code_budgets",
     3,
@@ -75,7 +73,7 @@ statements! {
         WHERE email_key = $1 AND purpose = $2 AND lane = $3";
 }
 
-/// A code that is about to be mailed in a lane.
+/// A code about to be mailed in a lane.
 pub(crate) struct CodeInLane<'a> {
     pub(crate) lane: Lane,
     pub(crate) form: CodeForm,
@@ -83,7 +81,7 @@ pub(crate) struct CodeInLane<'a> {
     pub(crate) expires_at: Timestamp,
 }
 
-/// Writes the code of an address, purpose and lane in place of the one before. Without a user it is a decoy.
+/// Upserts the code of an address, purpose and lane. Without a user it is a decoy.
 pub(crate) fn save_code(
     writes: &mut Script,
     key: &str,
@@ -96,28 +94,24 @@ pub(crate) fn save_code(
     writes.change(&SAVE_CODE, values![key, purpose, lane, user_id, code.mac, is_long, now, code.expires_at]);
 }
 
-/// Ends the code of an address and purpose, in every lane.
+/// Deletes the codes of an address and purpose in every lane.
 pub(crate) fn delete_code(writes: &mut Script, key: &str, purpose: Purpose) {
     writes.change(&DELETE_CODE, values![key, purpose]);
 }
 
-/// Ends the codes of a user and purpose.
 pub(crate) fn delete_codes_of(writes: &mut Script, user_id: UserId, purpose: Purpose) {
     writes.change(&DELETE_CODES_OF, values![user_id, purpose]);
 }
 
-/// Ends all codes of a user.
 pub(crate) fn delete_all_codes_of(writes: &mut Script, user_id: UserId) {
     writes.change(&DELETE_ALL_CODES_OF, values![user_id]);
 }
 
-/// Locks and reads the codes of an address and purpose.
 pub(crate) fn lock_codes(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
     reads.read(&LOCK_CODES, values![email, purpose])
 }
 
-/// The code that was mailed in a lane, as it stands for an attempt from another or the same, and its user. A decoy has
-/// none.
+/// Code mailed in a lane, as seen by an attempt from that or another lane, and its user. A decoy has no user.
 pub(crate) fn code(
     results: &Results<'_>,
     slot: Slot,
@@ -133,24 +127,23 @@ pub(crate) fn count_on_codes(writes: &mut Script, email: &EmailKey, purpose: Pur
     writes.change(&COUNT_ON_CODES, values![email, purpose, typed_from.as_number()]);
 }
 
-/// Reads the wrong attempts of an address and purpose.
+/// Reads the attempt counters of an address and purpose.
 pub(crate) fn find_attempts(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
     reads.read(&FIND_ATTEMPTS, values![email, purpose])
 }
 
-/// Locks and reads the wrong attempts of an address and purpose.
+/// Locks and reads the attempt counters of an address and purpose.
 pub(crate) fn lock_attempts(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
     reads.read(&LOCK_ATTEMPTS, values![email, purpose])
 }
 
-/// The wrong attempts from a lane that were found.
+/// Attempt counter of a lane, if it was found.
 pub(crate) fn attempts(results: &Results<'_>, slot: Slot, from: Lane) -> StoreResult<Option<LaneAttempts>> {
     let lanes = results.list(slot, read_attempts)?;
     Ok(lanes.into_iter().find(|(lane, _)| *lane == from).map(|(_, made)| made))
 }
 
-/// Writes the first wrong attempts from a lane. If another transaction did so meanwhile, the unique key breaks, and its
-/// attempt is not lost.
+/// Inserts the attempt counter of a lane. A concurrent insert is a unique violation, and its attempt is not lost.
 pub(crate) fn create_attempts(
     writes: &mut Script,
     email: &EmailKey,
@@ -161,7 +154,7 @@ pub(crate) fn create_attempts(
     writes.change(&CREATE_ATTEMPTS, attempt_values(email, purpose, from, made));
 }
 
-/// Writes wrong attempts from a lane that had some.
+/// Updates the attempt counter of a lane.
 pub(crate) fn save_attempts(
     writes: &mut Script,
     email: &EmailKey,

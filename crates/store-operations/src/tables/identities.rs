@@ -11,10 +11,10 @@ use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{account_columns, account_tables};
 
-/// Most identities of a user that are listed.
+/// Most identities listed for a user.
 const LISTED: u32 = 1_000;
 
-/// What is asked of the identity with a provider, one of two issuers and a subject, the first of these issuers first.
+/// Columns of the identity with a provider, one of two issuers and a subject; the first issuer is preferred.
 macro_rules! linked {
     ($asked:literal) => {
         concat!(
@@ -26,7 +26,7 @@ macro_rules! linked {
     };
 }
 
-/// The account that an identity is about: the one that it is linked to, else the one of its address.
+/// Account that an identity belongs to: the linked one, otherwise the one with its address.
 macro_rules! concerned {
     () => {
         concat!(
@@ -38,7 +38,6 @@ macro_rules! concerned {
     };
 }
 
-/// The columns of `identities`, the key first.
 pub const TABLE: Table = Table::new(
     "identities",
     3,
@@ -91,7 +90,7 @@ statements! {
     ORDER BY created_at, provider, issuer, subject LIMIT $2";
 }
 
-/// An identity that is looked for: itself, and what it may be stored as from before issuers were.
+/// An identity to look up: itself, and its form from before issuers were stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Sought<'a> {
     pub(crate) identity: &'a ProvenIdentity,
@@ -100,9 +99,9 @@ pub(crate) struct Sought<'a> {
 
 /// An identity that was found.
 pub(crate) struct Owned {
-    /// Whose it is.
+    /// User that it is linked to.
     pub(crate) owner: UserId,
-    /// The issuer that it is stored under.
+    /// Issuer that it is stored under.
     pub(crate) issuer: Issuer,
 }
 
@@ -120,18 +119,18 @@ impl Sought<'_> {
     }
 }
 
-/// Locks the account that an identity is about.
+/// Locks the account that an identity belongs to.
 pub(crate) fn lock_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&LOCK_CONCERNED, sought.concerned())
 }
 
-/// Reads an issuer and the `account_columns!` of the account that an identity is about. The issuer is the one that the
-/// identity is stored under, null where it is not linked.
+/// Reads the issuer that the identity is stored under, null if it is not linked, and the `account_columns!` of
+/// its account.
 pub(crate) fn find_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&FIND_CONCERNED, sought.concerned())
 }
 
-/// Reads the `profile_columns!` of the account that an identity is about.
+/// Reads the `profile_columns!` of the account that an identity belongs to.
 pub(crate) fn find_concerned_profile(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&FIND_CONCERNED_PROFILE, sought.concerned())
 }
@@ -141,7 +140,7 @@ pub(crate) fn find_owner(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&FIND_OWNER, sought.named())
 }
 
-/// The owner that [`find_owner`] found.
+/// Owner read by [`find_owner`].
 pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Owned>> {
     results.find(slot, |cells| {
         cells.of("identities");
@@ -150,7 +149,6 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Own
     })
 }
 
-/// Writes a new identity of a user.
 pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &ProvenIdentity, now: Timestamp) {
     let mut values = key_of(identity);
     values.extend(values![user_id, now]);
@@ -158,7 +156,7 @@ pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &ProvenIden
     script.change(&LINK, values);
 }
 
-/// Gives an identity that is stored under an unknown issuer its own.
+/// Fills in the issuer of an identity stored without one.
 pub(crate) fn take_issuer(script: &mut Script, identity: &ProvenIdentity) {
     let ProvenIdentity { provider, issuer, subject, .. } = identity;
     let unknown = Issuer::unknown();
@@ -166,12 +164,12 @@ pub(crate) fn take_issuer(script: &mut Script, identity: &ProvenIdentity) {
     script.change(&TAKE_ISSUER, values);
 }
 
-/// Gives all identities of a provider that are stored under an unknown issuer this one.
+/// Fills in this issuer for all identities of a provider stored without one.
 pub(crate) fn settle(script: &mut Script, provider: &ProviderKey, issuer: &Issuer) {
     script.change(&SETTLE, values![provider.as_str(), issuer.as_str(), Issuer::unknown().as_str()]);
 }
 
-/// Writes what the provider says of an identity's address now, if it gives one.
+/// Updates the address that the provider asserts, if it asserts one.
 pub(crate) fn save_email(script: &mut Script, identity: &ProvenIdentity) {
     if identity.email.is_some() {
         let mut values = key_of(identity);
@@ -190,18 +188,16 @@ fn emails(identity: &ProvenIdentity) -> Vec<Value> {
     values![identity.email.as_ref().map(Email::as_typed), vouched]
 }
 
-/// Deletes one identity of a user.
 pub(crate) fn delete(script: &mut Script, user_id: UserId, identity: LinkedIdentity) {
     let LinkedIdentity { provider, issuer, subject, .. } = identity;
     script.change(&UNLINK, values![provider, issuer.as_str(), subject, user_id]);
 }
 
-/// Deletes all identities of a user.
 pub(crate) fn delete_all_of(script: &mut Script, user_id: UserId) {
     script.change(&DELETE_ALL_OF, values![user_id]);
 }
 
-/// Deletes the identities of a user but those whose provider proved the user's own address.
+/// Deletes the identities of a user, except those whose provider verified the user's own address.
 pub(crate) fn delete_strange(script: &mut Script, user_id: UserId) {
     script.change(&DELETE_STRANGE, values![user_id]);
 }
@@ -211,7 +207,6 @@ pub(crate) fn list_of(script: &mut Script, user_id: UserId) -> Slot {
     script.read(&LIST, values![user_id, LISTED])
 }
 
-/// Reads a row of [`list_of`].
 pub(crate) fn read_linked(cells: &mut Cells<'_>) -> StoreResult<LinkedIdentity> {
     cells.of("identities");
     Ok(LinkedIdentity {

@@ -1,4 +1,4 @@
-//! The table `known_clients`: clients from which an account signed in.
+//! Table `known_clients`: clients that an account has signed in from.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::guess_guard;
@@ -11,7 +11,6 @@ use latchkey_store::StoreResult;
 use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, statements, values};
 
-/// The columns of `known_clients`, the key first.
 pub const TABLE: Table = Table::new("known_clients", 1, &[Column::bytes("key"), Column::int("known_until")]);
 
 statements! {
@@ -29,18 +28,18 @@ pub(crate) fn find(script: &mut Script, key: &LimitKey) -> Slot {
     script.read(&FIND_KNOWN_CLIENT, values![key])
 }
 
-/// Tells if the client that was looked for is known at this time.
+/// True if the client is known at this time.
 pub(crate) fn is_known(results: &Results<'_>, slot: Slot, now: Timestamp) -> StoreResult<bool> {
     let known_until = results.find(slot, |cells| cells.of("known_clients").time("known_until"))?;
     Ok(known_until.is_some_and(|until| now < until))
 }
 
-/// Remembers a client; never for a shorter time than before.
+/// Marks a client as known; never shortens the time.
 pub(crate) fn save(script: &mut Script, key: &LimitKey, until: Timestamp) {
     script.change(&SAVE_KNOWN_CLIENT, values![key, until]);
 }
 
-/// Remembers the client of a session that is opened for an address, where clients are remembered.
+/// Marks the client of a session as known to an address, if the session tracks clients.
 pub(crate) fn remember(writes: &mut Script, email: &EmailKey, session: &NewSession) {
     if let Some(known_for) = session.known_for {
         let key = guess_guard::known_client(email, session.client.address);
@@ -48,7 +47,7 @@ pub(crate) fn remember(writes: &mut Script, email: &EmailKey, session: &NewSessi
     }
 }
 
-/// Remembers a client like [`save`], where this session was opened.
+/// Same as [`save`], if this session was opened.
 pub(crate) fn save_if_opened(script: &mut Script, key: &LimitKey, until: Timestamp, session: SessionId) {
     script.change(&SAVE_KNOWN_CLIENT_IF_OPENED, values![key, until, session]);
 }

@@ -2,5 +2,4 @@
 
 use crate::bulk::{Column, Table};
 
-/// The columns of `limit_buckets`, the key first.
 pub const TABLE: Table = Table::new("limit_buckets", 1, &[Column::bytes("key"), Column::int("full_at")]);

@@ -9,7 +9,6 @@ use latchkey_store::StoreResult;
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 
-/// The columns of `limit_failures`, the key first.
 pub const TABLE: Table = Table::new(
     "limit_failures",
     1,
@@ -25,11 +24,11 @@ pub const TABLE: Table = Table::new(
 statements! {
     FIND_FAILURES = "
     SELECT key, failures, since, blocked_until FROM limit_failures WHERE key IN ($1, $2) ORDER BY key";
-    /// Locks in the order of the keys, so that no two transactions wait for each other.
+    /// Locks in key order to prevent deadlocks.
     LOCK_FAILURES = "
     SELECT key, failures, since, blocked_until FROM limit_failures WHERE key IN ($1, $2) ORDER BY key
     FOR NO KEY UPDATE";
-    /// Breaks the unique key where another transaction counted first.
+    /// A concurrent insert is a unique violation.
     CREATE_FAILURES = "
     INSERT INTO limit_failures (key, failures, since, blocked_until, remembered_until)
     VALUES ($1, $2, $3, $4, $5)";
@@ -40,16 +39,16 @@ statements! {
         "DELETE FROM limit_failures WHERE key = $1 AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)";
 }
 
-/// Freedom of other transactions to count failures until the end of this one.
+/// Lock mode of a counter read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// They wait.
+    /// Locks the counters until the end of the transaction.
     Locked,
-    /// They may: nothing is written.
+    /// Takes no lock: nothing will be written.
     Free,
 }
 
-/// Counters with a row, by key.
+/// Counters that have a row, by key.
 pub(crate) struct Counters(Vec<(LimitKey, Failures)>);
 
 impl Counters {
@@ -59,17 +58,16 @@ impl Counters {
         script.read(sql, values![&keys[0], &keys[1]])
     }
 
-    /// The counters that were found.
     pub(crate) fn of(results: &Results<'_>, slot: Slot) -> StoreResult<Self> {
         results.list(slot, read_counter).map(Self)
     }
 
-    /// The failures of a subject; none without a row.
+    /// Failures of a subject; zero without a row.
     pub(crate) fn failures_of(&self, key: &LimitKey) -> Failures {
         self.row(key).copied().unwrap_or_default()
     }
 
-    /// Counts one more failure of a subject.
+    /// Counts a failure of a subject.
     pub(crate) fn count(&self, script: &mut Script, key: &LimitKey, policy: &FailurePolicy, now: Timestamp) {
         let failures = self.failures_of(key).and_one_more(policy, now);
         let remembered_until = guess_guard::remembered_until(&failures, policy);
@@ -82,12 +80,12 @@ impl Counters {
     }
 }
 
-/// Forgets the failures of a subject.
+/// Clears the failures of a subject.
 pub(crate) fn delete(script: &mut Script, key: &LimitKey) {
     script.change(&DELETE_FAILURES, values![key]);
 }
 
-/// The same where this session was opened.
+/// Same as [`delete`], if this session was opened.
 pub(crate) fn delete_if_opened(script: &mut Script, key: &LimitKey, session: SessionId) {
     script.change(&DELETE_FAILURES_IF_OPENED, values![key, session]);
 }

@@ -1,5 +1,5 @@
-//! The table `link_tokens`: links of mails, and reset tokens that were exchanged for a code. Which token is good is
-//! decided by [`StoredLink::status`].
+//! Table `link_tokens`: mailed links, and reset tokens issued for a code. [`StoredLink::status`] decides their
+//! validity.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::UserId;
@@ -12,7 +12,6 @@ use crate::form::{Cells, Results, Script, Slot, statements, values};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{self, Account, account_columns, account_tables};
 
-/// The columns of `link_tokens`, the key first.
 pub const TABLE: Table = Table::new(
     "link_tokens",
     1,
@@ -64,12 +63,12 @@ statements! {
         WHERE user_id = $1 AND used_at IS NULL AND superseded_at IS NULL AND expires_at > $2";
 }
 
-/// The way a token reached its bearer.
+/// Channel that the token was issued through.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// In a mail.
+    /// Mailed link.
     Link,
-    /// For a code.
+    /// Issued in exchange for a code.
     Exchange,
 }
 
@@ -94,7 +93,7 @@ pub(crate) struct Token {
     pub(crate) redirect_to: Option<String>,
 }
 
-/// Writes a link; without a user it is a decoy.
+/// Inserts a link; without a user it is a decoy.
 pub(crate) fn insert_link(
     writes: &mut Script,
     key: &str,
@@ -109,7 +108,7 @@ pub(crate) fn insert_link(
     writes.change(&CREATE_TOKEN, values);
 }
 
-/// Writes a reset token that was exchanged for a code.
+/// Inserts a reset token issued for a code.
 pub(crate) fn insert_exchanged(
     writes: &mut Script,
     key: &str,
@@ -122,48 +121,46 @@ pub(crate) fn insert_exchanged(
     writes.change(&CREATE_TOKEN, values);
 }
 
-/// Locks the user of a token.
 pub(crate) fn lock_user(reads: &mut Script, hash: TokenHash) {
     reads.read(&LOCK_USER, values![&hash]);
 }
 
-/// Looks for the token of an account, good or not. Decoys are not found.
+/// Reads the token of an account, valid or not. Decoys are not found.
 pub(crate) fn find_token(reads: &mut Script, hash: TokenHash) -> Slot {
     reads.read(&FIND_TOKEN, values![&hash])
 }
 
-/// The token that was found, if it is of this purpose.
+/// The token, if it has this purpose.
 pub(crate) fn token(results: &Results<'_>, slot: Slot, purpose: Purpose) -> StoreResult<Option<Token>> {
     Ok(results.find(slot, read_token)?.filter(|token| token.facts.purpose == purpose))
 }
 
-/// Looks for the profile of a token's user.
+/// Reads the profile of a token's user.
 pub(crate) fn find_profile(reads: &mut Script, hash: TokenHash) -> Slot {
     reads.read(&FIND_PROFILE, values![&hash])
 }
 
-/// Marks the token as used, unless it is so already.
+/// Marks the token as used, unless it already is.
 pub(crate) fn use_token(writes: &mut Script, hash: TokenHash, now: Timestamp) {
     writes.change(&USE_TOKEN, values![&hash, now]);
 }
 
-/// Ends the live links of an address and purpose.
+/// Invalidates the live links of an address and purpose.
 pub(crate) fn supersede_links(writes: &mut Script, key: &str, purpose: Purpose, now: Timestamp) {
     writes.change(&SUPERSEDE_LINKS, values![key, purpose, now, TokenKind::Link.as_str()]);
 }
 
-/// Ends the live links and exchanged tokens of a user and purpose, used verification links too. Their rows stay, so
-/// that their status can be shown.
+/// Invalidates the live links and exchanged tokens of a user and purpose, used verification links too. The rows
+/// stay, so that their status can be shown.
 pub(crate) fn supersede_tokens_of(writes: &mut Script, user_id: UserId, purpose: Purpose, now: Timestamp) {
     writes.change(&SUPERSEDE_TOKENS_OF, values![user_id, purpose, now]);
 }
 
-/// Ends every outstanding link and token of a user. A used verification link is not outstanding.
+/// Invalidates every outstanding link and token of a user. A used verification link is not outstanding.
 pub(crate) fn supersede_all_tokens_of(writes: &mut Script, user_id: UserId, now: Timestamp) {
     writes.change(&SUPERSEDE_ALL_TOKENS_OF, values![user_id, now]);
 }
 
-/// Deletes all links and tokens of a user.
 pub(crate) fn delete_all_of(writes: &mut Script, user_id: UserId) {
     writes.change(&DELETE_ALL_OF, values![user_id]);
 }

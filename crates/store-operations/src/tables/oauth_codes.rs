@@ -1,4 +1,4 @@
-//! The table `oauth_codes`: codes for the app, each with the identity that a provider proved.
+//! Table `oauth_codes`: authorization codes for the app, each with the identity that a provider asserted.
 
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{Issuer, ProvenIdentity, ProviderKey, Subject};
@@ -10,7 +10,6 @@ use crate::bulk::{Column, Table};
 use crate::form::{Cells, Script, Slot, statements, values};
 use crate::tables::oauth_flows::read_linker;
 
-/// The columns of `oauth_codes`, the key first.
 pub const TABLE: Table = Table::new(
     "oauth_codes",
     1,
@@ -43,7 +42,6 @@ statements! {
     DELETE = "DELETE FROM oauth_codes WHERE code_hash = $1";
 }
 
-/// Writes a new code.
 pub(crate) fn insert(script: &mut Script, code: &NewOAuthCode) {
     let identity = &code.identity;
     let values = values![
@@ -69,12 +67,10 @@ pub(crate) fn lock(script: &mut Script, code: &TokenHash) -> Slot {
     script.read(&LOCK, values![code])
 }
 
-/// Deletes a code.
 pub(crate) fn delete(script: &mut Script, code: &TokenHash) {
     script.change(&DELETE, values![code]);
 }
 
-/// Reads a row of [`lock`].
 pub(crate) fn read_code(cells: &mut Cells<'_>) -> StoreResult<(StoredCode, ProvenIdentity)> {
     cells.of("oauth_codes");
     let stored = StoredCode {

@@ -1,4 +1,4 @@
-//! The table `oauth_flows`: states that travel through a provider.
+//! Table `oauth_flows`: `state` parameters sent through a provider.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -15,7 +15,6 @@ macro_rules! find_flow {
     };
 }
 
-/// The columns of `oauth_flows`, the key first.
 pub const TABLE: Table = Table::new(
     "oauth_flows",
     1,
@@ -43,7 +42,6 @@ statements! {
     USE = "UPDATE oauth_flows SET used_at = $2, sealed = NULL WHERE state_hash = $1";
 }
 
-/// Writes a new flow.
 pub(crate) fn insert(script: &mut Script, flow: &NewFlow) {
     let values = values![
         &flow.state,
@@ -59,22 +57,22 @@ pub(crate) fn insert(script: &mut Script, flow: &NewFlow) {
     script.change(&CREATE, values);
 }
 
-/// Reads the flow of a state.
+/// Reads the flow of a `state`.
 pub(crate) fn find(script: &mut Script, state: &TokenHash) -> Slot {
     script.read(&FIND, values![state])
 }
 
-/// Locks and reads the flow of a state.
+/// Locks and reads the flow of a `state`.
 pub(crate) fn lock(script: &mut Script, state: &TokenHash) -> Slot {
     script.read(&LOCK, values![state])
 }
 
-/// Marks a flow as used and drops its secrets.
+/// Marks a flow as used and deletes its secrets.
 pub(crate) fn mark_used(script: &mut Script, state: &TokenHash, now: Timestamp) {
     script.change(&USE, values![state, now]);
 }
 
-/// The flow that [`find`] or [`lock`] found.
+/// Flow read by [`find`] or [`lock`].
 pub(crate) fn outcome(results: &Results<'_>, slot: Slot) -> StoreResult<StateOutcome> {
     Ok(results.find(slot, read_flow)?.unwrap_or(StateOutcome::Unknown))
 }

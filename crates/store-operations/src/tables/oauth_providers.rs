@@ -1,11 +1,10 @@
-//! The table `oauth_providers`: identity providers that an admin configures.
+//! Table `oauth_providers`: identity providers configured by an admin.
 
 use latchkey_store::{FoundProvider, StoreResult};
 
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, statements};
 
-/// The columns of `oauth_providers`, the key first.
 pub const TABLE: Table = Table::new(
     "oauth_providers",
     1,
@@ -31,7 +30,6 @@ statements! {
     DELETE = "DELETE FROM oauth_providers WHERE key = $1 AND kind = $2";
 }
 
-/// Reads a row of [`LIST`].
 pub(crate) fn read_provider(cells: &mut Cells<'_>) -> StoreResult<FoundProvider> {
     cells.of("oauth_providers");
     Ok(FoundProvider {

@@ -1,4 +1,4 @@
-//! The table `outbox`. A claim moves a mail's next attempt to the end of its lease, so that "due" is one column.
+//! Table `outbox`. A claim moves a mail's next attempt to the end of its lease, so that "due" is one column.
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
@@ -11,8 +11,9 @@ use latchkey_store::{ClaimedMail, Lease, ListedMail, MailKind, MailState, NewMai
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, Script, Slot, statements, values};
 
-/// Leases the oldest mails that are due. The numbers are those of [`DueTerms`]. Mails that another worker is claiming at
-/// this moment are passed over. The list is materialized, so that no plan makes it twice and claims more than its limit.
+/// Leases the oldest due mails. The parameters are those of [`DueTerms`]. Mails locked by another worker are
+/// skipped (SKIP LOCKED). The CTE is materialized, so that no plan evaluates it twice and claims more than the
+/// limit.
 macro_rules! claim {
     ($next_attempt_at:literal) => {
         concat!(
@@ -37,7 +38,6 @@ macro_rules! claim {
     };
 }
 
-/// The columns of `outbox`, the key first.
 pub const TABLE: Table = Table::new(
     "outbox",
     1,
@@ -62,10 +62,10 @@ statements! {
     INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
         ended_at, last_error)
     VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)";
-    /// The plus keeps SQLite from sorting anew what stands in the order of age in the index.
+    /// The unary plus makes SQLite use the index on age instead of sorting.
     CLAIM = claim!("m.next_attempt_at"), claim!("+m.next_attempt_at");
-    /// The end of the lease finds the mails in an index; there is none of leases. The plus keeps SQLite from going
-    /// through the whole queue in the order of age.
+    /// Finds the mails by the end of their lease, which is indexed; the lease id is not. The unary plus keeps
+    /// SQLite from scanning the whole queue in order of age.
     LIST_CLAIMED = "
     SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts - 1, m.user_id, u.contested,
         NOT u.pending AND u.first_verified_at IS NULL, p.name
@@ -102,12 +102,12 @@ statements! {
 pub(crate) enum Address<'a> {
     /// A user.
     Of(UserId, &'a Email),
-    /// Nobody: the mail only costs what a real one costs.
+    /// No user: a decoy that costs as much as a real mail.
     Decoy(&'a EmailKey),
 }
 
 impl Address<'_> {
-    /// The user, if it is one.
+    /// User of a real recipient.
     pub(crate) const fn user_id(self) -> Option<UserId> {
         match self {
             Self::Of(user_id, _) => Some(user_id),
@@ -133,7 +133,7 @@ pub(crate) fn write(
     writes.change(&CREATE, values);
 }
 
-/// Writes a mail to a user about an act, where such mails are wanted and the user may get one.
+/// Writes a security notification, if they are on and the user may get mail.
 pub(crate) fn notify(
     writes: &mut Script,
     user: &User,
@@ -146,7 +146,7 @@ pub(crate) fn notify(
     }
 }
 
-/// Leases the oldest mails that are due.
+/// Leases the oldest due mails.
 pub(crate) fn claim(writes: &mut Script, lease: Lease, due: &DueTerms, limit: u32) {
     let values =
         values![due.now, limit, lease.id, lease.until, due.new, due.leased, due.first_ms, due.longest_ms];
@@ -158,12 +158,10 @@ pub(crate) fn list_claimed(script: &mut Script, lease: Lease) -> Slot {
     script.read(&LIST_CLAIMED, values![lease.id, lease.until])
 }
 
-/// Deletes the mails of a user.
 pub(crate) fn delete_all_of(writes: &mut Script, user_id: UserId) {
     writes.change(&DELETE_ALL_OF, values![user_id]);
 }
 
-/// Reads a row of [`list_claimed`].
 pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
     let id = cells.of("outbox").id("id")?;
     let kind = cells.parsed("kind", MailKind::from_stored)?;
@@ -179,7 +177,6 @@ pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
     Ok(ClaimedMail { id, kind, recipient, sealed, created_at, attempts })
 }
 
-/// Reads a row of [`LIST`].
 pub(crate) fn read_listed(cells: &mut Cells<'_>) -> StoreResult<ListedMail> {
     cells.of("outbox");
     Ok(ListedMail {

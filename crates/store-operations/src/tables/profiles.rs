@@ -1,5 +1,5 @@
-//! The table `profiles`. Its writes go through [`crate::form::ProfileWrite`]: engines keep their search up to date
-//! with them.
+//! Table `profiles`. It is written through [`crate::form::ProfileWrite`], by which engines update their search
+//! index.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
@@ -13,7 +13,7 @@ use super::users::key_or_any;
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, Value, clean, object_text, statements, values};
 
-/// The columns that [`read_profile`] reads, in its order.
+/// Columns read by [`read_profile`], in order.
 #[macro_export]
 macro_rules! profile_columns {
     () => {
@@ -47,7 +47,6 @@ macro_rules! save {
     };
 }
 
-/// The columns of `profiles`, the key first.
 pub const TABLE: Table = Table::new(
     "profiles",
     1,
@@ -71,23 +70,23 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    /// The profile of a user.
+    /// Profile of a user.
     FIND = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
-    /// The same, as everybody may see it: unless its user is banned or pending.
+    /// Public profile of a user: none if the user is banned or pending.
     FIND_PUBLIC =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1 AND p.searchable");
-    /// The profile of the user of an address; where there is none, another one.
+    /// Profile of the user of an address; without such a user, any other one.
     FIND_BY_KEY_OR_ANY =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
-    /// A new profile, of [`create_values`]. Search finds it unless its user is banned or pending.
+    /// Insert, with [`create_values`]. Visible in search unless its user is banned or pending.
     CREATE = create!("", "");
-    /// An existing profile, of [`save_values`].
+    /// Update, with [`save_values`].
     SAVE = save!("");
-    /// An existing profile without the texts that search compares, of [`save_unsearched_values`].
+    /// Update of the columns that are not searchable, with [`save_unsearched_values`].
     SAVE_UNSEARCHED = "
         UPDATE profiles SET updated_at = $2, version = $3, avatar_url = $4, metadata = $5, custom = $6
         WHERE user_id = $1";
-    /// Lets search find the user's profile, or not, by the user's row.
+    /// Updates the visibility in search from the user's row.
     SHOW_OR_HIDE = "
         UPDATE profiles SET searchable = (SELECT banned_at IS NULL AND NOT pending FROM users WHERE id = $1)
         WHERE user_id = $1";
@@ -95,27 +94,26 @@ statements! {
     FIND_USERNAME = "SELECT 1 FROM profiles WHERE username = $1 AND user_id <> $2";
     /// Deletes a user's profile.
     DELETE = "DELETE FROM profiles WHERE user_id = $1";
-    /// Goes before [`DELETE`], which makes its condition false.
+    /// Runs before [`DELETE`], which would make its condition false.
     RECORD_DELETION = record_event_where!("EXISTS (SELECT 1 FROM profiles WHERE user_id = $10)");
 }
 
-/// [`CREATE`] with a column that PostgreSQL alone has, after the values of [`create_values`].
+/// [`CREATE`] with PostgreSQL's trigram column, after [`create_values`].
 pub const CREATE_WITH_TRIGRAMS: &str = create!(", trigrams", ", $15");
-/// [`SAVE`] with a column that PostgreSQL alone has, after the values of [`save_values`].
+/// [`SAVE`] with PostgreSQL's trigram column, after [`save_values`].
 pub const SAVE_WITH_TRIGRAMS: &str = save!(", trigrams = $13");
 
-/// Reads the profile of a user.
 pub(crate) fn find_by_user(script: &mut Script, user_id: UserId) -> Slot {
     script.read(&FIND, values![user_id])
 }
 
-/// Reads the profile of a user as everybody may see it.
+/// Reads the public profile of a user.
 pub(crate) fn find_public(script: &mut Script, user_id: UserId) -> Slot {
     script.read(&FIND_PUBLIC, values![user_id])
 }
 
-/// Reads the profile of the user of an address, at the same cost whether or not there is one: where there is none,
-/// another profile is read in its stead, and [`profile_of`] drops it.
+/// Reads the profile of the user of an address at constant cost: without such a user another profile is read, and
+/// [`profile_of`] drops it.
 pub(crate) fn find_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) -> Slot {
     script.read(&FIND_BY_KEY_OR_ANY, values![email])
 }
@@ -125,23 +123,22 @@ pub(crate) fn find_username(script: &mut Script, username: &Username, user_id: U
     script.read(&FIND_USERNAME, values![username.as_str(), user_id])
 }
 
-/// The profile that was found.
 pub(crate) fn profile(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Profile>> {
     results.find(slot, read_profile)
 }
 
-/// The profile that was found, if it is this user's.
+/// The profile, if it is this user's.
 pub(crate) fn profile_of(results: &Results<'_>, slot: Slot, user_id: UserId) -> StoreResult<Option<Profile>> {
     Ok(profile(results, slot)?.filter(|profile| profile.user_id == user_id))
 }
 
-/// Lets search find the user's profile, or not, by the user's row.
+/// Updates the visibility in search from the user's row.
 pub(crate) fn show_or_hide(writes: &mut Script, user_id: UserId) {
     writes.change(&SHOW_OR_HIDE, values![user_id]);
 }
 
-/// Deletes the user's profile, and writes the event if there is one. The user is locked before, so that both see the
-/// same. The rows affected tell whether there was a profile.
+/// Deletes the user's profile, and writes the event if there was one. The user is locked before, so that both
+/// statements see the same row. The affected rows tell if there was a profile.
 pub(crate) fn delete_and_record(
     writes: &mut Script,
     user_id: UserId,
@@ -153,7 +150,7 @@ pub(crate) fn delete_and_record(
     Ok(writes.change(&DELETE, values![user_id]))
 }
 
-/// The texts that search compares.
+/// Searchable text of a profile.
 #[must_use]
 pub fn searched_text(profile: &Profile) -> SearchText {
     let username = profile.username.as_ref().map(Username::as_str);
@@ -162,7 +159,7 @@ pub fn searched_text(profile: &Profile) -> SearchText {
     SearchText { name: clean(text.name), username: clean(text.username), bio: clean(text.bio) }
 }
 
-/// The parameters of [`CREATE`].
+/// Parameters of [`CREATE`].
 pub fn create_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     let mut values =
         values![profile.id, profile.user_id, profile.created_at, profile.updated_at, profile.version];
@@ -171,7 +168,7 @@ pub fn create_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     Ok(values)
 }
 
-/// The parameters of [`SAVE`].
+/// Parameters of [`SAVE`].
 pub fn save_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     let mut values = values![profile.user_id, profile.updated_at, profile.version];
     values.reserve_exact(10);
@@ -194,7 +191,7 @@ fn text_values(profile: &Profile) -> StoreResult<[Value; 9]> {
     ])
 }
 
-/// The parameters of [`SAVE_UNSEARCHED`].
+/// Parameters of [`SAVE_UNSEARCHED`].
 pub fn save_unsearched_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     Ok(values![
         profile.user_id,
@@ -206,7 +203,6 @@ pub fn save_unsearched_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     ])
 }
 
-/// Reads the [`profile_columns`] that come next.
 pub fn read_profile(cells: &mut Cells<'_>) -> StoreResult<Profile> {
     let cells = cells.of("profiles");
     Ok(Profile {

@@ -1,21 +1,20 @@
-//! Rows that are past their use: which ones, and those first that have waited longest.
+//! Retention rules of tables: which rows are deleted, oldest first.
 
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END};
 
-/// Rows of a table that go once a time is past.
+/// Retention rule of a table.
 pub struct PurgedRows {
-    /// The table.
     pub table: &'static str,
-    /// Its key.
+    /// Primary key.
     pub key: &'static str,
-    /// The rows; `$1` is the time up to which they go, in milliseconds.
+    /// Condition on the rows; `$1` is the newest time to delete, in milliseconds.
     pub condition: &'static str,
-    /// Their order. An index has it.
+    /// Sort order, backed by an index.
     pub age: &'static str,
-    /// The time that they are kept for after it.
+    /// Retention after that time.
     pub kept: Duration,
 }
 
@@ -23,7 +22,7 @@ const NO_LONGER: Duration = Duration::ZERO;
 const SESSION_END: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at))";
 const SESSION_ENDED: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) <= $1";
 
-/// All of them. Each is counted by a purge.
+/// All rules. Each counts separately in a purge.
 pub const PURGED: [PurgedRows; 12] = [
     expired("codes", "email_key, purpose, lane", NO_LONGER),
     rows("code_budgets", "email_key, purpose, lane", "ends_at <= $1", "ends_at", NO_LONGER),
@@ -54,7 +53,7 @@ const fn rows(
 }
 
 impl PurgedRows {
-    /// The time up to which rows go now.
+    /// Newest time to delete at `now`.
     #[must_use]
     pub fn until(&self, now: Timestamp) -> Timestamp {
         now.minus(self.kept)

@@ -1,4 +1,4 @@
-//! The table `sessions`: sessions, and the state of their refresh tokens.
+//! Table `sessions`: sessions and the state of their refresh tokens.
 
 mod rows;
 
@@ -21,21 +21,21 @@ use crate::tables::audit_events::{event_values, record_event_where};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{account_columns, account_tables};
 
-/// The columns that [`read_session`] reads, in its order.
+/// Columns read by [`read_session`], in order.
 macro_rules! session_columns {
     () => {
         "s.id, s.user_id, s.created_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at, s.method,
         s.address, s.user_agent"
     };
 }
-/// Sessions `s` that live at the moment of a parameter.
+/// Condition: session `s` is live at the time of a parameter.
 #[macro_export]
 macro_rules! living {
     ($now:literal) => {
         concat!("s.ended_at IS NULL AND s.idle_expires_at > ", $now, " AND s.absolute_expires_at > ", $now)
     };
 }
-/// Ends the living sessions of the first parameter's user at the moment of the second.
+/// Ends live sessions of the first parameter's user at the time of the second.
 macro_rules! end_where {
     ($which:literal) => {
         concat!(
@@ -46,7 +46,7 @@ macro_rules! end_where {
         )
     };
 }
-/// Writes an event if the tenth parameter's user has such a session that lives at the moment of the eleventh.
+/// Writes an event if the tenth parameter's user has such a live session at the time of the eleventh.
 macro_rules! record_end_where {
     ($which:literal) => {
         record_event_where!(concat!(
@@ -58,7 +58,6 @@ macro_rules! record_end_where {
     };
 }
 
-/// The columns of `sessions`, the key first.
 pub const TABLE: Table = Table::new(
     "sessions",
     1,
@@ -88,14 +87,14 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    /// A new session.
+    /// Insert.
     OPEN_SESSION = "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
             address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
             auth_time, identity_provider, identity_subject)
         VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8, $12, $13)";
-    /// A new session in the plain case of a sign-in. The rule of [`latchkey_domain::guess_guard::limited`], but for a
-    /// clock that stepped back.
+    /// Conditional insert, the fast path of a sign-in. Repeats the rule of
+    /// [`latchkey_domain::guess_guard::limited`], except for a clock that stepped back.
     OPEN_SESSION_PLAINLY = "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
             address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
@@ -106,7 +105,7 @@ statements! {
             AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $13 AND blocked_until > $8)
             AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $14 AND failures >= $15 AND since >= $16)
                 OR EXISTS (SELECT 1 FROM known_clients WHERE key = $17 AND known_until > $8))";
-    /// A session that lives, with its user.
+    /// Live session with its user.
     FIND_LIVE = concat!(
         "SELECT ",
         account_columns!(),
@@ -117,19 +116,19 @@ statements! {
         " WHERE s.id = $1 AND u.id = s.user_id AND u.banned_at IS NULL AND ",
         living!("$2")
     );
-    /// The user of a session that lives.
+    /// User of a live session.
     FIND_OWNER = concat!(
         "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
         WHERE s.id = $1 AND u.banned_at IS NULL AND ",
         living!("$2")
     );
-    /// A live session whose user has an address.
+    /// Live session whose user has an address.
     FIND_LIVE_OF_ADDRESS = concat!(
         "SELECT 1 FROM sessions AS s JOIN users AS u ON u.id = s.user_id
         WHERE s.id = $1 AND u.email_key = $3 AND u.banned_at IS NULL AND ",
         living!("$2")
     );
-    /// The user of a session that lives, and that user's profile.
+    /// User and profile of a live session.
     FIND_OWN_PROFILE = concat!(
         "SELECT s.user_id, ",
         profile_columns!(),
@@ -137,7 +136,7 @@ statements! {
         WHERE s.id = $1 AND u.banned_at IS NULL AND ",
         living!("$2")
     );
-    /// The living sessions of a user, newest first.
+    /// Live sessions of a user, newest first.
     LIST_LIVE = concat!(
         "SELECT ",
         session_columns!(),
@@ -147,14 +146,14 @@ statements! {
     );
     /// Locks a session.
     LOCK_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR NO KEY UPDATE";
-    /// Locks the living sessions of a user but one.
+    /// Locks the live sessions of a user except one.
     LOCK_OTHERS = concat!(
         "SELECT 1 FROM sessions AS s WHERE s.user_id = $1 AND s.id <> $3 AND ",
         living!("$2"),
         " FOR NO KEY UPDATE"
     );
-    /// Ends the living sessions of a user that were refreshed longest ago, but for the newly opened one and so many
-    /// others. Without the new one nothing ends.
+    /// Ends the least recently refreshed live sessions of a user, except the newly opened one and a number of
+    /// others. Does nothing without the new one.
     END_SURPLUS = concat!(
         "UPDATE sessions SET ended_at = $2, sealed_successor = NULL, sealed_until = NULL
         WHERE ended_at IS NULL AND EXISTS (SELECT 1 FROM sessions WHERE id = $3) AND id IN (
@@ -162,26 +161,26 @@ statements! {
         living!("$2"),
         " ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 1000 OFFSET $4)"
     );
-    /// Ends the living sessions of a user.
+    /// Ends the live sessions of a user.
     END_ALL = end_where!("");
-    /// Ends a living session of a user.
+    /// Ends one live session of a user.
     END_OWN = end_where!("s.id = $3 AND ");
-    /// Ends the living sessions of a user but one.
+    /// Ends the live sessions of a user except one.
     END_OTHERS = end_where!("s.id <> $3 AND ");
-    /// Ends the living sessions of a user that an identity opened, but one. Of sessions from before identities were stored
-    /// nobody knows which identity it was.
+    /// Ends the live sessions of a user that an identity opened, except one. Sessions from before identities were
+    /// stored have no known identity.
     END_OPENED_BY = end_where!(
         "s.id <> $3 AND (s.identity_provider = $4 AND s.identity_subject = $5
             OR s.identity_provider IS NULL AND s.method = 'fed') AND "
     );
-    /// The event of an end, if the session lives.
+    /// Event of an end, if the session is live.
     RECORD_END_OF_OWN = record_end_where!("s.id = $12 AND ");
-    /// The event of an end, if others than this session live.
+    /// Event of an end, if other sessions are live.
     RECORD_END_OF_OTHERS = record_end_where!("s.id <> $12 AND ");
-    /// Locks the session of a refresh token's family alone: a transaction that bans or deletes its user waits for it
-    /// before the session ends.
+    /// Locks only the session of a refresh token's family: a transaction that bans or deletes its user waits for
+    /// it before it ends the session.
     LOCK_BY_FAMILY = "SELECT 1 FROM sessions WHERE family_hash = $1 FOR NO KEY UPDATE";
-    /// The session of a refresh token's family, living or not, with its user and its tokens.
+    /// Session of a refresh token's family, live or not, with its user and tokens.
     FIND_BY_FAMILY = concat!(
         "SELECT ",
         account_columns!(),
@@ -198,41 +197,41 @@ statements! {
         WHERE id = $1";
 }
 
-/// A session, living or not, with its user and the state of its refresh tokens.
+/// A session, live or not, with its user and the state of its refresh tokens.
 pub(crate) struct RefreshableSession {
     pub(crate) user: User,
     pub(crate) session: Session,
     pub(crate) state: RefreshState,
-    /// The current refresh token, sealed under the one before; wiped some time after the grace.
+    /// Current refresh token, sealed under its predecessor; deleted some time after the grace period.
     pub(crate) sealed_successor: Option<Vec<u8>>,
 }
 
-/// Finds a session that lives, with its user.
+/// Finds a live session with its user.
 pub(crate) fn find_live(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
     script.read(&FIND_LIVE, values![id, now])
 }
 
-/// Finds the user of a session that lives, and that user's profile.
+/// Finds the user and profile of a live session.
 pub(crate) fn find_own_profile(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
     script.read(&FIND_OWN_PROFILE, values![id, now])
 }
 
-/// Lists the living sessions of a user, newest first.
+/// Lists the live sessions of a user, newest first.
 pub(crate) fn list_live(script: &mut Script, user_id: UserId, now: Timestamp, limit: u32) -> Slot {
     script.read(&LIST_LIVE, values![user_id, now, limit])
 }
 
-/// Finds the user of a session that lives.
+/// Finds the user of a live session.
 pub(crate) fn find_owner(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
     script.read(&FIND_OWNER, values![id, now])
 }
 
-/// The user that [`find_owner`] found.
+/// User found by [`find_owner`].
 pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<UserId>> {
     results.find(slot, |cells| cells.of("sessions").id("user_id"))
 }
 
-/// Writes a new session. The user is locked before.
+/// Inserts a session. The user must be locked.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
     let identity = session.identity.as_ref();
     let mut values = new_values(user_id, session);
@@ -244,13 +243,13 @@ pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
     end_surplus(writes, user_id, session);
 }
 
-/// Ends what is too much beside a session that was just written, if it was.
+/// Ends the sessions above the limit per user, if the new session was inserted.
 fn end_surplus(writes: &mut Script, user_id: UserId, opened: &NewSession) {
     writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MOST_LIVING - 1]);
 }
 
-/// Writes a new session in the plain case of a sign-in: the user is neither banned nor pending, the password is the one
-/// that was checked, and no failures forbid it. The rows affected tell whether the session was written.
+/// Inserts a session on the fast path: only if the user is neither banned nor pending, the checked password is
+/// current, and the guess limits allow it. The affected rows tell if it was inserted.
 pub(crate) fn open_plainly(
     writes: &mut Script,
     user_id: UserId,
@@ -296,13 +295,13 @@ pub(crate) fn lock(script: &mut Script, id: SessionId) {
     script.read(&LOCK_SESSION, values![id]);
 }
 
-/// Locks the living sessions of the user but one. The user is locked before.
+/// Locks the live sessions of the user except one. The user must be locked.
 pub(crate) fn lock_others(script: &mut Script, user_id: UserId, kept: SessionId, now: Timestamp) {
     script.read(&LOCK_OTHERS, values![user_id, now, kept]);
 }
 
-/// Ends a session of the user if it lives, and writes the event in that case. The session is locked before, so that
-/// both see the same. The rows affected are the sessions that ended.
+/// Ends a session of the user if it is live, and writes the event then. The session must be locked, so that both
+/// statements see the same row. The affected rows count the ended sessions.
 pub(crate) fn end_own_and_record(
     writes: &mut Script,
     user_id: UserId,
@@ -314,7 +313,7 @@ pub(crate) fn end_own_and_record(
     Ok(writes.change(&END_OWN, values![user_id, now, id]))
 }
 
-/// Ends the living sessions of the user but one, and writes the event if there are any. They are locked before.
+/// Ends the live sessions of the user except one, and writes the event if there are any. They must be locked.
 pub(crate) fn end_others_and_record(
     writes: &mut Script,
     user_id: UserId,
@@ -333,12 +332,12 @@ fn end_values(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp)
     Ok(values)
 }
 
-/// Ends the living sessions of the user but one.
+/// Ends the live sessions of the user except one.
 pub(crate) fn end_others(writes: &mut Script, user_id: UserId, kept: SessionId, now: Timestamp) -> Slot {
     writes.change(&END_OTHERS, values![user_id, now, kept])
 }
 
-/// Ends the living sessions of the user that an identity opened, but one.
+/// Ends the live sessions of the user that an identity opened, except one.
 pub(crate) fn end_opened_by(
     writes: &mut Script,
     user_id: UserId,
@@ -350,17 +349,17 @@ pub(crate) fn end_opened_by(
     writes.change(&END_OPENED_BY, values![user_id, now, kept, provider.as_str(), subject.as_str()]);
 }
 
-/// Ends all living sessions of the user.
+/// Ends all live sessions of the user.
 pub(crate) fn end_all_of(writes: &mut Script, user_id: UserId, now: Timestamp) -> Slot {
     writes.change(&END_ALL, values![user_id, now])
 }
 
-/// Finds the session of a refresh token's family, living or not.
+/// Finds the session of a refresh token's family, live or not.
 pub(crate) fn find_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
     reads.read(&FIND_BY_FAMILY, values![family])
 }
 
-/// Locks the session of a refresh token's family and finds it.
+/// Locks and finds the session of a refresh token's family.
 pub(crate) fn lock_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
     reads.read(&LOCK_BY_FAMILY, values![family]);
     find_by_family(reads, family)

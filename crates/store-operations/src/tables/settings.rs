@@ -1,4 +1,4 @@
-//! The tables `settings` and `shared_version`. The version tells other instances of a change.
+//! Tables `settings` and `shared_version`. Other instances poll the version.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{SettingChange, StoreError, StoreResult, StoredSettings};
@@ -6,16 +6,14 @@ use latchkey_store::{SettingChange, StoreError, StoreResult, StoredSettings};
 use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, statements, values};
 
-/// The columns of `settings`, the key first.
 pub const TABLE: Table =
     Table::new("settings", 1, &[Column::text("key"), Column::text("value"), Column::int("updated_at")]);
 
-/// The columns of `shared_version`, the key first.
 pub const SHARED_VERSION: Table =
     Table::new("shared_version", 1, &[Column::int("id"), Column::int("version")]).seeded();
 
 statements! {
-    /// The version and the values, in one statement: they are of one moment.
+    /// Version and values from one snapshot.
     LIST = "
     SELECT s.key, s.value, v.version
     FROM shared_version AS v LEFT JOIN settings AS s ON TRUE
@@ -29,17 +27,17 @@ statements! {
     GROW_VERSION = "UPDATE shared_version SET version = version + 1 WHERE id = 1";
 }
 
-/// Tells other instances that settings or keys changed.
+/// Increments the version that other instances poll.
 pub(crate) fn grow_version(writes: &mut Script) {
     writes.change(&GROW_VERSION, Vec::new());
 }
 
-/// Makes changes of settings and keys take turns.
+/// Serialises changes of settings and keys.
 pub(crate) fn lock_version(reads: &mut Script) {
     reads.read(&LOCK_VERSION, Vec::new());
 }
 
-/// Writes or deletes a setting.
+/// Upserts or deletes a setting.
 pub(crate) fn save(writes: &mut Script, change: &SettingChange, now: Timestamp) {
     match &change.value {
         Some(value) => writes.change(&SAVE, values![change.key.as_str(), value.to_string(), now]),
@@ -47,7 +45,7 @@ pub(crate) fn save(writes: &mut Script, change: &SettingChange, now: Timestamp) 
     };
 }
 
-/// The settings that [`LIST`] found.
+/// Settings found by [`LIST`].
 pub fn settings(results: &Results<'_>, slot: Slot) -> StoreResult<StoredSettings> {
     let mut settings = StoredSettings::default();
     results.list(slot, |cells| {
@@ -62,7 +60,7 @@ pub fn settings(results: &Results<'_>, slot: Slot) -> StoreResult<StoredSettings
     Ok(settings)
 }
 
-/// The version that [`FIND_VERSION`] found.
+/// Version found by [`FIND_VERSION`].
 pub(crate) fn version(results: &Results<'_>, slot: Slot) -> StoreResult<i64> {
     let version = results.find(slot, |cells| cells.of("shared_version").int("version"))?;
     version.ok_or(StoreError::Corrupt { table: "shared_version", column: "version" })

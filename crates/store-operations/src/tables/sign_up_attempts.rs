@@ -1,4 +1,4 @@
-//! The table `sign_up_attempts`: the last sign-up for the address of an account.
+//! Table `sign_up_attempts`: the last sign-up for the address of an account.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{SessionId, UserId};
@@ -12,7 +12,6 @@ use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, Value, statements, values};
 use crate::tables::users::key_or_any;
 
-/// The columns of `sign_up_attempts`, the key first.
 pub const TABLE: Table = Table::new(
     "sign_up_attempts",
     1,
@@ -29,7 +28,7 @@ statements! {
     FIND_BROWSER = "
     SELECT 1 FROM sign_up_attempts AS a JOIN link_tokens AS t ON t.user_id = a.user_id
     WHERE t.hash = $1 AND a.browser_hash = $2 AND a.created_at > $3";
-    /// The hash of an address, or of another one.
+    /// Hash of an address; without such a user, any other one.
     FIND_BY_KEY_OR_ANY = concat!("SELECT user_id, hash FROM sign_up_attempts WHERE user_id = ", key_or_any!());
     FIND_BY_SESSION = "
     SELECT a.user_id, a.hash FROM sessions AS s JOIN sign_up_attempts AS a ON a.user_id = s.user_id WHERE s.id = $1";
@@ -43,12 +42,12 @@ statements! {
     SELECT user_id FROM sign_up_attempts WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED";
 }
 
-/// Keeps the hash of the last sign-up in place of the one before.
+/// Upserts the hash of the last sign-up.
 pub(crate) fn save(writes: &mut Script, id: UserId, password: Option<&PasswordHash>, now: Timestamp) {
     writes.change(&SAVE_ATTEMPT, values![id, password.map(PasswordHash::as_str), now]);
 }
 
-/// Remembers the browser of a pending account's last sign-up, or that there was none.
+/// Stores the browser of a pending account's last sign-up, or that it had none.
 pub(crate) fn remember_browser(
     writes: &mut Script,
     user_id: UserId,
@@ -59,27 +58,27 @@ pub(crate) fn remember_browser(
     writes.change(&REMEMBER_BROWSER, values![user_id, browser, now]);
 }
 
-/// Looks whether the account of a link was signed up for in this browser.
+/// Checks whether the account of a link was signed up for in this browser.
 pub(crate) fn find_browser(reads: &mut Script, link: TokenHash, browser: &TokenHash, now: Timestamp) -> Slot {
     reads.read(&FIND_BROWSER, values![&link, browser, now.minus(SIGN_UP_REMEMBERED)])
 }
 
-/// Looks for the hash of an address, at the same cost whether or not it has an account.
+/// Reads the hash of an address at constant cost, whether or not it has an account.
 pub(crate) fn find_by_key_at_constant_cost(reads: &mut Script, email: &EmailKey) -> Slot {
     reads.read(&FIND_BY_KEY_OR_ANY, values![email])
 }
 
-/// Looks for the hash of a session's owner.
+/// Reads the hash of a session's owner.
 pub(crate) fn find_by_session(reads: &mut Script, id: SessionId) -> Slot {
     reads.read(&FIND_BY_SESSION, values![id])
 }
 
-/// Looks for the hash of the user of a link or reset token.
+/// Reads the hash of the user of a link or reset token.
 pub(crate) fn find_by_token(reads: &mut Script, token: TokenHash) -> Slot {
     reads.read(&FIND_BY_TOKEN, values![&token])
 }
 
-/// The hash that was found, if it is this user's.
+/// The hash, if it is this user's.
 pub(crate) fn last_sign_up(
     results: &Results<'_>,
     slot: Slot,
@@ -91,7 +90,7 @@ pub(crate) fn last_sign_up(
     Ok(found.filter(|(owner, _)| *owner == id).and_then(|(_, hash)| hash).map(PasswordHash::from_phc))
 }
 
-/// Forgets the hash unless it can be compared with the account's new password.
+/// Deletes the hash unless it is comparable with the account's new password.
 pub(crate) fn forget_incomparable(writes: &mut Script, id: UserId, password: &PasswordHash) {
     writes.change(&FORGET_INCOMPARABLE, values![id, password.head()]);
 }
@@ -100,7 +99,7 @@ pub(crate) fn delete(writes: &mut Script, id: UserId) {
     writes.change(&DELETE_ATTEMPT, values![id]);
 }
 
-/// Locks a few of those that are no later than `until`, the oldest first, but for those that another transaction holds.
+/// Locks a batch of rows not later than `until`, oldest first, and skips locked ones.
 pub(crate) fn lock_stale(reads: &mut Script, until: Timestamp) -> Slot {
     reads.read(&LOCK_STALE, values![until, SIGN_UPS_PURGED_AT_ONCE])
 }

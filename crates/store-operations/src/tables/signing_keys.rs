@@ -7,7 +7,6 @@ use latchkey_store::{NewSigningKey, StoreResult, StoredSigningKey};
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 
-/// The columns of `signing_keys`, the key first.
 pub const TABLE: Table = Table::new(
     "signing_keys",
     1,
@@ -21,7 +20,7 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    /// The keys in use, the signing one first.
+    /// Keys in use, the current one first.
     LIST = "
     SELECT id, algorithm, sealed, created_at, verify_until FROM signing_keys
     WHERE verify_until IS NULL OR verify_until > $1
@@ -33,28 +32,27 @@ statements! {
     RETIRE = "UPDATE signing_keys SET verify_until = $2 WHERE id = $1 AND verify_until IS NULL";
 }
 
-/// Reads the key that signs.
+/// Reads the current signing key.
 pub(crate) fn find_signing(script: &mut Script) -> Slot {
     script.read(&FIND_SIGNING, Vec::new())
 }
 
-/// The key that [`find_signing`] found.
+/// Key found by [`find_signing`].
 pub(crate) fn signing(results: &Results<'_>, slot: Slot) -> StoreResult<Option<StoredSigningKey>> {
     results.find(slot, read_key)
 }
 
-/// Writes a key that signs.
+/// Inserts the current signing key.
 pub(crate) fn insert(script: &mut Script, key: &NewSigningKey) {
     let NewSigningKey { id, algorithm, sealed, created_at } = key;
     script.change(&CREATE, values![*id, algorithm.as_str(), sealed.as_slice(), *created_at]);
 }
 
-/// Lets a key sign no more.
+/// Retires a key: it is accepted until `verify_until` and signs no more.
 pub(crate) fn retire(script: &mut Script, id: KeyId, verify_until: Timestamp) {
     script.change(&RETIRE, values![id, verify_until]);
 }
 
-/// Reads a row of [`LIST`].
 pub fn read_key(cells: &mut Cells<'_>) -> StoreResult<StoredSigningKey> {
     cells.of("signing_keys");
     Ok(StoredSigningKey {

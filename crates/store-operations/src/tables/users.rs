@@ -15,7 +15,7 @@ pub(crate) use rows::read_account;
 use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, object_text, statements, values};
 
-/// Columns of [`read_account`], in its order.
+/// Columns read by [`read_account`], in order.
 macro_rules! account_columns {
     () => {
         "u.id, u.email, u.email_verified, u.first_verified_at, u.pending, u.contested, u.banned_at, u.metadata,
@@ -32,7 +32,7 @@ macro_rules! account_tables {
         LEFT JOIN profiles AS p ON p.user_id = u.id"
     };
 }
-/// The id of the user of an address; where there is none, another one's, so that both cost the same.
+/// Id of the user of an address; without such a user, any other id, so that both cases cost the same.
 macro_rules! key_or_any {
     () => {
         "coalesce((SELECT id FROM users WHERE email_key = $1), (SELECT id FROM users ORDER BY id DESC LIMIT 1))"
@@ -40,15 +40,15 @@ macro_rules! key_or_any {
 }
 pub(crate) use {account_columns, account_tables, key_or_any};
 
-/// The condition of a search by an admin: a text in lower case, and the id that it may be. `lower` turns ASCII alone:
-/// in PostgreSQL by the columns' collation.
+/// Condition of an admin's search: a lower-case text, and the id that it may be. `lower` folds ASCII only; in
+/// PostgreSQL because of the columns' collation.
 macro_rules! is_found {
     () => {
         "(u.id = $2 OR strpos(lower(u.email), $1) > 0 OR strpos(u.email_key, $1) > 0
             OR strpos(lower(p.name), $1) > 0)"
     };
 }
-/// A page of users, newest first.
+/// Page of users, newest first.
 macro_rules! list_users {
     ($condition:expr, $limit:literal) => {
         concat!(
@@ -63,7 +63,6 @@ macro_rules! list_users {
     };
 }
 
-/// The columns of `users`, the key first.
 pub const TABLE: Table = Table::new(
     "users",
     1,
@@ -85,7 +84,6 @@ pub const TABLE: Table = Table::new(
     ],
 );
 
-/// The columns of `credentials`, the key first.
 pub const CREDENTIALS: Table = Table::new(
     "credentials",
     2,
@@ -100,21 +98,21 @@ pub const CREDENTIALS: Table = Table::new(
 );
 
 statements! {
-    /// The account of an id.
+    /// Account by id.
     FIND_BY_ID = concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = $1");
-    /// The account of an address.
+    /// Account by address.
     FIND_BY_KEY = concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.email_key = $1");
-    /// The same, or another one.
+    /// Account by address, or any other one.
     FIND_BY_KEY_OR_ANY =
         concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = ", key_or_any!());
     /// Another user with the address.
     FIND_OTHER_OWNER = "SELECT 1 FROM users WHERE email_key = $1 AND id <> $2";
     LOCK_BY_ID = "SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE";
     LOCK_BY_KEY = "SELECT 1 FROM users WHERE email_key = $1 FOR NO KEY UPDATE";
-    /// Locks a row that is everybody's where no user was locked, in a mode that blocks no other such lock.
+    /// Locks a shared placeholder row if no user was locked, in a mode compatible with itself.
     LOCK_DECOY = "
     SELECT 1 FROM health WHERE id = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE email_key = $1) FOR KEY SHARE";
-    /// Waits for transactions that insert rows of the user, too.
+    /// Also waits for transactions that insert rows of the user.
     LOCK_TO_DELETE = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
     LOCK_STALE_SIGN_UPS = "
     SELECT id FROM users WHERE pending AND banned_at IS NULL AND signed_up_at <= $1 ORDER BY signed_up_at LIMIT $2
@@ -126,7 +124,7 @@ statements! {
     LIST_FOUND_FROM = concat!(list_users!(concat!(" WHERE ", is_found!()), "$3"), " OFFSET $4");
     LIST_FOUND_AFTER =
         list_users!(concat!(" WHERE (u.created_at, u.id) < ($4, $5) AND ", is_found!()), "$3");
-    /// Begins a part of a script that [`KEEP`] keeps or [`TAKE_BACK`] takes back.
+    /// Starts the savepoint that [`KEEP`] releases or [`TAKE_BACK`] rolls back.
     SAVE_POINT = "SAVEPOINT account";
     KEEP = "RELEASE account";
     TAKE_BACK = "ROLLBACK TO account";
@@ -134,13 +132,13 @@ statements! {
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at)
     VALUES ($1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8, $9)";
-    /// A password with whether it is proven, in the place of the one before.
+    /// Upserts a password and whether it is proven.
     SAVE_PASSWORD = "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
     VALUES ($1, 'password', $2, $3, $4, $4)
     ON CONFLICT (user_id, kind)
     DO UPDATE SET data = excluded.data, proven = excluded.proven, updated_at = excluded.updated_at";
-    /// A password as proven or unproven as the one before.
+    /// Replaces a password and keeps whether it is proven.
     CHANGE_PASSWORD =
         "UPDATE credentials SET data = $2, updated_at = $3 WHERE user_id = $1 AND kind = 'password'";
     PROVE_PASSWORD = "UPDATE credentials SET proven = TRUE WHERE user_id = $1 AND kind = 'password'";
@@ -162,18 +160,18 @@ statements! {
     DELETE_USER = "DELETE FROM users WHERE id = $1";
 }
 
-/// A user, and facts of the account that leave the store nowhere.
+/// A user, and account data that never leaves the store.
 pub(crate) struct Account {
     pub(crate) user: User,
     pub(crate) password: Option<PasswordHash>,
-    /// Whether the password is known to come from the mailbox's owner.
+    /// True if the password is known to come from the mailbox's owner.
     pub(crate) has_proven_password: bool,
-    /// The time of the first proof of a mailbox.
+    /// Time of the first proof of the mailbox.
     pub(crate) first_verified_at: Option<Timestamp>,
 }
 
 impl Account {
-    /// What a proof of the mailbox goes by.
+    /// Facts that decide the effects of a proof.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             was_ever_verified: self.first_verified_at.is_some(),
@@ -185,14 +183,14 @@ impl Account {
     }
 }
 
-/// State of a new account: pending until its mailbox is proven, or not.
+/// State of a new account.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pending {
     Yes,
     No,
 }
 
-/// Writes the rows of a new account under an address key: user, password, profile.
+/// Inserts a new account under an address key: user, password, profile.
 pub(crate) fn insert(
     script: &mut Script,
     account: &NewAccount,
@@ -226,7 +224,7 @@ pub(crate) fn save_proven_password(script: &mut Script, id: UserId, password: &P
     script.change(&SAVE_PASSWORD, values![id, password.as_str(), true, now]);
 }
 
-/// Changes the password, or hashes it anew: it stays as proven or unproven as it was.
+/// Replaces or rehashes the password and keeps whether it is proven.
 pub(crate) fn change_password(script: &mut Script, id: UserId, password: &PasswordHash, now: Timestamp) {
     script.change(&CHANGE_PASSWORD, values![id, password.as_str(), now]);
 }
@@ -240,22 +238,22 @@ pub(crate) fn delete_password(script: &mut Script, id: UserId) {
     script.change(&DELETE_PASSWORD, values![id]);
 }
 
-/// Notes that the user changed.
+/// Updates the user's time of change.
 pub(crate) fn touch(script: &mut Script, id: UserId, now: Timestamp) {
     script.change(&TOUCH, values![id, now]);
 }
 
-/// Notes that somebody signed up for a pending account again.
+/// Records another sign-up for a pending account.
 pub(crate) fn renew_sign_up(script: &mut Script, id: UserId, now: Timestamp) {
     script.change(&RENEW_SIGN_UP, values![id, now]);
 }
 
-/// Until its mailbox is proven, nothing in the account is known to be its owner's.
+/// Marks the account as contested: until its mailbox is proven, nothing in it is known to be its owner's.
 pub(crate) fn contest(script: &mut Script, id: UserId, now: Timestamp) {
     script.change(&CONTEST, values![id, now]);
 }
 
-/// Marks the address as proven, and the account as neither pending nor contested.
+/// Marks the address as verified, and the account as neither pending nor contested.
 pub(crate) fn prove(script: &mut Script, id: UserId, now: Timestamp) {
     script.change(&PROVE, values![id, now]);
 }
@@ -278,34 +276,34 @@ pub(crate) fn set_metadata(script: &mut Script, id: UserId, metadata: &AppMetada
     Ok(())
 }
 
-/// Ends the pending state, if it lasts. Search finds the profile only after `profiles::show_or_hide`.
+/// Ends the pending state. The profile appears in search only after `profiles::show_or_hide`.
 pub(crate) fn pend_no_more(script: &mut Script, id: UserId, now: Timestamp) {
     script.change(&PEND_NO_MORE, values![id, now]);
 }
 
-/// Deletes a user, and by foreign keys most of what is the user's.
+/// Deletes a user and, by cascade, most of its rows.
 pub(crate) fn delete(script: &mut Script, id: UserId) {
     script.change(&DELETE_USER, values![id]);
 }
 
-/// Locks a user, so that nothing of the account changes until the end.
+/// Locks a user, so that the account cannot change until the end of the transaction.
 pub(crate) fn lock_by_id(script: &mut Script, id: UserId) -> Slot {
     script.read(&LOCK_BY_ID, values![id])
 }
 
-/// Locks the user of an address; where there is none, another row, so that both cost the same.
+/// Locks the user of an address at constant cost: without such a user another row is locked.
 pub(crate) fn lock_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) {
     script.read(&LOCK_BY_KEY, values![email]);
     script.read(&LOCK_DECOY, values![email]);
 }
 
-/// Locks a user that is about to be deleted.
+/// Locks a user about to be deleted.
 pub(crate) fn lock_to_delete(script: &mut Script, id: UserId) -> Slot {
     script.read(&LOCK_TO_DELETE, values![id])
 }
 
-/// Locks a few pending users whose last sign-up is no later than `until`, the oldest first, but for those that another
-/// transaction holds.
+/// Locks a batch of pending users whose last sign-up is not later than `until`, oldest first, and skips locked
+/// ones.
 pub(crate) fn lock_stale_sign_ups(script: &mut Script, until: Timestamp) -> Slot {
     script.read(&LOCK_STALE_SIGN_UPS, values![until, SIGN_UPS_PURGED_AT_ONCE])
 }
@@ -315,7 +313,7 @@ pub(crate) fn find_other_owner(script: &mut Script, email: &EmailKey, id: UserId
     script.read(&FIND_OTHER_OWNER, values![email, id])
 }
 
-/// Counts the users that a search by an admin finds; all of them without a search. The text is in lower case.
+/// Counts the users that match an admin's search, all of them without one. The text is in lower case.
 pub(crate) fn count(script: &mut Script, search: Option<&str>, id: Option<UserId>) -> Slot {
     match search {
         None => script.read(&COUNT_ALL, Vec::new()),
@@ -355,13 +353,13 @@ pub(crate) fn find_by_key(script: &mut Script, email: &EmailKey) -> Slot {
     script.read(&FIND_BY_KEY, values![email])
 }
 
-/// The account of an address, at the same cost whether or not there is one: where there is none, another account is
-/// read in its stead, and [`account_of_key`] drops it.
+/// Reads the account of an address at constant cost: without such a user another account is read, and
+/// [`account_of_key`] drops it.
 pub(crate) fn find_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) -> Slot {
     script.read(&FIND_BY_KEY_OR_ANY, values![email])
 }
 
-/// The account that [`find_by_key_at_constant_cost`] found for an address.
+/// Account of an address found by [`find_by_key_at_constant_cost`].
 pub(crate) fn account_of_key(
     results: &Results<'_>,
     slot: Slot,
@@ -370,12 +368,11 @@ pub(crate) fn account_of_key(
     Ok(account(results, slot)?.filter(|account| account.user.email.key() == email))
 }
 
-/// The account that was found.
 pub(crate) fn account(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Account>> {
     results.find(slot, read_account)
 }
 
-/// The user after a change in the same transaction.
+/// User after a change in the same transaction.
 pub(crate) fn user_that_is(results: &Results<'_>, slot: Slot) -> StoreResult<User> {
     Ok(account(results, slot)?.ok_or(StoreError::Corrupt { table: "users", column: "id" })?.user)
 }

@@ -1,4 +1,4 @@
-//! Reading rows of sessions.
+//! Decoding of session rows.
 
 use latchkey_domain::refresh::{RefreshState, Retired};
 use latchkey_domain::session::{AuthMethod, Session};
@@ -8,20 +8,18 @@ use super::RefreshableSession;
 use crate::form::Cells;
 use crate::tables::{profiles, users};
 
-/// Reads a row of [`super::FIND_LIVE`].
 pub(crate) fn read_live(cells: &mut Cells<'_>) -> StoreResult<LiveSession> {
     let user = users::read_account(cells)?.user;
     Ok(LiveSession { session: read_session(cells)?, user })
 }
 
-/// Reads a row of [`super::FIND_OWN_PROFILE`].
 pub(crate) fn read_own_profile(cells: &mut Cells<'_>) -> StoreResult<OwnProfile> {
     let user_id = cells.of("sessions").id("user_id")?;
     let profile = if cells.is_null() { None } else { Some(Box::new(profiles::read_profile(cells)?)) };
     Ok(OwnProfile { user_id, profile })
 }
 
-/// Reads the `session_columns` that come next.
+/// Decodes the next `session_columns`.
 pub(crate) fn read_session(cells: &mut Cells<'_>) -> StoreResult<Session> {
     Ok(Session {
         id: cells.of("sessions").id("id")?,
@@ -35,7 +33,6 @@ pub(crate) fn read_session(cells: &mut Cells<'_>) -> StoreResult<Session> {
     })
 }
 
-/// Reads a row of [`super::FIND_BY_FAMILY`].
 pub(crate) fn read_refreshable(cells: &mut Cells<'_>) -> StoreResult<RefreshableSession> {
     let user = users::read_account(cells)?.user;
     let session = read_session(cells)?;

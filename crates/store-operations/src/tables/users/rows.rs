@@ -1,4 +1,4 @@
-//! Reading rows of accounts.
+//! Decoding of account rows.
 
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{AvatarUrl, Name};
@@ -8,7 +8,7 @@ use latchkey_store::StoreResult;
 use super::Account;
 use crate::form::Cells;
 
-/// Reads the `account_columns` that come next.
+/// Decodes the next `account_columns`.
 pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
     let id = cells.of("users").id("id")?;
     let email = cells.email("email")?;
