@@ -1,5 +1,5 @@
-//! Figures for the documents, by hand: `cargo bench -p latchkey-search --bench figures -- 1000000`. Time and memory of
-//! loading so many profiles, latency by class of query, and the same while profiles change.
+//! Figures for the documents, run by hand: `cargo bench -p latchkey-search --bench figures -- 1000000`. Time
+//! and memory of bulk loading, latency by class of query, and the same after changes.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
-use latchkey_search::{Change, Footprint, Index};
+use latchkey_search::{Change, Index, MemoryUse};
 
 use hostile::hostile;
 use town::{Numbers, classes, entry, loaded};
@@ -25,7 +25,7 @@ use town::{Numbers, classes, entry, loaded};
 const SAMPLES: usize = 400;
 
 fn main() {
-    // Other benches take options with numbers, which may come along.
+    // Options of other benches may be among the arguments.
     let profiles = std::env::args().nth(1).and_then(|one| one.parse().ok()).unwrap_or(100_000);
     println!("{profiles} profiles; {:.0} MB before", megabytes("VmRSS"));
     let begun = Instant::now();
@@ -39,7 +39,7 @@ fn main() {
         megabytes("VmRSS"),
         megabytes("VmHWM")
     );
-    parts(&index.footprint(), profiles);
+    print_memory(&index.memory_use(), profiles);
     table(&index, classes());
     table(&index, hostile(&index, profiles));
 
@@ -50,39 +50,39 @@ fn main() {
         let mut changed = entry(numbers.below(profiles));
         changed.text.bio.push_str(" changed");
         let one = Instant::now();
-        index.apply([Change::Show(changed)]);
+        index.apply([Change::Upsert(changed)]);
         worst = worst.max(one.elapsed());
         if numbers.below(64) == 0 {
-            index.tidy();
+            index.merge_step();
         }
     }
     println!(
-        "20000 changes one by one: {:.1} µs each with tidying, at most {:.1} ms; {:.0} MB",
+        "20000 changes one by one: {:.1} µs each with merging, at most {:.1} ms; {:.0} MB",
         begun.elapsed().as_secs_f64() * 50.0,
         worst.as_secs_f64() * 1_000.0,
         megabytes("VmRSS")
     );
-    parts(&index.footprint(), profiles);
+    print_memory(&index.memory_use(), profiles);
     table(&index, classes());
     table(&index, hostile(&index, profiles));
 }
 
-/// Memory by what it is taken for.
-fn parts(taken: &Footprint, profiles: u64) {
-    println!("| part | MB | bytes of a profile |");
+/// Prints memory use by purpose.
+fn print_memory(taken: &MemoryUse, profiles: u64) {
+    println!("| segment | MB | bytes of a profile |");
     println!("|---|---|---|");
-    for (part, bytes) in [
+    for (segment, bytes) in [
         ("keys", taken.keys),
-        ("texts of words", taken.word_texts),
-        ("ranks of words", taken.word_ranks),
-        ("grams", taken.grams),
-        ("common texts, prepared", taken.common),
-        ("names and usernames", taken.heads),
-        ("common beginnings, prepared", taken.beginnings),
+        ("vocabulary", taken.word_terms),
+        ("postings", taken.word_postings),
+        ("trigrams", taken.trigrams),
+        ("common substrings, precomputed", taken.substrings),
+        ("names and usernames", taken.exact_keys),
+        ("common prefixes, precomputed", taken.prefixes),
         ("all", taken.total()),
     ] {
         println!(
-            "| {part} | {:.1} | {} |",
+            "| {segment} | {:.1} | {} |",
             bytes as f64 / f64::from(1 << 20),
             bytes as u64 / profiles.max(1)
         );
@@ -90,9 +90,9 @@ fn parts(taken: &Footprint, profiles: u64) {
 }
 
 fn table(index: &Index, classes: Vec<(&'static str, Vec<String>, u64)>) {
-    println!("| class | hits | p50 ms | p99 ms | p99 ms of processor time | most |");
+    println!("| size_class | hits | p50 ms | p99 ms | p99 ms of processor time | most |");
     println!("|---|---|---|---|---|---|");
-    for (class, queries, offset) in classes {
+    for (size_class, queries, offset) in classes {
         let (mut waited, mut worked, mut hits) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..SAMPLES {
             let query = SearchQuery::parse(&queries[number % queries.len()]).unwrap();
@@ -107,7 +107,7 @@ fn table(index: &Index, classes: Vec<(&'static str, Vec<String>, u64)>) {
         hits.sort_unstable();
         let at = |times: &[f64], share: f64| times[((times.len() - 1) as f64 * share) as usize];
         println!(
-            "| {class} | {} | {:.3} | {:.3} | {:.3} | {:.3} |",
+            "| {size_class} | {} | {:.3} | {:.3} | {:.3} | {:.3} |",
             hits[SAMPLES / 2],
             at(&waited, 0.5),
             at(&waited, 0.99),
@@ -117,13 +117,13 @@ fn table(index: &Index, classes: Vec<(&'static str, Vec<String>, u64)>) {
     }
 }
 
-/// What this thread has worked so far: the machine may be busy with others.
+/// CPU time of this thread, which load on the machine does not distort.
 fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A line of the kernel's account of this process.
+/// A line of `/proc/self/status` in megabytes.
 fn megabytes(line: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status.lines().find_map(|one| {

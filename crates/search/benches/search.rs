@@ -1,4 +1,4 @@
-//! What a search costs at 10⁵ profiles, by class of query, and what a change costs.
+//! Cost of a search at 10⁵ profiles by class of query, and cost of a change.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -24,10 +24,10 @@ const PROFILES: u64 = 100_000;
 
 fn search(criterion: &mut Criterion) {
     let index = loaded(PROFILES).finish();
-    for (class, queries, offset) in classes() {
+    for (size_class, queries, offset) in classes() {
         let queries: Vec<_> = queries.iter().map(|query| SearchQuery::parse(query).unwrap()).collect();
         let mut turn = queries.iter().cycle();
-        criterion.bench_function(class, |bencher| {
+        criterion.bench_function(size_class, |bencher| {
             bencher.iter(|| black_box(index.search(turn.next().unwrap(), Page::new(20, offset))));
         });
     }
@@ -35,8 +35,8 @@ fn search(criterion: &mut Criterion) {
     let mut numbers = Numbers(1);
     criterion.bench_function("change", |bencher| {
         bencher.iter(|| {
-            index.apply([Change::Show(entry(numbers.below(PROFILES)))]);
-            index.tidy()
+            index.apply([Change::Upsert(entry(numbers.below(PROFILES)))]);
+            index.merge_step()
         });
     });
 }

@@ -1,5 +1,5 @@
-//! What is searched now, and how it changes. Searches read a view that is never touched again; whoever changes
-//! something makes the next view.
+//! The index: an immutable snapshot that writers replace as a whole (read-copy-update). Searches never take a
+//! lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -9,155 +9,143 @@ use latchkey_domain::page::Page;
 use latchkey_domain::search::{SearchQuery, matches};
 use roaring::RoaringBitmap;
 
-use crate::footprint::Footprint;
 use crate::key::{Change, Entry, Key};
-use crate::pages::{Run, page};
-use crate::part::{Found, Part};
+use crate::memory_use::MemoryUse;
+use crate::pages::{HitList, page};
+use crate::segment::{Segment, SegmentHits};
 
-mod tidying;
+mod merging;
 
 #[cfg(test)]
 mod tests;
 
-/// Changed profiles that are looked at one by one before they become a part of their own.
-const FRESH: usize = if cfg!(test) { 8 } else { 512 };
-/// Changed profiles that are too many even while nobody tidies: every search looks at each of them.
-const TOO_MANY_FRESH: usize = 4 * FRESH;
+/// Memtable size in profiles at which it is flushed into a segment. Every search scans the memtable.
+const FLUSH_AT: usize = if cfg!(test) { 8 } else { 512 };
+/// Hard limit of the memtable: beyond it [`Index::apply`] flushes by itself.
+const MEMTABLE_LIMIT: usize = 4 * FLUSH_AT;
 
-/// The profiles that can be found. Searching never waits for a change, and a change never for the merging of parts.
+/// The searchable profiles. A search never waits for a change, and a change never waits for a merge of
+/// segments.
+#[derive(Default)]
 pub struct Index {
-    view: ArcSwap<View>,
-    /// The turn of whoever has changes to take over, in their order.
+    snapshot: ArcSwap<Snapshot>,
+    /// Serialises [`Index::apply`].
     applying: Mutex<()>,
-    /// The turn of whoever makes the next view out of the present one: a moment.
-    changing: Mutex<()>,
-    /// The turn of whoever makes a part of what is fresh: milliseconds.
-    settling: Mutex<()>,
-    /// The parts that are being merged, which takes seconds: nobody else may merge them.
-    merging: Mutex<Vec<Arc<Part>>>,
-    /// Parts that are out of the view and may still be searched. Whoever tidies frees them, not whoever searches.
-    replaced: Mutex<Vec<Arc<Part>>>,
+    /// Serialises the replacement of the snapshot; held for microseconds.
+    updating: Mutex<()>,
+    /// Serialises flushes of the memtable; held for milliseconds.
+    flushing: Mutex<()>,
+    /// Segments in a running merge, which takes seconds. No other merge may choose them.
+    merging: Mutex<Vec<Arc<Segment>>>,
+    /// Segments that a merge replaced and a running search may still hold. The merging thread frees them, so
+    /// that no search pays for it.
+    replaced: Mutex<Vec<Arc<Segment>>>,
 }
 
-/// What a search found.
+/// A page of search results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hits {
-    /// How many profiles match, exactly.
+    /// Exact number of matching profiles.
     pub total: u64,
-    /// Those of the page, best tier first, newest first in a tier.
+    /// Ids of the page: best relevance tier first, newest first within a tier.
     pub ids: Vec<ProfileId>,
 }
 
-/// Everything at one moment.
+/// State of the index at one moment.
 #[derive(Clone, Default)]
-struct View {
-    parts: Vec<Masked>,
-    /// What changed last, ascending by key.
-    fresh: Vec<Arc<Entry>>,
+struct Snapshot {
+    segments: Vec<Masked>,
+    /// Memtable: profiles changed since the last flush, ascending by key.
+    memtable: Vec<Arc<Entry>>,
 }
 
-/// A part and those of it that are hidden: gone, or found elsewhere.
+/// A segment with the doc ids that are deleted or superseded by a newer segment or the memtable.
 #[derive(Clone)]
 struct Masked {
-    part: Arc<Part>,
+    segment: Arc<Segment>,
     hidden: Arc<RoaringBitmap>,
 }
 
-impl Default for Index {
-    fn default() -> Self {
-        Self::over(View::default())
-    }
-}
-
 impl Index {
-    pub(crate) fn of(part: Part) -> Self {
-        let masked = Masked { part: Arc::new(part), hidden: Arc::default() };
-        Self::over(View { parts: vec![masked], fresh: Vec::new() })
+    pub(crate) fn of(segment: Segment) -> Self {
+        let masked = Masked { segment: Arc::new(segment), hidden: Arc::default() };
+        let snapshot = Snapshot { segments: vec![masked], memtable: Vec::new() };
+        Self { snapshot: ArcSwap::from_pointee(snapshot), ..Self::default() }
     }
 
-    fn over(view: View) -> Self {
-        Self {
-            view: ArcSwap::from_pointee(view),
-            applying: Mutex::default(),
-            changing: Mutex::default(),
-            settling: Mutex::default(),
-            merging: Mutex::default(),
-            replaced: Mutex::default(),
-        }
-    }
-
-    /// Profiles that match by [`matches`], best tier first, newest first in a tier, then by id descending.
+    /// Finds the profiles that match by [`matches`]: best relevance tier first, newest first within a tier,
+    /// then by id descending.
     #[must_use]
     pub fn search(&self, query: &SearchQuery, page: Page) -> Hits {
-        self.view.load().search(query, page)
+        self.snapshot.load().search(query, page)
     }
 
-    /// Takes changes over, in their order: whatever search starts afterwards knows them. A change that is taken
-    /// over twice does no harm. Takes processor time, about ten microseconds a change.
+    /// Applies changes in their order; searches that begin afterwards see them. Idempotent. CPU-bound, about
+    /// 10 µs per change.
     pub fn apply(&self, changes: impl IntoIterator<Item = Change>) {
-        let _turn = locked(&self.applying);
+        let _turn = lock(&self.applying);
         let mut changes = changes.into_iter().peekable();
         while changes.peek().is_some() {
-            self.change(|view| changes.by_ref().take(FRESH).for_each(|change| view.apply(change)));
-            if self.view.load().fresh.len() > TOO_MANY_FRESH {
-                self.settle(locked(&self.settling));
+            self.update(|snapshot| changes.by_ref().take(FLUSH_AT).for_each(|change| snapshot.apply(change)));
+            if self.snapshot.load().memtable.len() > MEMTABLE_LIMIT {
+                self.flush(lock(&self.flushing));
             }
         }
     }
 
-    /// Does one piece of the work that keeps searching quick: many fresh changes become a part, many small parts a
-    /// larger one. Takes up to seconds of processor time; searches and changes go on meanwhile, and so may another
-    /// thread that tidies. Answers whether there was anything to do.
-    pub fn tidy(&self) -> bool {
-        self.free();
-        let turn = free_turn(&self.settling).filter(|_| self.view.load().fresh.len() >= FRESH);
+    /// Does one step of maintenance: flushes a full memtable, or merges similar segments. CPU-bound, up to
+    /// seconds. Searches, changes and merge steps of other threads run meanwhile. Returns `false` if nothing
+    /// was left to do.
+    pub fn merge_step(&self) -> bool {
+        self.free_replaced();
+        let turn = try_lock(&self.flushing).filter(|_| self.snapshot.load().memtable.len() >= FLUSH_AT);
         let did = match turn {
             Some(turn) => {
-                self.settle(turn);
+                self.flush(turn);
                 true
             }
             None => self.merge(),
         };
-        self.free();
+        self.free_replaced();
         did
     }
 
-    /// Whether [`Self::tidy`] has anything to do that nobody does yet.
+    /// True if a call of [`Self::merge_step`] would find work that no other thread does yet.
     #[must_use]
-    pub fn wants_tidying(&self) -> bool {
-        let view = self.view.load();
-        view.fresh.len() >= FRESH
-            || !locked(&self.replaced).is_empty()
-            || tidying::choose(&view.parts, &locked(&self.merging)).is_some()
+    pub fn needs_merging(&self) -> bool {
+        let snapshot = self.snapshot.load();
+        snapshot.memtable.len() >= FLUSH_AT
+            || !lock(&self.replaced).is_empty()
+            || merging::choose(&snapshot.segments, &lock(&self.merging)).is_some()
     }
 
-    /// Whether so much is fresh that a change may have to make a part of it first, which takes milliseconds.
+    /// True if [`Self::apply`] may have to flush a segment first, which takes milliseconds.
     #[must_use]
-    pub fn is_crowded(&self) -> bool {
-        self.view.load().fresh.len() + FRESH > TOO_MANY_FRESH
+    pub fn is_memtable_full(&self) -> bool {
+        self.snapshot.load().memtable.len() + FLUSH_AT > MEMTABLE_LIMIT
     }
 
-    /// What all parts take in memory. Looks at every set, which takes milliseconds.
+    /// Memory use of all segments. Visits every set, which takes milliseconds.
     #[must_use]
-    pub fn footprint(&self) -> Footprint {
-        let view = self.view.load();
-        view.parts.iter().fold(Footprint::default(), |sum, one| sum.plus(one.part.footprint()))
+    pub fn memory_use(&self) -> MemoryUse {
+        let snapshot = self.snapshot.load();
+        snapshot.segments.iter().fold(MemoryUse::default(), |sum, one| sum.plus(one.segment.memory_use()))
     }
 
-    fn change(&self, change: impl FnOnce(&mut View)) {
-        let _turn = locked(&self.changing);
-        let mut view = View::clone(&self.view.load());
-        change(&mut view);
-        self.view.store(Arc::new(view));
+    fn update(&self, change: impl FnOnce(&mut Snapshot)) {
+        let _turn = lock(&self.updating);
+        let mut snapshot = Snapshot::clone(&self.snapshot.load());
+        change(&mut snapshot);
+        self.snapshot.store(Arc::new(snapshot));
     }
 }
 
-/// A lock whose holder panicked is taken over: a view is replaced as a whole, or not at all.
-fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Ignores poisoning: a snapshot is replaced as a whole or not at all.
+fn lock<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn free_turn(lock: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
+fn try_lock(lock: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
     match lock.try_lock() {
         Ok(turn) => Some(turn),
         Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
@@ -165,15 +153,15 @@ fn free_turn(lock: &Mutex<()>) -> Option<MutexGuard<'_, ()>> {
     }
 }
 
-impl View {
+impl Snapshot {
     fn search(&self, query: &SearchQuery, of: Page) -> Hits {
-        let found: Vec<(&Part, Found)> = self
-            .parts
+        let found: Vec<(&Segment, SegmentHits)> = self
+            .segments
             .iter()
-            .filter_map(|one| Some((&*one.part, one.part.find(query, &one.hidden)?)))
+            .filter_map(|one| Some((&*one.segment, one.segment.find(query, &one.hidden)?)))
             .collect();
         let mut fresh: [Vec<Key>; 3] = Default::default();
-        for entry in self.fresh.iter().rev() {
+        for entry in self.memtable.iter().rev() {
             if let Some(tier) = matches(query, &entry.text) {
                 fresh[tier as usize].push(entry.key);
             }
@@ -182,15 +170,17 @@ impl View {
         let limit = usize::try_from(of.limit()).unwrap_or(usize::MAX);
         let mut offset = of.offset();
         let mut hits = Hits { total: 0, ids: Vec::new() };
-        for (tier, listed) in fresh.into_iter().enumerate() {
-            let mut runs: Vec<Run<'_>> =
-                found.iter().map(|(part, found)| Run::Ranked(&found.tiers[tier], &part.keys)).collect();
-            runs.push(Run::Listed(listed));
-            runs.retain(|run| run.len() > 0);
-            let count: u64 = runs.iter().map(Run::len).sum();
+        for (tier, keys) in fresh.into_iter().enumerate() {
+            let mut lists: Vec<HitList<'_>> = found
+                .iter()
+                .map(|(segment, found)| HitList::Docs(&found.by_tier[tier], &segment.keys))
+                .collect();
+            lists.push(HitList::Keys(keys));
+            lists.retain(|list| list.len() > 0);
+            let count: u64 = lists.iter().map(HitList::len).sum();
             hits.total += count;
             if offset < count && hits.ids.len() < limit {
-                let keys = page(&runs, offset, limit - hits.ids.len());
+                let keys = page(&lists, offset, limit - hits.ids.len());
                 hits.ids.extend(keys.into_iter().map(|key| key.id));
             }
             offset = offset.saturating_sub(count);
@@ -200,27 +190,27 @@ impl View {
 
     fn apply(&mut self, change: Change) {
         let key = change.key();
-        let place = self.fresh.binary_search_by_key(&key, |entry| entry.key);
+        let place = self.memtable.binary_search_by_key(&key, |entry| entry.key);
         if place.is_err() {
-            self.parts.iter_mut().for_each(|one| one.hide(&key));
+            self.segments.iter_mut().for_each(|one| one.hide(&key));
         }
         match (place, change) {
-            (Ok(at), Change::Show(entry)) if self.fresh[at].text == entry.text => {}
-            (Ok(at), Change::Show(entry)) => self.fresh[at] = Arc::new(entry),
-            (Err(at), Change::Show(entry)) => self.fresh.insert(at, Arc::new(entry)),
-            (Ok(at), Change::Hide(_)) => drop(self.fresh.remove(at)),
-            (Err(_), Change::Hide(_)) => {}
+            (Ok(at), Change::Upsert(entry)) if self.memtable[at].text == entry.text => {}
+            (Ok(at), Change::Upsert(entry)) => self.memtable[at] = Arc::new(entry),
+            (Err(at), Change::Upsert(entry)) => self.memtable.insert(at, Arc::new(entry)),
+            (Ok(at), Change::Remove(_)) => drop(self.memtable.remove(at)),
+            (Err(_), Change::Remove(_)) => {}
         }
     }
 }
 
 impl Masked {
-    /// Hides a profile, if it is in this part.
+    /// Marks a profile as hidden, if this segment contains it.
     fn hide(&mut self, key: &Key) {
-        if let Some(rank) = self.part.rank(key)
-            && !self.hidden.contains(rank)
+        if let Some(doc) = self.segment.doc(key)
+            && !self.hidden.contains(doc)
         {
-            Arc::make_mut(&mut self.hidden).insert(rank);
+            Arc::make_mut(&mut self.hidden).insert(doc);
         }
     }
 }

@@ -1,56 +1,56 @@
-//! Sorted texts, each with the ranks of the profiles that have it.
+//! An inverted index: sorted terms with their postings.
 
 use std::collections::HashMap;
 
 use roaring::RoaringBitmap;
 
-use crate::ends::Ends;
-use crate::footprint::{bytes_of_list, bytes_of_set};
-use crate::strings::Strings;
+use crate::memory_use::{bytes_of_list, bytes_of_set};
+use crate::offsets::Offsets;
+use crate::string_table::StringTable;
 
-/// Ranks of one text up to which they are kept plainly, not as a set: most texts are had by very few profiles.
-const MOST_PLAIN: usize = if cfg!(test) { 4 } else { 1_024 };
+/// Longest posting list that is stored as a list; longer ones are bitmaps. Most terms have very few postings.
+const LONGEST_LIST: usize = if cfg!(test) { 4 } else { 1_024 };
 
-/// Texts and their ranks.
+/// Terms and their postings.
 #[derive(Default)]
 pub(crate) struct Inverted {
-    pub(crate) texts: Strings,
-    /// The plain ranks of each text.
-    ends: Ends,
-    plain: Vec<u32>,
-    large: HashMap<usize, RoaringBitmap>,
+    pub(crate) terms: StringTable,
+    /// Range of each term's list in `lists`; empty for terms with a bitmap.
+    offsets: Offsets,
+    lists: Vec<u32>,
+    bitmaps: HashMap<usize, RoaringBitmap>,
 }
 
-/// The ranks of one text, ascending.
+/// Postings of a term: ascending doc ids.
 #[derive(Clone, Copy)]
-pub(crate) enum Ranks<'a> {
-    Plain(&'a [u32]),
-    Large(&'a RoaringBitmap),
+pub(crate) enum Postings<'a> {
+    List(&'a [u32]),
+    Bitmap(&'a RoaringBitmap),
 }
 
-/// Going through texts in their order.
-pub(crate) trait Walk<'a> {
-    /// The text where it stands; nothing at the end.
+/// Cursor over terms in ascending order.
+pub(crate) trait TermCursor<'a> {
+    /// Current term; `None` at the end.
     fn text(&self) -> Option<&'a str>;
-    /// The ranks of this text, ascending.
-    fn for_each_rank(&self, see: impl FnMut(u32));
-    /// Goes to the next text.
+    /// Visits the postings of the current term in ascending order.
+    fn for_each_doc(&self, see: impl FnMut(u32));
+    /// Moves to the next term.
     fn advance(&mut self);
 }
 
-/// A text and those after it.
-pub(crate) struct Onward<'a> {
+/// Cursor over the terms of an [`Inverted`].
+pub(crate) struct InvertedCursor<'a> {
     inverted: &'a Inverted,
     number: usize,
 }
 
-impl<'a> Walk<'a> for Onward<'a> {
+impl<'a> TermCursor<'a> for InvertedCursor<'a> {
     fn text(&self) -> Option<&'a str> {
-        (self.number < self.inverted.texts.len()).then(|| self.inverted.texts.get(self.number))
+        (self.number < self.inverted.terms.len()).then(|| self.inverted.terms.get(self.number))
     }
 
-    fn for_each_rank(&self, see: impl FnMut(u32)) {
-        self.inverted.ranks(self.number).for_each(see);
+    fn for_each_doc(&self, see: impl FnMut(u32)) {
+        self.inverted.postings(self.number).for_each(see);
     }
 
     fn advance(&mut self) {
@@ -58,71 +58,71 @@ impl<'a> Walk<'a> for Onward<'a> {
     }
 }
 
-impl Ranks<'_> {
+impl Postings<'_> {
     pub(crate) fn len(self) -> usize {
         match self {
-            Self::Plain(ranks) => ranks.len(),
-            Self::Large(ranks) => usize::try_from(ranks.len()).unwrap_or(usize::MAX),
+            Self::List(docs) => docs.len(),
+            Self::Bitmap(docs) => usize::try_from(docs.len()).unwrap_or(usize::MAX),
         }
     }
 
     pub(crate) fn for_each(self, mut see: impl FnMut(u32)) {
         match self {
-            Self::Plain(ranks) => ranks.iter().for_each(|&rank| see(rank)),
-            Self::Large(ranks) => ranks.iter().for_each(see),
+            Self::List(docs) => docs.iter().for_each(|&doc| see(doc)),
+            Self::Bitmap(docs) => docs.iter().for_each(see),
         }
     }
 }
 
 impl Inverted {
-    /// Room for so many bytes of texts and so many ranks.
-    pub(crate) fn with_capacity(bytes: usize, ranks: usize) -> Self {
-        Self { texts: Strings::with_capacity(bytes), plain: Vec::with_capacity(ranks), ..Self::default() }
+    /// Reserves memory for terms of this many bytes and this many postings in lists.
+    pub(crate) fn with_capacity(bytes: usize, docs: usize) -> Self {
+        Self { terms: StringTable::with_capacity(bytes), lists: Vec::with_capacity(docs), ..Self::default() }
     }
 
-    /// How many ranks are kept plainly.
-    pub(crate) const fn plain_ranks(&self) -> usize {
-        self.plain.len()
+    /// Total length of the posting lists, bitmaps left out.
+    pub(crate) const fn listed_postings(&self) -> usize {
+        self.lists.len()
     }
 
-    /// Adds a text that is greater than all before, with its ranks, ascending and each once.
-    pub(crate) fn push(&mut self, text: &str, ranks: &[u32]) {
-        if ranks.len() > MOST_PLAIN {
-            // They ascend, so nothing is lost where the library would stop.
-            let set = RoaringBitmap::from_sorted_iter(ranks.iter().copied()).unwrap_or_default();
-            self.large.insert(self.texts.len(), set);
+    /// Appends a term, which must sort after all others, with distinct postings in ascending order.
+    pub(crate) fn push(&mut self, text: &str, docs: &[u32]) {
+        if docs.len() > LONGEST_LIST {
+            // Sorted input: the library keeps all of it.
+            let set = RoaringBitmap::from_sorted_iter(docs.iter().copied()).unwrap_or_default();
+            self.bitmaps.insert(self.terms.len(), set);
         } else {
-            self.plain.extend_from_slice(ranks);
+            self.lists.extend_from_slice(docs);
         }
-        self.texts.push(text);
-        self.ends.push(self.plain.len());
+        self.terms.push(text);
+        self.offsets.push(self.lists.len());
     }
 
-    /// Onward the first text on.
-    pub(crate) const fn walk(&self) -> Onward<'_> {
-        Onward { inverted: self, number: 0 }
+    /// Cursor at the first term.
+    pub(crate) const fn cursor(&self) -> InvertedCursor<'_> {
+        InvertedCursor { inverted: self, number: 0 }
     }
 
-    pub(crate) fn ranks(&self, number: usize) -> Ranks<'_> {
-        let plain = &self.plain[self.ends.range(number)];
-        if plain.is_empty()
-            && let Some(set) = self.large.get(&number)
+    pub(crate) fn postings(&self, number: usize) -> Postings<'_> {
+        let list = &self.lists[self.offsets.range(number)];
+        if list.is_empty()
+            && let Some(set) = self.bitmaps.get(&number)
         {
-            return Ranks::Large(set);
+            return Postings::Bitmap(set);
         }
-        Ranks::Plain(plain)
+        Postings::List(list)
     }
 
-    /// What the ranks take in memory, without the texts.
-    pub(crate) fn footprint_of_ranks(&self) -> usize {
-        let sets: usize = self.large.values().map(bytes_of_set).sum();
-        let slots = self.large.capacity() * (size_of::<usize>() + 1);
-        self.ends.bytes() + bytes_of_list(&self.plain) + slots + sets
+    /// Memory use of the postings, without the terms.
+    pub(crate) fn memory_use_of_postings(&self) -> usize {
+        let sets: usize = self.bitmaps.values().map(bytes_of_set).sum();
+        let slots = self.bitmaps.capacity() * (size_of::<usize>() + 1);
+        self.offsets.bytes() + bytes_of_list(&self.lists) + slots + sets
     }
 
     pub(crate) fn shrink(&mut self) {
-        self.texts.shrink();
-        self.ends.shrink();
-        self.plain.shrink_to_fit();
+        self.terms.shrink();
+        self.offsets.shrink();
+        self.lists.shrink_to_fit();
     }
 }

@@ -1,43 +1,40 @@
-//! What comes into the index.
+//! Input types of the index.
 
 use latchkey_domain::ids::ProfileId;
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 
-/// Which profile, and its place in the order of making: the order of keys. A profile keeps its key for life.
+/// Identity and sort key of a profile: by time of creation, then by id. It never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// When the profile was made.
     pub created_at: Timestamp,
-    /// The profile.
     pub id: ProfileId,
 }
 
-/// A profile that can be found.
+/// A searchable profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Which profile.
     pub key: Key,
-    /// What is searched of it.
+    /// Folded text of the searchable fields.
     pub text: SearchText,
 }
 
-/// What happened to a profile, as far as search goes.
+/// Change of a profile in the search feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It is found by this text from now on.
-    Show(Entry),
-    /// It is not found any more.
-    Hide(Key),
+    /// Inserts the profile or replaces its text.
+    Upsert(Entry),
+    /// Removes the profile, which need not be indexed.
+    Remove(Key),
 }
 
 impl Change {
-    /// Whose change it is.
+    /// Key of the changed profile.
     #[must_use]
     pub const fn key(&self) -> Key {
         match self {
-            Self::Show(entry) => entry.key,
-            Self::Hide(key) => *key,
+            Self::Upsert(entry) => entry.key,
+            Self::Remove(key) => *key,
         }
     }
 }

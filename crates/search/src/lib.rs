@@ -1,41 +1,46 @@
-//! The profile search in memory: the definition of [`latchkey_domain::search::matches`], answered by counting sets
-//! instead of visiting hits, so that the exact total and any page cost the same. No I/O, no clock: entries come in by
-//! [`Loader`] and [`Index::apply`], ids go out.
+//! An in-memory inverted index for the profile search. It implements the definition in
+//! [`latchkey_domain::search::matches`] with set operations on bitmaps instead of visiting hits: the exact total and any
+//! page cost the same. No I/O and no clock: profiles enter through [`Loader`] and [`Index::apply`], ids come out.
 //!
-//! Limits that decide which way is taken are far lower in the unit tests, so that few profiles go through all ways.
+//! Writes go the way of a log-structured merge tree: changes enter a memtable, a full memtable is flushed into an
+//! immutable segment, segments of similar size are merged. A profile's *doc id* is its position in its segment, oldest
+//! first. *Postings* are the doc ids of the profiles that contain a term.
 //!
-//! | Room | What it holds |
+//! Thresholds are far lower in unit tests, so that few profiles exercise every path.
+//!
+//! | Module | Contents |
 //! |---|---|
-//! | `index` | what is searched now: large parts that never change, the newest changes, and how one becomes the other |
-//! | `part` | one unchanging part and what a query finds in it |
-//! | `left` | looking for a word in the few profiles that have the others |
-//! | `grams` | which words hold a text; sets made in advance where that would be long |
-//! | `inverted`, `strings`, `ends` | sorted texts, each with the ranks of the profiles that have it |
-//! | `draft` | making a part out of entries, or one out of several |
-//! | `runs` | many entries on their way to a draft, in little memory |
-//! | `footprint` | what all of it takes in memory |
-//! | `pages` | the page at an offset across several parts |
+//! | `index` | the current snapshot (segments and memtable), flushing and merging |
+//! | `segment` | an immutable segment and query evaluation in it |
+//! | `survivors` | intersection with further query words once few profiles are left |
+//! | `trigrams` | substring search in the vocabulary; precomputed sets of common substrings |
+//! | `exact_keys` | whole names and usernames, for the tiers "equal" and "prefix" |
+//! | `inverted`, `string_table`, `offsets` | sorted terms with their postings |
+//! | `segment_builder` | building a segment from profiles or from other segments |
+//! | `sorted_runs` | bulk loading in bounded memory, as in an external merge sort |
+//! | `memory_use` | memory use of an index by purpose |
+//! | `pages` | a page at an offset across several segments |
 
-mod draft;
-mod ends;
-mod footprint;
-mod grams;
+mod exact_keys;
 mod index;
 mod inverted;
 mod key;
-mod left;
 mod loader;
+mod memory_use;
+mod offsets;
 mod pages;
-mod part;
-mod runs;
-mod strings;
-mod tiers;
+mod segment;
+mod segment_builder;
+mod sorted_runs;
+mod string_table;
+mod survivors;
+mod trigrams;
 mod unions;
 
 #[cfg(test)]
 mod tests;
 
-pub use footprint::Footprint;
 pub use index::{Hits, Index};
 pub use key::{Change, Entry, Key};
 pub use loader::Loader;
+pub use memory_use::MemoryUse;

@@ -1,44 +1,44 @@
-//! Filling a new index with many profiles, in little memory.
+//! Bulk loading of a new index in bounded memory.
 
 use crate::index::Index;
 use crate::key::Entry;
-use crate::part::Part;
-use crate::runs::{MOST, Runs};
+use crate::segment::Segment;
+use crate::sorted_runs::{MAX_RUN, SortedRuns};
 
-/// Profiles that are taken together.
-const AT_ONCE: usize = if cfg!(test) { 16 } else { MOST };
+/// Profiles per sorted run.
+const RUN_SIZE: usize = if cfg!(test) { 16 } else { MAX_RUN };
 
-/// Takes profiles in any order and makes an index of them. Both take processor time, most of it at the end.
+/// Builds an index from profiles in any order. CPU-bound, most of it in [`Self::finish`].
 #[derive(Default)]
 pub struct Loader {
     entries: Vec<Entry>,
-    runs: Runs,
+    runs: SortedRuns,
 }
 
 impl Loader {
-    /// A loader without profiles.
+    /// Creates an empty loader.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a profile. Each may come once.
+    /// Adds a profile. Each key may be added once.
     pub fn push(&mut self, entry: Entry) {
         self.entries.push(entry);
-        if self.entries.len() >= AT_ONCE {
-            self.condense();
+        if self.entries.len() >= RUN_SIZE {
+            self.sort_run();
         }
     }
 
-    /// The index of all of them.
+    /// Merges the sorted runs into an index of one segment.
     #[must_use]
     pub fn finish(mut self) -> Index {
-        self.condense();
+        self.sort_run();
         drop(self.entries);
-        Index::of(Part::of(self.runs.joined()))
+        Index::of(Segment::of(self.runs.merged()))
     }
 
-    fn condense(&mut self) {
+    fn sort_run(&mut self) {
         if !self.entries.is_empty() {
             self.runs.push(self.entries.iter().collect());
             self.entries.clear();

@@ -1,5 +1,5 @@
-//! The index against its definition, a plain scan by [`matches`]: generated profiles and queries in many scripts,
-//! while profiles come, change and go, and while parts are made and merged.
+//! Model test of the index against its definition, a scan by [`matches`]: generated profiles and queries in
+//! many scripts, with concurrent inserts, edits, deletions, flushes and merges.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::cmp::Reverse;
@@ -13,7 +13,8 @@ use proptest::prelude::*;
 
 use crate::{Change, Entry, Index, Key, Loader};
 
-/// Pieces that words are made of: few, so that they meet, and of every kind that folding or an index may trip over.
+/// Building blocks of words: few, so that they collide, and of every kind that folding or an index may
+/// mishandle.
 const PIECES: &[&str] = &[
     "a",
     "b",
@@ -67,7 +68,7 @@ fn searched() -> impl Strategy<Value = SearchText> {
         .prop_map(|(name, username, bio)| SearchText::of(&name, username.as_deref(), Some(&bio)))
 }
 
-/// Profiles share their moment with others, and ids do not follow it.
+/// Profiles share their timestamps, and the order of ids differs from that of creation.
 fn key(number: u8) -> Key {
     let created_at = Timestamp::from_millis(i64::from(number / 3));
     Key { created_at, id: ProfileId::new(Timestamp::default(), [number.wrapping_mul(101); 10]) }
@@ -75,36 +76,37 @@ fn key(number: u8) -> Key {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Show(Vec<(u8, SearchText)>),
-    Hide(u8),
-    Tidy,
+    Upsert(Vec<(u8, SearchText)>),
+    Remove(u8),
+    Merge,
     Search(Query, u32, u64),
 }
 
 #[derive(Debug, Clone)]
 enum Query {
     Text(String),
-    /// Parts of the text of one profile that is there, as words: which profile, and where each part is.
+    /// Substrings of one indexed profile's text as words: number of the profile, start and length of each
+    /// substring.
     Parts(u8, Vec<(usize, usize)>),
 }
 
 fn query() -> impl Strategy<Value = Query> {
-    let part = (0..80_usize, 1..12_usize);
+    let segment = (0..80_usize, 1..12_usize);
     let short_part = (0..80_usize, 1..5_usize);
     prop_oneof![
         2 => text(2, 2).prop_map(Query::Text),
         1 => text(30, 2).prop_map(Query::Text),
-        2 => (any::<u8>(), part).prop_map(|(which, part)| Query::Parts(which, vec![part])),
+        2 => (any::<u8>(), segment).prop_map(|(which, segment)| Query::Parts(which, vec![segment])),
         2 => (any::<u8>(), prop::collection::vec(short_part, 2..30))
-            .prop_map(|(which, parts)| Query::Parts(which, parts)),
+            .prop_map(|(which, segments)| Query::Parts(which, segments)),
     ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        2 => prop::collection::vec((0..150_u8, searched()), 1..6).prop_map(Step::Show),
-        1 => (0..150_u8).prop_map(Step::Hide),
-        1 => Just(Step::Tidy),
+        2 => prop::collection::vec((0..150_u8, searched()), 1..6).prop_map(Step::Upsert),
+        1 => (0..150_u8).prop_map(Step::Remove),
+        1 => Just(Step::Merge),
         5 => (query(), 1..8_u32, 0..20_u64).prop_map(|(query, limit, offset)| Step::Search(query, limit, offset)),
     ]
 }
@@ -127,17 +129,17 @@ fn check(index: &Index, model: &Model, query: &SearchQuery, limit: u32, offset: 
     assert_eq!(hits.ids, page, "{:?}", query.folded());
 }
 
-/// The query as sent, cut where it would be too long.
+/// Text of the query, cut to the allowed length.
 fn spelled(model: &Model, query: Query) -> String {
     let text = match query {
         Query::Text(text) => text,
-        Query::Parts(which, parts) => {
+        Query::Parts(which, segments) => {
             let Some(text) = model.values().nth(usize::from(which) % model.len().max(1)) else {
                 return "a".to_owned();
             };
             let whole = format!("{} {} {}", text.name, text.username, text.bio);
             let chars = whole.chars().count();
-            let words = parts
+            let words = segments
                 .into_iter()
                 .map(|(start, length)| whole.chars().skip(start % chars).take(length).collect::<String>());
             words.collect::<Vec<_>>().join(" ")
@@ -149,19 +151,19 @@ fn spelled(model: &Model, query: Query) -> String {
 fn walk(index: &Index, model: &mut Model, steps: Vec<Step>) {
     for step in steps {
         match step {
-            Step::Show(profiles) => {
+            Step::Upsert(profiles) => {
                 let entries = profiles
                     .into_iter()
                     .map(|(number, text)| Entry { key: key(number), text })
                     .collect::<Vec<_>>();
                 model.extend(entries.iter().map(|entry| (entry.key, entry.text.clone())));
-                index.apply(entries.into_iter().map(Change::Show));
+                index.apply(entries.into_iter().map(Change::Upsert));
             }
-            Step::Hide(number) => {
+            Step::Remove(number) => {
                 model.remove(&key(number));
-                index.apply([Change::Hide(key(number))]);
+                index.apply([Change::Remove(key(number))]);
             }
-            Step::Tidy => drop(index.tidy()),
+            Step::Merge => drop(index.merge_step()),
             Step::Search(text, limit, offset) => {
                 if let Ok(query) = SearchQuery::parse(&spelled(model, text)) {
                     check(index, model, &query, limit, offset);
@@ -201,8 +203,8 @@ fn pages_of_every_size_follow_each_other_without_gap() {
         let name = ["Ann", "Anna Lee", "Bo Ann", "Joanna"][usize::from(number) % 4];
         let text = SearchText::of(name, None, Some(&format!("bio {number}")));
         model.insert(key(number), text.clone());
-        index.apply([Change::Show(Entry { key: key(number), text })]);
-        while number % 13 == 0 && index.tidy() {}
+        index.apply([Change::Upsert(Entry { key: key(number), text })]);
+        while number % 13 == 0 && index.merge_step() {}
     }
     let query = SearchQuery::parse("ann").unwrap();
     for limit in [1, 3, 7, 50, 100] {
@@ -213,25 +215,25 @@ fn pages_of_every_size_follow_each_other_without_gap() {
 }
 
 #[test]
-fn changes_while_parts_are_merged_are_not_lost() {
+fn changes_during_a_merge_are_not_lost() {
     let index = Index::default();
     let text = |word: &str| SearchText::of(word, None, None);
-    let show = |number: u8, word: &str| Change::Show(Entry { key: key(number), text: text(word) });
+    let show = |number: u8, word: &str| Change::Upsert(Entry { key: key(number), text: text(word) });
     index.apply((0..100).map(|number| show(number, "old")));
     std::thread::scope(|scope| {
-        let tidier = scope.spawn(|| {
+        let merger = scope.spawn(|| {
             for _ in 0..2_000 {
-                index.tidy();
+                index.merge_step();
             }
         });
         for round in 0..200 {
             index.apply((0..100).map(|number| show(number, if number % 2 == 0 { "new" } else { "odd" })));
             index.apply(
-                (0..100).filter(|number| number % 10 == round % 10).map(|number| Change::Hide(key(number))),
+                (0..100).filter(|number| number % 10 == round % 10).map(|number| Change::Remove(key(number))),
             );
             let total = |word| index.search(&SearchQuery::parse(word).unwrap(), Page::default()).total;
             assert_eq!((total("old"), total("new") + total("odd")), (0, 90));
         }
-        tidier.join().unwrap();
+        merger.join().unwrap();
     });
 }

@@ -1,5 +1,5 @@
-//! The index with the limits that ship, against its definition: twenty thousand profiles, enough that common texts are
-//! prepared and frequent words are sets, while profiles change and another thread tidies.
+//! The index with the production thresholds against its definition: twenty thousand profiles, enough for
+//! precomputed sets and bitmaps, with concurrent changes and merges.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_precision_loss,
@@ -25,7 +25,7 @@ const EDITS: u64 = 10_000;
 
 type Model = BTreeMap<Key, SearchText>;
 
-/// A profile of the town; all usernames begin alike, and some bios are made to hurt.
+/// A generated profile. All usernames share a prefix, and some bios are adversarial.
 fn entry(number: u64) -> Entry {
     let mut entry = town::entry(number);
     entry.text.username = format!("member{number}");
@@ -60,7 +60,7 @@ fn check_all(index: &Index, model: &Model) {
     }
 }
 
-/// As many pieces of one profile's words as a query may hold: it has them all, and others have some.
+/// A query of maximal length from substrings of one profile's words: it matches all, others match some.
 fn many_words(number: u64) -> String {
     let mut numbers = Numbers(number);
     let text = town::entry(numbers.below(PROFILES)).text;
@@ -87,18 +87,18 @@ fn twenty_thousand_profiles_that_change_agree_with_the_definition() {
     std::thread::scope(|scope| {
         let edits = scope.spawn(|| edit(&index, &mut model));
         while !edits.is_finished() {
-            index.tidy();
+            index.merge_step();
         }
     });
     check_all(&index, &model);
-    while index.tidy() {}
-    assert!(!index.wants_tidying());
+    while index.merge_step() {}
+    assert!(!index.needs_merging());
     for query in ["member", "aaaa", "edited"] {
         check(&index, &model, query);
     }
 }
 
-/// Edits, deletions and newcomers, some of them one by one, some many together.
+/// Edits, deletions and inserts, singly and in batches.
 fn edit(index: &Index, model: &mut Model) {
     let mut numbers = Numbers(11);
     let mut changes = Vec::new();
@@ -106,11 +106,11 @@ fn edit(index: &Index, model: &mut Model) {
         let mut entry = entry(numbers.below(PROFILES + PROFILES / 10));
         if numbers.below(10) == 0 {
             model.remove(&entry.key);
-            changes.push(Change::Hide(entry.key));
+            changes.push(Change::Remove(entry.key));
         } else {
             entry.text.bio.push_str(" edited");
             model.insert(entry.key, entry.text.clone());
-            changes.push(Change::Show(entry));
+            changes.push(Change::Upsert(entry));
         }
         if numbers.below(100) == 0 || edit % 1_000 > 900 {
             index.apply(changes.drain(..));

@@ -250,7 +250,7 @@ fn entry_of(entry: SearchEntry) -> Entry {
 
 fn change_of(change: SearchChange) -> Change {
     match change {
-        SearchChange::Shown(entry) => Change::Show(entry_of(entry)),
-        SearchChange::Hidden { id, created_at } => Change::Hide(Key { created_at, id }),
+        SearchChange::Shown(entry) => Change::Upsert(entry_of(entry)),
+        SearchChange::Hidden { id, created_at } => Change::Remove(Key { created_at, id }),
     }
 }

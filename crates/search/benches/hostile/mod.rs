@@ -1,5 +1,5 @@
-//! Queries made to hurt: the longest that are allowed, of words that many profiles have, that all of them match at
-//! least one profile, so that no set is empty before the last word was looked at.
+//! Adversarial queries: of maximal length, of words with many postings, each matching at least one profile,
+//! so that no intersection is empty before the last word.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hint::black_box;
@@ -12,16 +12,15 @@ use latchkey_search::Index;
 use crate::processor_time;
 use crate::town::{Numbers, bio_word, entry};
 
-/// Profiles out of whose texts the queries are made.
+/// Profiles from whose texts the queries are built.
 const VICTIMS: usize = 40;
-/// Profiles out of which those that say most are taken.
+/// Sample from which the profiles with the longest bios are taken.
 const DRAWN: usize = 400;
-/// Characters of a query.
 const LONGEST: usize = SearchQuery::MAX_CHARS;
-/// An offset that no query reaches.
+/// An offset beyond every total.
 const BEYOND: u64 = 1 << 40;
 
-/// Queries of each class, at this index.
+/// Queries of each class for this index.
 pub(crate) fn hostile(index: &Index, profiles: u64) -> Vec<(&'static str, Vec<String>, u64)> {
     let victims = victims(profiles);
     let of_all = |pieces: fn(&str) -> Vec<String>, dearest: &mut Dearest<'_>| -> Vec<String> {
@@ -39,13 +38,13 @@ pub(crate) fn hostile(index: &Index, profiles: u64) -> Vec<(&'static str, Vec<St
     let infix = dearest.dearest(&[3, 4, 5], VICTIMS);
     let common: Vec<String> = (0..20).map(bio_word).filter(|word| word.len() > 2).collect();
     vec![
-        ("25 grams of three letters", three, 0),
-        ("4 grams of three letters", some, 0),
+        ("25 trigrams of three letters", three, 0),
+        ("4 trigrams of three letters", some, 0),
         ("20 infixes of four letters", four, 0),
         ("16 infixes of five letters", five, 0),
         ("all first letters", one, 0),
         ("33 beginnings of two letters", two, 0),
-        ("grams and beginnings", mixed, 0),
+        ("trigrams and beginnings", mixed, 0),
         (
             "50 words of one letter",
             vec![repeated("a", 50), "a b c d e f g h i k l m n o p r s t v ".repeat(2)],
@@ -58,7 +57,7 @@ pub(crate) fn hostile(index: &Index, profiles: u64) -> Vec<(&'static str, Vec<St
     ]
 }
 
-/// Texts of profiles that say much, as far as there are any.
+/// Texts of the profiles with the longest bios in a sample.
 fn victims(profiles: u64) -> Vec<String> {
     let mut numbers = Numbers(7);
     let mut texts: Vec<_> = (0..DRAWN).map(|_| entry(numbers.below(profiles.max(1))).text).collect();
@@ -80,7 +79,7 @@ fn repeated(word: &str, times: usize) -> String {
     vec![word; times].join(" ")
 }
 
-/// Fifty characters that fold to words of three and more.
+/// Fifty characters that fold to words of three or more characters.
 fn squared() -> String {
     let signs = ('㎀'..='㏟').filter(|sign| {
         SearchQuery::parse(&sign.to_string())
@@ -89,14 +88,14 @@ fn squared() -> String {
     signs.take(50).map(|sign| sign.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// What each piece costs alone.
+/// Measured cost of each word alone.
 struct Dearest<'a> {
     index: &'a Index,
     known: BTreeMap<String, Duration>,
 }
 
 impl Dearest<'_> {
-    /// The dearest of these pieces, as many as a query may hold.
+    /// The costliest of these words, as many as a query may hold.
     fn query(&mut self, pieces: Vec<String>) -> String {
         let pieces: BTreeSet<String> = pieces.into_iter().collect();
         let mut by_cost: Vec<_> = pieces.into_iter().map(|piece| (self.cost(&piece), piece)).collect();
@@ -112,7 +111,7 @@ impl Dearest<'_> {
         query.join(" ")
     }
 
-    /// The dearest of all pieces of these lengths that were looked at.
+    /// The costliest of all measured words of these lengths.
     fn dearest(&self, lengths: &[usize], count: usize) -> Vec<String> {
         let mut by_cost: Vec<_> =
             self.known.iter().filter(|(piece, _)| lengths.contains(&piece.len())).collect();

@@ -1,4 +1,4 @@
-//! A made-up town of profiles: first and last names, unique usernames, bios of words as frequent as in a language.
+//! Generated profiles: first and last names, unique usernames, bios with Zipf-distributed words.
 
 use latchkey_domain::ids::ProfileId;
 use latchkey_domain::search::SearchText;
@@ -9,7 +9,7 @@ const FIRST_NAMES: u64 = 2_000;
 const LAST_NAMES: u64 = 30_000;
 const WORDS: f64 = 60_000.0;
 
-/// A stream of numbers that is the same at every run (splitmix64).
+/// Deterministic random numbers (splitmix64).
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -24,14 +24,14 @@ impl Numbers {
         self.draw() % end
     }
 
-    /// A word's place in the order of frequency, by Zipf's law.
+    /// Frequency rank of a word, by Zipf's law.
     fn zipf(&mut self) -> u64 {
         let unit = (self.draw() >> 11) as f64 / (1_u64 << 53) as f64;
         (WORDS.powf(unit) - 1.0) as u64
     }
 }
 
-/// The word of this number: two to six syllables, the same at every run.
+/// The word of this number: two to six syllables, deterministic.
 pub(crate) fn word(kind: u64, number: u64) -> String {
     const SYLLABLES: [&str; 40] = [
         "a", "an", "ar", "ba", "be", "ca", "co", "da", "de", "di", "el", "en", "er", "fa", "ga", "ha", "in",
@@ -65,7 +65,7 @@ pub(crate) fn entry(number: u64) -> Entry {
     Entry { key, text }
 }
 
-/// A loader with so many profiles.
+/// A loader with this many profiles.
 pub(crate) fn loaded(profiles: u64) -> Loader {
     let mut loader = Loader::new();
     for number in 0..profiles {

@@ -1,4 +1,4 @@
-//! What happens beside the merging of parts: a merge is held by choosing its parts and not going on.
+//! Concurrency of changes and merges. A merge is suspended by choosing its segments without going on.
 #![allow(clippy::unwrap_used)]
 
 use latchkey_domain::search::SearchText;
@@ -9,7 +9,7 @@ use super::*;
 fn show(number: u16, word: &str) -> Change {
     let created_at = Timestamp::from_millis(i64::from(number));
     let key = Key { created_at, id: ProfileId::new(created_at, [7; 10]) };
-    Change::Show(Entry { key, text: SearchText::of(&format!("{word} p{number}"), None, None) })
+    Change::Upsert(Entry { key, text: SearchText::of(&format!("{word} p{number}"), None, None) })
 }
 
 fn total(index: &Index, word: &str) -> u64 {
@@ -17,48 +17,49 @@ fn total(index: &Index, word: &str) -> u64 {
 }
 
 #[test]
-fn changes_beside_a_merge_do_not_pile_up() {
+fn the_memtable_stays_small_during_a_merge() {
     let index = Index::default();
     index.apply((0..400).map(|number| show(number, "old")));
     let held = index.choose().unwrap();
 
     for number in 0..5_000 {
         index.apply([show(number % 1_000, "new")]);
-        assert!(index.view.load().fresh.len() <= TOO_MANY_FRESH);
+        assert!(index.snapshot.load().memtable.len() <= MEMTABLE_LIMIT);
     }
     index.apply((0..1_000).map(|number| show(number, "newer")));
-    assert!(index.view.load().fresh.len() <= TOO_MANY_FRESH);
-    while index.tidy() {}
+    assert!(index.snapshot.load().memtable.len() <= MEMTABLE_LIMIT);
+    while index.merge_step() {}
 
-    let parts = index.view.load().parts.len();
-    assert!(parts < 2 * held.parts.len() + 12, "{parts} parts");
+    let segments = index.snapshot.load().segments.len();
+    assert!(segments < 2 * held.segments.len() + 12, "{segments} segments");
     assert_eq!((total(&index, "old"), total(&index, "new"), total(&index, "newer")), (0, 1_000, 1_000));
     drop(held);
-    while index.tidy() {}
+    while index.merge_step() {}
     assert_eq!((total(&index, "old"), total(&index, "newer")), (0, 1_000));
 }
 
 #[test]
-fn two_that_tidy_never_merge_the_same_parts() {
+fn concurrent_merges_choose_disjoint_segments() {
     let index = Index::default();
     index.apply((0..400).map(|number| show(number, "old")));
     let first = index.choose().unwrap();
     let others: Vec<_> = std::iter::from_fn(|| index.choose()).collect();
-    let is_shared = |one: &Masked| first.parts.iter().any(|part| Arc::ptr_eq(&part.part, &one.part));
-    assert!(!others.iter().flat_map(|other| &other.parts).any(is_shared));
+    let is_shared =
+        |one: &Masked| first.segments.iter().any(|segment| Arc::ptr_eq(&segment.segment, &one.segment));
+    assert!(!others.iter().flat_map(|other| &other.segments).any(is_shared));
 }
 
 #[test]
-fn a_replaced_part_is_freed_by_whoever_tidies() {
+fn a_replaced_segment_is_freed_by_the_merging_thread() {
     let index = Index::default();
     index.apply((0..400).map(|number| show(number, "old")));
-    let searched = index.view.load_full();
-    let part = Arc::downgrade(&searched.parts[0].part);
-    while index.tidy() {}
-    assert!(part.upgrade().is_some() && index.wants_tidying());
+    let searched = index.snapshot.load_full();
+    let segment = Arc::downgrade(&searched.segments[0].segment);
+    while index.merge_step() {}
+    assert!(segment.upgrade().is_some() && index.needs_merging());
 
     drop(searched);
-    assert!(part.upgrade().is_some(), "not freed by the search");
-    index.tidy();
-    assert!(part.upgrade().is_none() && !index.wants_tidying());
+    assert!(segment.upgrade().is_some(), "not freed by the search");
+    index.merge_step();
+    assert!(segment.upgrade().is_none() && !index.needs_merging());
 }

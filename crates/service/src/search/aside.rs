@@ -52,14 +52,14 @@ impl Kept {
 
     /// Sees to it that the index is tidied, if there is anything to do. Waits for nothing.
     pub(super) fn tidy(&self) {
-        if self.is_broken() || !self.index.wants_tidying() {
+        if self.is_broken() || !self.index.needs_merging() {
             return;
         }
         let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() else { return };
         let index = Arc::clone(&self.index);
         self.spawn("search-tidier", move || {
             let _turn = turn;
-            while index.tidy() {}
+            while index.merge_step() {}
         });
     }
 
@@ -71,7 +71,7 @@ impl Kept {
         mut position: OwnedMutexGuard<FeedPosition>,
         reached: FeedPosition,
     ) -> Option<OwnedMutexGuard<FeedPosition>> {
-        if changes.is_empty() || changes.len() <= FEW && !self.index.is_crowded() {
+        if changes.is_empty() || changes.len() <= FEW && !self.index.is_memtable_full() {
             let _watch = Watch(Arc::clone(&self.is_broken));
             if !changes.is_empty() {
                 self.index.apply(changes);

@@ -1,40 +1,43 @@
-//! Which words hold a text: a list of words for every three characters that stand together in one. What many words
-//! hold has its set made in advance, so that the cost of a query does not grow with them.
+//! Substring search in the vocabulary by a trigram index: a posting list of words for every three adjacent
+//! characters. Sets of substrings that many words contain are precomputed, so that the cost of a query does
+//! not grow with their number.
 
 use std::collections::HashMap;
 
 use memchr::memmem::Finder;
 
-use crate::footprint::bytes_of_list;
 use crate::inverted::Inverted;
-use crate::unions::{Prepared, cost};
+use crate::memory_use::bytes_of_list;
+use crate::unions::{Precomputed, cost};
 
 mod common;
 
-/// Characters of a gram.
+pub(crate) use common::precompute_prefixes;
+
+/// Characters of a trigram.
 const GRAM: u32 = 3;
 /// Bits of a Unicode scalar value.
 const SCALAR_BITS: u32 = 21;
-/// Lists after the shortest one that narrow the candidates down.
+/// Number of lists after the shortest one that are intersected.
 const NARROWING: usize = 4;
-/// So few candidates are looked at one by one.
+/// Number of candidates up to which comparing the words is quicker than reading another list.
 const FEW: usize = if cfg!(test) { 2 } else { 64 };
 
-/// Reading a list that is so many times as long as the candidates takes longer than looking at them one by one.
+/// Ratio of list length to candidates from which comparing the words is quicker than reading the list.
 const LONG: usize = if cfg!(test) { 2 } else { 16 };
 
-/// Three characters as one number.
+/// A trigram packed into one number.
 type Gram = u64;
 
-/// The words that hold each gram.
-pub(crate) struct Grams {
-    /// Ascending.
+/// Posting lists of words by trigram.
+pub(crate) struct TrigramIndex {
+    /// Ascending trigrams.
     known: Vec<Gram>,
-    /// Where the list of each gram ends.
+    /// End of each list in `lists`.
     ends: Vec<usize>,
-    /// Lists of ascending word numbers: the difference to the one before, seven bits to a byte, the last one marked.
+    /// Ascending word numbers, delta-encoded as varints: seven bits per byte, the last byte marked.
     lists: Vec<u8>,
-    /// What uniting the words of each list takes, in nanoseconds.
+    /// Estimated cost of uniting the postings of each list's words, in nanoseconds.
     costs: Vec<u32>,
 }
 
@@ -47,46 +50,49 @@ fn grams_of(word: &str) -> impl Iterator<Item = (usize, Gram)> {
     })
 }
 
-impl Grams {
-    /// Of all words, and the sets of what is common among them.
-    pub(crate) fn of(words: &Inverted, profiles: usize) -> (Self, Prepared) {
-        let costs: Vec<u64> = (0..words.texts.len()).map(|word| cost(words.ranks(word), profiles)).collect();
-        let mut census = Census { has_table: words.texts.len() >= MANY, ..Census::default() };
+impl TrigramIndex {
+    /// Builds the index of all words, and the precomputed sets of common substrings.
+    pub(crate) fn of(words: &Inverted, profiles: usize) -> (Self, Precomputed) {
+        let costs: Vec<u64> =
+            (0..words.terms.len()).map(|word| cost(words.postings(word), profiles)).collect();
+        let mut builder = Builder { has_table: words.terms.len() >= TABLE_FROM, ..Builder::default() };
         for (word, cost) in costs.iter().enumerate() {
-            for (_, gram) in grams_of(words.texts.get(word)) {
-                census.count(gram, word, *cost);
+            for (_, gram) in grams_of(words.terms.get(word)) {
+                builder.count(gram, word, *cost);
             }
         }
-        let (grams, weights) = census.write(words);
-        let prepared = common::prepare(words, profiles, &costs, &grams, &weights);
-        (grams, prepared)
+        let (grams, weights) = builder.write(words);
+        let precomputed = common::precompute(words, profiles, &costs, &grams, &weights);
+        (grams, precomputed)
     }
 
-    /// About what uniting the words that hold this text of three characters or more takes at the most, in nanoseconds.
+    /// Estimated upper bound of the cost of uniting the words that contain this text of at least three
+    /// characters, in nanoseconds.
     pub(crate) fn cost(&self, text: &str) -> u64 {
         let costs =
             grams_of(text).map(|(_, gram)| self.known.binary_search(&gram).map(|number| self.costs[number]));
         u64::from(costs.map(Result::unwrap_or_default).min().unwrap_or_default())
     }
 
-    /// The words that hold this text of three characters or more, ascending.
-    pub(crate) fn words_with(&self, text: &str, words: &Inverted) -> Vec<usize> {
+    /// Words that contain this text of at least three characters, ascending.
+    pub(crate) fn words_containing(&self, text: &str, words: &Inverted) -> Vec<usize> {
         let mut found = self.candidates(text);
         if text.chars().nth(GRAM as usize).is_some() {
             let finder = Finder::new(text);
-            found.retain(|&word| finder.find(words.texts.get(word).as_bytes()).is_some());
+            found.retain(|&word| finder.find(words.terms.get(word).as_bytes()).is_some());
         }
         found
     }
 
-    /// Words among which all are that hold this text of three characters or more, ascending.
+    /// Candidates for this text of at least three characters, ascending: a superset of the words that contain
+    /// it.
     pub(crate) fn candidates(&self, text: &str) -> Vec<usize> {
         let Some(mut lists) = self.lists_of(text) else { return Vec::new() };
         lists.sort_unstable_by_key(|list| (list.len(), list.as_ptr()));
         lists.dedup_by_key(|list| list.as_ptr());
         let Some((shortest, longer)) = lists.split_first() else { return Vec::new() };
 
-        let mut found: Vec<usize> = Decoded::new(shortest).collect();
+        let mut found: Vec<usize> = PostingDecoder::new(shortest).collect();
         for list in longer.iter().take(NARROWING) {
             if found.len() <= FEW || list.len() / LONG > found.len() {
                 break;
@@ -96,13 +102,13 @@ impl Grams {
         found
     }
 
-    /// The list of each gram of a text; nothing where a gram is in no word.
+    /// Lists of a text's trigrams; `None` if one of them is in no word.
     fn lists_of(&self, text: &str) -> Option<Vec<&[u8]>> {
         grams_of(text).map(|(_, gram)| Some(self.list(self.known.binary_search(&gram).ok()?))).collect()
     }
 
-    /// What the lists take in memory.
-    pub(crate) fn footprint(&self) -> usize {
+    /// Memory use in bytes.
+    pub(crate) fn memory_use(&self) -> usize {
         bytes_of_list(&self.known)
             + bytes_of_list(&self.ends)
             + bytes_of_list(&self.lists)
@@ -115,9 +121,9 @@ impl Grams {
     }
 }
 
-/// Keeps those that are in the list as well.
+/// Intersects the words with a list.
 fn narrow(found: &mut Vec<usize>, list: &[u8]) {
-    let mut other = Decoded::new(list);
+    let mut other = PostingDecoder::new(list);
     let mut next = other.next();
     found.retain(|&word| {
         while next.is_some_and(|other| other < word) {
@@ -127,19 +133,19 @@ fn narrow(found: &mut Vec<usize>, list: &[u8]) {
     });
 }
 
-/// Reads a list.
-struct Decoded<'a> {
+/// Decoder of a posting list.
+struct PostingDecoder<'a> {
     bytes: std::slice::Iter<'a, u8>,
     last: usize,
 }
 
-impl<'a> Decoded<'a> {
+impl<'a> PostingDecoder<'a> {
     fn new(list: &'a [u8]) -> Self {
         Self { bytes: list.iter(), last: 0 }
     }
 }
 
-impl Iterator for Decoded<'_> {
+impl Iterator for PostingDecoder<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
@@ -156,37 +162,38 @@ impl Iterator for Decoded<'_> {
     }
 }
 
-/// How many bytes the difference takes.
-fn bytes_of(difference: usize) -> usize {
+/// Length of a varint in bytes.
+fn varint_len(difference: usize) -> usize {
     (usize::BITS - (difference | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// What is counted of a gram before its list is written.
-struct Counted {
+/// Statistics of a trigram, counted before its list is written.
+struct GramStats {
     gram: Gram,
-    /// The last word that had it.
+    /// Last word that contains it.
     last: usize,
     bytes: usize,
     cost: u64,
 }
 
-/// The first of two passes over all words: how long each list will be. Grams of ASCII, by far the most, are found
-/// in a table where there are many words; for few ones, clearing it would take longer than all else.
+/// Builds the index in two passes over all words: the first measures each list, the second writes it.
+/// Trigrams of ASCII, by far the most, are found in a direct-mapped table if there are many words; for few
+/// words clearing it would dominate.
 #[derive(Default)]
-struct Census {
+struct Builder {
     has_table: bool,
     ascii: Vec<u32>,
     others: HashMap<Gram, u32>,
-    counted: Vec<Counted>,
+    counted: Vec<GramStats>,
 }
 
 /// Bits of an ASCII character.
 const ASCII_BITS: u32 = 7;
 const UNSEEN: u32 = u32::MAX;
-/// Words from which on the table is quicker.
-const MANY: usize = if cfg!(test) { 100 } else { 100_000 };
+/// Number of words from which the table is quicker than hashing.
+const TABLE_FROM: usize = if cfg!(test) { 100 } else { 100_000 };
 
-/// The place in the table, if all three characters are ASCII.
+/// Slot in the table, if all three characters are ASCII.
 fn ascii_place(gram: Gram) -> Option<usize> {
     let char_at = |number: u32| gram >> (number * SCALAR_BITS) & ((1 << SCALAR_BITS) - 1);
     let (a, b, c) = (char_at(2), char_at(1), char_at(0));
@@ -194,7 +201,7 @@ fn ascii_place(gram: Gram) -> Option<usize> {
     (a | b | c < 128).then(|| usize::try_from(place).unwrap_or_default())
 }
 
-impl Census {
+impl Builder {
     fn slot(&mut self, gram: Gram) -> usize {
         let next = u32::try_from(self.counted.len()).unwrap_or(UNSEEN);
         let slot = match ascii_place(gram).filter(|_| self.has_table) {
@@ -208,7 +215,7 @@ impl Census {
         };
         if *slot == UNSEEN {
             *slot = next;
-            self.counted.push(Counted { gram, last: usize::MAX, bytes: 0, cost: 0 });
+            self.counted.push(GramStats { gram, last: usize::MAX, bytes: 0, cost: 0 });
         }
         *slot as usize
     }
@@ -220,13 +227,13 @@ impl Census {
             return;
         }
         let before = if counted.last == usize::MAX { 0 } else { counted.last };
-        counted.bytes += bytes_of(word - before);
+        counted.bytes += varint_len(word - before);
         counted.cost += cost;
         counted.last = word;
     }
 
-    /// The second pass; also answers what uniting each list costs.
-    fn write(mut self, words: &Inverted) -> (Grams, Vec<u64>) {
+    /// The second pass. Also returns the cost of uniting each list.
+    fn write(mut self, words: &Inverted) -> (TrigramIndex, Vec<u64>) {
         let mut order: Vec<usize> = (0..self.counted.len()).collect();
         order.sort_unstable_by_key(|&slot| self.counted[slot].gram);
         let mut places = vec![(0, 0); self.counted.len()];
@@ -241,34 +248,29 @@ impl Census {
             weights.push(counted.cost);
         }
         let mut lists = vec![0; end];
-        for word in 0..words.texts.len() {
-            for (_, gram) in grams_of(words.texts.get(word)) {
+        for word in 0..words.terms.len() {
+            for (_, gram) in grams_of(words.terms.get(word)) {
                 let slot = self.slot(gram);
                 let (place, last) = &mut places[slot];
                 if *last == word {
                     continue;
                 }
                 let before = if *last == usize::MAX { 0 } else { *last };
-                encode(word - before, &mut lists, place);
+                encode_varint(word - before, &mut lists, place);
                 *last = word;
             }
         }
         let costs = weights.iter().map(|&weight| u32::try_from(weight).unwrap_or(u32::MAX)).collect();
-        (Grams { known, ends, lists, costs }, weights)
+        (TrigramIndex { known, ends, lists, costs }, weights)
     }
 }
 
-fn encode(mut difference: usize, lists: &mut [u8], place: &mut usize) {
-    for _ in 1..bytes_of(difference) {
+fn encode_varint(mut difference: usize, lists: &mut [u8], place: &mut usize) {
+    for _ in 1..varint_len(difference) {
         lists[*place] = u8::try_from(difference & 0x7f).unwrap_or_default();
         difference >>= 7;
         *place += 1;
     }
     lists[*place] = u8::try_from(difference & 0x7f).unwrap_or_default() | 0x80;
     *place += 1;
-}
-
-/// The sets of the beginnings of one and two characters that are dear to unite.
-pub(crate) fn prepare_beginnings(words: &Inverted, profiles: usize) -> Prepared {
-    common::prepare_beginnings(words, profiles)
 }

@@ -1,0 +1,90 @@
+//! Whole names and usernames: lookup of profiles by equality and by prefix.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
+
+use crate::inverted::Inverted;
+use crate::memory_use::bytes_of_precomputed;
+use crate::unions::{Precomputed, unite};
+
+/// Number of postings from which the set of a prefix is precomputed.
+const COMMON: usize = if cfg!(test) { 3 } else { 8_192 };
+/// Longest precomputed prefix in characters; queries hardly exceed it.
+const LONGEST_PREFIX: usize = 64;
+
+/// Names and usernames with precomputed sets of common prefixes.
+pub(crate) struct ExactKeys {
+    pub(crate) keys: Inverted,
+    prefixes: Precomputed,
+}
+
+impl ExactKeys {
+    pub(crate) fn of(keys: Inverted, profiles: usize) -> Self {
+        let mut prefixes = Precomputed::new();
+        let all = 0..keys.terms.len();
+        let mut sets = PrefixSets { keys: &keys, profiles, made: &mut prefixes };
+        sets.split(&all, 0, 0);
+        Self { keys, prefixes }
+    }
+
+    /// Memory use of the precomputed sets, without the names.
+    pub(crate) fn memory_use_of_prefixes(&self) -> usize {
+        bytes_of_precomputed(&self.prefixes)
+    }
+
+    /// Profiles of [`latchkey_domain::search::Tier::Exact`].
+    pub(crate) fn equal_to(&self, text: &str, profiles: usize) -> RoaringBitmap {
+        unite(&self.keys, self.keys.terms.find(text).into_iter(), profiles)
+    }
+
+    /// Profiles of [`latchkey_domain::search::Tier::Exact`] and [`latchkey_domain::search::Tier::Prefix`].
+    pub(crate) fn with_prefix(&self, text: &str, profiles: usize) -> Arc<RoaringBitmap> {
+        match self.prefixes.get(text) {
+            Some(set) => Arc::clone(set),
+            None => Arc::new(unite(&self.keys, self.keys.terms.with_prefix(text), profiles)),
+        }
+    }
+}
+
+struct PrefixSets<'a> {
+    keys: &'a Inverted,
+    profiles: usize,
+    made: &'a mut Precomputed,
+}
+
+impl PrefixSets<'_> {
+    /// Groups the terms of a range, which share `at` bytes, by their next character.
+    fn split(&mut self, range: &Range<usize>, at: usize, chars: usize) {
+        let mut start = range.start;
+        while start < range.end {
+            let text = self.keys.terms.get(start);
+            let Some(next) = text[at..].chars().next() else {
+                start += 1; // the term that ends here sorts first
+                continue;
+            };
+            let reach = at + next.len_utf8();
+            let prefix = &text[..reach];
+            let end = self.keys.terms.partition_point(start..range.end, |term| term.starts_with(prefix));
+            self.precompute(&(start..end), prefix, chars + 1);
+            start = end;
+        }
+    }
+
+    fn precompute(&mut self, range: &Range<usize>, prefix: &str, chars: usize) {
+        let docs: usize = range.clone().map(|number| self.keys.postings(number).len()).sum();
+        if docs <= COMMON {
+            return;
+        }
+        let before = &prefix[..prefix.char_indices().next_back().map_or(0, |(at, _)| at)];
+        let set = Arc::new(unite(self.keys, range.clone(), self.profiles));
+        // A subset of the shorter prefix's set: with equal sizes they are the same.
+        let same = self.made.get(before).filter(|shorter| shorter.len() == set.len());
+        let set = same.map_or(set, Arc::clone);
+        self.made.insert(prefix.into(), set);
+        if chars < LONGEST_PREFIX {
+            self.split(range, prefix.len(), chars);
+        }
+    }
+}
