@@ -8,7 +8,7 @@ use std::time::Duration;
 use latchkey_domain::time::Timestamp;
 use latchkey_http::error::chain_of;
 use latchkey_store::{SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
-use latchkey_store_postgres::{LastingFault, Postgres, PostgresOptions, PostgresStore};
+use latchkey_store_postgres::{PermanentFault, Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::{MissingFile, NoDatabase, Sqlite, SqliteOptions};
 // A duration for the log: no decision hangs on it.
 use tokio::time::Instant;
@@ -224,9 +224,9 @@ fn postgres(settings: &Settings) -> Result<(PostgresStore, PostgresOptions), Sto
 }
 
 fn of_postgres(error: &StoreError) -> StorageFault {
-    match LastingFault::of(error) {
+    match PermanentFault::of(error) {
         Some(fault) => StorageFault::Lasting(fault.to_string()),
-        None => StorageFault::Passing(LastingFault::text_of(error)),
+        None => StorageFault::Passing(PermanentFault::text_of(error)),
     }
 }
 

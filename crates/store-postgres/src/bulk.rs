@@ -1,9 +1,9 @@
-//! A database as the target of a copy: what it must be like, and writing whole tables row by row. What rows and
-//! tables are is said in [`latchkey_store_operations::bulk`].
+//! Target of a copy: preconditions of the database, and writing whole tables in batches of rows.
+//! [`latchkey_store_operations::bulk`] defines tables and rows.
 //!
-//! While a copy is under way the table `unfinished_copy` stands in the database: it holds what is to come, so that
-//! only the same source goes on with it, and no service starts on it. How far the copy came is seen from the rows
-//! themselves: they are written in the order of their keys, in short transactions.
+//! During a copy the table `unfinished_copy` exists and holds the plan, so that only the same source can resume
+//! the copy and no service starts on the database. Progress is derived from the rows themselves: they are written
+//! in key order, in short transactions.
 
 mod rows;
 mod statements;
@@ -18,35 +18,29 @@ use crate::migrations::IS_COPY_BEGUN;
 use crate::options::PostgresOptions;
 use crate::script::Script;
 use crate::store::{Postgres, PostgresStore};
-use crate::transact::Step;
+use crate::transact::Decision;
 use crate::values::values;
 
-/// Why a copy does not begin or go on.
+/// Reason to refuse or abort a copy.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// It is no empty database.
+    /// The database is not empty.
     #[error("the table {0} is not empty: give the copy a database of its own")]
     NotEmpty(String),
-    /// It holds the beginning of another copy.
+    /// The database holds an unfinished copy of another source.
     #[error(
         "the database holds an unfinished copy of another source, or the source was written to since: \
          make the database anew and begin again"
     )]
     OtherSource,
-    /// Somebody else writes into it.
+    /// Another process writes to the database.
     #[error("somebody else writes into {0}: let one copy run alone")]
     Crowded(&'static str),
-    /// PostgreSQL has no such text.
+    /// A text contains U+0000.
     #[error(
         "{row}: the column {column} holds U+0000, which PostgreSQL cannot keep: mend it in the source, then copy again"
     )]
-    NullCharacter {
-        /// Which row.
-        row: String,
-        /// Which column.
-        column: &'static str,
-    },
-    /// The database.
+    NullCharacter { row: String, column: &'static str },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -57,32 +51,32 @@ impl From<Fault> for TargetError {
     }
 }
 
-/// What every table of the source holds.
+/// Expected digest of every table of the source.
 pub type CopyPlan = [(&'static Table, TableDigest)];
 
-/// Whether a copy begins or goes on.
+/// Start mode of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyStart {
-    /// Nothing was copied yet.
+    /// Starts from the beginning.
     New,
-    /// An earlier run was interrupted.
+    /// Resumes an interrupted copy.
     GoesOn,
 }
 
-/// A database into which an instance is copied.
+/// Database that an instance is copied into.
 pub struct CopyTarget {
     store: PostgresStore,
 }
 
 impl CopyTarget {
-    /// Connects, and makes the schema where it is missing.
+    /// Connects, and migrates the schema if necessary.
     pub async fn open(options: PostgresOptions) -> Result<Self, TargetError> {
         let store = Postgres::connect(options).await?;
         store.migrate_for_copy().await?;
         Ok(Self { store })
     }
 
-    /// Whether these rows can be kept.
+    /// Checks that PostgreSQL can store these rows.
     pub fn check(table: &Table, rows: &[Row]) -> Result<(), TargetError> {
         let has_null = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
         for row in rows {
@@ -94,7 +88,7 @@ impl CopyTarget {
         Ok(())
     }
 
-    /// Begins a copy in an empty database, or goes on with one of the same source.
+    /// Begins a copy in an empty database, or resumes one of the same source.
     pub async fn begin(&self, plan: &CopyPlan) -> Result<CopyStart, TargetError> {
         if self.is_begun().await? {
             return self.compare(plan).await;
@@ -102,30 +96,30 @@ impl CopyTarget {
         let mut reads = Script::default();
         let turn = reads.add(statements::TAKE_TURN, Vec::new());
         let filled = reads.add(statements::find_filled(), Vec::new());
-        let begun = self.store.transact_script(&reads, |answers| {
-            if answers.at(turn).rows.is_empty() {
+        let begun = self.store.transact_script(&reads, |outputs| {
+            if outputs.at(turn).rows.is_empty() {
                 return Err(driver(EngineFault::NoRow).into());
             }
-            if let Some(name) = answers.at(filled).find(|cells| cells.text("name").map(str::to_owned))? {
-                return Ok(Step::Answer(Err(TargetError::NotEmpty(name))));
+            if let Some(name) = outputs.at(filled).find(|cells| cells.text("name").map(str::to_owned))? {
+                return Ok(Decision::Return(Err(TargetError::NotEmpty(name))));
             }
-            Ok(Step::done(beginning(plan), Ok(())))
+            Ok(Decision::done(beginning(plan), Ok(())))
         });
         match begun.await {
-            // Another copy began in the same moment.
+            // A concurrent copy created the table first.
             Err(error) if is(&error, &SqlState::DUPLICATE_TABLE) => self.compare(plan).await,
             outcome => outcome?.map(|()| CopyStart::New),
         }
     }
 
-    /// The greatest key of a table that is there: everything up to it was copied. Counting would take longer, the more
-    /// there is; the source can say how many rows that are.
+    /// Greatest key present in a table: everything up to it has been copied. A count would take longer the more
+    /// rows there are; the source can tell the number.
     pub async fn copied(&self, table: &'static Table) -> Result<Option<Key>, TargetError> {
-        let last = self.store.ask(statements::find_last(table), Vec::new()).await?;
+        let last = self.store.query(statements::find_last(table), Vec::new()).await?;
         Ok(last.rows.first().map(|row| rows::read(table, &table.columns[..table.key], row)).transpose()?)
     }
 
-    /// Writes rows that are not there yet: all or none.
+    /// Inserts a batch of rows atomically.
     pub async fn append(&self, table: &'static Table, rows: &[Row]) -> Result<(), TargetError> {
         let script = Script::of(statements::insert(table), rows::columns(table, rows));
         match self.store.write_script(&script).await {
@@ -134,13 +128,13 @@ impl CopyTarget {
                 Err(TargetError::Crowded(table.name))
             }
             Err(error) if is(&error, &SqlState::UNIQUE_VIOLATION) => Err(TargetError::Crowded(table.name)),
-            // The connection was lost, and the commit had come through.
+            // The connection broke after the commit had succeeded.
             Err(StoreError::Unavailable(_)) if self.holds(table, rows).await? => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The digest of a table; the number of rows of every batch is told to `see` on the way.
+    /// Digest of a table; calls `see` with the number of rows of each batch.
     pub async fn digest(
         &self,
         table: &'static Table,
@@ -158,27 +152,27 @@ impl CopyTarget {
         }
     }
 
-    /// Ends a copy that was found to be whole: from now on a service may start on it.
+    /// Completes a verified copy: a service may start on the database from now on.
     pub async fn finish(&self) -> Result<(), TargetError> {
         let mut writes = Script::of(statements::DROP_PLAN, Vec::new());
         writes.add(statements::EMPTY_FEED, Vec::new());
         writes.add(statements::SKIP_FEED, Vec::new());
         match self.store.write_script(&writes).await {
-            // The connection was lost, and the commit had come through.
+            // The connection broke after the commit had succeeded.
             Err(StoreError::Unavailable(_)) if !self.is_begun().await? => Ok(()),
             outcome => Ok(outcome.map(|_| ())?),
         }
     }
 
     async fn is_begun(&self) -> Result<bool, TargetError> {
-        let answer = self.store.ask(IS_COPY_BEGUN, Vec::new()).await?;
-        Ok(answer.find(|cells| cells.flag("is_begun"))?.unwrap_or_default())
+        let output = self.store.query(IS_COPY_BEGUN, Vec::new()).await?;
+        Ok(output.find(|cells| cells.flag("is_begun"))?.unwrap_or_default())
     }
 
-    /// Compares what an earlier run found in its source.
+    /// Compares the plan with that of the interrupted run.
     async fn compare(&self, plan: &CopyPlan) -> Result<CopyStart, TargetError> {
-        let answer = self.store.ask(statements::LIST_PLAN, Vec::new()).await?;
-        let mut found: Vec<(String, i64, Vec<u8>)> = answer
+        let output = self.store.query(statements::LIST_PLAN, Vec::new()).await?;
+        let mut found: Vec<(String, i64, Vec<u8>)> = output
             .list(|cells| Ok((cells.text("name")?.to_owned(), cells.int("rows")?, cells.bytes("hash")?)))?;
         let mut wanted: Vec<_> = plan.iter().map(plan_row).collect();
         found.sort_unstable();
@@ -193,16 +187,17 @@ impl CopyTarget {
         limit: u32,
     ) -> Result<Vec<Row>, TargetError> {
         let keys = after.map(Vec::as_slice).unwrap_or_default().iter().map(rows::parameter);
-        let answer = self.store.ask(statements::page(table, after.is_some(), limit), keys.collect()).await?;
-        let rows = answer.rows.iter().map(|row| rows::read(table, table.columns, row));
+        let output =
+            self.store.query(statements::page(table, after.is_some(), limit), keys.collect()).await?;
+        let rows = output.rows.iter().map(|row| rows::read(table, table.columns, row));
         Ok(rows.collect::<Result<_, Fault>>()?)
     }
 
-    /// Whether the last of these rows is there.
+    /// True if the last of these rows is present.
     async fn holds(&self, table: &'static Table, rows: &[Row]) -> Result<bool, TargetError> {
         let Some(last) = rows.last() else { return Ok(false) };
         let keys = last[..table.key].iter().map(rows::parameter).collect();
-        Ok(!self.store.ask(statements::find(table), keys).await?.rows.is_empty())
+        Ok(!self.store.query(statements::find(table), keys).await?.rows.is_empty())
     }
 }
 
@@ -210,7 +205,7 @@ fn is(error: &StoreError, code: &SqlState) -> bool {
     ServerFault::code_of(error) == Some(code)
 }
 
-/// Makes the table of the plan, and takes away the rows of the migrations: those of the source come.
+/// Creates the table of the plan, and deletes the rows of the migrations: the source's replace them.
 fn beginning(plan: &CopyPlan) -> Script {
     let mut script = Script::of(statements::CREATE_PLAN, Vec::new());
     for (table, digest) in plan {
@@ -227,10 +222,10 @@ fn plan_row((table, digest): &(&'static Table, TableDigest)) -> (String, i64, Ve
     (table.name.to_owned(), i64::try_from(digest.rows).unwrap_or(i64::MAX), digest.hash.to_vec())
 }
 
-/// Columns that are made of others when a row is written: table, column, type.
+/// Columns computed from others when a row is written: table, column, type.
 const DERIVED: &[(&str, &str, &str)] = &[("profiles", "trigrams", "INTEGER[]")];
 
-/// What is derived in a table.
+/// Derived column of a table.
 fn derived(table: &Table) -> Option<(&'static str, &'static str)> {
     let found = DERIVED.iter().find(|(name, _, _)| *name == table.name)?;
     Some((found.1, found.2))

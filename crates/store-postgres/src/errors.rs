@@ -1,24 +1,24 @@
-//! From what PostgreSQL and the pool say to what the contract knows, and what helps against it.
+//! Mapping of PostgreSQL's and the pool's errors to the contract's, each with its remedy.
 
 use deadpool_postgres::PoolError;
 use latchkey_store::{StoreError, UniqueKey};
 use tokio_postgres::error::{DbError, SqlState};
 
-/// The result of statements, and of what is made of them.
+/// Result of statements and of their decoding.
 pub(crate) type Fallible<T> = Result<T, Fault>;
 
-/// What may help against a fault.
+/// Remedy for a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// Nothing that this engine could do.
+    /// No remedy within the engine.
     None,
-    /// The server took everything back because of another transaction: the whole operation once more.
-    Again,
-    /// Another connection, to another server perhaps.
+    /// Retry of the whole operation: the server rolled back because of a conflict.
+    Retry,
+    /// Retry on another connection, possibly to another server.
     Reconnect,
 }
 
-/// A [`StoreError`] into which `?` turns the driver's errors, with its remedy.
+/// A [`StoreError`] with its remedy; `?` converts the driver's errors.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) error: StoreError,
@@ -44,7 +44,7 @@ impl From<tokio_postgres::Error> for Fault {
                 let (kind, remedy) = (Kind::of(said), remedy(said.code()));
                 Self { error: kind.of_error(&error), remedy }
             }
-            // Without a word of the server: values are read elsewhere, so this is about the connection.
+            // An error without a server message concerns the connection: values are decoded elsewhere.
             None => Self { error: unavailable(error), remedy: Remedy::Reconnect },
         }
     }
@@ -56,8 +56,8 @@ impl From<PoolError> for Fault {
     }
 }
 
-/// What the server says of a statement that failed, without its DETAIL: rows stand there, addresses and hashes with
-/// them, and errors go into the log.
+/// The server's error for a failed statement, without its DETAIL: that quotes rows with addresses and hashes, and
+/// errors are logged.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (SQLSTATE {}{}){}", code.code(), at(table.as_deref(), constraint.as_deref()), advice(code))]
 pub(crate) struct ServerFault {
@@ -81,20 +81,20 @@ impl ServerFault {
         }
     }
 
-    /// The code, where an error is one of the server.
+    /// SQLSTATE of an error reported by the server.
     pub(crate) fn code_of(error: &StoreError) -> Option<&SqlState> {
         let (StoreError::Unavailable(source) | StoreError::Driver(source)) = error else { return None };
         source.downcast_ref::<Self>().map(|fault| &fault.code)
     }
 }
 
-/// The server's words; those about a value that it refuses quote the value.
+/// The server's message; class 22 (data exception) quotes the value and is replaced.
 fn message_of(said: &DbError) -> String {
     let is_about_data = said.code().code().starts_with("22");
     if is_about_data { "a value was refused".to_owned() } else { said.message().to_owned() }
 }
 
-/// What the operator can do.
+/// Advice for the operator.
 fn advice(code: &SqlState) -> &'static str {
     match code.code() {
         "42501" => "; grant the user its rights: docs/operations.md, PostgreSQL, Roles and rights",
@@ -117,28 +117,28 @@ fn at(table: Option<&str>, constraint: Option<&str>) -> String {
     named("table", table) + &named("constraint", constraint)
 }
 
-/// Work was not done, for a reason of this engine's own.
+/// Failures within the engine itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EngineFault {
     #[error("the server did not answer in time")]
-    Silent,
+    Timeout,
     #[error("a statement of the engine yielded no row")]
     NoRow,
-    #[error("what was to be locked changed meanwhile, again and again")]
-    Moved,
+    #[error("a row changed between lock and read at every attempt")]
+    Contention,
 }
 
-/// The storage does not work now.
+/// Wraps a transient fault.
 pub(crate) fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Unavailable(Box::new(error))
 }
 
-/// Somebody came in between: the whole operation once more.
-pub(crate) fn again(error: impl std::error::Error + Send + Sync + 'static) -> Fault {
-    Fault { error: unavailable(error), remedy: Remedy::Again }
+/// Fault of a conflict: the whole operation is retried.
+pub(crate) fn conflict(error: impl std::error::Error + Send + Sync + 'static) -> Fault {
+    Fault { error: unavailable(error), remedy: Remedy::Retry }
 }
 
-/// The driver failed in a way that another try will not mend.
+/// Wraps a permanent driver error.
 pub(crate) fn driver(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Driver(Box::new(error))
 }
@@ -154,7 +154,7 @@ impl Kind {
         if let Some(key) = unique_key(said) {
             return Self::Conflict(key);
         }
-        if is_passing(said.code()) { Self::Unavailable } else { Self::Driver }
+        if is_transient(said.code()) { Self::Unavailable } else { Self::Driver }
     }
 
     fn of_error(self, error: &tokio_postgres::Error) -> StoreError {
@@ -177,11 +177,11 @@ fn unique_key(said: &DbError) -> Option<UniqueKey> {
     }
 }
 
-/// Whether the fault lies in the surroundings: other transactions, load, limits, rights, a server that stops or only
-/// reads.
-fn is_passing(code: &SqlState) -> bool {
-    // 08 connection, 40 rollback, 53 resources, 57 intervention (stop, cancel, timeout), 58 disk. What is damaged on
-    // the disk is of class XX.
+/// True for faults of the environment: concurrent transactions, load, limits, privileges, a server that shuts
+/// down or is read-only.
+fn is_transient(code: &SqlState) -> bool {
+    // Classes: 08 connection, 40 rollback, 53 resources, 57 operator intervention (stop, cancel, timeout), 58
+    // system error. Data corruption is class XX.
     let is_of_class = ["08", "40", "53", "57", "58"].iter().any(|class| code.code().starts_with(class));
     let is_other = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
@@ -198,17 +198,17 @@ fn is_passing(code: &SqlState) -> bool {
     is_of_class || is_other
 }
 
-/// A unique or a foreign key that breaks means a row that came or went since it was looked for: every operation
-/// looks first, and locks what it finds.
+/// A unique or foreign key violation means a row that was inserted or deleted concurrently: every operation reads
+/// first and locks the rows that it finds.
 fn remedy(code: &SqlState) -> Remedy {
-    let again = [
+    let conflict = [
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::UNIQUE_VIOLATION,
         SqlState::FOREIGN_KEY_VIOLATION,
     ];
-    // A server that only reads now was the primary before; a statement that is unknown or stale was prepared on
-    // another connection or for another schema.
+    // A read-only server was the primary before a failover; an unknown or stale statement was prepared on another
+    // connection or for another schema.
     let reconnect = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
         SqlState::ADMIN_SHUTDOWN,
@@ -217,10 +217,10 @@ fn remedy(code: &SqlState) -> Remedy {
         SqlState::INVALID_SQL_STATEMENT_NAME,
         SqlState::FEATURE_NOT_SUPPORTED,
     ];
-    // Class 08: what a pooler says before it closes a connection.
+    // Class 08: sent by a pooler before it closes a connection.
     let is_of_connection = code.code().starts_with("08");
-    if again.contains(code) {
-        Remedy::Again
+    if conflict.contains(code) {
+        Remedy::Retry
     } else if is_of_connection || reconnect.contains(code) {
         Remedy::Reconnect
     } else {

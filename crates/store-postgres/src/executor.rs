@@ -1,33 +1,33 @@
-//! Scripts on PostgreSQL: each goes to the server in one round trip, with the beginning and the end of its transaction.
+//! Executor for PostgreSQL: each script is one round trip, with BEGIN and COMMIT.
 
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form::{
     Decided, Executor, Repeat, ResultSource, Results, Row, Script, Slot, Statement, TakeRequest, Taken,
 };
 
-use crate::errors::{EngineFault, Fallible, again, driver};
+use crate::errors::{EngineFault, Fallible, conflict, driver};
 use crate::rows::PostgresRow;
-use crate::script::{self, Answer, Answers};
+use crate::script::{self, Output, Outputs};
 use crate::store::Postgres;
-use crate::transact::Step;
+use crate::transact::Decision;
 use crate::{listen, profile_writes, takes};
 
-/// A script in the driver's terms.
-struct Prepared {
+/// A script translated to the driver's terms.
+struct Translated {
     script: script::Script,
     places: Vec<Place>,
     is_changing: bool,
 }
 
-/// The place of a statement's result.
+/// Location of a statement's result.
 enum Place {
-    /// The statement has none: it was not sent, or nobody asks for it.
+    /// No result: not sent, or never requested.
     None,
     At(script::Slot),
     Take(script::Slot, TakeRequest),
 }
 
-impl Prepared {
+impl Translated {
     fn of(store: &Postgres, script: Script) -> StoreResult<Self> {
         let is_changing = script.is_changing();
         let mut sent = script::Script::default();
@@ -56,16 +56,16 @@ fn add(store: &Postgres, sent: &mut script::Script, statement: Statement) -> Sto
     })
 }
 
-/// The results of a script.
+/// Results of a script.
 struct Received<'a> {
-    prepared: &'a Prepared,
-    answers: &'a Answers,
+    prepared: &'a Translated,
+    outputs: &'a Outputs,
 }
 
 impl Received<'_> {
-    fn answer(&self, slot: Slot) -> StoreResult<&Answer> {
+    fn output(&self, slot: Slot) -> StoreResult<&Output> {
         match self.prepared.places.get(slot.index()) {
-            Some(Place::At(at)) => Ok(self.answers.at(*at)),
+            Some(Place::At(at)) => Ok(self.outputs.at(*at)),
             _ => Err(driver(EngineFault::NoRow)),
         }
     }
@@ -73,7 +73,7 @@ impl Received<'_> {
 
 impl ResultSource for Received<'_> {
     fn rows(&self, slot: Slot, each: &mut dyn FnMut(&dyn Row) -> StoreResult<bool>) -> StoreResult<()> {
-        for row in &self.answer(slot)?.rows {
+        for row in &self.output(slot)?.rows {
             if !each(&PostgresRow(row))? {
                 break;
             }
@@ -82,12 +82,12 @@ impl ResultSource for Received<'_> {
     }
 
     fn affected(&self, slot: Slot) -> StoreResult<u64> {
-        Ok(self.answer(slot)?.affected)
+        Ok(self.output(slot)?.affected)
     }
 
     fn taken(&self, slot: Slot) -> StoreResult<Taken> {
         match self.prepared.places.get(slot.index()) {
-            Some(Place::Take(at, request)) => takes::outcome(self.answers.at(*at), request),
+            Some(Place::Take(at, request)) => takes::outcome(self.outputs.at(*at), request),
             Some(Place::None) => Ok(Taken::Yes),
             _ => Err(driver(EngineFault::NoRow)),
         }
@@ -95,25 +95,29 @@ impl ResultSource for Received<'_> {
 }
 
 fn finish<T>(
-    prepared: &Prepared,
-    answers: &Answers,
+    prepared: &Translated,
+    outputs: &Outputs,
     made: impl FnOnce(&Results<'_>) -> StoreResult<T>,
 ) -> StoreResult<T> {
-    made(&Results::new(&Received { prepared, answers }))
+    made(&Results::new(&Received { prepared, outputs }))
 }
 
-/// The next step after the reads. A script that is empty is sent only to keep what the reads claimed.
-fn step<T: Send + 'static>(store: &Postgres, reads: &Prepared, decided: Decided<T>) -> Fallible<Step<T>> {
+/// Continues after the reads. An empty script is still committed if the reads claimed a row.
+fn continue_with<T: Send + 'static>(
+    store: &Postgres,
+    reads: &Translated,
+    decided: Decided<T>,
+) -> Fallible<Decision<T>> {
     match decided {
-        Decided::Answer(answer) => Ok(Step::Answer(answer)),
-        Decided::Again => Err(again(EngineFault::Moved)),
+        Decided::Answer(outcome) => Ok(Decision::Return(outcome)),
+        Decided::Again => Err(conflict(EngineFault::Contention)),
         Decided::Write(script, made) => {
-            let writes = Prepared::of(store, script)?;
+            let writes = Translated::of(store, script)?;
             if writes.script.is_empty() && !reads.is_changing {
-                return Ok(Step::Answer(finish(&writes, &Answers::default(), made)?));
+                return Ok(Decision::Return(finish(&writes, &Outputs::default(), made)?));
             }
-            let sent = Prepared { script: script::Script::default(), ..writes };
-            Ok(Step::write(writes.script, move |answers| Ok(finish(&sent, answers, made)?)))
+            let sent = Translated { script: script::Script::default(), ..writes };
+            Ok(Decision::write(writes.script, move |outputs| Ok(finish(&sent, outputs, made)?)))
         }
     }
 }
@@ -126,9 +130,9 @@ impl Executor for Postgres {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
-        let prepared = Prepared::of(self, script)?;
-        let answers = self.read_script(&prepared.script).await?;
-        finish(&prepared, &answers, made)
+        let prepared = Translated::of(self, script)?;
+        let outputs = self.read_script(&prepared.script).await?;
+        finish(&prepared, &outputs, made)
     }
 
     async fn read_long<T, F>(&self, script: Script, made: F) -> StoreResult<T>
@@ -136,9 +140,9 @@ impl Executor for Postgres {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
-        let prepared = Prepared::of(self, script)?;
-        let answers = self.read_long_script(&prepared.script).await?;
-        finish(&prepared, &answers, made)
+        let prepared = Translated::of(self, script)?;
+        let outputs = self.read_long_script(&prepared.script).await?;
+        finish(&prepared, &outputs, made)
     }
 
     async fn write<T, F>(&self, script: Script, repeat: Repeat, made: F) -> StoreResult<T>
@@ -146,12 +150,12 @@ impl Executor for Postgres {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
-        let prepared = Prepared::of(self, script)?;
-        let answers = match repeat {
-            Repeat::Harmless => self.repeat_script(&prepared.script).await?,
+        let prepared = Translated::of(self, script)?;
+        let outputs = match repeat {
+            Repeat::Harmless => self.write_idempotent_script(&prepared.script).await?,
             Repeat::Never => self.write_script(&prepared.script).await?,
         };
-        finish(&prepared, &answers, made)
+        finish(&prepared, &outputs, made)
     }
 
     async fn write_unless_contested<T, F>(&self, script: Script, made: F) -> StoreResult<Option<T>>
@@ -159,9 +163,9 @@ impl Executor for Postgres {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
-        let prepared = Prepared::of(self, script)?;
-        let answers = self.try_script(&prepared.script).await?;
-        answers.map(|answers| finish(&prepared, &answers, made)).transpose()
+        let prepared = Translated::of(self, script)?;
+        let outputs = self.try_write_script(&prepared.script).await?;
+        outputs.map(|outputs| finish(&prepared, &outputs, made)).transpose()
     }
 
     async fn transact<T, F>(&self, reads: Script, decide: F) -> StoreResult<T>
@@ -169,10 +173,10 @@ impl Executor for Postgres {
         T: Send + 'static,
         F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
     {
-        let reads = Prepared::of(self, reads)?;
-        self.transact_script(&reads.script, |answers| {
-            let decided = finish(&reads, answers, &decide)?;
-            step(self, &reads, decided)
+        let reads = Translated::of(self, reads)?;
+        self.transact_script(&reads.script, |outputs| {
+            let decided = finish(&reads, outputs, &decide)?;
+            continue_with(self, &reads, decided)
         })
         .await
     }

@@ -1,6 +1,6 @@
-//! Bringing the schema up to date: numbered steps, forward only, each applied once, all of them in one transaction.
-//! Instances that start together take turns at a row of the table of migrations: no session lock, so that any pooler
-//! may stand in between.
+//! Schema migrations: numbered, forward only, each applied once, all missing ones in one transaction. Instances
+//! that start together serialise on a row of the migrations table instead of a session-level advisory lock, so
+//! that any pooler may stand in between.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, ServerFault, driver, unavailable};
 
-/// Those of this engine, and then the shared ones.
+/// Migrations of this engine, then the shared ones.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     1 "0001_users",
     2 "0002_profiles",
@@ -31,7 +31,7 @@ const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     13 "0013_search_pending",
 };
 
-/// Whether a copy into this database is under way.
+/// True while a copy into this database is unfinished.
 pub(crate) const IS_COPY_BEGUN: &str = "SELECT to_regclass('unfinished_copy') IS NOT NULL";
 const ENCODING: &str = "SELECT current_setting('server_encoding')";
 const IS_THERE: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
@@ -41,20 +41,20 @@ const CREATE_TABLE: &str = "
         name     TEXT   COLLATE \"C\" NOT NULL,
         checksum BYTEA  NOT NULL
     )";
-/// The row of version 0 is no migration: whoever holds it migrates.
+/// The row of version 0 is not a migration but the lock of the migrating instance.
 const CREATE_LOCK: &str = "
     INSERT INTO schema_migrations (version, name, checksum) VALUES (0, 'lock', '') ON CONFLICT DO NOTHING";
-/// A migration may take long, but waits for no lock so long that everybody else waits behind it, and an instance that
-/// dies silently gives the lock back soon.
+/// A migration may run long, but its lock waits are short, so that other transactions do not queue behind it, and
+/// an instance that dies silently releases its locks soon.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \
     SET LOCAL lock_timeout = 10000; SET LOCAL idle_in_transaction_session_timeout = 60000";
-/// How long a look at what is there may take.
+/// Timeout for reading the current version.
 const LOOK: Duration = Duration::from_secs(10);
 const LOCK: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 const LIST_APPLIED: &str =
     "SELECT version, checksum FROM schema_migrations WHERE version > 0 ORDER BY version";
-/// Tables of this schema that no extension brought, unless the condition says that the schema is ours. Both are of
-/// one statement, so that another instance cannot make them in between.
+/// Counts tables of this schema that belong to no extension, unless the condition says that the schema is ours.
+/// One statement evaluates both, so that another instance cannot create the tables in between.
 macro_rules! count_foreign_tables {
     ($unless:literal) => {
         concat!(
@@ -75,28 +75,28 @@ const COUNT_FOREIGN_WHERE_NEW: &str = count_foreign_tables!(
 const COUNT_FOREIGN: &str = count_foreign_tables!("SELECT 1 FROM schema_migrations WHERE version > 0");
 const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)";
 
-/// How often the first steps are tried where others take them at the same time.
+/// Most attempts at the initial statements under conflicts.
 const ATTEMPTS: u32 = 10;
 
-/// Applies what is missing. Of several instances that start together, one does it and the others wait.
+/// Applies missing migrations. Of instances that start together one applies them and the others wait.
 pub(crate) async fn migrate(pool: &Pool) -> Fallible<()> {
     refuse_unfinished_copy(pool).await?;
     apply(pool, MIGRATIONS).await
 }
 
-/// The same for a copy, which may go on with what an earlier one began.
+/// Same for a copy, which may resume an unfinished one.
 pub(crate) async fn migrate_for_copy(pool: &Pool) -> Fallible<()> {
     apply(pool, MIGRATIONS).await
 }
 
-/// The names of what is missing, oldest first.
+/// Names of missing migrations, oldest first.
 pub(crate) async fn check(pool: &Pool) -> Fallible<Vec<&'static str>> {
     refuse_unfinished_copy(pool).await?;
     let missing = look_in_time(pool, MIGRATIONS).await?;
     Ok(missing.into_iter().map(|migration| migration.name).collect())
 }
 
-/// What is up to date is not touched, so that the service needs no right to make tables then.
+/// Leaves an up-to-date schema untouched, so that the service needs no privilege to create tables then.
 async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
     if look_in_time(pool, migrations).await?.is_empty() {
         return Ok(());
@@ -104,7 +104,7 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
     let client = pool.get().await?;
     let mut attempts = 1;
     while let Err(fault) = prepare(&client).await {
-        if fault.remedy != Remedy::Again || attempts == ATTEMPTS {
+        if fault.remedy != Remedy::Retry || attempts == ATTEMPTS {
             return Err(fault);
         }
         attempts += 1;
@@ -122,7 +122,7 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
     }
 }
 
-/// Applies what is missing, all or nothing.
+/// Applies missing migrations atomically.
 async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
     let turn = Turn { client };
     client.batch_execute(BEGIN).await?;
@@ -132,7 +132,7 @@ async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
     Ok(())
 }
 
-/// Gives the lock back where something failed, or the caller stopped waiting.
+/// Rolls back on failure or cancellation, which releases the lock.
 struct Turn<'a> {
     client: &'a Client,
 }
@@ -143,7 +143,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Makes the table and the row that is locked. Even `IF NOT EXISTS` fails where two do it at once.
+/// Creates the migrations table and its lock row. Even `IF NOT EXISTS` fails under concurrency.
 async fn prepare(client: &Client) -> Fallible<()> {
     let made = client.batch_execute(CREATE_TABLE).await;
     let is_raced = |code: &SqlState| {
@@ -152,23 +152,23 @@ async fn prepare(client: &Client) -> Fallible<()> {
     if let Err(error) = made {
         let is_again = error.code().is_some_and(is_raced);
         let fault = Fault::from(error);
-        return Err(if is_again { Fault { remedy: Remedy::Again, ..fault } } else { fault });
+        return Err(if is_again { Fault { remedy: Remedy::Retry, ..fault } } else { fault });
     }
     client.batch_execute(CREATE_LOCK).await?;
     Ok(())
 }
 
-/// The same, on a connection of its own, unless the server says nothing for too long.
+/// Reads missing migrations on a connection of its own, with a timeout.
 async fn look_in_time<'a>(pool: &Pool, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     let client = pool.get().await?;
     let looked = timeout(LOOK, look(&client, migrations)).await;
     looked.unwrap_or_else(|_| {
         drop(Object::take(client)); // it has not answered yet
-        Err(unavailable(EngineFault::Silent).into())
+        Err(unavailable(EngineFault::Timeout).into())
     })
 }
 
-/// What is missing, in a database that this binary may work on.
+/// Missing migrations, after checks that this binary may use the database.
 async fn look<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     check_encoding(client).await?;
     if flag(client, IS_THERE).await? {
@@ -199,7 +199,7 @@ async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()
     Ok(())
 }
 
-/// Nothing but the copy itself works on half a copy.
+/// Refuses a database with an unfinished copy to everything but the copy.
 async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
     let client = pool.get().await?;
     match timeout(LOOK, flag(&client, IS_COPY_BEGUN)).await {
@@ -208,7 +208,7 @@ async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
         Ok(Err(fault)) => Err(fault),
         Err(_) => {
             drop(Object::take(client)); // it has not answered yet
-            Err(unavailable(EngineFault::Silent).into())
+            Err(unavailable(EngineFault::Timeout).into())
         }
     }
 }

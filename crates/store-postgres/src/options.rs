@@ -1,4 +1,4 @@
-//! How the engine is set up: the address of the database, the pool, the timeouts.
+//! Options of the engine: database URL, pool, timeouts.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,21 +12,21 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// What an answer may take beyond the statement's own limit, for the way there and back.
+/// Network allowance of a response beyond the statement timeout.
 const WAY: Duration = Duration::from_secs(1);
 
-/// Whether statements are prepared under a name.
+/// Use of named prepared statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prepared {
-    /// Never: right behind any pooler, in any of its modes.
+    /// Unnamed statements only: works behind any pooler in any mode.
     #[default]
     Never,
-    /// Each statement once a connection: less work for the server. Only for direct connections and for poolers that
-    /// keep sessions apart; behind another pooler a name can belong to somebody else's statement.
+    /// Prepares each statement once per connection: less work for the server. Only for direct connections and for
+    /// poolers in session mode; behind another pooler a name may belong to another client's statement.
     Named,
 }
 
-/// How the engine is set up. The address may hold a password, so this has no `Debug`.
+/// Options of the engine. The URL may contain a password, so there is no `Debug`.
 #[derive(Clone)]
 pub struct PostgresOptions {
     /// `postgres://user:password@host:5432/database?…`. Several hosts are separated by commas; a Unix socket is
@@ -36,24 +36,24 @@ pub struct PostgresOptions {
     /// [`PostgresOptions::ca_file`]. `target_session_attrs` is `read-write` unless it says otherwise. Other
     /// parameters are those of the driver.
     pub url: String,
-    /// Most connections of this instance. At least 1.
+    /// Most connections of this instance; at least 1.
     pub pool_size: usize,
-    /// How long one statement may take.
+    /// Timeout of one statement.
     pub statement_timeout: Duration,
-    /// How long an operation waits for a free connection.
+    /// Timeout for a free connection of the pool.
     pub acquire_timeout: Duration,
-    /// How long making a connection to one host may take.
+    /// Timeout for a new connection to one host.
     pub connect_timeout: Duration,
-    /// Connections that were idle for so long are closed.
+    /// Idle timeout of connections.
     pub idle_timeout: Duration,
-    /// Whether statements are prepared under a name.
+    /// Use of named prepared statements.
     pub prepared: Prepared,
-    /// Certificates (PEM) of the authorities that the server's certificate may be of, in place of the public ones.
+    /// PEM file of the trusted certificate authorities, instead of the public ones.
     pub ca_file: Option<PathBuf>,
 }
 
 impl PostgresOptions {
-    /// The defaults for a database.
+    /// Default options for a database URL.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         let threads = available_parallelism().map_or(2, usize::from);
@@ -69,76 +69,66 @@ impl PostgresOptions {
         }
     }
 
-    /// How long one operation can take: waiting for its turn, making a connection to each host, one statement.
+    /// Longest time of one operation: waiting for the pool, connecting to each host, one statement.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
         let hosts = Address::parse(self).map_or(1, |address| address.host_count());
         let connecting = self.connect_timeout.saturating_mul(hosts);
-        self.acquire_timeout.saturating_add(connecting).saturating_add(self.patience())
+        self.acquire_timeout.saturating_add(connecting).saturating_add(self.response_timeout())
     }
 
-    /// How long an answer may take: the statement's limit, and the way there and back.
-    pub(crate) fn patience(&self) -> Duration {
+    /// Response timeout: the statement timeout and the network allowance.
+    pub(crate) fn response_timeout(&self) -> Duration {
         self.statement_timeout.saturating_add(WAY)
     }
 
-    /// Whether connections to the server are encrypted.
+    /// True if connections are encrypted.
     #[must_use]
     pub fn uses_tls(&self) -> bool {
         Address::parse(self).is_ok_and(|address| address.config.get_ssl_mode() != SslMode::Disable)
     }
 
-    /// Whether the address can be used. Nothing is contacted, and no file is read.
+    /// Validates the options without contacting the server or reading a file.
     pub fn check(&self) -> Result<(), OptionsError> {
         Address::parse(self).map(|_| ())
     }
 }
 
-/// Why options cannot be used. Never names a password.
+/// Reason to refuse options. Never contains a password.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    /// It does not begin with `postgres://` or `postgresql://`.
+    /// Scheme other than `postgres://` or `postgresql://`.
     #[error("the database's address must begin with postgres:// or postgresql://")]
     Scheme,
-    /// The `sslmode` would leave it to the server whether anything is protected, or is unknown.
+    /// Unknown `sslmode`, or one that leaves encryption to the server.
     #[error("sslmode={0} is not possible: use verify-full, or disable for a connection without TLS")]
     SslMode(String),
-    /// Passwords and rows would cross a network, and nothing says whether they are to be protected.
+    /// Remote host without an `sslmode`.
     #[error(
         "the database's address names another machine ({0}) and no sslmode: write ?sslmode=verify-full behind the \
          database's name (or sslmode=disable, without TLS, on a network that you trust)"
     )]
     NoSslMode(String),
-    /// The driver does not understand it.
+    /// The driver cannot parse the URL.
     #[error("the database's address cannot be used")]
     Address(#[source] tokio_postgres::Error),
-    /// No host, or no database.
+    /// Missing host or database.
     #[error("the database's address names no {0}")]
     Missing(&'static str),
-    /// Neither one port for all hosts nor one for each.
+    /// The numbers of hosts and ports do not match.
     #[error(
         "the database's address names {hosts} hosts and {ports} ports: give one port, or one for each host"
     )]
-    Ports {
-        /// Hosts.
-        hosts: usize,
-        /// Ports.
-        ports: usize,
-    },
-    /// The file of authorities cannot be read, or holds none.
+    Ports { hosts: usize, ports: usize },
+    /// The file of certificate authorities is unreadable or empty.
     #[error("the certificates in {} cannot be used: {reason}", path.display())]
-    CaFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// TLS cannot be set up.
+    CaFile { path: PathBuf, reason: String },
+    /// TLS setup failed.
     #[error("TLS cannot be set up")]
     Tls(#[source] rustls::Error),
 }
 
-/// What the options come to.
+/// Parsed options.
 pub(crate) struct Address {
     pub(crate) config: Config,
     pub(crate) ca_file: Option<PathBuf>,
@@ -151,7 +141,7 @@ impl fmt::Debug for Address {
 }
 
 impl Address {
-    /// Reads the options. Nothing is contacted.
+    /// Parses the options without contacting the server.
     pub(crate) fn parse(options: &PostgresOptions) -> Result<Self, OptionsError> {
         if !["postgres://", "postgresql://"].iter().any(|scheme| options.url.starts_with(scheme)) {
             return Err(OptionsError::Scheme);
@@ -191,18 +181,18 @@ impl Address {
         Ok(Self { config, ca_file })
     }
 
-    /// How many hosts are tried for a connection.
+    /// Number of hosts tried for a connection.
     pub(crate) fn host_count(&self) -> u32 {
         u32::try_from(self.config.get_hosts().len().max(1)).unwrap_or(1)
     }
 
-    /// Whether passwords and rows would cross a network in the clear.
+    /// True if passwords and rows would cross a network in plain text.
     pub(crate) fn is_exposed(&self) -> bool {
         self.config.get_ssl_mode() == SslMode::Disable && first_elsewhere(&self.config).is_some()
     }
 }
 
-/// The first host on another machine. Where addresses are given beside the names (`hostaddr`), they are connected to.
+/// First remote host. `hostaddr` takes precedence over host names.
 fn first_elsewhere(config: &Config) -> Option<String> {
     if !config.get_hostaddrs().is_empty() {
         let elsewhere = config.get_hostaddrs().iter().find(|address| !address.to_canonical().is_loopback());
@@ -222,18 +212,18 @@ fn is_loopback(host: &str) -> bool {
     )
 }
 
-/// Parameters that the driver does not know, or knows in another sense.
+/// Parameters that the driver does not know, or interprets differently.
 struct OwnParameters {
     ssl_mode: Option<String>,
     ca_file: Option<PathBuf>,
-    /// Whether it says what kind of server is wanted.
+    /// True if the URL selects the kind of server.
     names_session: bool,
     rest: String,
 }
 
 impl OwnParameters {
     fn split(url: &str) -> Self {
-        // The driver takes everything up to the `@` for user and password, a `?` in it too.
+        // The driver takes everything up to the `@` as user and password, even a `?`.
         let credentials = url.find('@').unwrap_or_default();
         let end = url[credentials..].find('?').map_or(url.len(), |at| credentials + at);
         let (base, query) = url.split_at(end);
@@ -249,7 +239,7 @@ impl OwnParameters {
             match pair.split_once('=') {
                 Some(("sslmode", mode)) => own.ssl_mode = Some(mode.to_owned()),
                 Some(("sslrootcert", path)) => own.ca_file = Some(decoded_path(path)),
-                // The driver takes several hosts in an address as several parameters.
+                // The driver reads several hosts as repeated parameters.
                 Some(("host", hosts)) => {
                     hosts.split(',').for_each(|host| keep(&mut own.rest, &format!("host={host}")));
                 }
@@ -263,7 +253,7 @@ impl OwnParameters {
     }
 }
 
-/// A path with its `%2F` and the like as the bytes that they stand for, as in all of the address.
+/// Path with percent-decoding, as everywhere in the URL.
 fn decoded_path(text: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

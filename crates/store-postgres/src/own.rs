@@ -1,4 +1,4 @@
-//! Operations that PostgreSQL does in its own way, beside the search and its feed.
+//! Operations specific to PostgreSQL, other than search and its feed.
 
 use async_trait::async_trait;
 use latchkey_domain::page::Page;
@@ -11,7 +11,7 @@ use crate::search;
 use crate::store::Postgres;
 
 const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
-/// The migration that makes the table of the settings.
+/// Migration that creates the settings table.
 const SETTINGS_MADE_BY: &str = "0007_settings";
 
 #[async_trait]
@@ -21,7 +21,7 @@ impl Own for Postgres {
     }
 
     async fn check(&self) -> StoreResult<()> {
-        self.tell(BEAT, Vec::new()).await?;
+        self.execute(BEAT, Vec::new()).await?;
         Ok(())
     }
 
@@ -31,8 +31,8 @@ impl Own for Postgres {
 }
 
 impl Postgres {
-    /// The settings that the database holds, whether or not its schema is up to date; changes nothing. `None` if it
-    /// holds none yet.
+    /// Settings in the database, even if its schema is outdated; changes nothing. `None` if it has no settings
+    /// table yet.
     pub async fn stored_settings(store: &Engine<Self>) -> StoreResult<Option<StoredSettings>> {
         if store.check_migrations().await?.contains(&SETTINGS_MADE_BY) {
             return Ok(None);

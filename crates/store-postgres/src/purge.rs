@@ -1,5 +1,5 @@
-//! Deleting what is past its use. Rows that somebody holds are left to the next time, so a purge waits for nobody and
-//! all of its statements go together.
+//! Purge of expired rows. Locked rows are skipped (SKIP LOCKED) and left to the next purge, so that a purge never
+//! blocks, and all of its statements share one round trip.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{PURGED_AT_ONCE, StoreResult};
@@ -15,20 +15,20 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN (SELECT id FROM stale)";
 
 impl Postgres {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Changes that indexes
-    /// have read and sealed refresh tokens past their grace go as well, and are not counted.
+    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table and returns the total. Also deletes read changes of
+    /// the search feed and sealed refresh tokens past their grace period, uncounted.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let mut writes = Script::default();
         let deleted =
             PURGED.map(|rows| writes.add(statement(&rows), values![rows.until(now), PURGED_AT_ONCE]));
-        let answers = self.write_script(&writes).await?;
-        // All sealed tokens at every purge, however many sessions refresh: they are kept for their grace alone. Neither
-        // they nor changes that were kept for indexes are counted.
-        while self.tell(WIPE_SEALS, values![now, PURGED_AT_ONCE]).await?.affected >= u64::from(PURGED_AT_ONCE)
-        {
-        }
+        let outputs = self.write_script(&writes).await?;
+        // Deletes all of them at every purge, however many sessions refresh: they are needed only during the
+        // grace period.
+        while self.execute(WIPE_SEALS, values![now, PURGED_AT_ONCE]).await?.affected
+            >= u64::from(PURGED_AT_ONCE)
+        {}
         self.purge_changes(now).await?;
-        Ok(deleted.into_iter().map(|slot| answers.affected(slot)).sum())
+        Ok(deleted.into_iter().map(|slot| outputs.affected(slot)).sum())
     }
 }
 

@@ -6,7 +6,7 @@ use latchkey_store_operations::form::{Cell, Row, WrongKind};
 use tokio_postgres::types::{FromSql, Type};
 use uuid::Uuid;
 
-/// A row that the server sent.
+/// A row received from the server.
 pub(crate) struct PostgresRow<'r>(pub(crate) &'r tokio_postgres::Row);
 
 impl<'r> PostgresRow<'r> {
@@ -41,7 +41,7 @@ impl Row for PostgresRow<'_> {
     }
 }
 
-/// A value of any type that is not null.
+/// Accepts any non-null value of any type.
 struct Anything;
 
 impl<'a> FromSql<'a> for Anything {

@@ -1,5 +1,4 @@
-//! What an operation sends and what comes back. A script is a list of statements that go to the server together, in
-//! one round trip; the answers are found by the slots that adding a statement gave.
+//! Scripts in the driver's terms: statements sent in one round trip, and their results, addressed by slots.
 
 use std::borrow::Cow;
 
@@ -11,35 +10,33 @@ use crate::errors::{EngineFault, Fallible, driver};
 use crate::rows::PostgresRow;
 use crate::values::Value;
 
-/// A statement and its parameters.
 pub(crate) struct Statement {
     pub(crate) sql: Cow<'static, str>,
     pub(crate) values: Vec<Value>,
 }
 
-/// Statements that go to the server together and run in their order.
+/// Statements sent together and executed in order.
 #[derive(Default)]
 pub(crate) struct Script {
     pub(crate) statements: Vec<Statement>,
 }
 
-/// Where the answer to a statement of a script is found.
+/// Handle of a statement's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(usize);
 
 impl Script {
-    /// Adds a statement at the end.
+    /// Appends a statement.
     pub(crate) fn add(&mut self, sql: impl Into<Cow<'static, str>>, values: Vec<Value>) -> Slot {
         self.statements.push(Statement { sql: sql.into(), values });
         Slot(self.statements.len() - 1)
     }
 
-    /// Whether there is nothing to send.
     pub(crate) const fn is_empty(&self) -> bool {
         self.statements.is_empty()
     }
 
-    /// A script of one statement.
+    /// Script of one statement.
     pub(crate) fn of(sql: impl Into<Cow<'static, str>>, values: Vec<Value>) -> Self {
         let mut script = Self::default();
         script.add(sql, values);
@@ -47,16 +44,16 @@ impl Script {
     }
 }
 
-/// What one statement yielded.
+/// Result of a statement.
 #[derive(Default)]
-pub(crate) struct Answer {
+pub(crate) struct Output {
     pub(crate) rows: Vec<Row>,
-    /// Rows changed, or rows yielded where nothing was changed.
+    /// Number of rows changed, or of rows returned if none were changed.
     pub(crate) affected: u64,
 }
 
-impl Answer {
-    /// The first row, if there is one.
+impl Output {
+    /// First row, if any.
     pub(crate) fn find<T>(
         &self,
         read: impl FnOnce(&mut Cells<'_>) -> StoreResult<T>,
@@ -73,27 +70,27 @@ impl Answer {
     }
 }
 
-/// What the statements of a script yielded.
+/// Results of a script.
 #[derive(Default)]
-pub(crate) struct Answers(Vec<Answer>);
+pub(crate) struct Outputs(Vec<Output>);
 
-impl Answers {
-    /// Takes the answers in the order of the statements.
-    pub(crate) const fn new(answers: Vec<Answer>) -> Self {
-        Self(answers)
+impl Outputs {
+    /// Wraps results in statement order.
+    pub(crate) const fn new(outputs: Vec<Output>) -> Self {
+        Self(outputs)
     }
 
-    /// The answer of a script's only statement.
-    pub(crate) fn take_first(&mut self) -> Fallible<Answer> {
+    /// Result of a script's only statement.
+    pub(crate) fn take_first(&mut self) -> Fallible<Output> {
         self.0.pop().ok_or_else(|| driver(EngineFault::NoRow).into())
     }
 
-    /// The answer to a statement.
-    pub(crate) fn at(&self, slot: Slot) -> &Answer {
+    /// Result of a statement.
+    pub(crate) fn at(&self, slot: Slot) -> &Output {
         &self.0[slot.0]
     }
 
-    /// How many rows a statement changed.
+    /// Number of rows that a statement changed.
     pub(crate) fn affected(&self, slot: Slot) -> u64 {
         self.at(slot).affected
     }

@@ -1,6 +1,7 @@
-//! Finding profiles by words, in one statement: the trigram index names candidates, and the folded columns decide by
-//! the definition of [`latchkey_domain::search::matches`]. Words hold no space and fields are joined by spaces, so a
-//! word occurs in a field where it occurs in the joined text, and begins a word there where a space stands before it.
+//! Profile search in one statement: the trigram index yields candidates, and a recheck on the folded columns
+//! applies the definition of [`latchkey_domain::search::matches`]. Words contain no space and fields are joined
+//! by spaces, so a word occurs in a field if it occurs in the joined text, and it is a prefix of a word there if
+//! a space precedes it.
 
 use std::fmt::Write;
 
@@ -17,7 +18,7 @@ use crate::store::Postgres;
 use crate::trigrams;
 use crate::values::{Value, values};
 
-/// Parameters before the words: trigrams, the whole query, limit, offset.
+/// Number of parameters before the words: trigrams, the whole query, limit, offset.
 const FIXED: usize = 4;
 
 const BEFORE_WORDS: &str = "
@@ -37,7 +38,7 @@ const AFTER_WORDS: &str = concat!(
     ORDER BY page.tier, page.created_at DESC, page.id DESC"
 );
 
-/// A page of matches and their exact number, of one moment.
+/// A page of matches and their exact number, from one snapshot.
 pub(crate) async fn search(store: &Postgres, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
     if query.folded().contains('\0') {
         return Ok(ProfileHits { total: 0, profiles: Vec::new() }); // no stored text has one
@@ -48,19 +49,19 @@ pub(crate) async fn search(store: &Postgres, query: &SearchQuery, page: Page) ->
         values![Value::Trigrams(trigrams::of_query(query)), query.folded(), page.limit(), offset];
     values.extend(words.iter().map(|word| Value::from(needle(word))));
     let script = Script::of(statement(words.len()), values);
-    let answer = store.read_long_script(&script).await?.take_first()?;
+    let output = store.read_long_script(&script).await?.take_first()?;
 
-    let total = answer.find(|cells| cells.of("profiles").count("total"))?;
+    let total = output.find(|cells| cells.of("profiles").count("total"))?;
     let total = total.ok_or_else(|| driver(EngineFault::NoRow))?;
-    let profiles = answer.list(read_hit)?.into_iter().flatten().collect();
+    let profiles = output.list(read_hit)?.into_iter().flatten().collect();
     Ok(ProfileHits { total: u64::from(total), profiles })
 }
 
-/// The statement for so many words.
+/// Statement for a number of words.
 fn statement(words: usize) -> String {
     let mut sql = BEFORE_WORDS.to_owned();
     for word in 1..=words {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(sql, "\n            AND {A_WORD}{}) > 0", FIXED + word);
     }
     sql.push_str(AFTER_WORDS);
@@ -74,12 +75,12 @@ fn distinct_words(query: &SearchQuery) -> Vec<&str> {
     words
 }
 
-/// What is looked for: a short word only where a word begins.
+/// Search text of a word: a short word matches only as a prefix.
 fn needle(word: &str) -> String {
     if SearchQuery::is_short(word) { format!(" {word}") } else { word.to_owned() }
 }
 
-/// The first two columns stand in every row, also in the one that has no profile.
+/// The first two columns are present in every row, even in the one without a profile.
 fn read_hit(cells: &mut Cells<'_>) -> StoreResult<Option<Profile>> {
     let cells = cells.of("profiles");
     cells.int("total")?;

@@ -1,6 +1,5 @@
-//! Following what search shows. Triggers write the changes, each with the number of its transaction
-//! (`migrations/0012_search_feed.sql`). How far one has read is a snapshot: what it did not see yet is what is new, in
-//! whatever order transactions end.
+//! The search feed. Triggers write the changes, each with its transaction id (`migrations/0012_search_feed.sql`).
+//! A cursor is a transaction snapshot: everything invisible to it is new, in whatever order transactions commit.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;
@@ -24,13 +23,13 @@ mod position;
 
 use position::{Page, Position, Snapshot};
 
-/// Changes that are read at once.
-const AT_ONCE: i64 = 4_096;
-/// Bytes that a change takes in its table at the least: 24 of head, 32 of values, 4 of pointer.
+/// Changes per read.
+const BATCH: i64 = 4_096;
+/// Minimum bytes of a feed row: 24 of header, 32 of values, 4 of line pointer.
 const LEAST_BYTES: i64 = 60;
 
-/// Snapshots are comparable on one server, between its starts: a standby that was promoted or a server that was
-/// restored may number other transactions alike. Tables that were restored are other tables.
+/// Identity of the transaction id space. Snapshots are comparable only on one server between two starts: a
+/// promoted standby or a restored server may reuse transaction ids. Restored tables have another `tableoid`.
 macro_rules! lineage {
     () => {
         "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint::text || '.' || s.tableoid::text"
@@ -42,10 +41,10 @@ const FIND_POSITION: &str = concat!(
     lineage!(),
     " || '/' || pg_current_snapshot()::text FROM search_feed_state AS s WHERE s.id = 1"
 );
-/// What a position did not see: what began after it ($1, $2), and what was open then ($4, each behind its $5) and is
-/// over now. Open transactions cost nothing, however long they last and whatever they have written. Each branch walks
-/// its own stretch of the index. The first row is there even without changes. Profiles are looked up one by
-/// one, whatever the planner thinks of their number.
+/// Changes invisible to a cursor: of transactions that began after it ($1, $2), and of those that were open then
+/// ($4, each after its $5) and have ended. Open transactions cost nothing, however long they last and however
+/// much they have written. Each branch scans its own index range. The first row exists even without changes. The
+/// LATERAL subquery forces an index lookup per profile, whatever the planner estimates.
 const LIST_CHANGES: &str = concat!(
     "WITH target AS MATERIALIZED (SELECT coalesce($3::pg_snapshot, pg_current_snapshot()) AS snapshot),
     page AS MATERIALIZED (
@@ -85,8 +84,8 @@ const LIST_FOUND: &str = concat!(
     " FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, number)
     JOIN profiles AS p ON p.id = wanted.id WHERE p.searchable ORDER BY wanted.number"
 );
-/// A database that was restored elsewhere begins with small numbers again. Changes are counted only where the table is
-/// so large that there can be too many.
+/// A database restored elsewhere starts again with small transaction ids. Changes are counted only if the table
+/// is large enough to hold too many.
 const SET_PURGED: &str = "
     UPDATE search_feed_state SET
         purged = greatest(least(purged, now), least(too_many, now),
@@ -101,7 +100,7 @@ const DELETE_CHANGES: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM search_feed WHERE place < (SELECT purged FROM search_feed_state WHERE id = 1)
         ORDER BY place LIMIT $1))";
-/// Those of a database that this one was restored from.
+/// Feed rows of the database that this one was restored from.
 const DELETE_FOREIGN: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM search_feed WHERE place > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
@@ -110,8 +109,8 @@ const DELETE_FOREIGN: &str = "
 #[async_trait]
 impl SearchFeed for Postgres {
     async fn search_position(&self) -> StoreResult<FeedPosition> {
-        let answer = self.ask(FIND_POSITION, Vec::new()).await?;
-        let text = answer.find(|cells| cells.of("search_feed").text("position").map(str::to_owned))?;
+        let output = self.query(FIND_POSITION, Vec::new()).await?;
+        let text = output.find(|cells| cells.of("search_feed").text("position").map(str::to_owned))?;
         Ok(FeedPosition(text.ok_or_else(|| driver(EngineFault::NoRow))?))
     }
 
@@ -121,8 +120,8 @@ impl SearchFeed for Postgres {
         limit: u32,
     ) -> StoreResult<Vec<SearchEntry>> {
         let after = Value::Id(Some(after.map_or(Uuid::nil(), |id| id.as_uuid())));
-        let answer = self.ask(LIST_ENTRIES, values![after, limit]).await?;
-        Ok(answer.list(|cells| {
+        let output = self.query(LIST_ENTRIES, values![after, limit]).await?;
+        Ok(output.list(|cells| {
             let cells = cells.of("profiles");
             let (id, created_at) = (cells.id("id")?, cells.time("created_at")?);
             Ok(SearchEntry { id, created_at, text: read_text(cells)? })
@@ -137,10 +136,10 @@ impl SearchFeed for Postgres {
         let ids = Value::Ids(ids);
         let reads = Script::of(
             LIST_CHANGES,
-            values![place, Value::Id(Some(id)), until, Value::Ints(places), ids, AT_ONCE],
+            values![place, Value::Id(Some(id)), until, Value::Ints(places), ids, BATCH],
         );
-        let answer = self.read_long_script(&reads).await?.take_first()?;
-        let rows = answer.list(read_change)?;
+        let output = self.read_long_script(&reads).await?.take_first()?;
+        let rows = output.list(read_change)?;
         let Some(first) = rows.first() else { return Err(driver(EngineFault::NoRow)) };
         let is_lost =
             first.lineage != after.lineage || first.purged > after.seen.oldest || first.now.end < after.end(); // the server has lost transactions
@@ -157,20 +156,20 @@ impl SearchFeed for Postgres {
             return Ok(Vec::new());
         }
         let ids = Value::Ids(ids.iter().map(|id| Some(id.as_uuid())).collect());
-        let answer = self.ask(LIST_FOUND, values![ids]).await?;
-        answer.list(profiles::read_profile)
+        let output = self.query(LIST_FOUND, values![ids]).await?;
+        output.list(profiles::read_profile)
     }
 }
 
 impl Postgres {
-    /// Says which changes nobody needs any more, and deletes them and those of a database that this one was restored
-    /// from, a few at a time, until they are gone or it has taken long enough for once.
+    /// Advances the purge horizon and deletes in batches the changes before it and those of a database that this
+    /// one was restored from, up to a number of batches per call.
     pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<()> {
         let most = i64::from(MOST_CHANGES_KEPT);
-        self.tell(SET_PURGED, values![most, LEAST_BYTES, now.minus(CHANGES_KEPT), now]).await?;
+        self.execute(SET_PURGED, values![most, LEAST_BYTES, now.minus(CHANGES_KEPT), now]).await?;
         for delete in [DELETE_CHANGES, DELETE_FOREIGN] {
             for _ in 0..CHANGE_PURGES {
-                let deleted = self.tell(delete, values![PURGED_AT_ONCE]).await?.affected;
+                let deleted = self.execute(delete, values![PURGED_AT_ONCE]).await?.affected;
                 if deleted < u64::from(PURGED_AT_ONCE) {
                     break;
                 }
@@ -180,8 +179,8 @@ impl Postgres {
     }
 }
 
-/// Where to read on after these changes, and whether there are more already. After the last of several pages there
-/// may be: what has ended since the first.
+/// Cursor after these changes, and if more are available. After the last of several pages more may be available:
+/// transactions that ended since the first.
 fn read_on(after: Position, rows: &[ChangeRow], now: &Snapshot) -> (Position, bool) {
     let read: i64 = rows.iter().map(|row| row.places).sum();
     let last = rows.iter().filter_map(|row| row.change.as_ref().map(|(place, _)| *place)).max();
@@ -189,7 +188,7 @@ fn read_on(after: Position, rows: &[ChangeRow], now: &Snapshot) -> (Position, bo
     let was_paged = page.is_some();
     let until = page.map_or_else(|| now.clone(), |page| page.until);
     match last {
-        Some(last) if read >= AT_ONCE => (Position { lineage, seen, page: Some(Page { until, last }) }, true),
+        Some(last) if read >= BATCH => (Position { lineage, seen, page: Some(Page { until, last }) }, true),
         _ => (Position { lineage, seen: until, page: None }, was_paged),
     }
 }
@@ -198,9 +197,9 @@ struct ChangeRow {
     lineage: String,
     now: Snapshot,
     purged: i64,
-    /// Changes that are told as this one.
+    /// Number of feed rows merged into this change.
     places: i64,
-    /// Where the last of them stands, and what came of it.
+    /// Position of the last of them, and the current state.
     change: Option<((i64, Uuid), SearchChange)>,
 }
 

@@ -1,17 +1,18 @@
-//! Token buckets: the server counts in the round trip of the script, by the numbers of the rule, and the domain says
-//! what came of it.
+//! Token buckets: one statement computes and updates them on the server, in the script's round trip, with
+//! parameters from the domain; the domain interprets the result.
 
 use latchkey_domain::limits::LimitKey;
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form::{TakeRequest, Taken};
 use latchkey_store_operations::living;
 
-use crate::script::{Answer, Script, Slot};
+use crate::script::{Output, Script, Slot};
 use crate::values::{Value, values};
 
-/// Locks the buckets in the order of their keys, counts by [`latchkey_domain::limits::TakeTerms`], and writes where all
-/// have a token and the condition holds. Answers each key, its state before, and whether was taken. `taken` is made of what
-/// was locked, so the writes see no other state; a bucket that somebody else made meanwhile breaks the unique key.
+/// Locks the buckets in key order, computes by [`latchkey_domain::limits::TakeTerms`], and writes if every bucket
+/// has a token and the condition holds. Returns each key, its previous state, and if the tokens were taken.
+/// `taken` derives from the locked rows, so the writes see the same state; a bucket inserted concurrently is a
+/// unique violation.
 macro_rules! take_where {
     ($condition:expr) => {
         concat!(
@@ -55,9 +56,9 @@ pub(crate) fn add(script: &mut Script, request: &TakeRequest) -> Slot {
     }
 }
 
-/// The outcome; the first bucket that is empty is named.
-pub(crate) fn outcome(answer: &Answer, request: &TakeRequest) -> StoreResult<Taken> {
-    let buckets = answer.list(|cells| {
+/// Outcome of a take; names the first empty bucket.
+pub(crate) fn outcome(output: &Output, request: &TakeRequest) -> StoreResult<Taken> {
+    let buckets = output.list(|cells| {
         let key = LimitKey::from_bytes(cells.of("limit_buckets").array("key")?);
         Ok((key, cells.maybe_time("full_at")?, cells.flag("key")?))
     })?;

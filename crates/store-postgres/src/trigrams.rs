@@ -1,18 +1,17 @@
-//! What the search index holds: the trigrams of folded words, as numbers. Two spaces stand before each word, so that
-//! the beginning of a word is a trigram as well. Numbers can fall together; the index only names candidates.
+//! Content of the search index: hashed trigrams of folded words. Each word is padded with two leading spaces, so
+//! that its prefix is a trigram as well. Hashes may collide; the index only yields candidates.
 
 use latchkey_domain::search::{SearchQuery, SearchText};
 
-/// Characters of a trigram.
 const TRIGRAM: usize = 3;
-/// Most trigrams of one word that are asked for: more would only narrow the candidates further.
+/// Most trigrams of one word in a query: more would hardly narrow the candidates.
 const ASKED_PER_WORD: usize = 12;
-/// An odd number with well-mixed bits (2⁶⁴ divided by the golden ratio).
+/// Odd multiplier with well-mixed bits (2⁶⁴ divided by the golden ratio): Fibonacci hashing.
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Bits of a Unicode scalar value.
 const SCALAR_BITS: u32 = 21;
 
-/// The trigrams of a text, ascending, each once.
+/// Trigrams of a text, ascending, distinct.
 pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
     let mut numbers = Vec::new();
     for word in [&text.name, &text.username, &text.bio].into_iter().flat_map(|field| field.split(' ')) {
@@ -27,7 +26,7 @@ pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
     numbers
 }
 
-/// Trigrams that every match of a query has: of a short word the one of a word's beginning, of a longer one a
+/// Trigrams that every match of a query contains: for a short word its prefix trigram, for a longer one a
 /// selection that covers it from both ends.
 pub(crate) fn of_query(query: &SearchQuery) -> Vec<i32> {
     let mut numbers: Vec<i32> = query.words().flat_map(of_word).collect();
@@ -48,7 +47,8 @@ fn of_word(word: &str) -> Vec<i32> {
     starts.map(|start| number(&chars[start..start + TRIGRAM])).collect()
 }
 
-/// Three characters fit into 63 bits; the upper half of their product is mixed of all of them.
+/// Hash of a trigram: three characters fit into 63 bits, and the upper half of the product depends on all of
+/// them.
 fn number(trigram: &[char]) -> i32 {
     let joined = trigram.iter().fold(0, |joined, c| joined << SCALAR_BITS | u64::from(u32::from(*c)));
     let mixed = (joined ^ (joined >> 32)).wrapping_mul(MIXER) >> 32;
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_number_of_a_trigram_never_changes() {
-        // They stand in databases: another way to number them needs a migration that numbers all anew.
+        // Hashes are stored: another function needs a migration that rebuilds them.
         assert_eq!(number(&['a', 'd', 'a']), 2_051_619_653);
         assert_eq!(of_text(&text("ada")).len(), 3);
     }

@@ -1,4 +1,4 @@
-//! Parameters of statements: each value knows its PostgreSQL type, so that no statement has to be prepared first.
+//! Statement parameters: each value knows its PostgreSQL type, so that no statement has to be prepared first.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use latchkey_store_operations::form;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
-/// One parameter.
+/// A parameter.
 pub(crate) enum Value {
     Flag(bool),
     Int(Option<i64>),
@@ -27,7 +27,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The type that the statement sees.
+    /// PostgreSQL type.
     pub(crate) const fn kind(&self) -> Type {
         match self {
             Self::Flag(_) => Type::BOOL,
@@ -45,7 +45,7 @@ impl Value {
     }
 }
 
-/// Values are addresses, hashes and sealed secrets: they never show in a log.
+/// Redacted: values are addresses, hashes and sealed secrets.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind().name())
@@ -88,7 +88,7 @@ impl From<form::Value> for Value {
     }
 }
 
-/// A list of parameters, in the order of their numbers.
+/// Parameter list in positional order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$($crate::values::Value::from($value)),*]
@@ -96,7 +96,7 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// PostgreSQL keeps no U+0000. No text from outside has one; should any come otherwise, it becomes U+FFFD.
+/// Replaces U+0000, which PostgreSQL rejects, by U+FFFD. Input validation already excludes it.
 pub(crate) fn clean(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
 }

@@ -1,5 +1,5 @@
-//! A whole instance from SQLite to PostgreSQL: nothing of the schema is left out, every kind of value arrives, and a
-//! copy that was interrupted goes on. The command that does it is tested with the binary.
+//! Copies of a whole instance from SQLite to PostgreSQL: the schema is covered completely, every kind of value
+//! arrives, and an interrupted copy resumes. The command itself is tested with the binary.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod world;
@@ -20,20 +20,18 @@ use tempfile::TempDir;
 
 use world::connect;
 
-/// Rows of each table.
 const ROWS: i64 = 7;
-/// Rows at once, so that a table takes several batches.
+/// Rows per batch; a table takes several batches.
 const BATCH: u32 = 3;
 
-/// What is not copied: the bookkeeping of migrations, the search index, and what changed of late for others of its
-/// kind. The engine makes it anew.
+/// Data that is not copied but rebuilt: migration bookkeeping, the search index and the search feed.
 fn is_of_one_engine(table: &str, column: &str) -> bool {
     ["schema_migrations", "search_feed", "search_feed_state"].contains(&table)
         || table.starts_with("profile_search")
         || (table == "profiles" && ["search_id", "trigrams"].contains(&column))
 }
 
-/// A file with a schema and no rows but those of the migrations.
+/// SQLite file with a schema and only the rows of the migrations.
 struct File {
     folder: TempDir,
 }
@@ -45,7 +43,7 @@ impl File {
         file
     }
 
-    /// The same with rows in every table.
+    /// File with rows in every table.
     fn filled() -> Self {
         let file = Self::new();
         let conn = file.connection();
@@ -75,7 +73,7 @@ impl File {
     }
 }
 
-/// Writes the row of a number; what can be null is so in every second row.
+/// Inserts the row of a number; nullable columns are null in every second row.
 fn insert(conn: &Connection, table: &Table, number: i64) {
     let nullable: BTreeSet<String> = {
         let mut statement =
@@ -112,7 +110,7 @@ fn value(table: &str, column: &Column, number: i64) -> Value {
     }
 }
 
-/// What every table of a source holds.
+/// Digests of all tables of a source.
 fn survey(source: &SqliteSource) -> Vec<(&'static Table, TableDigest)> {
     let digest = |table| source.digest::<SourceError>(table, BATCH, |_| Ok(())).unwrap();
     TABLES.iter().map(|table| (table, digest(table))).collect()
@@ -126,7 +124,7 @@ async fn target(database: &TestDatabase) -> CopyTarget {
     CopyTarget::open(PostgresOptions::new(database.url())).await.unwrap()
 }
 
-/// Copies what is not there yet, up to so many rows; answers how many it copied.
+/// Copies missing rows, up to `most`; returns their number.
 async fn copy(source: &SqliteSource, target: &CopyTarget, most: usize) -> usize {
     let mut copied = 0;
     for table in TABLES {
@@ -227,7 +225,7 @@ async fn interrupted_copy_goes_on_where_it_ended() {
 }
 
 #[tokio::test]
-async fn half_a_copy_takes_no_service_and_no_other_source() {
+async fn unfinished_copy_refuses_a_service_and_another_source() {
     let (file, database) = (File::filled(), database());
     let target = target(&database).await;
     target.begin(&survey(&file.source())).await.unwrap();
@@ -253,7 +251,7 @@ async fn database_that_is_not_empty_is_refused() {
 }
 
 #[tokio::test]
-async fn row_that_somebody_else_wrote_is_not_written_again() {
+async fn row_written_by_another_process_is_not_written_again() {
     let (file, database) = (File::filled(), database());
     let (source, target) = (file.source(), target(&database).await);
     target.begin(&survey(&source)).await.unwrap();
@@ -269,7 +267,7 @@ async fn row_that_somebody_else_wrote_is_not_written_again() {
 }
 
 #[test]
-fn text_that_postgresql_cannot_keep_is_named_by_its_row() {
+fn unstorable_text_is_reported_with_its_row() {
     let file = File::filled();
     file.run("UPDATE profiles SET bio = 'a' || char(0) || 'b' WHERE created_at = 3");
     let source = file.source();
@@ -285,7 +283,7 @@ fn text_that_postgresql_cannot_keep_is_named_by_its_row() {
 }
 
 #[test]
-fn text_that_is_not_utf_8_is_named_by_its_row() {
+fn invalid_utf_8_is_reported_with_its_row() {
     let file = File::filled();
     file.run("UPDATE settings SET value = CAST(x'ff' AS TEXT) WHERE updated_at = 2");
     let table = TABLES.iter().find(|table| table.name == "settings").unwrap();
@@ -297,7 +295,7 @@ fn text_that_is_not_utf_8_is_named_by_its_row() {
 }
 
 #[test]
-fn source_that_is_written_to_later_says_so_and_shows_nothing_of_it() {
+fn later_writes_to_the_source_are_detected_and_not_read() {
     let file = File::filled();
     let source = file.source();
     let before = survey(&source);

@@ -1,5 +1,5 @@
-//! A server that stops, refuses, hangs or only reads: operations say so, nothing is done twice or by half, and the
-//! engine goes on by itself when the server does.
+//! Fault injection: a server that stops, refuses, hangs or is read-only. Operations fail with the right error,
+//! nothing is applied twice or partially, and the engine recovers by itself.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod world;
@@ -18,13 +18,13 @@ use latchkey_store_suite::cluster::TestCluster;
 use latchkey_store_suite::conformance::numbered::{account, at, code, event, key, mail, user_id};
 use tokio::time::timeout;
 
-use world::{Looked, connect};
+use world::{Fixture, connect};
 
 fn is_unavailable<T>(outcome: &StoreResult<T>) -> bool {
     matches!(outcome, Err(StoreError::Unavailable(_)))
 }
 
-/// Ends every connection to the database but the one from outside.
+/// Terminates every connection to the database but the outside one.
 const TERMINATE: &str = "
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -42,68 +42,68 @@ async fn rename(store: &PostgresStore, name: &str) -> StoreResult<UpdateProfileO
     store.update_profile(update).await
 }
 
-async fn with_account(looked: Looked) -> Looked {
-    looked.store.create_account(account(1)).await.unwrap();
-    looked
+async fn with_account(fixture: Fixture) -> Fixture {
+    fixture.store.create_account(account(1)).await.unwrap();
+    fixture
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_the_server_ends_are_replaced() {
-    let looked = with_account(Looked::new().await).await;
+async fn terminated_connections_are_replaced() {
+    let fixture = with_account(Fixture::new().await).await;
     for round in 0..20 {
         let ((), user, renamed) = tokio::join!(
-            looked.run(TERMINATE),
-            looked.store.find_user(user_id(1)),
-            rename(&looked.store, "a")
+            fixture.run(TERMINATE),
+            fixture.store.find_user(user_id(1)),
+            rename(&fixture.store, "a")
         );
         for is_fault in
             [user.is_err() && !is_unavailable(&user), renamed.is_err() && !is_unavailable(&renamed)]
         {
             assert!(!is_fault, "round {round}: {user:?} {renamed:?}");
         }
-        assert!(looked.store.find_user(user_id(1)).await.unwrap().is_some(), "round {round}");
+        assert!(fixture.store.find_user(user_id(1)).await.unwrap().is_some(), "round {round}");
     }
-    assert!(rename(&looked.store, "b").await.is_ok());
+    assert!(rename(&fixture.store, "b").await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_storm_of_ended_connections_loses_no_answered_write() {
-    let looked = with_account(Looked::new().await).await;
+async fn terminated_connections_lose_no_acknowledged_write() {
+    let fixture = with_account(Fixture::new().await).await;
     let mut answered = Vec::new();
     for number in 0..300_u64 {
         if number % 10 == 0 {
-            looked.run(TERMINATE).await;
+            fixture.run(TERMINATE).await;
         }
-        match looked.store.record_event(event(1_000 + number)).await {
+        match fixture.store.record_event(event(1_000 + number)).await {
             Ok(()) => answered.push(event(1_000 + number).id),
             Err(error) => assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}"),
         }
     }
     assert!(answered.len() > 200, "{}", answered.len());
     for id in answered {
-        let found = looked.outside.query("SELECT 1 FROM audit_events WHERE id = $1", &[&id.as_uuid()]).await;
+        let found = fixture.outside.query("SELECT 1 FROM audit_events WHERE id = $1", &[&id.as_uuid()]).await;
         assert_eq!(found.unwrap().len(), 1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_takes_no_connections_is_unavailable_until_it_does() {
-    let looked = with_account(Looked::new().await).await;
-    let name = looked.database.name();
+    let fixture = with_account(Fixture::new().await).await;
+    let name = fixture.database.name();
     let cluster = TestCluster::shared();
     cluster.run(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS FALSE"));
-    looked.run(TERMINATE).await;
-    assert!(is_unavailable(&looked.store.check().await));
-    assert!(is_unavailable(&rename(&looked.store, "a").await));
-    assert!(is_unavailable(&Postgres::connect(PostgresOptions::new(looked.database.url())).await));
+    fixture.run(TERMINATE).await;
+    assert!(is_unavailable(&fixture.store.check().await));
+    assert!(is_unavailable(&rename(&fixture.store, "a").await));
+    assert!(is_unavailable(&Postgres::connect(PostgresOptions::new(fixture.database.url())).await));
 
     cluster.run(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS TRUE"));
-    looked.store.check().await.unwrap();
-    assert!(rename(&looked.store, "a").await.is_ok());
+    fixture.store.check().await.unwrap();
+    assert!(rename(&fixture.store, "a").await.is_ok());
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unavailable() {
+async fn unreachable_server_is_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     let options = PostgresOptions::new(format!("postgres:///db?user=u&host={}", folder.path().display()));
     assert!(is_unavailable(&Postgres::connect(options.clone()).await));
@@ -113,7 +113,7 @@ async fn a_server_that_is_not_there_is_unavailable() {
 }
 
 #[tokio::test]
-async fn the_second_host_serves_where_the_first_is_dead() {
+async fn second_host_serves_if_the_first_is_down() {
     let database = TestCluster::shared().database();
     let dead = tempfile::tempdir().unwrap();
     let socket = |path: &Path| path.display().to_string().replace('/', "%2F");
@@ -128,51 +128,51 @@ async fn the_second_host_serves_where_the_first_is_dead() {
 }
 
 #[tokio::test]
-async fn a_server_that_only_reads_is_unavailable_until_it_writes() {
-    let looked = with_account(Looked::new().await).await;
-    let name = looked.database.name();
+async fn read_only_server_is_unavailable_until_it_is_writable() {
+    let fixture = with_account(Fixture::new().await).await;
+    let name = fixture.database.name();
     let cluster = TestCluster::shared();
     cluster.run(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on"));
-    looked.run(TERMINATE).await;
-    assert!(is_unavailable(&looked.store.check().await), "a server that writes is asked for");
-    let anyone = format!("{}&target_session_attrs=any", looked.database.url());
+    fixture.run(TERMINATE).await;
+    assert!(is_unavailable(&fixture.store.check().await), "a server that writes is asked for");
+    let anyone = format!("{}&target_session_attrs=any", fixture.database.url());
     let reader = Postgres::connect(PostgresOptions::new(anyone)).await.unwrap();
     assert!(reader.find_user(user_id(1)).await.unwrap().is_some());
     assert!(is_unavailable(&reader.check().await));
     assert!(is_unavailable(&rename(&reader, "a").await));
 
     cluster.run(&format!("ALTER DATABASE {name} RESET default_transaction_read_only"));
-    for store in [&looked.store, &reader] {
+    for store in [&fixture.store, &reader] {
         store.check().await.unwrap();
         assert!(rename(store, "a").await.is_ok());
     }
 }
 
 #[tokio::test]
-async fn a_statement_that_takes_too_long_is_given_up_and_harms_nothing() {
+async fn statement_timeout_leaves_no_trace() {
     let limit = Duration::from_millis(200);
-    let looked = with_account(
-        Looked::with(|options| PostgresOptions { statement_timeout: limit, pool_size: 1, ..options }).await,
+    let fixture = with_account(
+        Fixture::with(|options| PostgresOptions { statement_timeout: limit, pool_size: 1, ..options }).await,
     )
     .await;
-    looked.run("BEGIN; SELECT 1 FROM users FOR UPDATE").await;
-    let held = timeout(Duration::from_secs(5), rename(&looked.store, "a")).await.expect("an answer");
+    fixture.run("BEGIN; SELECT 1 FROM users FOR UPDATE").await;
+    let held = timeout(Duration::from_secs(5), rename(&fixture.store, "a")).await.expect("an answer");
     assert!(is_unavailable(&held));
-    looked.run("COMMIT").await;
-    assert!(rename(&looked.store, "a").await.is_ok());
+    fixture.run("COMMIT").await;
+    assert!(rename(&fixture.store, "a").await.is_ok());
 }
 
 #[tokio::test]
-async fn who_waits_too_long_for_a_connection_hears_so() {
+async fn pool_timeout_is_unavailable() {
     let wait = Duration::from_millis(100);
-    let looked = with_account(
-        Looked::with(|options| PostgresOptions { acquire_timeout: wait, pool_size: 1, ..options }).await,
+    let fixture = with_account(
+        Fixture::with(|options| PostgresOptions { acquire_timeout: wait, pool_size: 1, ..options }).await,
     )
     .await;
-    looked.run("BEGIN; SELECT 1 FROM users FOR UPDATE").await;
-    let (held, waited) = tokio::join!(rename(&looked.store, "a"), async {
-        let waited = looked.store.shared_version().await;
-        looked.run("COMMIT").await;
+    fixture.run("BEGIN; SELECT 1 FROM users FOR UPDATE").await;
+    let (held, waited) = tokio::join!(rename(&fixture.store, "a"), async {
+        let waited = fixture.store.shared_version().await;
+        fixture.run("COMMIT").await;
         waited
     });
     assert!(is_unavailable(&waited));
@@ -180,24 +180,25 @@ async fn who_waits_too_long_for_a_connection_hears_so() {
 }
 
 #[tokio::test]
-async fn an_operation_that_nobody_waits_for_any_more_holds_nothing() {
-    let looked = with_account(Looked::new().await).await;
-    let other = connect(looked.database.url()).await;
+async fn cancelled_operation_holds_no_locks() {
+    let fixture = with_account(Fixture::new().await).await;
+    let other = connect(fixture.database.url()).await;
     for _ in 0..20 {
-        looked.run("BEGIN; SELECT 1 FROM users FOR UPDATE").await;
-        assert!(timeout(Duration::from_millis(20), rename(&looked.store, "gone")).await.is_err());
-        looked.run("COMMIT").await;
-        assert!(matches!(rename(&looked.store, "a").await.unwrap(), UpdateProfileOutcome::Updated(_)));
+        fixture.run("BEGIN; SELECT 1 FROM users FOR UPDATE").await;
+        assert!(timeout(Duration::from_millis(20), rename(&fixture.store, "gone")).await.is_err());
+        fixture.run("COMMIT").await;
+        assert!(matches!(rename(&fixture.store, "a").await.unwrap(), UpdateProfileOutcome::Updated(_)));
     }
-    // Waits for whoever still holds a row.
+    // Waits for remaining row locks.
     other.batch_execute("SET lock_timeout = '5s'; SELECT 1 FROM users FOR UPDATE").await.unwrap();
-    let name: String = looked.one("SELECT name FROM profiles").await;
+    let name: String = fixture.one("SELECT name FROM profiles").await;
     assert_eq!(name, "a");
 }
 
-/// Every write to the outbox fails so often with a code, counted by a sequence, which no rollback takes back.
-async fn break_outbox(looked: &Looked, code: &str, times: u32) {
-    looked
+/// Makes writes to the outbox fail `times` times with a code. A sequence counts them, because no rollback resets
+/// it.
+async fn break_outbox(fixture: &Fixture, code: &str, times: u32) {
+    fixture
         .run(&format!(
             "CREATE SEQUENCE tries;
             CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -226,71 +227,71 @@ async fn request(store: &PostgresStore) -> StoreResult<RequestOutcome> {
 }
 
 #[tokio::test]
-async fn what_the_server_takes_back_for_another_is_done_again_once() {
+async fn rolled_back_transaction_is_retried_and_applied_once() {
     for code in ["40001", "40P01"] {
-        let looked = with_account(Looked::new().await).await;
-        break_outbox(&looked, code, 3).await;
-        assert_eq!(request(&looked.store).await.unwrap(), RequestOutcome::Accepted);
-        assert_eq!(looked.store.list_mails(None, 10).await.unwrap().len(), 1);
-        assert_eq!(looked.number("SELECT last_value FROM tries").await, 4);
+        let fixture = with_account(Fixture::new().await).await;
+        break_outbox(&fixture, code, 3).await;
+        assert_eq!(request(&fixture.store).await.unwrap(), RequestOutcome::Accepted);
+        assert_eq!(fixture.store.list_mails(None, 10).await.unwrap().len(), 1);
+        assert_eq!(fixture.number("SELECT last_value FROM tries").await, 4);
     }
 }
 
 #[tokio::test]
-async fn what_never_comes_through_is_unavailable_in_the_end() {
-    let looked = with_account(Looked::new().await).await;
-    break_outbox(&looked, "40001", 1_000).await;
-    assert!(is_unavailable(&request(&looked.store).await));
-    assert_eq!(looked.number("SELECT count(*) FROM codes").await, 0, "nothing by half");
+async fn endless_conflicts_are_unavailable() {
+    let fixture = with_account(Fixture::new().await).await;
+    break_outbox(&fixture, "40001", 1_000).await;
+    assert!(is_unavailable(&request(&fixture.store).await));
+    assert_eq!(fixture.number("SELECT count(*) FROM codes").await, 0, "nothing by half");
 }
 
 #[tokio::test]
-async fn other_faults_of_the_server_are_told_once() {
-    let looked = with_account(Looked::new().await).await;
-    break_outbox(&looked, "XX000", 1).await;
-    assert!(matches!(request(&looked.store).await, Err(StoreError::Driver(_))));
-    assert!(request(&looked.store).await.is_ok());
+async fn other_server_faults_are_not_retried() {
+    let fixture = with_account(Fixture::new().await).await;
+    break_outbox(&fixture, "XX000", 1).await;
+    assert!(matches!(request(&fixture.store).await, Err(StoreError::Driver(_))));
+    assert!(request(&fixture.store).await.is_ok());
 }
 
 #[tokio::test]
-async fn resources_that_are_used_up_are_unavailable() {
+async fn exhausted_resources_are_unavailable() {
     for code in ["53300", "53100", "57P03", "58030", "55P03"] {
-        let looked = with_account(Looked::new().await).await;
-        break_outbox(&looked, code, 1).await;
-        assert!(is_unavailable(&request(&looked.store).await), "{code}");
-        assert!(request(&looked.store).await.is_ok(), "{code}");
+        let fixture = with_account(Fixture::new().await).await;
+        break_outbox(&fixture, code, 1).await;
+        assert!(is_unavailable(&request(&fixture.store).await), "{code}");
+        assert!(request(&fixture.store).await.is_ok(), "{code}");
     }
 }
 
 #[tokio::test]
-async fn a_row_that_no_row_may_be_is_corrupt() {
-    let looked = with_account(Looked::new().await).await;
-    looked.run("UPDATE users SET email = 'no address'").await;
-    let outcome = looked.store.find_user(user_id(1)).await;
+async fn invalid_row_is_corrupt() {
+    let fixture = with_account(Fixture::new().await).await;
+    fixture.run("UPDATE users SET email = 'no address'").await;
+    let outcome = fixture.store.find_user(user_id(1)).await;
     assert!(matches!(outcome, Err(StoreError::Corrupt { table: "users", column: "email" })), "{outcome:?}");
 }
 
 #[tokio::test]
-async fn a_key_that_stays_taken_is_a_conflict() {
-    let looked = with_account(Looked::new().await).await;
-    // Hides the row from whoever looks first, but not from the unique key.
-    looked
+async fn persistent_unique_violation_is_a_conflict() {
+    let fixture = with_account(Fixture::new().await).await;
+    // Hides the row from the first read, but not from the unique key.
+    fixture
         .run(
             "CREATE ROLE blind LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO blind;
             ALTER TABLE users ENABLE ROW LEVEL SECURITY;
             CREATE POLICY write ON users FOR INSERT TO blind WITH CHECK (TRUE)",
         )
         .await;
-    let url = looked.database.url().replace("user=postgres", "user=blind");
+    let url = fixture.database.url().replace("user=postgres", "user=blind");
     let blind = Postgres::connect(PostgresOptions::new(url)).await.unwrap();
     let outcome = blind.create_account(latchkey_store::NewAccount { id: user_id(2), ..account(1) }).await;
     assert!(matches!(outcome, Err(StoreError::Conflict(UniqueKey::UserEmail))), "{outcome:?}");
-    looked.run("DROP OWNED BY blind; DROP ROLE blind").await;
-    assert_eq!(looked.store.create_account(account(1)).await.unwrap(), CreateOutcome::EmailTaken);
+    fixture.run("DROP OWNED BY blind; DROP ROLE blind").await;
+    assert_eq!(fixture.store.create_account(account(1)).await.unwrap(), CreateOutcome::EmailTaken);
 }
 
 #[test]
-fn options_that_cannot_be_used_are_told_at_once() {
+fn invalid_options_fail_at_once() {
     let options = PostgresOptions::new("postgres://u@db.example/db?sslmode=prefer");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let Err(StoreError::Driver(source)) = runtime.block_on(Postgres::connect(options)) else {

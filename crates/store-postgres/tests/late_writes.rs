@@ -1,4 +1,4 @@
-//! A change that was given up and reaches the server late, when a later one was acknowledged: it must not take effect.
+//! A timed-out change that reaches the server after a later one was acknowledged: it must not take effect.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use latchkey_store_suite::conformance::numbered::{at, event};
 use tempfile::TempDir;
 
-/// Two stores on one database, the first behind a proxy.
+/// Two stores on one database, the first behind a proxy that can hold back its requests.
 struct Two {
     stuck: PostgresStore,
     free: PostgresStore,
@@ -43,7 +43,7 @@ impl Two {
     }
 }
 
-/// Gives a change up after so many questions, makes a later one, and lets the first go.
+/// Lets a change time out after a number of requests, makes a later one, and releases the first.
 macro_rules! late {
     ($two:ident, $questions:expr, $earlier:expr, $later:expr) => {{
         $two.proxy.hold_after($questions);
@@ -61,7 +61,7 @@ async fn save(store: &PostgresStore, number: u64) -> StoreResult<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_that_were_given_up_do_not_replace_later_ones() {
+async fn timed_out_settings_do_not_replace_later_ones() {
     for questions in [0, 1] {
         let two = Two::new().await;
 
@@ -89,7 +89,7 @@ async fn replace(store: &PostgresStore, number: i64) -> StoreResult<bool> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_that_was_given_up_does_not_replace_a_later_one() {
+async fn timed_out_provider_does_not_replace_a_later_one() {
     for questions in [0, 1] {
         let two = Two::new().await;
         two.free.create_oauth_provider(provider(0), event(1)).await.unwrap();
@@ -111,7 +111,7 @@ fn signing_key(number: u8) -> NewSigningKey {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_was_given_up_does_not_replace_a_later_one() {
+async fn timed_out_key_does_not_replace_a_later_one() {
     for questions in [0, 1] {
         let two = Two::new().await;
         let first = two.free.ensure_signing_key(signing_key(0)).await.unwrap().id;

@@ -1,5 +1,5 @@
-//! The database's locale changes nothing: Turkish has an `i` of its own in lower case, and sorts by other rules than
-//! bytes do.
+//! Independence of the database's locale: Turkish lower-cases `I` differently and sorts by other rules than
+//! bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use latchkey_store_postgres::{Postgres, PostgresOptions};
 use latchkey_store_suite::cluster::TestCluster;
 use latchkey_store_suite::conformance;
 
-/// The rooms that compare, fold or sort text.
+/// Suites that compare, fold or sort text.
 const ROOMS: &[&str] = &["accounts::", "users::", "search::", "search_oracle::", "settings::"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_compares_text_does_so_alike_in_a_turkish_database() {
+async fn text_comparison_is_the_same_in_a_turkish_database() {
     let cases = conformance::cases();
     let of_text = cases.iter().filter(|case| ROOMS.iter().any(|room| case.name.starts_with(room)));
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Behind a pooler in transaction mode, whose connections belong to somebody else after every transaction.
+//! Pooler in transaction mode, which assigns the server connection to another client after each transaction.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use latchkey_store_suite::cluster::TestCluster;
 use latchkey_store_suite::conformance;
 use latchkey_store_suite::conformance::numbered::{account, at, key, session, user_id};
 
-/// Clients, each with connections of its own to the pooler.
+/// Clients, each with its own connections to the pooler.
 const CLIENTS: u64 = 8;
-/// What they share.
+/// Server connections shared by all clients.
 const SERVER_CONNECTIONS: u32 = 2;
-/// How often each client asks each of its questions.
+/// Repetitions per client and operation.
 const ROUNDS: u64 = 100;
 
 async fn rename(store: &PostgresStore, user_id: UserId, name: &str) -> StoreResult<bool> {
@@ -37,7 +37,7 @@ async fn change(store: &PostgresStore, user_id: UserId, patch: ProfilePatch) -> 
     }
 }
 
-/// A client asks for its own rows and changes them; every answer must be its own.
+/// Reads and changes the client's own rows; every result must be its own.
 async fn work(store: PostgresStore, number: u64) {
     let (id, key) = (user_id(number), key(number));
     store
@@ -47,7 +47,7 @@ async fn work(store: PostgresStore, number: u64) {
     for round in 0..ROUNDS {
         let name = format!("client {number} round {round}");
         assert!(rename(&store, id, &name).await.unwrap());
-        // What changes nothing is rolled back while the next question is on its way on the same connection.
+        // A no-op is rolled back while the next statement is already in flight on the same connection.
         assert!(change_nothing(&store, id).await.unwrap());
         let (profile, user, live) = tokio::join!(
             store.find_profile(id),

@@ -1,4 +1,4 @@
-//! Round trips of each operation: two at the most. With `--nocapture` this prints the table.
+//! Round trips of each operation: at most two. `--nocapture` prints the table.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod identity_world;
@@ -35,7 +35,7 @@ use tempfile::TempDir;
 use identity_world::{flow, identity, with_identity};
 use limit_world::{guard, password, takes};
 use link_world::{by_token, link, open_link};
-/// A store behind the proxy, and the rows of the table so far.
+/// A store behind the counting proxy, and the rows measured so far.
 struct Measured {
     store: PostgresStore,
     trips: RoundTrips,
@@ -52,14 +52,14 @@ impl Measured {
         let url = database
             .url()
             .replace(&cluster.folder().display().to_string(), &folder.path().display().to_string());
-        // One connection, so that each statement is prepared once where it is prepared at all.
+        // One connection, so that each named statement is prepared only once.
         let options = PostgresOptions { pool_size: 1, prepared, ..PostgresOptions::new(url) };
         let store = Postgres::connect(options).await.unwrap();
         Self { store, trips, table: Vec::new(), _guards: (database, folder) }
     }
 }
 
-/// Runs an operation of the contract and notes what it cost, with a word on the case where there are several.
+/// Runs an operation of the contract and records its cost, with a note if there are several cases.
 macro_rules! op {
     ($measured:ident . $method:ident ($($argument:expr),* $(,)?) $(, $case:literal)?) => {{
         let _ = $measured.trips.take();
@@ -94,7 +94,7 @@ fn attempt(number: u64, code: u8) -> CodeAttempt {
     }
 }
 
-/// A number that was not used before, for ids.
+/// Unused number for ids.
 fn next() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(100_000);
@@ -372,13 +372,13 @@ async fn measure_all(prepared: Prepared) -> Measured {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_operation_waits_more_than_twice() {
+async fn no_operation_takes_more_than_two_round_trips() {
     let measured = measure_all(Prepared::Never).await;
     println!("| operation | round trips |\n|---|---|");
     for (name, trips) in &measured.table {
         println!("| {name} | {trips} |");
     }
-    // Nobody waits for a purge, which goes on while there is much to do.
+    // A purge runs in the background and repeats while rows are left.
     let waited_for = measured.table.iter().filter(|(name, _)| *name != "purge");
     let slow: Vec<_> = waited_for.filter(|(_, trips)| !(1..=2).contains(trips)).collect();
     assert!(slow.is_empty(), "{slow:?}");

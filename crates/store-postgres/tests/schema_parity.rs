@@ -1,5 +1,5 @@
-//! Both engines keep the same tables, columns, nullability and unique keys under the same names. The one difference
-//! is the search index, which each engine keeps in its own way.
+//! Schema parity: both engines have the same tables, columns, nullability and unique keys under the same names,
+//! except for the search index.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::BTreeSet;
@@ -9,17 +9,17 @@ use latchkey_store_suite::cluster::TestCluster;
 use rusqlite::Connection;
 use tokio_postgres::{Client, NoTls};
 
-/// The search index: of SQLite a virtual table with tables behind it, and the number of each row in it; of
-/// PostgreSQL a column. Places of the feed are unique where one process writes at a time.
+/// The search index: in SQLite a virtual table with shadow tables and the rowid of each entry; in PostgreSQL a
+/// column. Feed places are unique only in SQLite, which has a single writer.
 fn is_of_the_search_index(table: &str, column: &str) -> bool {
     table.starts_with("profile_search")
         || (table == "search_feed" && column == "place")
         || (table == "profiles" && ["search_id", "trigrams"].contains(&column))
 }
 
-/// A column: table, name, whether it can be null.
+/// Column: table, name, nullability.
 type Columns = BTreeSet<(String, String, bool)>;
-/// A unique key: table, columns (or what else it is made of).
+/// Unique key: table, columns or expression.
 type Keys = BTreeSet<(String, String)>;
 
 fn of_sqlite() -> (Columns, Keys) {
@@ -102,7 +102,7 @@ fn both_engines_have_migrations_of_the_same_names() {
 }
 
 #[tokio::test]
-async fn every_text_compares_by_its_bytes() {
+async fn every_text_column_has_a_bytewise_collation() {
     let database = TestCluster::shared().database();
     let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
     tokio::spawn(connection);

@@ -1,6 +1,6 @@
-//! Both engines find the same: generated profiles in many scripts, the same in a SQLite file and in a PostgreSQL
-//! database, and generated queries; matches, order, totals and pages are compared while profiles change. That each
-//! engine also keeps the definition of a match is a case of the conformance suite.
+//! Differential test of the search: generated profiles in many scripts, the same in SQLite and PostgreSQL, and
+//! generated queries; matches, order, totals and pages are compared while profiles change. The conformance suite
+//! compares each engine with the definition of a match.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use latchkey_domain::page::Page;
@@ -19,7 +19,7 @@ const PROFILES: u64 = 150;
 const ROUNDS: usize = 5;
 const QUERIES: usize = 150;
 
-/// Words as people have them, and what folding, the indexes and SQL may trip over.
+/// Realistic words, and texts that are hard for folding, indexes and SQL.
 const WORDS: &[&str] = &[
     "a",
     "A",
@@ -125,7 +125,7 @@ impl Both {
         let whole = account(number);
         let profile =
             whole.profile.clone().map(|profile| NewProfile { name: Name::parse(name).unwrap(), ..profile });
-        // Some share their moment with others, so that ids decide their order.
+        // Some profiles share a creation time, so that ids decide their order.
         let now = at(i64::try_from(number / 4).unwrap());
         for store in self.stores() {
             let new = NewAccount { profile: profile.clone(), now, ..account(number) };
@@ -172,7 +172,7 @@ impl Both {
         }
     }
 
-    /// Compares one page; answers how many match.
+    /// Compares one page; returns the number of matches.
     async fn compare(&self, query: &SearchQuery, page: Page) -> u64 {
         let [sqlite, postgres] = self.stores();
         let sqlite = sqlite.search_profiles(query, page).await.unwrap();
@@ -203,7 +203,7 @@ fn patch(random: &mut StdRng, number: u64) -> ProfilePatch {
     }
 }
 
-/// Words, or a piece cut out of them: one letter, two, or more.
+/// Words or substrings of words: one letter, two, or more.
 fn query(random: &mut StdRng) -> Option<SearchQuery> {
     let whole = text(random, 3);
     let chars: Vec<char> = whole.chars().collect();
@@ -215,7 +215,7 @@ fn query(random: &mut StdRng) -> Option<SearchQuery> {
     SearchQuery::parse(&chars[start..end].iter().collect::<String>()).ok()
 }
 
-/// Changes, bans and deletes some.
+/// Changes, bans and deletes some profiles.
 async fn stir(both: &Both, random: &mut StdRng, round: u64) {
     for turn in 0..20 {
         let number = random.random_range(1..=PROFILES);

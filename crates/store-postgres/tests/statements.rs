@@ -1,4 +1,4 @@
-//! Statements of the operations fit the schema of this engine.
+//! Statements of the operations are valid in the schema of this engine.
 #![allow(clippy::unwrap_used)]
 
 use latchkey_store_operations::tables::all_statements;

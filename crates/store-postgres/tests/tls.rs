@@ -1,4 +1,4 @@
-//! TLS: the chain and the host's name are verified, or nothing is sent.
+//! TLS: nothing is sent before the chain and the host name are verified.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tempfile::TempDir;
 
-/// A server whose certificate is for `localhost`, of an authority that nobody knows.
+/// Server with a certificate for `localhost` of a private authority.
 struct Served {
     port: u16,
     database: TestDatabase,
@@ -18,7 +18,7 @@ struct Served {
     _cluster: TestCluster,
 }
 
-/// Writes a text into a file of the server's, which nobody else may read.
+/// Writes a file of the server with private permissions.
 fn put(cluster: &TestCluster, name: &str, text: &str) {
     cluster.run(&format!(
         "COPY (SELECT line FROM unnest(string_to_array($${}$$, E'\\n')) AS line)
@@ -61,7 +61,7 @@ fn reason(refused: Result<PostgresStore, StoreError>) -> String {
 }
 
 #[tokio::test]
-async fn a_server_is_believed_for_its_authority_and_its_name_alone() {
+async fn server_is_trusted_only_with_a_valid_chain_and_host_name() {
     let served = serve();
     let ours = format!("sslmode=verify-full&sslrootcert={}", served.certificate.display());
     let store = served.connect("localhost", &ours).await.unwrap();

@@ -1,4 +1,4 @@
-//! Rows of any table as parameters, and out of answers.
+//! Conversion of generic rows to parameters and from results.
 
 use latchkey_domain::search::SearchText;
 use latchkey_store::StoreError;
@@ -11,7 +11,7 @@ use crate::errors::Fallible;
 use crate::trigrams;
 use crate::values::Value;
 
-/// A cell of a key as a parameter.
+/// Parameter for a cell of a key.
 pub(super) fn parameter(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::Text(None),
@@ -23,7 +23,7 @@ pub(super) fn parameter(cell: &Cell) -> Value {
     }
 }
 
-/// The cells of these columns.
+/// Decodes the cells of these columns.
 pub(super) fn read(table: &Table, columns: &[Column], row: &tokio_postgres::Row) -> Fallible<Vec<Cell>> {
     let cell = |(at, column): (usize, &Column)| {
         let cell = match column.kind {
@@ -38,7 +38,7 @@ pub(super) fn read(table: &Table, columns: &[Column], row: &tokio_postgres::Row)
     columns.iter().enumerate().map(cell).collect()
 }
 
-/// `None` where the column is of another type.
+/// `None` if the column has another type.
 fn read_one<T: FromSqlOwned>(
     row: &tokio_postgres::Row,
     at: usize,
@@ -48,7 +48,7 @@ fn read_one<T: FromSqlOwned>(
     Some(value.map_or(Cell::Null, wrap))
 }
 
-/// The columns of these rows as arrays, those that are derived last.
+/// Columns of these rows as arrays, derived ones last.
 pub(super) fn columns(table: &Table, rows: &[Row]) -> Vec<Value> {
     let mut values: Vec<_> =
         table.columns.iter().enumerate().map(|(at, column)| array(column.kind, at, rows)).collect();
@@ -76,7 +76,7 @@ fn array(kind: Kind, at: usize, rows: &[Row]) -> Value {
     }
 }
 
-/// The search index of a profile as the text of an array.
+/// Trigrams of a profile in the text form of an array.
 fn trigrams_of(table: &Table, row: &Row) -> String {
     let text = |name: &str| {
         let cell = table.columns.iter().position(|column| column.name == name).map(|at| &row[at]);

@@ -1,4 +1,4 @@
-//! The statements of a copy, made of the description of the tables.
+//! Statements of a copy, generated from the table descriptions.
 
 use std::fmt::Write;
 
@@ -18,14 +18,14 @@ pub(super) const CREATE_PLAN: &str = "
 pub(super) const ADD_TO_PLAN: &str =
     "INSERT INTO unfinished_copy (table_name, row_count, digest) VALUES ($1, $2, $3)";
 pub(super) const DROP_PLAN: &str = "DROP TABLE unfinished_copy";
-/// The copied rows are changes as well, of which nobody is to read on.
+/// Copied rows fire the triggers of the search feed; no consumer needs these changes.
 pub(super) const EMPTY_FEED: &str = "TRUNCATE search_feed";
 pub(super) const SKIP_FEED: &str = "
     UPDATE search_feed_state SET purged = pg_current_xact_id()::text::bigint + 1 WHERE id = 1";
-/// The row at which those who migrate take turns.
+/// Locks the row that serialises migrations.
 pub(super) const TAKE_TURN: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 
-/// The name of a table that is not empty.
+/// Names a table that is not empty.
 pub(super) fn find_filled() -> String {
     let tables = TABLES.iter().filter(|table| !table.is_seeded);
     let questions =
@@ -33,33 +33,33 @@ pub(super) fn find_filled() -> String {
     format!("{} LIMIT 1", questions.collect::<Vec<_>>().join(" UNION ALL "))
 }
 
-/// The greatest key.
+/// Greatest key.
 pub(super) fn find_last(table: &Table) -> String {
     let keys = &table.columns[..table.key];
     let order: Vec<_> = keys.iter().map(|column| format!("{} DESC", column.name)).collect();
     format!("SELECT {} FROM {} ORDER BY {} LIMIT 1", table.key_names(), table.name, order.join(", "))
 }
 
-/// The row of a key.
+/// Row by key.
 pub(super) fn find(table: &Table) -> String {
     format!("SELECT 1 FROM {} WHERE ({}) = ({})", table.name, table.key_names(), marks(table.key))
 }
 
-/// The rows after a key, in their order.
+/// Rows after a key, in key order (keyset pagination).
 pub(super) fn page(table: &Table, has_key: bool, limit: u32) -> String {
     let (columns, keys) = (table.column_names(), table.key_names());
     let after = if has_key { format!("WHERE ({keys}) > ({})", marks(table.key)) } else { String::new() };
     format!("SELECT {columns} FROM {} {after} ORDER BY {keys} LIMIT {limit}", table.name)
 }
 
-/// Writes rows that come as one array for each column.
+/// Inserts rows given as one array per column.
 pub(super) fn insert(table: &Table) -> String {
     let columns = table.column_names();
     let (mut into, mut from, mut names) = (columns.clone(), columns.clone(), columns);
     let mut arrays = table.columns.len();
     if let Some((name, kind)) = derived(table) {
         arrays += 1;
-        // Writing to a text cannot fail. An array of arrays would be taken apart, so it comes as text.
+        // Writing to a `String` cannot fail. A nested array would be unnested, so it is passed as text.
         let _ = write!(into, ", {name}");
         let _ = write!(from, ", {name}::{kind}");
         let _ = write!(names, ", {name}");

@@ -10,7 +10,7 @@ use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 const FIRST: Migration = Migration { version: 1, name: "0001_a", sql: "CREATE TABLE a (x BIGINT)" };
 const SECOND: Migration = Migration { version: 2, name: "0002_b", sql: "CREATE TABLE b (x BIGINT)" };
 
-/// An empty database and connections to it.
+/// Empty database and a pool of connections to it.
 fn database() -> (Pool, TestDatabase) {
     let database = TestCluster::shared().bare_database();
     (pool::build(&PostgresOptions::new(database.url())).unwrap(), database)

@@ -1,23 +1,23 @@
-//! How far somebody has read the changes: a snapshot, and amid many changes the snapshot up to which is read and the
-//! last change of the page. As text: `lineage/seen` or `lineage/seen/until/place/profile`.
+//! Cursor of the search feed: a transaction snapshot, and between the pages of a long read also the target
+//! snapshot and the last change read. Text form: `lineage/seen` or `lineage/seen/until/place/profile`.
 
 use latchkey_store::FeedPosition;
 use uuid::Uuid;
 
-/// What a transaction saw of the others: all before `end`, but for those that were `open`.
+/// A `pg_snapshot`: all transactions below `end` are visible, except those in `open`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snapshot {
-    /// The number of the oldest that was open: all before it were seen.
+    /// `xmin`: the oldest transaction that was open; all below it are visible.
     pub(super) oldest: i64,
-    /// The first number that was not given away yet.
+    /// `xmax`: the first transaction id not yet assigned.
     pub(super) end: i64,
-    /// Those in between that were not over yet.
+    /// Transactions in between that were still open.
     pub(super) open: Vec<i64>,
     text: String,
 }
 
 impl Snapshot {
-    /// Reads the text of a `pg_snapshot`: `xmin:xmax:` and the open ones with commas between.
+    /// Parses the text of a `pg_snapshot`: `xmin:xmax:` and the open transactions, comma-separated.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(':');
         let (oldest, end) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -26,34 +26,35 @@ impl Snapshot {
         parts.next().is_none().then(|| Self { oldest, end, open, text: text.to_owned() })
     }
 
-    /// The text that PostgreSQL reads.
+    /// Text form, as PostgreSQL parses it.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// A page that was read of changes that did not fit into one.
+/// State of a read that spans several pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
-    /// What this snapshot sees is read, so that pages neither shift nor leave out what ends meanwhile.
+    /// Target snapshot of the read: it stays fixed, so that pages neither shift nor skip transactions that end
+    /// meanwhile.
     pub(super) until: Snapshot,
-    /// The last change that was read.
+    /// Last change read.
     pub(super) last: (i64, Uuid),
 }
 
-/// A position, read.
+/// A parsed cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Position {
-    /// Which server, since which start of it, and which tables: snapshots are comparable within one alone.
+    /// Server, its start time and its tables: snapshots are comparable only within one lineage.
     pub(super) lineage: String,
-    /// All that this one sees is read.
+    /// Everything visible to this snapshot has been read.
     pub(super) seen: Snapshot,
-    /// What is read of the rest.
+    /// Progress within the rest.
     pub(super) page: Option<Page>,
 }
 
 impl Position {
-    /// `None` for what is no position of this engine.
+    /// Parses a cursor; `None` if it is not one of this engine.
     pub(super) fn parse(position: &FeedPosition) -> Option<Self> {
         let parts: Vec<&str> = position.0.split('/').collect();
         let (lineage, seen, page) = match parts[..] {
@@ -67,7 +68,7 @@ impl Position {
         Some(Self { lineage: lineage.to_owned(), seen: Snapshot::parse(seen)?, page })
     }
 
-    /// The text that goes out.
+    /// Text form.
     pub(super) fn write(&self) -> FeedPosition {
         let start = format!("{}/{}", self.lineage, self.seen.text);
         FeedPosition(match &self.page {
@@ -76,20 +77,20 @@ impl Position {
         })
     }
 
-    /// Where the transactions that began after the snapshot are read on: behind this place and profile.
+    /// Keyset position among transactions that began after the snapshot: place and profile.
     pub(super) fn begins_after(&self) -> (i64, Uuid) {
         let start = (self.seen.end - 1, Uuid::max());
         self.page.as_ref().map_or(start, |page| page.last.max(start))
     }
 
-    /// Where those that were open are read on: each place, and behind which profile.
+    /// Keyset positions among transactions that were open: each place, and the profile after which to continue.
     pub(super) fn ended_after(&self) -> impl Iterator<Item = (Option<i64>, Option<Uuid>)> {
         let (last, id) = self.page.as_ref().map_or((0, Uuid::nil()), |page| page.last);
         let left = self.seen.open.iter().filter(move |place| **place >= last);
         left.map(move |place| (Some(*place), Some(if *place == last { id } else { Uuid::nil() })))
     }
 
-    /// The first number that no snapshot of this position knew.
+    /// First transaction id unknown to every snapshot of this cursor.
     pub(super) fn end(&self) -> i64 {
         self.page.as_ref().map_or(self.seen.end, |page| page.until.end)
     }

@@ -1,4 +1,4 @@
-//! Identities for the tests that count round trips.
+//! Identities for the round trip tests.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::{
@@ -9,7 +9,7 @@ use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedTo
 
 use latchkey_store_suite::conformance::numbered::{at, email, event, mail, session, token, user_id};
 
-/// A subject at google with the proven address of a number's account.
+/// Google subject with the verified address of a number's account.
 pub(crate) fn identity(subject: &str, number: u64) -> ProvenIdentity {
     let address = email(number);
     let email = Some(address.as_typed());
@@ -17,7 +17,7 @@ pub(crate) fn identity(subject: &str, number: u64) -> ProvenIdentity {
     ProvenIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
 }
 
-/// A sign-in with it that opens a number's session; `next` gives numbers that were not used before.
+/// Sign-in that opens a number's session; `next` yields unused numbers.
 pub(crate) fn with_identity(
     next: fn() -> u64,
     subject: &str,
@@ -49,7 +49,6 @@ pub(crate) fn with_identity(
     }
 }
 
-/// A flow through google.
 pub(crate) fn flow(state: TokenHash, linker: Option<Linker>) -> NewFlow {
     NewFlow {
         state,

@@ -1,4 +1,4 @@
-//! Limits that are never reached, and passwords.
+//! Unreachable limits, and passwords.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Codes and links, and what browsers and callers bring along.
+//! Email codes and links, with the cookies of browsers and callers.
 
 use std::time::Duration;
 
@@ -7,17 +7,16 @@ use latchkey_domain::limits::Take;
 use latchkey_store::{Browser, Consent, NewChallenge, NewToken, OpenLink, RefreshCookie, TokenAttempt};
 use latchkey_store_suite::conformance::numbered::{at, session, token};
 
-/// A link.
 pub(crate) fn link(number: u64) -> NewChallenge {
     NewChallenge::Link { token: NewToken { hash: token(number), expires_at: at(600) }, redirect_to: None }
 }
 
-/// The token of link 50, used by the caller of session 1.
+/// Token of link 50, redeemed by the caller of session 1.
 pub(crate) fn by_token(takes: Vec<Take>, event: AuditEvent) -> TokenAttempt {
     TokenAttempt { token: token(50), email: None, caller: Some(session(1).id), takes, event }
 }
 
-/// The link with token 40, in the browser of session 1.
+/// Link with token 40, opened in the browser of session 1.
 pub(crate) fn open_link(consent: Consent, takes: Vec<Take>, event: AuditEvent) -> OpenLink {
     let refresh = RefreshCookie {
         family: session(1).family,

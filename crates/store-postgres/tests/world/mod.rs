@@ -1,4 +1,4 @@
-//! A store on a database of its own, and a look at its rows from outside.
+//! A store on a database of its own, with a second connection to inspect its rows.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::future::Future;
@@ -8,19 +8,19 @@ use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{Client, NoTls};
 
-/// Both of them.
-pub(crate) struct Looked {
+/// Store and outside connection.
+pub(crate) struct Fixture {
     pub(crate) store: PostgresStore,
     pub(crate) outside: Client,
     pub(crate) database: TestDatabase,
 }
 
-impl Looked {
+impl Fixture {
     pub(crate) async fn new() -> Self {
         Self::with(|options| options).await
     }
 
-    /// The same with other options.
+    /// Store with other options.
     pub(crate) async fn with(change: impl FnOnce(PostgresOptions) -> PostgresOptions) -> Self {
         let database = TestCluster::shared().database();
         let store = Postgres::connect(change(PostgresOptions::new(database.url()))).await.unwrap();
@@ -41,7 +41,7 @@ impl Looked {
     }
 }
 
-/// A connection that no pool has.
+/// Connection outside any pool.
 pub(crate) fn connect(url: &str) -> impl Future<Output = Client> + use<> {
     let url = url.to_owned();
     async move {

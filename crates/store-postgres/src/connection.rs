@@ -1,5 +1,5 @@
-//! A connection in use: what goes over it in one round trip, and how it is left behind. Statements that are polled
-//! together go out together (pipelining), and the server runs them in the order in which they were polled first.
+//! A checked-out connection: round trips with pipelining, and cleanup. Statements polled together are sent
+//! together, and the server executes them in the order of the first poll.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -11,57 +11,57 @@ use futures_util::future::{BoxFuture, FutureExt, MaybeDone, maybe_done};
 use futures_util::stream::TryStreamExt;
 use tokio_postgres::types::Type;
 
+use crate::drain::drain;
 use crate::errors::{EngineFault, Fallible, Remedy, unavailable};
-use crate::giving_up::give_up;
 use crate::options::Prepared;
-use crate::script::{Answer, Answers, Script, Statement};
+use crate::script::{Output, Outputs, Script, Statement};
 use crate::values::Value;
 
-/// What stands around a script: transactions are begun and ended in the same round trip as their statements.
+/// Transaction boundaries around a script: BEGIN and COMMIT share the round trip of the statements.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    /// Begins a transaction.
+    /// BEGIN statement.
     pub(crate) opening: Option<&'a str>,
-    /// Commits it.
+    /// True if COMMIT follows the script.
     pub(crate) is_last: bool,
 }
 
-/// A connection out of the pool. Dropped amid a transaction it sends a rollback, for which nobody waits; dropped amid
-/// statements it goes back to the pool when they end.
-pub(crate) struct Link {
+/// A connection checked out of the pool. Dropped inside a transaction it sends ROLLBACK without waiting for the
+/// response; dropped with statements running it is drained before it returns to the pool.
+pub(crate) struct Connection {
     client: Option<Client>,
     in_transaction: bool,
-    /// Whether an answer is outstanding.
+    /// True while responses are outstanding.
     is_waiting: bool,
     prepared: Prepared,
-    patience: Duration,
+    response_timeout: Duration,
 }
 
-type Outcome = Result<Answer, tokio_postgres::Error>;
+type Outcome = Result<Output, tokio_postgres::Error>;
 
-impl Link {
-    /// Takes a connection that is in no transaction. A round trip that takes longer than `patience` is a fault.
-    pub(crate) const fn new(client: Client, prepared: Prepared, patience: Duration) -> Self {
-        Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, patience }
+impl Connection {
+    /// Wraps a connection that is not in a transaction. A round trip longer than `limit` is a fault.
+    pub(crate) const fn new(client: Client, prepared: Prepared, response_timeout: Duration) -> Self {
+        Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, response_timeout }
     }
 
-    /// One round trip. The fault is that of the first statement that failed; the server takes the whole
-    /// transaction back then, a commit included.
-    pub(crate) async fn exchange(&mut self, frame: Frame<'_>, script: &Script) -> Fallible<Answers> {
-        let Some(client) = &self.client else { return Err(unavailable(EngineFault::Silent).into()) };
+    /// One round trip. Returns the fault of the first failed statement; the server then rolls back the whole
+    /// transaction, even at a COMMIT.
+    pub(crate) async fn exchange(&mut self, frame: Frame<'_>, script: &Script) -> Fallible<Outputs> {
+        let Some(client) = &self.client else { return Err(unavailable(EngineFault::Timeout).into()) };
         self.in_transaction |= frame.opening.is_some();
         self.is_waiting = true;
         let sent = send(client, self.prepared, frame, script);
-        let Ok(outcomes) = tokio::time::timeout(self.patience, sent).await else {
+        let Ok(outcomes) = tokio::time::timeout(self.response_timeout, sent).await else {
             self.abandon();
-            return Err(unavailable(EngineFault::Silent).into());
+            return Err(unavailable(EngineFault::Timeout).into());
         };
         self.is_waiting = false;
         let outcome = outcomes.and_then(|outcomes| {
             if frame.is_last && outcomes.last().is_some_and(Result::is_ok) {
                 self.in_transaction = false; // committed or taken back: over in any case
             }
-            answers_of(frame, outcomes)
+            outputs_of(frame, outcomes)
         });
         if outcome.as_ref().is_err_and(|fault| fault.remedy == Remedy::Reconnect) {
             self.abandon();
@@ -69,7 +69,7 @@ impl Link {
         outcome
     }
 
-    /// A connection that is not known to be sound does not go back to the pool.
+    /// Closes the connection instead of returning it to the pool: its state is unknown.
     fn abandon(&mut self) {
         if let Some(client) = self.client.take() {
             drop(Object::take(client));
@@ -77,24 +77,24 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for Connection {
     fn drop(&mut self) {
         if self.is_waiting {
             if let Some(client) = self.client.take() {
-                give_up(client, self.in_transaction, self.patience);
+                drain(client, self.in_transaction, self.response_timeout);
             }
             return;
         }
         if let Some(client) = &self.client
             && self.in_transaction
         {
-            // Polled once: it is sent, and its answer is dropped by the connection.
+            // A single poll sends it; the connection discards the response.
             let _ = client.batch_execute("ROLLBACK").now_or_never();
         }
     }
 }
 
-/// Sends everything and waits for everything: the opening, the statements, the commit.
+/// Sends everything in one batch and awaits all responses: BEGIN, the statements, COMMIT.
 async fn send(
     client: &Client,
     prepared: Prepared,
@@ -120,7 +120,7 @@ async fn send(
     Ok(in_order(sent).await)
 }
 
-/// Polls all of them, always in their order, until all are done.
+/// Polls all futures in order until all are complete.
 async fn in_order(sent: Vec<BoxFuture<'_, Outcome>>) -> Vec<Outcome> {
     let mut running: Vec<MaybeDone<_>> = sent.into_iter().map(maybe_done).collect();
     poll_fn(|context| {
@@ -134,23 +134,23 @@ async fn in_order(sent: Vec<BoxFuture<'_, Outcome>>) -> Vec<Outcome> {
     running.iter_mut().filter_map(|one| Pin::new(one).take_output()).collect()
 }
 
-fn answers_of(frame: Frame<'_>, outcomes: Vec<Outcome>) -> Fallible<Answers> {
-    let mut answers = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+fn outputs_of(frame: Frame<'_>, outcomes: Vec<Outcome>) -> Fallible<Outputs> {
+    let mut outputs = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
     if frame.is_last {
-        answers.pop();
+        outputs.pop();
     }
     if frame.opening.is_some() {
-        answers.remove(0);
+        outputs.remove(0);
     }
-    Ok(Answers::new(answers))
+    Ok(Outputs::new(outputs))
 }
 
 async fn command(client: &Client, sql: &str) -> Outcome {
     client.batch_execute(sql).await?;
-    Ok(Answer::default())
+    Ok(Output::default())
 }
 
-/// Parses, binds and executes in one message, under no name: right behind any pooler.
+/// Parses, binds and executes an unnamed statement in one message: works behind any pooler.
 async fn run_unnamed(client: &Client, statement: &Statement) -> Outcome {
     let values = statement.values.iter().map(|value| (value, value.kind()));
     let mut stream = pin!(client.query_typed_raw(&statement.sql, values).await?);
@@ -158,10 +158,10 @@ async fn run_unnamed(client: &Client, statement: &Statement) -> Outcome {
     while let Some(row) = stream.try_next().await? {
         rows.push(row);
     }
-    Ok(Answer { rows, affected: stream.rows_affected().unwrap_or_default() })
+    Ok(Output { rows, affected: stream.rows_affected().unwrap_or_default() })
 }
 
-/// What is not prepared yet on this connection costs a round trip of its own, once.
+/// Prepares missing statements; costs a round trip once per connection and statement.
 async fn prepare_missing(client: &Client, script: &Script) -> Fallible<()> {
     for statement in &script.statements {
         client.prepare_typed_cached(&statement.sql, &kinds(statement)).await?;
@@ -176,7 +176,7 @@ async fn run_named(client: &Client, statement: &Statement) -> Outcome {
     while let Some(row) = stream.try_next().await? {
         rows.push(row);
     }
-    Ok(Answer { rows, affected: stream.rows_affected().unwrap_or_default() })
+    Ok(Output { rows, affected: stream.rows_affected().unwrap_or_default() })
 }
 
 fn kinds(statement: &Statement) -> Vec<Type> {

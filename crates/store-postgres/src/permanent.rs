@@ -1,4 +1,4 @@
-//! Faults of a start that waiting does not mend: somebody has to change a setting or the server.
+//! Permanent faults at startup: retrying is useless until an operator changes a setting or the server.
 
 use std::error::Error;
 
@@ -7,43 +7,46 @@ use tokio_postgres::error::SqlState;
 
 use crate::errors::ServerFault;
 
-/// Why there will be no connection, however long one waits. Sentences end in what to do; none holds a password.
+/// Permanent reason for a failed connection. Each message ends with the remedy; none contains a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LastingFault {
-    /// The user or the password is wrong, or the server wants none of them from here.
-    #[error("the server refuses the user ({0}): mend user and password, or the server's pg_hba.conf")]
+pub enum PermanentFault {
+    /// Wrong user or password, or pg_hba.conf rejects the client.
+    #[error(
+        "the server refuses the user ({0}): correct the user and the password, or the server's pg_hba.conf"
+    )]
     Credentials(String),
-    /// A password is wanted and none is there.
+    /// The server requires a password and the URL has none.
     #[error(
         "the server wants a password and the address has none: write postgres://user:password@host/database"
     )]
     NoPassword,
-    /// The database does not exist.
-    #[error("{0}: make it with CREATE DATABASE, or mend the name")]
+    #[error("{0}: create it with CREATE DATABASE, or correct the name")]
     NoDatabase(String),
-    /// The user may not do what the service needs.
+    /// The user lacks a privilege that the service needs.
     #[error(
-        "the user lacks a right ({0}): make it the owner of the database, or run `latchkey migrate` as the owner and \
+        "the user lacks a privilege ({0}): make it the owner of the database, or run `latchkey migrate` as the owner and \
          grant the user of the service CONNECT on the database, USAGE on the schema, and SELECT, INSERT, UPDATE, DELETE \
          on all its tables"
     )]
     NoRight(String),
-    /// The server has no TLS, and the address demands it.
+    /// The server does not support TLS, and `sslmode` requires it.
     #[error(
         "the server has no TLS and sslmode demands it: switch ssl on at the server, or write sslmode=disable on a \
          network that you trust"
     )]
     NoTls,
-    /// The server's certificate is not trusted, or not of this host.
-    #[error("the server's certificate is refused ({0}): mend the host's name or the certificate authorities")]
+    /// Untrusted certificate, or issued for another host.
+    #[error(
+        "the server's certificate is refused ({0}): correct the host name or the certificate authorities"
+    )]
     Certificate(String),
-    /// Anything else that the engine is sure of.
+    /// Any other error that the engine knows to be permanent.
     #[error("{0}")]
     Other(String),
 }
 
-impl LastingFault {
-    /// What is lasting of an error; `None` where the next try may go better.
+impl PermanentFault {
+    /// Permanent fault of an error; `None` if a retry may succeed.
     #[must_use]
     pub fn of(error: &StoreError) -> Option<Self> {
         let chain = chain(error);
@@ -65,39 +68,39 @@ impl LastingFault {
         }
     }
 
-    /// The whole of an error as one line: what happened, and why.
+    /// Error with its causes in one line.
     #[must_use]
     pub fn text_of(error: &StoreError) -> String {
         said(&chain(error))
     }
 }
 
-fn of_driver(error: &tokio_postgres::Error) -> Option<LastingFault> {
+fn of_driver(error: &tokio_postgres::Error) -> Option<PermanentFault> {
     let Some(said) = error.as_db_error() else {
-        // The driver has no other way to tell them.
+        // The driver exposes no error kind for these.
         let says = |words: &str| {
             error.to_string().contains(words)
                 || error.source().is_some_and(|source| source.to_string().contains(words))
         };
         return match () {
-            () if says("password missing") => Some(LastingFault::NoPassword),
-            () if says("server does not support TLS") => Some(LastingFault::NoTls),
+            () if says("password missing") => Some(PermanentFault::NoPassword),
+            () if says("server does not support TLS") => Some(PermanentFault::NoTls),
             () => None,
         };
     };
     of_server(said.code(), said.message())
 }
 
-fn of_server(code: &SqlState, message: &str) -> Option<LastingFault> {
+fn of_server(code: &SqlState, message: &str) -> Option<PermanentFault> {
     let text = message.to_owned();
     match code {
         code if *code == SqlState::INVALID_PASSWORD
             || *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION =>
         {
-            Some(LastingFault::Credentials(text))
+            Some(PermanentFault::Credentials(text))
         }
-        code if *code == SqlState::INVALID_CATALOG_NAME => Some(LastingFault::NoDatabase(text)),
-        code if *code == SqlState::INSUFFICIENT_PRIVILEGE => Some(LastingFault::NoRight(text)),
+        code if *code == SqlState::INVALID_CATALOG_NAME => Some(PermanentFault::NoDatabase(text)),
+        code if *code == SqlState::INSUFFICIENT_PRIVILEGE => Some(PermanentFault::NoRight(text)),
         _ => None,
     }
 }
@@ -119,7 +122,7 @@ fn chain(error: &StoreError) -> Vec<&(dyn Error + 'static)> {
     chain
 }
 
-/// The causes, without the contract's own words and without saying the same twice.
+/// Causes joined by colons, without the contract's own message and without repetitions.
 fn said(chain: &[&(dyn Error + 'static)]) -> String {
     let mut text = String::new();
     for part in chain.iter().skip(1).map(ToString::to_string) {
