@@ -1,10 +1,12 @@
 //! The one shape of every refusal: `{error, message, statusCode, nextAction?, nextActions?, field?, reasons?,
-//! requestId}`. The codes are in [`codes`], the mapping from use cases in `from_service`. What a use case may refuse is not decided here.
+//! requestId}`. The rows
+//! of use cases are in [`latchkey_service::refusal`], those of HTTP alone in [`codes`].
 
 pub mod codes;
 mod from_service;
 mod log;
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +18,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use latchkey_domain::reason::Reason;
 use serde::Serialize;
 
-pub use codes::{ErrorCode, catalogue, code_for_status};
+pub use codes::{ErrorCode, catalogue, code_for_status, status_of};
 pub use log::{chain_of, escape_control};
 
 /// What handlers and extractors return.
@@ -24,9 +26,6 @@ pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 /// `Content-Type` of every JSON answer.
 pub const JSON_CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
-
-/// How long a client is asked to wait where nobody knows better.
-const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 
 /// A refusal as the client sees it. Made of an [`ErrorCode`], so that status and code always go together.
 #[derive(Debug)]
@@ -36,9 +35,9 @@ pub struct ApiError {
     /// The HTTP status and the `statusCode` field.
     pub status: StatusCode,
     /// For people. Never the value of a field, never anything internal.
-    pub message: String,
+    pub message: Cow<'static, str>,
     /// What the caller can do, for people.
-    pub next_action: Option<String>,
+    pub next_action: Cow<'static, str>,
     /// Becomes `Retry-After`, in whole seconds, rounded up, at least 1.
     pub retry_after: Option<Duration>,
     /// What few refusals have.
@@ -68,10 +67,8 @@ struct ErrorBody<'a> {
     error: &'a str,
     message: &'a str,
     status_code: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_action: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_actions: Option<&'a str>,
+    next_action: &'a str,
+    next_actions: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'a str>,
     #[serde(skip_serializing_if = "<[Reason]>::is_empty")]
@@ -106,22 +103,21 @@ struct ErrorText(Arc<Text>);
 struct Text {
     code: &'static str,
     status: StatusCode,
-    message: String,
-    next_action: Option<String>,
+    message: Cow<'static, str>,
+    next_action: Cow<'static, str>,
     details: Option<Box<Details>>,
 }
 
 impl Text {
     /// The JSON text, with a line feed behind it.
     fn body(&self, request_id: Option<&str>) -> Vec<u8> {
-        let next_action = self.next_action.as_deref();
         let details = self.details.as_deref();
         let body = ErrorBody {
             error: self.code,
             message: &self.message,
             status_code: self.status.as_u16(),
-            next_action,
-            next_actions: next_action,
+            next_action: &self.next_action,
+            next_actions: &self.next_action,
             field: details.and_then(|details| details.field.as_deref()),
             reasons: details.map_or(&[], |details| &details.reasons),
             request_id,
@@ -141,20 +137,10 @@ pub(crate) fn sign(response: Response, request_id: &str) -> Response {
 }
 
 impl ApiError {
-    /// A refusal with the status and the next action of its code.
+    /// The refusal of a row, with another message.
     #[must_use]
-    pub fn new(code: &'static ErrorCode, message: impl Into<String>) -> Self {
-        let must_wait =
-            matches!(code.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
-        Self {
-            code: code.name,
-            status: code.status,
-            message: message.into(),
-            next_action: code.next_action.map(str::to_owned),
-            retry_after: must_wait.then_some(DEFAULT_WAIT),
-            details: None,
-            source: None,
-        }
+    pub fn new(code: &'static ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { message: message.into(), ..Self::from(code) }
     }
 
     /// 400 `VALIDATION_ERROR` about one field or parameter: "`field` problem". `problem` goes on after the name,
@@ -167,20 +153,19 @@ impl ApiError {
     /// 500 `INTERNAL_ERROR`. The source is logged, and never shown.
     #[must_use]
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::new(&codes::INTERNAL_ERROR, "Something went wrong on our side.").caused_by(source)
+        Self::from(&codes::INTERNAL_ERROR).caused_by(source)
     }
 
     /// A refusal for a bare status, such as the router's 404.
     #[must_use]
     pub fn of_status(status: StatusCode) -> Self {
-        let code = code_for_status(status);
-        Self::new(code, message_for(code))
+        Self::from(code_for_status(status))
     }
 
     /// With another next action than the code's own.
     #[must_use]
-    pub fn next_action(mut self, text: impl Into<String>) -> Self {
-        self.next_action = Some(text.into());
+    pub fn next_action(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.next_action = text.into();
         self
     }
 
@@ -302,22 +287,6 @@ impl IntoResponse for ApiError {
 /// Seconds as `Retry-After` has them (RFC 9110 section 10.2.3): whole, rounded up, at least 1.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
-}
-
-/// A sentence for a refusal of which nothing but its status is known.
-fn message_for(code: &ErrorCode) -> &'static str {
-    match code.status {
-        StatusCode::NOT_FOUND => "There is nothing at this path.",
-        StatusCode::METHOD_NOT_ALLOWED => "This path does not have this method.",
-        StatusCode::REQUEST_TIMEOUT => "The body of the request did not arrive in time.",
-        StatusCode::PAYLOAD_TOO_LARGE => "The body of the request is too large.",
-        StatusCode::URI_TOO_LONG => "Path and query string are too long.",
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body must be JSON in UTF-8.",
-        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => "The headers of the request are too large.",
-        StatusCode::SERVICE_UNAVAILABLE => "The service could not answer in time.",
-        status if status.is_client_error() => "The request was refused.",
-        _ => "Something went wrong on our side.",
-    }
 }
 
 #[cfg(test)]

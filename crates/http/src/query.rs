@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn refusal(result: Result<impl Sized>) -> String {
-        result.err().expect("refused").message
+        result.err().expect("refused").message.into_owned()
     }
 
     #[test]

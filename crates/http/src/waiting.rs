@@ -11,7 +11,7 @@ use axum::routing::get;
 use tower::ServiceExt;
 
 use crate::endpoints::health;
-use crate::error::ApiError;
+use crate::error::{ApiError, codes};
 
 /// A door that is closed until the service is there.
 #[derive(Clone, Default)]
@@ -35,7 +35,9 @@ impl Door {
 
 /// The routes of a service that has no database yet: the process lives, and nothing else works.
 pub fn waiting() -> Router {
-    Router::new().route("/health/live", get(health::live)).fallback(async || ApiError::storage_unavailable())
+    Router::new()
+        .route("/health/live", get(health::live))
+        .fallback(async || ApiError::from(&codes::STORAGE_UNAVAILABLE))
 }
 
 fn answer(answered: Result<Response, Infallible>) -> Response {

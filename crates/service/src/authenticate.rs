@@ -11,6 +11,7 @@ use latchkey_store::LiveSession;
 
 use crate::claims::Claims;
 use crate::error::{Error, Result};
+use crate::refusal::{ADMIN_UNAUTHORIZED, ANON_KEY_REQUIRED, AUTH_UNAUTHORIZED, FORBIDDEN};
 use crate::service::Service;
 use crate::signing_keys::KeySet;
 use crate::verified_tokens::VerifiedToken;
@@ -46,19 +47,19 @@ impl Service {
         Ok(NamedCaller(Caller { user_id, session_id, token_expires_at: token.expires_at() }))
     }
 
-    /// The caller, if the session lives; else [`Error::Unauthorized`].
+    /// The caller, if the session lives; else [`AUTH_UNAUTHORIZED`].
     pub async fn confirm(&self, NamedCaller(caller): NamedCaller) -> Result<Caller> {
         let owner = self.store.find_session_owner(caller.session_id, self.clock.now()).await?;
-        if owner == Some(caller.user_id) { Ok(caller) } else { Err(Error::Unauthorized) }
+        if owner == Some(caller.user_id) { Ok(caller) } else { Err(Error::Refused(&AUTH_UNAUTHORIZED)) }
     }
 
     /// The same, with session and user.
     pub async fn current_session(&self, bearer: Option<&str>) -> Result<(LiveSession, Timestamp)> {
         let now = self.clock.now();
         let token = self.good_token(bearer, now).await?;
-        let live = self.store.find_live_session(token.session_id, now).await?.ok_or(Error::Unauthorized)?;
+        let live = self.store.find_live_session(token.session_id, now).await?.ok_or(&AUTH_UNAUTHORIZED)?;
         if live.user.id != token.user_id {
-            return Err(Error::Unauthorized);
+            return Err(Error::Refused(&AUTH_UNAUTHORIZED));
         }
         Ok((live, token.expires_at()))
     }
@@ -75,7 +76,7 @@ impl Service {
         if !self.config.require_anon_key {
             return Ok(());
         }
-        let bearer = bearer.ok_or(Error::AnonKeyRequired)?;
+        let bearer = bearer.ok_or(&ANON_KEY_REQUIRED)?;
         if self.is_anon_key(bearer) {
             return Ok(());
         }
@@ -98,21 +99,21 @@ impl Service {
 
     /// Lets a good admin key pass. A refusal is counted by address and written to the audit.
     pub async fn authorize_admin(&self, key: Option<&str>, client: &Client) -> Result<()> {
-        let Some(key) = key else { return Err(Error::AdminUnauthorized) };
+        let Some(key) = key else { return Err(Error::Refused(&ADMIN_UNAUTHORIZED)) };
         if self.is_admin_key(key) {
             return Ok(());
         }
         let now = self.clock.now();
         match self.good_token(Some(key), now).await {
             // A user's token is known, and does not open this.
-            Ok(_) => return Err(Error::Forbidden),
-            Err(Error::Unauthorized) => {}
+            Ok(_) => return Err(Error::Refused(&FORBIDDEN)),
+            Err(Error::Refused(&AUTH_UNAUTHORIZED)) => {}
             Err(error) => return Err(error),
         }
         self.store.take(&self.limits.admin(client), now).await??;
         let event = self.event(AuditKind::AdminRefused, Actor::Admin, Some(client), now);
         self.store.record_event(event).await?;
-        Err(Error::AdminUnauthorized)
+        Err(Error::Refused(&ADMIN_UNAUTHORIZED))
     }
 
     /// A token that is good by itself; whether its session lives is the store's to say.
@@ -130,21 +131,21 @@ impl Service {
         bearer: Option<&str>,
         verify: impl Fn(&str, &KeySet) -> Option<T>,
     ) -> Result<T> {
-        let bearer = bearer.ok_or(Error::Unauthorized)?;
+        let bearer = bearer.ok_or(&AUTH_UNAUTHORIZED)?;
         let known = self.signing.load_full();
         if let Some(good) = verify(bearer, &known) {
             return Ok(good);
         }
         // What has not the form of a token is none by any key.
         if bearer.split('.').count() != 3 {
-            return Err(Error::Unauthorized);
+            return Err(Error::Refused(&AUTH_UNAUTHORIZED));
         }
         // The key may have been rotated elsewhere a moment ago; this or another task takes it over.
         self.sync_shared().await?;
         let newest = self.signing.load_full();
         if Arc::ptr_eq(&known, &newest) {
-            return Err(Error::Unauthorized);
+            return Err(Error::Refused(&AUTH_UNAUTHORIZED));
         }
-        verify(bearer, &newest).ok_or(Error::Unauthorized)
+        verify(bearer, &newest).ok_or(Error::Refused(&AUTH_UNAUTHORIZED))
     }
 }

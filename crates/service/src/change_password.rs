@@ -10,6 +10,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{BeginPasswordChange, ChangePassword, SignInGuard, SignInOutcome};
 
 use crate::error::{Error, Result};
+use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CREDENTIALS};
 use crate::service::Service;
 
 impl Service {
@@ -24,7 +25,7 @@ impl Service {
         let now = self.clock.now();
         let claims = self.good_claims(bearer, now).await?;
         // What the token says is what the account has, unless its address changed since.
-        let mut email = Email::parse(&claims.email).map_err(|_| Error::Unauthorized)?;
+        let mut email = Email::parse(&claims.email).map_err(|_| Error::Refused(&AUTH_UNAUTHORIZED))?;
         let (candidate, guard) = loop {
             if let Err(weak) = self.check_new_password(&self.settings(), "newPassword", &new, &email) {
                 self.authenticate(bearer).await?; // who may not call hears nothing about the password
@@ -39,7 +40,7 @@ impl Service {
                     return Err(self.limited(limited, email.key(), &client));
                 }
                 (BeginPasswordChange::NoSession | BeginPasswordChange::Candidate(_), _) => {
-                    return Err(Error::Unauthorized);
+                    return Err(Error::Refused(&AUTH_UNAUTHORIZED));
                 }
             }
         };
@@ -48,7 +49,7 @@ impl Service {
         let compared = Compared { own: stored.as_ref(), of_sign_up: None };
         let check = self.passwords.check(current, compared).await?;
         let Some(checked) = stored.filter(|_| check.fit == Fit::Own) else {
-            let refusal = ("wrong current password", Error::InvalidCredentials);
+            let refusal = ("wrong current password", &INVALID_CREDENTIALS);
             return Err(self.fail_sign_in(Some(user.id), guard, &client, refusal, now).await?);
         };
 
@@ -68,7 +69,7 @@ impl Service {
                 Ok(())
             }
             SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
-            SignInOutcome::Gone => Err(Error::InvalidCredentials),
+            SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }
     }
 

@@ -1,158 +1,61 @@
-//! What a caller of a use case can be told. One flat enum: each variant is something the caller can act on,
-//! and `latchkey-http` maps every one of them to a code, a status and a next action without a wildcard.
+//! The error of a use case: a refusal out of the rows of [`crate::refusal`], or a fault of the service.
 
 use std::time::Duration;
 
+use latchkey_domain::limits::Limited;
 use latchkey_domain::password::BrokenRules;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::RedirectRefusal;
 use latchkey_store::{StoreError, UniqueKey};
 
+use crate::refusal::{
+    EMAIL_EXISTS, REDIRECT_NOT_ALLOWED, Refusal, SETTING_PINNED, TOO_MANY_REQUESTS, USERNAME_TAKEN,
+    WEAK_PASSWORD,
+};
+
 /// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a use case refused, or could not do, what it was asked.
+/// A refusal or a failure of a use case.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A field is missing or wrong. `field` is the key the client sent, `problem` a sentence about it.
+    /// A refusal, as its row has it.
+    #[error("{}", .0.message)]
+    Refused(&'static Refusal),
+    /// A refusal whose message, field or wait depend on the request.
+    #[error("{}", .1.message)]
+    RefusedWith(&'static Refusal, Box<Details>),
+    /// A field is missing or wrong.
     #[error("{field}: {problem}")]
     Validation {
-        /// The key as the client wrote it; a dotted path for a nested one.
+        /// The key as the client sent it; a dotted path for a nested one.
         field: &'static str,
         /// The same for programs.
         reason: Reason,
-        /// What is wrong with it, without the value itself.
+        /// A sentence that goes on after the key, without the value.
         problem: String,
-    },
-    /// Search without words.
-    #[error("the search has no words")]
-    MissingQuery,
-    /// The password breaks rules of the policy.
-    #[error("{broken}")]
-    WeakPassword {
-        /// The key of the password.
-        field: &'static str,
-        /// The rules.
-        broken: BrokenRules,
-    },
-    /// The redirect target is not on the list.
-    #[error("{refusal}")]
-    RedirectNotAllowed {
-        /// The key of the target.
-        field: &'static str,
-        /// The rule that failed.
-        refusal: RedirectRefusal,
-    },
-    /// A code or link token is unknown, wrong, expired, used or out of attempts: one answer for all.
-    #[error("the code or link is not valid")]
-    InvalidCode,
-    /// Wrong email or password, unknown email, account without a password: one answer for all.
-    #[error("the login credentials are invalid")]
-    InvalidCredentials,
-    /// The bearer or refresh token is missing or no longer good.
-    #[error("no valid session")]
-    Unauthorized,
-    /// The operator demands the anonymous key, and it is missing or wrong.
-    #[error("no valid anonymous key")]
-    AnonKeyRequired,
-    /// The admin key is missing or wrong.
-    #[error("no valid admin key")]
-    AdminUnauthorized,
-    /// Right password, but verification is required and not done.
-    #[error("the email address is not verified")]
-    EmailNotVerified,
-    /// The refresh cookie is good, the CSRF header is not.
-    #[error("the CSRF token does not match the session")]
-    InvalidCsrfToken,
-    /// Sign-up is switched off.
-    #[error("sign-up is disabled")]
-    SignUpDisabled,
-    /// The account is banned.
-    #[error("the user is banned")]
-    UserBanned,
-    /// The caller is known and may not do this.
-    #[error("not allowed")]
-    Forbidden,
-    /// The user of the bearer has no profile.
-    #[error("the user has no profile")]
-    ProfileNotFound,
-    /// No user (or no profile) with this id.
-    #[error("no such user")]
-    UserNotFound,
-    /// Anything else that does not exist.
-    #[error("{0} not found")]
-    NotFound(&'static str),
-    /// `If-Match` names another version.
-    #[error("the record has changed")]
-    PreconditionFailed,
-    /// The address has an account (only told where a session would follow).
-    #[error("an account with this email exists")]
-    EmailExists,
-    /// The username belongs to somebody else.
-    #[error("the username is taken")]
-    UsernameTaken,
-    /// The setting is fixed by file, environment or command line.
-    #[error("{0} is pinned by the configuration")]
-    SettingPinned(&'static str),
-    /// Verification cannot be required without a mail transport.
-    #[error("no mail transport is configured")]
-    EmailProviderNotConfigured,
-    /// The exchange code or its verifier is wrong, or it was begun by another session; the code is burnt.
-    #[error("the exchange code or its verifier is not valid")]
-    InvalidOAuthCode,
-    /// No identity provider has this key.
-    #[error("no identity provider has this key")]
-    UnsupportedProvider,
-    /// The identity provider is known, and has no credentials or is switched off.
-    #[error("the identity provider is not configured")]
-    ProviderNotConfigured,
-    /// The identity provider does not answer, or not as its standard says.
-    #[error("the identity provider does not answer")]
-    ProviderUnavailable,
-    /// The identity provider's token does not pass its checks, or was used before.
-    #[error("the provider's token is not valid")]
-    InvalidIdToken,
-    /// The address has an account that this identity may not open.
-    #[error("sign in to link this provider")]
-    SignInToLink,
-    /// There is no account, and the provider gives no address to make one with.
-    #[error("the identity provider gives no email address")]
-    ProviderWithoutEmail,
-    /// There is no account, verification is required, and the provider does not say that it proved the address.
-    #[error("the identity provider did not verify the email address")]
-    ProviderEmailNotVerified,
-    /// The identity is linked to another account.
-    #[error("the identity is linked to another account")]
-    IdentityTaken,
-    /// Unlinking would leave no way to sign in.
-    #[error("this is the last way to sign in")]
-    LastSignInMethod,
-    /// The key of an identity provider is in use.
-    #[error("an identity provider with this key exists")]
-    ProviderExists,
-    /// The identity provider is configured by the settings file.
-    #[error("the identity provider is pinned by the configuration")]
-    ProviderPinned,
-    /// A limit is used up.
-    #[error("too many requests: {limit}")]
-    TooManyRequests {
-        /// The limit's name, as policy lists it.
-        limit: &'static str,
-        /// How long to wait.
-        retry_after: Duration,
-    },
-    /// The hashing queue is full.
-    #[error("the service is busy")]
-    Busy {
-        /// How long to wait.
-        retry_after: Duration,
     },
     /// The storage did not answer.
     #[error("the storage is unavailable")]
     StorageUnavailable(#[source] StoreError),
-    /// Anything that is our own fault; the source goes to the log, never to the client.
+    /// A fault of the service; the source goes to the log, never to the client.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The parts of a refusal that its row cannot have.
+#[derive(Debug, Clone, Default)]
+pub struct Details {
+    /// The message, in place of the row's.
+    pub message: String,
+    /// The field that is wrong.
+    pub field: Option<&'static str>,
+    /// Why the field is wrong, for programs.
+    pub reasons: Vec<Reason>,
+    /// The name of the limit that is used up.
+    pub limit: Option<&'static str>,
+    /// The time to wait, in place of the row's.
+    pub retry_after: Option<Duration>,
 }
 
 impl Error {
@@ -161,9 +64,51 @@ impl Error {
         Self::Validation { field, reason, problem: problem.into() }
     }
 
-    /// Wraps a fault of our own.
+    /// A password that breaks rules of the policy.
+    pub(crate) fn weak_password(field: &'static str, broken: &BrokenRules) -> Self {
+        let reasons = broken.rules().iter().map(|rule| rule.reason()).collect();
+        Self::of_field(&WEAK_PASSWORD, field, reasons, sentence(&broken.to_string()))
+    }
+
+    /// A redirect target that is not on the list.
+    pub(crate) fn redirect_not_allowed(field: &'static str, refusal: &RedirectRefusal) -> Self {
+        Self::of_field(&REDIRECT_NOT_ALLOWED, field, vec![refusal.reason()], sentence(&refusal.to_string()))
+    }
+
+    /// A setting that is fixed by file, environment or command line.
+    pub(crate) fn setting_pinned(setting: &'static str) -> Self {
+        let message = format!("`{setting}` is pinned by the service's configuration.");
+        Self::of_field(&SETTING_PINNED, setting, Vec::new(), message)
+    }
+
+    fn of_field(
+        refusal: &'static Refusal,
+        field: &'static str,
+        reasons: Vec<Reason>,
+        message: String,
+    ) -> Self {
+        let details = Details { message, field: Some(field), reasons, ..Details::default() };
+        Self::RefusedWith(refusal, Box::new(details))
+    }
+
+    /// Wraps a fault of the service.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())
+    }
+}
+
+impl From<&'static Refusal> for Error {
+    fn from(refusal: &'static Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Limited> for Error {
+    fn from(Limited { limit, retry_after }: Limited) -> Self {
+        let message = format!("Too many requests: {limit}.");
+        let details =
+            Details { message, limit: Some(limit), retry_after: Some(retry_after), ..Details::default() };
+        Self::RefusedWith(&TOO_MANY_REQUESTS, Box::new(details))
     }
 }
 
@@ -171,9 +116,17 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) => Self::StorageUnavailable(error),
-            StoreError::Conflict(UniqueKey::UserEmail) => Self::EmailExists,
-            StoreError::Conflict(UniqueKey::Username) => Self::UsernameTaken,
+            StoreError::Conflict(UniqueKey::UserEmail) => Self::Refused(&EMAIL_EXISTS),
+            StoreError::Conflict(UniqueKey::Username) => Self::Refused(&USERNAME_TAKEN),
             other => Self::internal(other),
         }
     }
+}
+
+/// A phrase of a domain type as a sentence: with a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let capital: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{capital}{}{stop}", rest.as_str())
 }

@@ -4,6 +4,7 @@ use latchkey_mail::Transport;
 pub use latchkey_mail::{ParsedMail, StoredMail};
 
 use crate::error::{Error, Result};
+use crate::refusal::MAIL_NOT_FOUND;
 use crate::service::Service;
 
 impl Service {
@@ -18,8 +19,8 @@ impl Service {
     /// One mail.
     pub async fn read_inbox(&self, id: &str) -> Result<ParsedMail> {
         let Some(Transport::File(folder)) = &self.mailer.transport else {
-            return Err(Error::NotFound("mail"));
+            return Err(Error::Refused(&MAIL_NOT_FOUND));
         };
-        folder.read(id).await.map_err(Error::internal)?.ok_or(Error::NotFound("mail"))
+        folder.read(id).await.map_err(Error::internal)?.ok_or(Error::Refused(&MAIL_NOT_FOUND))
     }
 }

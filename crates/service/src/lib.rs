@@ -33,6 +33,7 @@ mod proof;
 mod readiness;
 mod redirect_target;
 pub mod refresh;
+pub mod refusal;
 mod refusals;
 pub mod reset_password;
 pub mod search;
@@ -49,4 +50,5 @@ mod verified_tokens;
 pub mod verify_email;
 
 pub use error::{Error, Result};
+pub use refusal::Refusal;
 pub use service::{Mailer, Service, ServiceParts, SignedIn, StartError};

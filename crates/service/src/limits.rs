@@ -15,7 +15,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::SignInGuard;
 
 use crate::config::LimitsConfig;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// After so many buckets, or twice as many as the last sweep left, full ones are forgotten: a sweep looks at all of them,
 /// and must not be the price of every request when many are not full.
@@ -43,12 +43,6 @@ enum Coarse {
 struct Buckets {
     full_at: HashMap<(Coarse, IpAddr), Timestamp>,
     left_by_sweep: usize,
-}
-
-impl From<Limited> for Error {
-    fn from(limited: Limited) -> Self {
-        Self::TooManyRequests { limit: limited.limit, retry_after: limited.retry_after }
-    }
 }
 
 impl Limits {

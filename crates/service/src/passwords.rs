@@ -4,7 +4,6 @@
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use argon2::password_hash::phc;
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -15,6 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
+use crate::refusal::BUSY;
 use refusals::Refusals;
 
 mod refusals;
@@ -22,8 +22,6 @@ mod refusals;
 /// Bytes of salt and of output.
 const SALT_LEN: usize = 16;
 const OUTPUT_LEN: usize = 32;
-/// What a client that meets a full queue is told to wait.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Priority of the hashing threads: answers that need no hash go first.
 const NICENESS: i32 = 10;
 
@@ -144,7 +142,7 @@ impl Passwords {
             Err(TrySendError::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
                 self.refusals.wait().await;
-                return Err(Error::Busy { retry_after: RETRY_AFTER });
+                return Err(Error::Refused(&BUSY));
             }
             Err(TrySendError::Disconnected(_)) => {
                 return Err(Error::internal("the hashing threads have stopped"));

@@ -8,6 +8,9 @@ use latchkey_store::{UpdateProfile, UpdateProfileOutcome};
 
 use crate::authenticate::NamedCaller;
 use crate::error::{Error, Result};
+use crate::refusal::{
+    AUTH_UNAUTHORIZED, PRECONDITION_FAILED, PROFILE_NOT_FOUND, USER_NOT_FOUND, USERNAME_TAKEN,
+};
 use crate::service::Service;
 
 /// What happens to a user without a profile.
@@ -25,14 +28,14 @@ impl Service {
         let now = self.clock.now();
         let token = self.good_token(bearer, now).await?;
         let own = self.store.find_session_profile(token.session_id, now).await?;
-        let own = own.filter(|own| own.user_id == token.user_id).ok_or(Error::Unauthorized)?;
-        own.profile.map(|profile| *profile).ok_or(Error::ProfileNotFound)
+        let own = own.filter(|own| own.user_id == token.user_id).ok_or(&AUTH_UNAUTHORIZED)?;
+        own.profile.map(|profile| *profile).ok_or(Error::Refused(&PROFILE_NOT_FOUND))
     }
 
     /// Anybody's profile, for somebody at this address. Banned and pending users have none.
     pub async fn public_profile(&self, user_id: UserId, address: ClientAddress) -> Result<Profile> {
         self.limits.take_public_read(address, self.clock.now())?;
-        self.store.find_profile(user_id).await?.ok_or(Error::UserNotFound)
+        self.store.find_profile(user_id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// Changes the profile of whom a good token names, if the session lives.
@@ -54,10 +57,10 @@ impl Service {
         let update = UpdateProfile { user_id, session: Some(session_id), patch, if_version, create, now };
         match self.store.update_profile(update).await? {
             UpdateProfileOutcome::Updated(profile) => Ok(*profile),
-            UpdateProfileOutcome::NoSession => Err(Error::Unauthorized),
-            UpdateProfileOutcome::NotFound => Err(Error::ProfileNotFound),
-            UpdateProfileOutcome::PreconditionFailed => Err(Error::PreconditionFailed),
-            UpdateProfileOutcome::UsernameTaken => Err(Error::UsernameTaken),
+            UpdateProfileOutcome::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
+            UpdateProfileOutcome::NotFound => Err(Error::Refused(&PROFILE_NOT_FOUND)),
+            UpdateProfileOutcome::PreconditionFailed => Err(Error::Refused(&PRECONDITION_FAILED)),
+            UpdateProfileOutcome::UsernameTaken => Err(Error::Refused(&USERNAME_TAKEN)),
             UpdateProfileOutcome::TooLarge => {
                 let most = LARGEST_OBJECT / 1024;
                 let problem = format!("custom fields must be at most {most} KiB of JSON together");

@@ -27,7 +27,7 @@ impl RedirectInput {
     pub(crate) fn resolve(&self, settings: &SettingsInForce, need: Need) -> Result<Option<RedirectUrl>> {
         let check = |field, text: &Option<String>| {
             let checked = text.as_deref().map(|url| settings.redirects.check(url)).transpose();
-            checked.map_err(|refusal| Error::RedirectNotAllowed { field, refusal })
+            checked.map_err(|refusal| Error::redirect_not_allowed(field, &refusal))
         };
         let current = check("redirectTo", &self.redirect_to)?;
         let older = check("options.emailRedirectTo", &self.email_redirect_to)?;

@@ -7,6 +7,7 @@ use latchkey_domain::tokens::RefreshToken;
 use latchkey_store::{RefreshOutcome, RefreshSession};
 
 use crate::error::{Error, Result};
+use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CSRF_TOKEN};
 use crate::service::{Service, SignedIn};
 
 /// How a refresh token came.
@@ -54,9 +55,9 @@ impl Service {
             RefreshOutcome::Revoked => {
                 tracing::warn!("a refresh token came back that had been replaced; its session was ended");
                 self.wake_outbox_for_notice();
-                Err(Error::Unauthorized)
+                Err(Error::Refused(&AUTH_UNAUTHORIZED))
             }
-            RefreshOutcome::Refused => Err(Error::Unauthorized),
+            RefreshOutcome::Refused => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
         }
     }
 
@@ -69,13 +70,13 @@ impl Service {
     ) -> Result<String> {
         let now = self.clock.now();
         self.limits.take_csrf_token(address, now)?;
-        let token = presented.ok_or(Error::Unauthorized)?;
+        let token = presented.ok_or(&AUTH_UNAUTHORIZED)?;
         let family = token.family_hash();
         let grace = self.config.lifetimes.refresh_grace;
         if self.store.is_refresh_token_good(family, token.hash(), grace, now).await? {
             Ok(self.keys.csrf_token(&family))
         } else {
-            Err(Error::Unauthorized)
+            Err(Error::Refused(&AUTH_UNAUTHORIZED))
         }
     }
 
@@ -90,7 +91,11 @@ impl Service {
                 }
                 let grace = self.config.lifetimes.refresh_grace;
                 let is_good = self.store.is_refresh_token_good(family, token.hash(), grace, now).await?;
-                Err(if is_good { Error::InvalidCsrfToken } else { Error::Unauthorized })
+                Err(if is_good {
+                    Error::Refused(&INVALID_CSRF_TOKEN)
+                } else {
+                    Error::Refused(&AUTH_UNAUTHORIZED)
+                })
             }
         }
     }

@@ -11,6 +11,7 @@ use latchkey_store::{BeginReset, CodeAttempt, ExchangeOutcome, NewToken, ResetPa
 
 use crate::error::{Error, Result};
 use crate::redirect_target::RedirectInput;
+use crate::refusal::INVALID_CODE;
 use crate::service::Service;
 
 /// A reset token that was just given out.
@@ -50,7 +51,7 @@ impl Service {
         };
         match self.store.exchange_reset_code(attempt, NewToken { hash: token.hash(), expires_at }).await? {
             ExchangeOutcome::Exchanged => Ok(ResetToken { token, expires_at }),
-            ExchangeOutcome::Refused => Err(Error::InvalidCode),
+            ExchangeOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
             ExchangeOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
         }
     }
@@ -61,7 +62,7 @@ impl Service {
         let takes = self.limits.verification(&client);
         let subject = match self.store.begin_reset(token.hash(), &takes, now).await? {
             BeginReset::Good(subject) => subject,
-            BeginReset::Refused => return Err(Error::InvalidCode),
+            BeginReset::Refused => return Err(Error::Refused(&INVALID_CODE)),
             BeginReset::Limited(limited) => return Err(limited.into()),
         };
         self.check_new_password(&self.settings(), "newPassword", &new, &subject.email)?;
@@ -75,6 +76,6 @@ impl Service {
         };
         let user = self.store.reset_password(reset).await?;
         self.wake_outbox_for_notice();
-        user.map(|_| ()).ok_or(Error::InvalidCode)
+        user.map(|_| ()).ok_or(Error::Refused(&INVALID_CODE))
     }
 }

@@ -9,6 +9,7 @@ use latchkey_store::EndedSession;
 use crate::authenticate::Caller;
 use crate::error::{Error, Result};
 use crate::refresh::Presented;
+use crate::refusal::{AUTH_UNAUTHORIZED, SESSION_NOT_FOUND};
 use crate::service::Service;
 
 /// What sign-out may end.
@@ -30,7 +31,7 @@ impl Service {
             SignOut::Nothing => return Ok(()),
             SignOut::Bearer(bearer) => match self.authenticate(Some(bearer)).await {
                 Ok(caller) => EndedSession::Own(caller.user_id, caller.session_id),
-                Err(Error::Unauthorized) => return Ok(()),
+                Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
                 Err(error) => return Err(error),
             },
             SignOut::Refresh(presented) => match self.accept_channel(presented, now).await {
@@ -39,7 +40,7 @@ impl Service {
                     presented: token.hash(),
                     grace: self.config.lifetimes.refresh_grace,
                 },
-                Err(Error::Unauthorized) => return Ok(()),
+                Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
                 Err(error) => return Err(error),
             },
         };
@@ -58,7 +59,7 @@ impl Service {
         let now = self.clock.now();
         let event = self.event(AuditKind::SignedOut, Actor::User, Some(client), now);
         let ended = self.store.end_sessions(EndedSession::Own(caller.user_id, id), event, now).await?;
-        if ended == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
+        if ended == 0 { Err(Error::Refused(&SESSION_NOT_FOUND)) } else { Ok(()) }
     }
 
     /// Ends all sessions of the caller but the one that calls; answers how many.

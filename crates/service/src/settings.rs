@@ -10,6 +10,7 @@ use latchkey_store::{SettingChange, StoredSettings};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::refusal::EMAIL_PROVIDER_NOT_CONFIGURED;
 
 /// Least number of characters that an operator can demand of a password.
 const SHORTEST_MIN_LENGTH: usize = 8;
@@ -218,7 +219,7 @@ impl BaseSettings {
         if let Some(pinned) =
             named.iter().map(|(setting, _)| setting).find(|setting| self.pinned.contains(setting))
         {
-            return Err(Error::SettingPinned(pinned.field()));
+            return Err(Error::setting_pinned(pinned.field()));
         }
         self.check(patch.over(current))?;
         let change = |(setting, value): (SettingKey, Value)| SettingChange {
@@ -243,7 +244,7 @@ impl BaseSettings {
                 |error| invalid(SettingKey::DefaultRedirectUrl, Reason::NotAllowed, error.to_string()),
             )?;
         if values.require_email_verification && !self.has_mail_transport {
-            return Err(Error::EmailProviderNotConfigured);
+            return Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED));
         }
         Ok((values, redirects, default_redirect))
     }
@@ -256,7 +257,7 @@ type Checked = (EditableSettings, RedirectPolicy, Option<RedirectUrl>);
 fn misfit(error: &Error) -> Option<SettingKey> {
     match error {
         Error::Validation { field, .. } => SettingKey::ALL.iter().copied().find(|key| key.field() == *field),
-        Error::EmailProviderNotConfigured => Some(SettingKey::RequireEmailVerification),
+        &Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED) => Some(SettingKey::RequireEmailVerification),
         _ => None,
     }
 }

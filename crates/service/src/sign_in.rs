@@ -12,6 +12,7 @@ use latchkey_store::{BeginSignIn, FailedSignIn, SignIn, SignInCandidate, SignInG
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::refusal::{EMAIL_NOT_VERIFIED, INVALID_CREDENTIALS, Refusal, USER_BANNED};
 use crate::service::{Service, SignedIn};
 
 /// The reason in the audit where a password was right.
@@ -39,11 +40,11 @@ impl Service {
         let user_id = candidate.as_ref().map(|candidate| candidate.user.id);
         let (verdict, right) = self.check_password(candidate, password).await?;
         let (counted, reason, refusal) = match verdict {
-            Verdict::Opens | Verdict::Wrong => (guard.clone(), "wrong password", Error::InvalidCredentials),
-            Verdict::SignedUpOnly => (guard.clone(), MAY_NOT, Error::EmailNotVerified),
+            Verdict::Opens | Verdict::Wrong => (guard.clone(), "wrong password", &INVALID_CREDENTIALS),
+            Verdict::SignedUpOnly => (guard.clone(), MAY_NOT, &EMAIL_NOT_VERIFIED),
             // The password was right: no guess to count.
-            Verdict::Unverified => (None, MAY_NOT, Error::EmailNotVerified),
-            Verdict::Banned => (None, MAY_NOT, Error::UserBanned),
+            Verdict::Unverified => (None, MAY_NOT, &EMAIL_NOT_VERIFIED),
+            Verdict::Banned => (None, MAY_NOT, &USER_BANNED),
         };
         let Some(right) = right.filter(|_| verdict == Verdict::Opens) else {
             return Err(self.fail_sign_in(user_id, counted, &client, (reason, refusal), now).await?);
@@ -61,7 +62,7 @@ impl Service {
         match self.store.sign_in(sign_in).await? {
             SignInOutcome::Opened(user) => self.signed_in(*user, draft, now),
             SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
-            SignInOutcome::Gone => Err(Error::InvalidCredentials),
+            SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }
     }
 
@@ -88,13 +89,13 @@ impl Service {
         user_id: Option<UserId>,
         guard: Option<SignInGuard>,
         client: &Client,
-        (reason, refusal): (&str, Error),
+        (reason, refusal): (&str, &'static Refusal),
         now: Timestamp,
     ) -> Result<Error> {
         let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
         event.details.insert("reason".to_owned(), Value::from(reason));
         let event = AuditEvent { user_id, ..event };
         let limited = self.store.fail_sign_in(FailedSignIn { guard, event, now }).await?;
-        Ok(limited.map_or(refusal, Error::from))
+        Ok(limited.map_or(Error::Refused(refusal), Error::from))
     }
 }

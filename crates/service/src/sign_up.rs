@@ -16,6 +16,7 @@ use latchkey_store::{BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, Sign
 use crate::error::{Error, Result};
 use crate::redirect_target::Need;
 pub use crate::redirect_target::RedirectInput;
+use crate::refusal::{BUSY, EMAIL_EXISTS, EMAIL_PROVIDER_NOT_CONFIGURED, SIGNUP_DISABLED};
 use crate::service::{Service, SignedIn};
 use crate::settings::{EmailMethod, SettingsInForce};
 
@@ -51,7 +52,7 @@ impl Service {
     pub async fn sign_up(&self, sign_up: SignUp) -> Result<SignedUp> {
         let settings = self.settings();
         if settings.values.disable_sign_up {
-            return Err(Error::SignUpDisabled);
+            return Err(Error::Refused(&SIGNUP_DISABLED));
         }
         self.check_new_password(&settings, "password", &sign_up.password, &sign_up.email)?;
         if settings.values.require_email_verification {
@@ -73,7 +74,7 @@ impl Service {
     ) -> Result<()> {
         let policy = &settings.values.passwords;
         let checked = policy.check(password, email.local_part(), &self.config.service_name);
-        checked.map_err(|broken| Error::WeakPassword { field, broken })
+        checked.map_err(|broken| Error::weak_password(field, &broken))
     }
 
     async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<SignedIn> {
@@ -83,7 +84,7 @@ impl Service {
             BeginSignUp::Limited(limited) => {
                 return Err(self.limited(limited, sign_up.email.key(), &sign_up.client));
             }
-            BeginSignUp::Taken(_) | BeginSignUp::Pending(_) => return Err(Error::EmailExists),
+            BeginSignUp::Taken(_) | BeginSignUp::Pending(_) => return Err(Error::Refused(&EMAIL_EXISTS)),
             BeginSignUp::Free => {}
         }
         let hash = self.passwords.hash(sign_up.password).await?;
@@ -92,14 +93,14 @@ impl Service {
         account.session = Some(draft.session.clone());
         match self.store.create_account(account).await? {
             CreateOutcome::Created(user) => self.signed_in(*user, draft, now),
-            CreateOutcome::EmailTaken => Err(Error::EmailExists),
+            CreateOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
         }
     }
 
     /// One hash and one write, whatever stands at the address.
     async fn sign_up_pending(&self, sign_up: SignUp, settings: &SettingsInForce) -> Result<()> {
         if !self.config.has_mail_transport {
-            return Err(Error::EmailProviderNotConfigured);
+            return Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED));
         }
         let now = self.clock.now();
         let method = settings.values.verify_email_method;
@@ -135,7 +136,7 @@ impl Service {
                 }
             }
         }
-        Err(Error::Busy { retry_after: std::time::Duration::from_secs(1) })
+        Err(Error::Refused(&BUSY))
     }
 
     fn new_account(

@@ -10,6 +10,7 @@ use latchkey_store::{CodeAttempt, RequestChallenge, RequestOutcome, TokenAttempt
 
 use crate::error::{Error, Result};
 use crate::redirect_target::{Need, RedirectInput};
+use crate::refusal::{AUTH_UNAUTHORIZED, EMAIL_PROVIDER_NOT_CONFIGURED, INVALID_CODE};
 use crate::service::{Service, SignedIn};
 use crate::settings::EmailMethod;
 
@@ -44,7 +45,7 @@ impl Service {
         let now = self.clock.now();
         let caller = match self.named_caller(bearer).await {
             Ok(caller) => Some(caller.0.session_id),
-            Err(Error::Unauthorized) => None,
+            Err(Error::Refused(&AUTH_UNAUTHORIZED)) => None,
             Err(error) => return Err(error),
         };
         let draft = self.draft_session(AuthMethod::Email, &client, now);
@@ -79,7 +80,7 @@ impl Service {
         };
         match outcome {
             VerifyOutcome::Verified(user) => self.signed_in(*user, draft, now),
-            VerifyOutcome::Refused => Err(Error::InvalidCode),
+            VerifyOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
             VerifyOutcome::Limited(limited) => Err(match about {
                 Some(email) => self.limited(limited, &email, &client),
                 None => limited.into(),
@@ -97,7 +98,7 @@ impl Service {
         client: &Client,
     ) -> Result<()> {
         if !self.config.has_mail_transport {
-            return Err(Error::EmailProviderNotConfigured);
+            return Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED));
         }
         let now = self.clock.now();
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };

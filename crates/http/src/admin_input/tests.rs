@@ -11,7 +11,7 @@ struct Change {
 }
 
 fn refusal(name: &str) -> Option<String> {
-    check_name(name, fields::of::<Change>().iter().copied()).err().map(|refusal| refusal.message)
+    check_name(name, fields::of::<Change>().iter().copied()).err().map(|refusal| refusal.message.into_owned())
 }
 
 #[test]

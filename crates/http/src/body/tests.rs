@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Word {
 
 fn message(value: Value) -> String {
     let Value::Object(object) = value else { panic!("an object") };
-    from_object::<SignUp>(object).expect_err("refused").message
+    from_object::<SignUp>(object).expect_err("refused").message.into_owned()
 }
 
 #[test]

@@ -108,10 +108,8 @@ fn errors() -> String {
         let (when, action) = (text::inline(when), text::inline(action));
         format!("<tr><td><code>{name}</code></td><td>{status}</td><td>{when}</td><td>{action}</td></tr>\n")
     };
-    let rows: String = catalogue()
-        .iter()
-        .map(|code| row(code.name, code.status.as_u16(), code.when, code.next_action.unwrap_or_default()))
-        .collect();
+    let rows: String =
+        catalogue().iter().map(|code| row(code.name, code.status, code.when, code.next_action)).collect();
     let reason = |word: &str, when: &str| {
         format!("<tr><td><code>{word}</code></td><td>{}</td></tr>\n", text::inline(when))
     };

@@ -7,7 +7,7 @@ use latchkey_domain::reason::Reason;
 use crate::error::catalogue;
 
 const HEAD: &str = "# Errors\n\n\
-    Generated from the catalogue in `crates/http/src/error/codes.rs`; do not edit.\n\n\
+    Generated from the refusals of `crates/service` and `crates/http`; do not edit.\n\n\
     Every refusal of every route is a JSON object `{error, message, statusCode, nextAction?, nextActions?, field?,\n\
     reasons?, requestId}`. `error` is one of the codes below and stable; `message` and `nextAction` are for people and may\n\
     change; `nextActions` repeats `nextAction`. `field` is the key of the body that is wrong, dotted where it is nested\n\
@@ -25,9 +25,8 @@ const REASONS: &str = "\n## Reasons\n\nA closed list. One refusal can have sever
 pub fn errors_markdown() -> String {
     let mut page = HEAD.to_owned();
     for code in catalogue() {
-        let next_action = code.next_action.unwrap_or("–");
-        let (name, status, when) = (code.name, code.status.as_u16(), cell(code.when));
-        let _ = writeln!(page, "| `{name}` | {status} | {when} | {} |", cell(next_action)); // a String takes everything
+        let (name, status, when) = (code.name, code.status, cell(code.when));
+        let _ = writeln!(page, "| `{name}` | {status} | {when} | {} |", cell(code.next_action)); // a String takes everything
     }
     page.push_str(REASONS);
     for reason in Reason::ALL {

@@ -15,11 +15,11 @@ use super::access::Access;
 use super::headers::{self, header_ref};
 use super::responses::error_response;
 use super::tags::Tag;
-use crate::error::ErrorCode;
 use crate::error::codes::{
     HEADERS_TOO_LARGE, INTERNAL_ERROR, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, SERVICE_BUSY, STORAGE_UNAVAILABLE,
     UNSUPPORTED_MEDIA_TYPE, URI_TOO_LONG, VALIDATION_ERROR,
 };
+use crate::error::{ErrorCode, status_of};
 
 /// The media type of bodies and answers.
 pub(super) const JSON: &str = "application/json";
@@ -204,7 +204,7 @@ impl Operation {
     fn responses(&self) -> Responses {
         let good = self.answers.iter().map(|(status, answer)| (status.as_str(), RefOr::T(answer.clone())));
         let mut responses = ResponsesBuilder::new().responses_from_iter(good);
-        let mut statuses: Vec<_> = self.errors.iter().map(|code| code.status).collect();
+        let mut statuses: Vec<_> = self.errors.iter().map(|code| status_of(code)).collect();
         statuses.sort();
         statuses.dedup();
         for status in statuses {
@@ -215,7 +215,8 @@ impl Operation {
     }
 
     fn refusal(&self, status: StatusCode, page: Option<&str>) -> RefOr<Response> {
-        let mut codes: Vec<_> = self.errors.iter().copied().filter(|code| code.status == status).collect();
+        let mut codes: Vec<_> =
+            self.errors.iter().copied().filter(|code| status_of(code) == status).collect();
         codes.sort_by_key(|code| code.name);
         codes.dedup_by_key(|code| code.name);
         match (codes.as_slice(), page) {

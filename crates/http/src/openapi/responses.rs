@@ -11,7 +11,7 @@ use utoipa::openapi::{
 
 use super::headers::{self, header_ref};
 use super::operation::JSON;
-use crate::error::{ErrorCode, catalogue};
+use crate::error::{ErrorCode, catalogue, status_of};
 use http::StatusCode;
 
 /// The component that has the shape of every refusal.
@@ -75,7 +75,7 @@ pub(super) fn examples() -> impl Iterator<Item = (&'static str, Example)> {
 
 /// The response for codes of one status.
 pub(super) fn error_response(codes: &[&'static ErrorCode]) -> Response {
-    let status = codes.first().map_or(StatusCode::INTERNAL_SERVER_ERROR, |code| code.status);
+    let status = codes.first().map_or(StatusCode::INTERNAL_SERVER_ERROR, |code| status_of(code));
     let description: Vec<_> = codes.iter().map(|code| format!("`{}`: {}.", code.name, code.when)).collect();
     let example = |code: &ErrorCode| RefOr::Ref(Ref::new(format!("#/components/examples/{}", code.name)));
     let examples = codes.iter().map(|code| (code.name, example(code)));
@@ -110,12 +110,10 @@ fn example(code: &ErrorCode) -> Example {
     let mut body = json!({
         "error": code.name,
         "message": sentence(code.when),
-        "statusCode": code.status.as_u16(),
+        "statusCode": code.status,
+        "nextAction": code.next_action,
+        "nextActions": code.next_action,
     });
-    if let Some(next_action) = code.next_action {
-        body["nextAction"] = Value::from(next_action);
-        body["nextActions"] = Value::from(next_action);
-    }
     if let Some((field, reason)) = example_of_a_field(code) {
         body["field"] = Value::from(field);
         body["reasons"] = json!([reason.as_str()]);

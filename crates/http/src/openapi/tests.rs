@@ -120,7 +120,7 @@ fn every_code_of_the_catalogue_has_a_response_with_its_status() {
     let json = json();
     for code in catalogue() {
         let schema = &json["components"]["responses"][code.name]["content"]["application/json"]["schema"];
-        assert_eq!(schema["allOf"][1]["properties"]["statusCode"]["enum"][0], code.status.as_u16());
+        assert_eq!(schema["allOf"][1]["properties"]["statusCode"]["enum"][0], code.status);
     }
 }
 

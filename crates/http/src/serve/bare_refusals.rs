@@ -120,7 +120,7 @@ fn dress(head: &[u8], is_https: bool) -> Option<Bytes> {
 fn answer(status: StatusCode, date: Option<&str>, is_https: bool) -> Bytes {
     let mut error = ApiError::of_status(status);
     if error.status == StatusCode::BAD_REQUEST {
-        "The request is not well-formed HTTP.".clone_into(&mut error.message);
+        error.message = "The request is not well-formed HTTP.".into();
         error = error.next_action("Send a well-formed HTTP/1.1 request.");
     }
     let mut headers = HeaderMap::new();

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
+use latchkey_domain::limits::Limited;
 use latchkey_http::answer::Json;
 use latchkey_http::body::{JsonBody, ProfileBody};
 use latchkey_http::client::{ClientInfo, PeerAddr};
@@ -132,10 +133,10 @@ pub(crate) fn router(settings: HttpSettings) -> Router {
         .route(
             "/limited",
             get(|| async {
-                ApiError::from(Error::TooManyRequests {
+                ApiError::from(Error::from(Limited {
                     limit: "search, per address",
                     retry_after: Duration::from_secs(1),
-                })
+                }))
             }),
         )
         .route("/slow", get(|| async { std::future::pending::<()>().await }))

@@ -5,6 +5,7 @@ use latchkey_domain::identity::ProviderKind;
 use latchkey_service::Error;
 use latchkey_service::oauth::SecretText;
 use latchkey_service::oauth::providers::ProviderInput;
+use latchkey_service::refusal::{PROVIDER_EXISTS, PROVIDER_NOT_FOUND, PROVIDER_PINNED};
 
 use super::CommandError;
 use crate::cli::{AddProvider, OAuthCommand};
@@ -71,10 +72,10 @@ fn list(assembly: &Assembly) {
 async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
     let kind = assembly.service.provider_kind(key);
     match assembly.service.delete_provider(kind, key, Actor::System, None).await {
-        Err(Error::NotFound(_)) => {
+        Err(Error::Refused(&PROVIDER_NOT_FOUND)) => {
             Err(CommandError::Refused(format!("no identity provider {key:?} is configured")))
         }
-        Err(Error::ProviderPinned) => Err(CommandError::Refused(format!(
+        Err(Error::Refused(&PROVIDER_PINNED)) => Err(CommandError::Refused(format!(
             "{key} stands in the settings; remove its section oauth.providers.{key} there"
         ))),
         other => {
@@ -119,7 +120,7 @@ fn as_argument(error: Error) -> CommandError {
             };
             CommandError::Refused(format!("{argument} {problem}"))
         }
-        Error::ProviderExists => {
+        Error::Refused(&PROVIDER_EXISTS) => {
             CommandError::Refused("a provider with this key is configured; remove it first".to_owned())
         }
         other => other.into(),

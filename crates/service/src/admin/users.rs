@@ -13,6 +13,7 @@ use latchkey_store::{
 };
 
 use crate::error::{Error, Result};
+use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, USER_NOT_FOUND};
 use crate::service::Service;
 
 /// A user that an admin makes.
@@ -84,7 +85,7 @@ impl Service {
         };
         match self.store.create_account(account).await? {
             CreateOutcome::Created(user) => Ok(*user),
-            CreateOutcome::EmailTaken => Err(Error::EmailExists),
+            CreateOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
         }
     }
 
@@ -96,12 +97,12 @@ impl Service {
 
     /// One user.
     pub async fn find_user(&self, id: UserId) -> Result<User> {
-        self.store.find_user(id).await?.ok_or(Error::UserNotFound)
+        self.store.find_user(id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// One user, by address.
     pub async fn find_user_by_email(&self, email: &Email) -> Result<User> {
-        self.store.find_user_by_email(email.key()).await?.ok_or(Error::UserNotFound)
+        self.store.find_user_by_email(email.key()).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// Changes a user. A ban ends the sessions on every instance at once.
@@ -129,8 +130,8 @@ impl Service {
                 self.wake_outbox_for_notice();
                 Ok(*user)
             }
-            UpdateUserOutcome::NotFound => Err(Error::UserNotFound),
-            UpdateUserOutcome::EmailTaken => Err(Error::EmailExists),
+            UpdateUserOutcome::NotFound => Err(Error::Refused(&USER_NOT_FOUND)),
+            UpdateUserOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
         }
     }
 
@@ -149,7 +150,7 @@ impl Service {
     pub async fn end_all_sessions(&self, id: UserId, client: Option<&Client>) -> Result<u64> {
         let now = self.clock.now();
         let event = self.event(AuditKind::SessionsEnded, Actor::Admin, client, now);
-        self.store.end_all_sessions(id, event, now).await?.ok_or(Error::UserNotFound)
+        self.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// Deletes a user's profile.
@@ -157,7 +158,7 @@ impl Service {
         let now = self.clock.now();
         let event = self.event(AuditKind::ProfileDeleted, Actor::Admin, client, now);
         let is_deleted = self.store.delete_profile(id, event).await?;
-        if is_deleted { Ok(()) } else { Err(Error::ProfileNotFound) }
+        if is_deleted { Ok(()) } else { Err(Error::Refused(&PROFILE_NOT_FOUND)) }
     }
 
     fn change_events(

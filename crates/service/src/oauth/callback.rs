@@ -14,6 +14,10 @@ use zeroize::Zeroizing;
 use super::providers::KnownProvider;
 use super::start::FlowSecrets;
 use crate::error::{Error, Result};
+use crate::refusal::{
+    EMAIL_NOT_VERIFIED, PROVIDER_EMAIL_NOT_VERIFIED, PROVIDER_WITHOUT_EMAIL, SIGN_IN_TO_LINK,
+    SIGNUP_DISABLED, USER_BANNED,
+};
 use crate::service::Service;
 
 /// What a browser brings back.
@@ -149,14 +153,14 @@ const fn refusal_message(refusal: IdentityRefusal) -> &'static str {
 
 impl From<IdentityRefusal> for Error {
     fn from(refusal: IdentityRefusal) -> Self {
-        match refusal {
-            IdentityRefusal::Banned => Self::UserBanned,
-            IdentityRefusal::AccountUnverified => Self::EmailNotVerified,
-            IdentityRefusal::SignUpClosed => Self::SignUpDisabled,
-            IdentityRefusal::NoEmail => Self::ProviderWithoutEmail,
-            IdentityRefusal::EmailUnproven => Self::ProviderEmailNotVerified,
-            IdentityRefusal::SignInToLink => Self::SignInToLink,
-        }
+        Self::Refused(match refusal {
+            IdentityRefusal::Banned => &USER_BANNED,
+            IdentityRefusal::AccountUnverified => &EMAIL_NOT_VERIFIED,
+            IdentityRefusal::SignUpClosed => &SIGNUP_DISABLED,
+            IdentityRefusal::NoEmail => &PROVIDER_WITHOUT_EMAIL,
+            IdentityRefusal::EmailUnproven => &PROVIDER_EMAIL_NOT_VERIFIED,
+            IdentityRefusal::SignInToLink => &SIGN_IN_TO_LINK,
+        })
     }
 }
 

@@ -12,6 +12,9 @@ use serde_json::Value;
 use super::providers::{KnownProvider, kind_of};
 use crate::access_tokens::AccessToken;
 use crate::error::{Error, Result};
+use crate::refusal::{
+    AUTH_UNAUTHORIZED, IDENTITY_TAKEN, INVALID_OAUTH_CODE, PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER,
+};
 use crate::service::{Service, SignedIn};
 
 /// What an exchange yields.
@@ -29,7 +32,7 @@ pub enum Exchanged {
 
 impl Service {
     /// Exchanges a code. A wrong verifier burns it, and so does the bearer of another session where it is to link. A
-    /// bearer that is missing or stale there is [`Error::Unauthorized`] and leaves the code as it is; a code for a
+    /// bearer that is missing or stale there is [`AUTH_UNAUTHORIZED`] and leaves the code as it is; a code for a
     /// sign-in ignores it.
     pub async fn exchange_oauth_code(
         &self,
@@ -40,7 +43,7 @@ impl Service {
     ) -> Result<Exchanged> {
         let now = self.clock.now();
         self.limits.take_oauth(client, now)?;
-        let code = LinkToken::parse(code).ok_or(Error::InvalidOAuthCode)?;
+        let code = LinkToken::parse(code).ok_or(&INVALID_OAUTH_CODE)?;
         let presented = PresentedCode {
             code: code.hash(),
             code_challenge: TokenHash::of(verifier.as_bytes()),
@@ -48,8 +51,8 @@ impl Service {
             now,
         };
         match self.store.take_oauth_code(presented).await? {
-            TakenCode::Unknown => Err(Error::InvalidOAuthCode),
-            TakenCode::NeedsSession => Err(Error::Unauthorized),
+            TakenCode::Unknown => Err(Error::Refused(&INVALID_OAUTH_CODE)),
+            TakenCode::NeedsSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             TakenCode::Burnt(identity) => self.refuse_code(&identity, "code was burnt", client, now).await,
             TakenCode::Good { identity, linker } => {
                 // It may have been switched off or removed since the callback.
@@ -69,7 +72,7 @@ impl Service {
     async fn offered_provider(&self, key: &ProviderKey) -> Result<Option<KnownProvider>> {
         match self.usable_provider(kind_of(key), key.as_str()).await {
             Ok(provider) => Ok(Some(provider)),
-            Err(Error::UnsupportedProvider | Error::ProviderNotConfigured) => Ok(None),
+            Err(Error::Refused(&UNSUPPORTED_PROVIDER) | Error::Refused(&PROVIDER_NOT_CONFIGURED)) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -85,7 +88,7 @@ impl Service {
         let mut event = self.provider_sign_in_event(AuditKind::SignInFailed, identity, client, now);
         event.details.insert("reason".to_owned(), Value::from(reason));
         self.store.record_event(event).await?;
-        Err(Error::InvalidOAuthCode)
+        Err(Error::Refused(&INVALID_OAUTH_CODE))
     }
 
     /// Whom a bearer names; whether the session lives is asked when something is done with it. The anonymous key names
@@ -94,7 +97,7 @@ impl Service {
         let bearer = bearer.filter(|bearer| !self.is_anon_key(bearer));
         match self.good_token(bearer, now).await {
             Ok(token) => Ok(Some(Linker { user_id: token.user_id, session_id: token.session_id })),
-            Err(Error::Unauthorized) => Ok(None),
+            Err(Error::Refused(&AUTH_UNAUTHORIZED)) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -113,12 +116,12 @@ impl Service {
         let mail = self.identity_notice(client, &identity.provider, now)?;
         let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail, now };
         match self.store.link_identity(link).await? {
-            LinkOutcome::Taken => Err(Error::IdentityTaken),
-            LinkOutcome::Gone => Err(Error::Unauthorized),
+            LinkOutcome::Taken => Err(Error::Refused(&IDENTITY_TAKEN)),
+            LinkOutcome::Gone => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             LinkOutcome::Linked(user) => {
                 self.wake_outbox_for_notice();
                 let live = self.store.find_live_session(session_id, now).await?;
-                let live = live.ok_or(Error::Unauthorized)?;
+                let live = live.ok_or(&AUTH_UNAUTHORIZED)?;
                 let access = self.issue_access_token(&live.user, &live.session, now)?;
                 Ok(Exchanged::Linked { user, access })
             }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::callback::proven;
 use super::providers::KnownProvider;
 use crate::error::{Error, Result};
+use crate::refusal::{INVALID_ID_TOKEN, PROVIDER_UNAVAILABLE, UNSUPPORTED_PROVIDER};
 use crate::service::{Service, SignedIn};
 
 /// A token that is accepted now is too old after so long, whatever end it names: it was issued at most a minute ahead
@@ -43,14 +44,14 @@ impl Service {
         let kind = self.provider_kind(&sign_in.provider);
         let provider = self.usable_provider(kind, &sign_in.provider).await?;
         if !provider.client.entry().has_id_tokens() {
-            return Err(Error::UnsupportedProvider);
+            return Err(Error::Refused(&UNSUPPORTED_PROVIDER));
         }
         let token = IdToken { token: &sign_in.token, nonce: sign_in.nonce.as_deref() };
         let verified = match self.provider_client.verify_id_token(&provider.client, &token, now).await {
             Ok(verified) => verified,
             Err(error) => return Err(self.refuse_token(&provider, &error, &sign_in.client, now).await?),
         };
-        let mut identity = proven(&provider, &verified.identity).ok_or(Error::InvalidIdToken)?;
+        let mut identity = proven(&provider, &verified.identity).ok_or(&INVALID_ID_TOKEN)?;
         if let (Some(name), "") = (sign_in.name, identity.name.as_str()) {
             identity.name = name;
         }
@@ -69,13 +70,13 @@ impl Service {
     ) -> Result<Error> {
         tracing::warn!(provider = provider.key.as_str(), %error, "an id_token was refused");
         if !matches!(error, ProviderError::IdTokenRefused(_)) {
-            return Ok(Error::ProviderUnavailable);
+            return Ok(Error::Refused(&PROVIDER_UNAVAILABLE));
         }
         let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
         event.details.insert("provider".to_owned(), Value::from(provider.key.as_str()));
         event.details.insert("reason".to_owned(), Value::from(error.to_string()));
         self.store.record_event(event).await?;
-        Ok(Error::InvalidIdToken)
+        Ok(Error::Refused(&INVALID_ID_TOKEN))
     }
 }
 

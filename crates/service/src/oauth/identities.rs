@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::authenticate::Caller;
 use crate::error::{Error, Result};
+use crate::refusal::{IDENTITY_NOT_FOUND, LAST_SIGN_IN_METHOD};
 use crate::service::Service;
 
 impl Service {
@@ -27,7 +28,7 @@ impl Service {
         subject: Option<&str>,
         client: &Client,
     ) -> Result<User> {
-        let not_found = || Error::NotFound("identity");
+        let not_found = || Error::Refused(&IDENTITY_NOT_FOUND);
         let provider = ProviderKey::parse(provider).map_err(|_| not_found())?;
         let subject = subject.map(|text| Subject::parse(text).ok_or_else(not_found)).transpose()?;
         let now = self.clock.now();
@@ -51,7 +52,7 @@ impl Service {
                 Ok(*user)
             }
             UnlinkOutcome::NotFound => Err(not_found()),
-            UnlinkOutcome::LastWayIn => Err(Error::LastSignInMethod),
+            UnlinkOutcome::LastWayIn => Err(Error::Refused(&LAST_SIGN_IN_METHOD)),
         }
     }
 }

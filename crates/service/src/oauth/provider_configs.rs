@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::draft::Draft;
 use super::providers::{KnownProvider, ProviderInput, kind_of};
 use crate::error::{Error, Result};
+use crate::refusal::{BUSY, PROVIDER_EXISTS, PROVIDER_NOT_FOUND, PROVIDER_PINNED, UNSUPPORTED_PROVIDER};
 use crate::service::Service;
 
 /// How often a change is put over those of others who change the same provider at the same time.
@@ -23,9 +24,9 @@ impl Service {
         self.providers.load().all().filter(|one| one.kind == kind).cloned().collect()
     }
 
-    /// One configured provider; [`Error::NotFound`] where there is none of this kind and key.
+    /// One configured provider; [`PROVIDER_NOT_FOUND`] where there is none of this kind and key.
     pub fn find_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
-        let not_found = || Error::NotFound("identity provider");
+        let not_found = || Error::Refused(&PROVIDER_NOT_FOUND);
         let key = ProviderKey::parse(key).map_err(|_| not_found())?;
         let found = self.providers.load().find(&key).filter(|one| one.kind == kind).cloned();
         found.ok_or_else(not_found)
@@ -37,8 +38,8 @@ impl Service {
         ProviderKey::parse(key).map_or(ProviderKind::Custom, |key| kind_of(&key))
     }
 
-    /// Configures a provider. A built-in one must be of the table ([`Error::UnsupportedProvider`]); a custom one must
-    /// not have a key of the table ([`Error::ProviderExists`]).
+    /// Configures a provider. A built-in one must be of the table ([`UNSUPPORTED_PROVIDER`]); a custom one must
+    /// not have a key of the table ([`PROVIDER_EXISTS`]).
     pub async fn create_provider(
         &self,
         kind: ProviderKind,
@@ -51,13 +52,15 @@ impl Service {
         let key = ProviderKey::parse(key)
             .map_err(|error| Error::validation(field, Reason::InvalidFormat, error.to_string()))?;
         match (kind, kind_of(&key)) {
-            (ProviderKind::BuiltIn, ProviderKind::Custom) => return Err(Error::UnsupportedProvider),
-            (ProviderKind::Custom, ProviderKind::BuiltIn) => return Err(Error::ProviderExists),
+            (ProviderKind::BuiltIn, ProviderKind::Custom) => {
+                return Err(Error::Refused(&UNSUPPORTED_PROVIDER));
+            }
+            (ProviderKind::Custom, ProviderKind::BuiltIn) => return Err(Error::Refused(&PROVIDER_EXISTS)),
             _ => {}
         }
         self.sync_shared().await?;
         if self.providers.load().find(&key).is_some() {
-            return Err(Error::ProviderExists);
+            return Err(Error::Refused(&PROVIDER_EXISTS));
         }
         let mut draft = Draft::default();
         draft.apply(input)?;
@@ -68,7 +71,7 @@ impl Service {
         let stored = known.to_stored(&self.keys, &*self.entropy, now)?;
         let event = self.provider_event(&key, "created", actor, client, now);
         if !self.store.create_oauth_provider(stored, event).await? {
-            return Err(Error::ProviderExists);
+            return Err(Error::Refused(&PROVIDER_EXISTS));
         }
         self.reload_shared().await?;
         self.find_provider(kind, key.as_str())
@@ -103,7 +106,7 @@ impl Service {
                 return self.find_provider(kind, key);
             }
         }
-        Err(Error::Busy { retry_after: Duration::from_secs(1) })
+        Err(Error::Refused(&BUSY))
     }
 
     /// A secret goes to the address that it was given for, and to no other: else a new address would read it.
@@ -146,14 +149,14 @@ impl Service {
         let known = self.find_changeable(kind, key)?;
         let event = self.provider_event(&known.key, "deleted", actor, client, self.clock.now());
         if !self.store.delete_oauth_provider(&known.key, kind, event).await? {
-            return Err(Error::NotFound("identity provider"));
+            return Err(Error::Refused(&PROVIDER_NOT_FOUND));
         }
         self.reload_shared().await
     }
 
     fn find_changeable(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
         let known = self.find_provider(kind, key)?;
-        if known.is_pinned { Err(Error::ProviderPinned) } else { Ok(known) }
+        if known.is_pinned { Err(Error::Refused(&PROVIDER_PINNED)) } else { Ok(known) }
     }
 
     fn provider_event(

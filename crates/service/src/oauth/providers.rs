@@ -15,6 +15,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use super::draft::Draft;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
+use crate::refusal::{PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER};
 use crate::secrets::Keys;
 
 /// What the service is told of identity providers at its start.
@@ -246,15 +247,15 @@ impl Providers {
 
     /// A provider of this key with which one can sign in. `kind` is that of the path.
     pub(crate) fn usable(&self, kind: ProviderKind, key: &str) -> Result<&KnownProvider> {
-        let key = ProviderKey::parse(key).map_err(|_| Error::UnsupportedProvider)?;
+        let key = ProviderKey::parse(key).map_err(|_| Error::Refused(&UNSUPPORTED_PROVIDER))?;
         let of_path = |found: &&KnownProvider| found.kind == kind;
         match self.0.get(&key).filter(of_path) {
             Some(found) if found.description.enabled => Ok(found),
-            Some(_) => Err(Error::ProviderNotConfigured),
+            Some(_) => Err(Error::Refused(&PROVIDER_NOT_CONFIGURED)),
             None if kind == ProviderKind::BuiltIn && kind_of(&key) == ProviderKind::BuiltIn => {
-                Err(Error::ProviderNotConfigured)
+                Err(Error::Refused(&PROVIDER_NOT_CONFIGURED))
             }
-            None => Err(Error::UnsupportedProvider),
+            None => Err(Error::Refused(&UNSUPPORTED_PROVIDER)),
         }
     }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::providers::KnownProvider;
 use crate::error::{Error, Result};
+use crate::refusal::INVALID_ID_TOKEN;
 use crate::service::{Service, SignedIn};
 
 impl Service {
@@ -53,7 +54,7 @@ impl Service {
                 self.signed_in(*user, draft, now)
             }
             IdentityOutcome::Refused(refusal) => Err(refusal.into()),
-            IdentityOutcome::Replayed => Err(Error::InvalidIdToken),
+            IdentityOutcome::Replayed => Err(Error::Refused(&INVALID_ID_TOKEN)),
         }
     }
 

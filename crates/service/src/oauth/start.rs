@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 use super::providers::KnownProvider;
 use crate::authenticate::Caller;
 use crate::error::{Error, Result};
+use crate::refusal::{PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE};
 use crate::service::Service;
 
 /// Base64url of 32 bytes has two bits too many; what they are is not our business.
@@ -86,7 +87,7 @@ impl Service {
         let provider = self.usable_provider(start.kind, &start.provider).await?;
         if let Err(reason) = provider.client.check_place(self.oauth_parts.outbound.networks) {
             tracing::error!(provider = provider.key.as_str(), reason, "a provider is never talked to");
-            return Err(Error::ProviderNotConfigured);
+            return Err(Error::Refused(&PROVIDER_NOT_CONFIGURED));
         }
         let redirect_to = self.oauth_target(start.redirect_uri.as_deref())?;
         let code_challenge = read_challenge(start.code_challenge.as_deref())?;
@@ -106,8 +107,8 @@ impl Service {
         let url = url.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a sign-in could not be begun");
             match error {
-                ProviderError::Misconfigured(_) => Error::ProviderNotConfigured,
-                _ => Error::ProviderUnavailable,
+                ProviderError::Misconfigured(_) => Error::Refused(&PROVIDER_NOT_CONFIGURED),
+                _ => Error::Refused(&PROVIDER_UNAVAILABLE),
             }
         })?;
 
@@ -163,7 +164,7 @@ impl Service {
             Some(text) => {
                 let checked = settings.redirects.check(text);
                 let field = "redirect_uri";
-                Some(checked.map_err(|refusal| Error::RedirectNotAllowed { field, refusal })?)
+                Some(checked.map_err(|refusal| Error::redirect_not_allowed(field, &refusal))?)
             }
             None => settings.default_redirect.clone(),
         };

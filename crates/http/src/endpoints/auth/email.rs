@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 
 use crate::endpoints::auth::users::OlderOptions;
 use crate::openapi::fields;
+use latchkey_service::refusal::{INVALID_CODE, Refusal};
 
 /// The body of resendVerificationEmail.
 #[derive(Deserialize, ToSchema)]
@@ -39,6 +40,6 @@ pub struct MailSentBody {
 }
 
 /// A code as sent. What has the form of none is answered like a wrong code, for it is one.
-fn code(text: &str) -> Result<EnteredCode, latchkey_service::Error> {
-    EnteredCode::parse(text).map_err(|_| latchkey_service::Error::InvalidCode)
+fn code(text: &str) -> Result<EnteredCode, &'static Refusal> {
+    EnteredCode::parse(text).map_err(|_| &INVALID_CODE)
 }

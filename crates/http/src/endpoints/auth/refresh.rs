@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::response::Response;
 use http::HeaderMap;
 use latchkey_domain::tokens::RefreshToken;
-use latchkey_service::Error;
 use latchkey_service::refresh::Presented;
+use latchkey_service::refusal::AUTH_UNAUTHORIZED;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -59,7 +59,7 @@ pub async fn refresh(
     } else {
         body.token().map(Presented::Body)
     };
-    let presented = presented.ok_or(Error::Unauthorized)?;
+    let presented = presented.ok_or(&AUTH_UNAUTHORIZED)?;
     let signed_in = app.service.refresh(presented, client.to_domain()).await?;
     session_answer(&app, client.client_type, signed_in, Saying::Expiry)
 }

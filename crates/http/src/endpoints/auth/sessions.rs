@@ -24,6 +24,7 @@ use crate::error::{ApiError, Result};
 use crate::openapi::fields;
 use crate::path::PathText;
 use crate::query::Query;
+use latchkey_service::refusal::SESSION_NOT_FOUND;
 
 /// The body of signInWithPassword.
 #[derive(Deserialize, ToSchema)]
@@ -139,7 +140,7 @@ pub async fn end_one(
     client: ClientInfo,
     PathText(id): PathText,
 ) -> Result<Json<EndedSessionsBody>> {
-    let id = id.parse().map_err(|_| latchkey_service::Error::NotFound("session"))?;
+    let id = id.parse().map_err(|_| &SESSION_NOT_FOUND)?;
     app.service.end_session(caller, id, &client.to_domain()).await?;
     Ok(Json(EndedSessionsBody { success: true, message: "The session was ended.", ended_count: 1 }))
 }

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use http::HeaderName;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::search::{SearchQuery, SearchQueryError};
-use latchkey_service::Error;
+use latchkey_service::refusal::MISSING_QUERY;
 
 use super::PublicProfileBody;
 use crate::answer::Json;
@@ -36,7 +36,7 @@ pub async fn get(State(app): State<App>, client: ClientInfo, query: Query) -> Re
 
 fn refusal(error: SearchQueryError) -> ApiError {
     match error {
-        SearchQueryError::Missing => Error::MissingQuery.into(),
+        SearchQueryError::Missing => (&MISSING_QUERY).into(),
         SearchQueryError::TooLong => ApiError::validation("q", &error.to_string()).reason(Reason::TooLong),
     }
 }

@@ -12,6 +12,7 @@ use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::error::Result;
 use crate::openapi::fields;
+use latchkey_service::refusal::INVALID_CODE;
 
 /// The body of resetPassword.
 #[derive(Deserialize, ToSchema)]
@@ -37,7 +38,7 @@ pub async fn reset(
     client: ClientInfo,
     JsonBody(body): JsonBody<ResetPasswordRequest>,
 ) -> Result<Json<MessageBody>> {
-    let token = LinkToken::parse(&body.otp).ok_or(latchkey_service::Error::InvalidCode)?;
+    let token = LinkToken::parse(&body.otp).ok_or(&INVALID_CODE)?;
     app.service.reset_password(token, body.new_password, client.to_domain()).await?;
     Ok(Json(MessageBody { message: "The password was changed. Sign in with the new one." }))
 }

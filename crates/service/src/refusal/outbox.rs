@@ -1,0 +1,13 @@
+//! Refusals of mail.
+
+use super::{NOT_FOUND, Refusal};
+use crate::refusals;
+
+refusals! {
+    EMAIL_PROVIDER_NOT_CONFIGURED 400 "No mail transport is configured.",
+        when "verification cannot be required without a mail transport",
+        next "Configure a mail transport first.";
+}
+
+/// No mail of the development inbox has this id.
+pub const MAIL_NOT_FOUND: Refusal = Refusal { message: "Not found: mail.", ..NOT_FOUND };
