@@ -1,11 +1,11 @@
-// One command for an example: installs what is missing, builds the client, starts the service and the app, and stops
-// both together. `node examples/start.mjs browser`; the others are server-rendered, nextjs and sveltekit.
+// Starts an example: installs missing packages, builds the client, starts the service and the app, and stops both together.
+// `node examples/start.mjs browser`; the others are server-rendered, nextjs and sveltekit.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const SERVICE = "http://localhost:8700";
-/** Packages of the examples. The recipes for frameworks show sessions alone, so their sign-up needs no verification. */
+/** Packages of the examples. Those for frameworks show only sessions, so their sign-up needs no verification. */
 const EXAMPLES = {
   browser: { workspace: "example-browser", isVerified: true },
   "server-rendered": { workspace: "example-server-rendered", isVerified: true },
@@ -44,9 +44,8 @@ process.on("SIGTERM", () => stop(0));
 if (!["vite", "next"].every((name) => existsSync(`${root}/node_modules/${name}`))) run("npm", "ci", "--no-audit", "--no-fund");
 run("npm", "run", "build", "--silent", "--workspace", "@latchkey/client");
 if (await isUp()) {
-  console.log(`\nThe service at ${SERVICE} is used.`);
+  console.log(`\nUsing the running service at ${SERVICE}.`);
 } else {
-  // With the data in a folder of its own.
   const trusted = 'server.trusted_proxies=["127.0.0.1", "::1"]';
   const settings = ["data.dir=examples/.data", `auth.require_email_verification=${example.isVerified}`, trusted].flatMap((one) => ["--set", one]);
   const binary = process.env.LATCHKEY_BINARY;

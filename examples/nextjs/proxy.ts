@@ -1,4 +1,4 @@
-// Before a page renders: refreshes a session whose access token ends, because pages cannot write cookies.
+// Refreshes an expiring session before a page renders, because pages cannot write cookies.
 import { type NextRequest, NextResponse } from "next/server";
 import type { CookieOptions } from "@latchkey/client/ssr";
 import { clientOf } from "./lib/latchkey";
@@ -8,7 +8,7 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
   const client = clientOf({
     get: (name) => request.cookies.get(name)?.value,
     set: (name, value, options) => {
-      // For the page that renders next, and for the browser.
+      // To the page rendered next, and to the browser.
       if (options.maxAge) request.cookies.set(name, value);
       else request.cookies.delete(name);
       written.push([name, value, options]);
@@ -20,5 +20,5 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
   return response;
 }
 
-/** Pages alone: not the route of the session itself, nor files. */
+/** Pages only: neither the auth route nor files. */
 export const config = { matcher: "/((?!auth/|_next/|favicon.ico).*)" };

@@ -1,11 +1,11 @@
-// The pages and the actions behind their forms. An action ends with a redirect, or with the form and what is wrong.
+// Pages, and the actions of their forms. An action ends with a redirect, or with the form and its error.
 import { account, forgot, newPassword, signIn, signUp, verify } from "./views.mjs";
 
 const HOME = { redirect: "/" };
 
 /**
- * What the start page says, by the code in its address: that of a link of a mail, or of one of our own redirects. Texts
- * themselves are not taken from the address, where anybody could write them.
+ * Messages of the start page, by the code in its URL, from an emailed link or our own redirect. The text itself is never taken
+ * from the URL, which anyone can write.
  */
 const NOTICES = {
   success: "Your address is verified. Sign in now.",
@@ -18,7 +18,7 @@ const noticeOf = ({ notice, service_status: status }) => {
   return Object.hasOwn(NOTICES, code ?? "") ? NOTICES[code] : undefined;
 };
 
-/** By GET. */
+/** Routes by GET. */
 export const pages = {
   "/": async ({ client, fields }) => {
     const { data, error } = await client.auth.getCurrentUser();
@@ -28,7 +28,7 @@ export const pages = {
       const providers = [...(config?.oAuthProviders ?? []), ...(config?.customOAuthProviders ?? [])];
       return signIn({ notice: noticeOf(fields), providers });
     }
-    // The same request: the session was refreshed above, if it had to be, and is not again.
+    // The session was already refreshed above if needed; a request refreshes at most once.
     const [profile, sessions] = await Promise.all([client.profiles.me(), client.auth.listSessions()]);
     return account({ user: data.user, profile: profile.data, sessions: sessions.data?.sessions ?? [] });
   },
@@ -45,7 +45,7 @@ export const pages = {
   },
 };
 
-/** By POST. */
+/** Routes by POST. */
 export const actions = {
   "/sign-in": async ({ client, fields }) => {
     const { email, password } = fields;

@@ -1,5 +1,5 @@
-// An app that renders on its server, without a framework: the browser gets HTML and no script. The session lives in
-// cookies of this app, which `@latchkey/client/ssr` keeps; the service is asked by this server alone.
+// Server-rendered app without a framework: the browser gets HTML and no script. `@latchkey/client/ssr` stores the session in
+// cookies of this app; only this server calls the service.
 import { createServer } from "node:http";
 import { createServerClient, headerCookies } from "@latchkey/client/ssr";
 import { actions, pages } from "./routes.mjs";
@@ -8,25 +8,25 @@ import { page } from "./views.mjs";
 const port = Number(process.env.PORT ?? 5174);
 const origin = process.env.ORIGIN ?? `http://localhost:${port}`;
 const baseUrl = process.env.LATCHKEY_URL ?? "http://localhost:8700";
-/** The largest form, in bytes. */
-const LARGEST_FORM = 16_384;
+/** Maximum size of a form in bytes. */
+const MAX_FORM = 16_384;
 
-/** The fields of a form. */
+/** Parses the fields of a form. */
 async function readForm(request) {
   let text = "";
   for await (const chunk of request) {
     text += chunk;
-    if (text.length > LARGEST_FORM) throw new Error("the form is too large");
+    if (text.length > MAX_FORM) throw new Error("the form is too large");
   }
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** The client of one request: it reads the cookies of the request and writes those of the answer. */
+/** Client of one request: reads the request's cookies and writes those of the response. */
 function clientOf(request, response) {
   const cookies = headerCookies(request.headers.cookie, (cookie) => response.appendHeader("set-cookie", cookie));
   // This app is served over http on localhost, and over https everywhere else.
   const cookieOptions = { secure: origin.startsWith("https:") };
-  // The service counts its limits by address: by the visitor's, where it trusts this app (server.trusted_proxies).
+  // The service counts rate limits by client address: the visitor's, if it trusts this app (server.trusted_proxies).
   const headers = { "x-forwarded-for": request.socket.remoteAddress };
   return createServerClient({ baseUrl, cookies, cookieOptions, headers });
 }
@@ -34,7 +34,7 @@ function clientOf(request, response) {
 async function answer(request, response) {
   const url = new URL(request.url, origin);
   const isPost = request.method === "POST";
-  // Cookies are SameSite=Lax, and a form of another site is refused besides.
+  // Cookies are SameSite=Lax; forms of other sites are refused as well.
   if (isPost && request.headers.origin !== origin) return { status: 403, title: "Refused", body: "" };
   const routes = isPost ? actions : pages;
   const route = Object.hasOwn(routes, url.pathname) ? routes[url.pathname] : undefined;

@@ -1,6 +1,6 @@
-// HTML. Every text that comes from outside goes through `html`, which escapes it.
+// HTML views. `html` escapes all external text.
 
-/** Markup that is safe as it stands. */
+/** Markup that needs no escaping. */
 class Markup {
   constructor(text) {
     this.text = text;
@@ -28,7 +28,7 @@ button{padding:.65rem;border:0;border-radius:.6rem;font:inherit;font-weight:600;
 button.quiet{color:inherit;border:1px solid var(--line);background:none}
 a{color:var(--accent)}.soft,li{color:var(--soft);font-size:.9rem;overflow-wrap:anywhere}.bad{color:var(--bad)}ul{padding-left:1.1rem}`);
 
-/** A whole page. */
+/** Complete page. */
 export const page = (title, body) =>
   html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>${body}</main></body></html>`.text;
 

@@ -1,12 +1,12 @@
-// What somebody sees who is signed in: profile, people, sessions.
+// View of a signed-in user: profile, search, sessions.
 import type { User } from "@latchkey/client";
 import { auth, profiles } from "./latchkey";
 import { complain, fill, onSubmit, part, show } from "./view";
 
-/** What happened in this tab, newest last. */
+/** Session events of this tab, newest last. */
 const events: string[] = [];
 
-/** Notes an event, and shows it where the account is shown. */
+/** Records an event and updates the list. */
 export function note(event: string): void {
   events.push(`${new Date().toLocaleTimeString()}  ${event}`);
   showEvents();
@@ -31,7 +31,7 @@ export function showAccount(user: User): void {
   });
 }
 
-/** Shows who is signed in. */
+/** Shows the signed-in user. */
 export function showUser(user: User): void {
   fill(document.body, "[data-avatar]", initials(user.profile.name || user.email));
   fill(document.body, "[data-name]", user.profile.name || "No name yet");
@@ -44,7 +44,7 @@ export function showUser(user: User): void {
 async function showProfile(view: HTMLElement): Promise<void> {
   const form = part<HTMLFormElement>(view, "form");
   const mine = await profiles.me();
-  if (!form.isConnected) return; // another view is shown by now
+  if (!form.isConnected) return; // another view is shown now
   const { data } = mine;
   let { etag } = mine;
   const field = (name: string): HTMLInputElement => form.elements.namedItem(name) as HTMLInputElement;
@@ -57,7 +57,7 @@ async function showProfile(view: HTMLElement): Promise<void> {
   }
   onSubmit(view, async ({ name = "", username = "", bio = "" }) => {
     const changes = { name, username: username || null, bio: bio || null };
-    // On the version that is shown: what another device changed meanwhile is not overwritten.
+    // Conditional on the shown version, so that a change from another device is not overwritten.
     const result = await profiles.update(changes, etag ? { ifMatch: etag } : {});
     etag = result.etag ?? etag;
     fill(view, "[data-saved]", result.error ? "" : "Saved.");
@@ -67,7 +67,7 @@ async function showProfile(view: HTMLElement): Promise<void> {
 
 async function showSessions(view: HTMLElement): Promise<void> {
   const list = view.querySelector("[data-sessions]");
-  if (!list) return; // another view is shown by now
+  if (!list) return; // another view is shown now
   const endOthers = part(view, "[data-end-others]");
   const { data } = await auth.listSessions();
   const rows = (data?.sessions ?? []).map((session) => {
@@ -92,7 +92,7 @@ function searchPeople(view: HTMLElement): void {
     const q = (asked = input.value.trim());
     if (!q) return list.replaceChildren();
     const { data, error } = await profiles.search({ q, limit: 5 });
-    // A later question may have been answered first.
+    // A later search may have responded first.
     if (q !== asked) return;
     if (!data) return list.replaceChildren(item(error?.message ?? ""));
     const rows = data.profiles.map((profile) => {
@@ -113,7 +113,7 @@ function initials(name: string): string {
   return words.slice(0, 2).map((word) => word.charAt(0).toUpperCase()).join("");
 }
 
-/** A few words of a user agent. */
+/** Short form of a user agent. */
 function browserOf(userAgent: string | null): string {
   return /(Firefox|Edg|Chrome|Safari)\/\d+/.exec(userAgent ?? "")?.[0]?.replace("/", " ") ?? "Unknown browser";
 }

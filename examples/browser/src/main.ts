@@ -1,4 +1,4 @@
-// The example: which view is shown when. Signed in: the account. Else: what the address says.
+// Entry point: selects the view. The account if signed in, else the view of the URL.
 import type { Session } from "@latchkey/client";
 import { note, showAccount, showUser } from "./account";
 import { auth } from "./latchkey";
@@ -11,10 +11,10 @@ const ROUTES: Record<string, () => void> = { "#sign-up": showSignUp, "#forgot": 
 
 let session: Session | null = null;
 
-/** The view for somebody who is not signed in. */
+/** Shows the view of a signed-out user. */
 const showGuest = (): void => (ROUTES[location.hash] ?? showSignIn)();
 
-/** What a link of a mail, or a provider, led here for; false where nothing did. */
+/** Shows the result of an emailed link or a provider; false if there is none. */
 function showOutcome(): boolean {
   const result = auth.getRedirectResult();
   if (!result) return false;
@@ -26,18 +26,18 @@ function showOutcome(): boolean {
 
 show("loading");
 auth.onAuthStateChange((event, now, error) => {
-  // Nothing is known yet: the view goes on loading, and a later event says who is there.
+  // The session is unknown: keep loading; a later event has it.
   if (error) return;
   const before = session;
   session = now;
   note(event);
   document.getElementById("who")?.replaceChildren(now?.user.email ?? "");
-  // A link of a mail comes first: it may be about another account than the one that is signed in.
+  // An emailed link comes first: it may concern another account than the signed-in one.
   if (event === "INITIAL_SESSION" && showOutcome()) return;
   if (!now) showGuest();
   else if (before?.user.id === now.user.id) showUser(now.user);
   else {
-    // The way in is behind us: a later sign-out begins at the sign-in form.
+    // Clear the route, so that a later sign-out shows the sign-in form.
     history.replaceState(null, "", location.pathname + location.search);
     showAccount(now.user);
   }

@@ -1,7 +1,7 @@
-// A card that only says something.
+// View with a message.
 import { fill, part, show } from "./view";
 
-/** Shows it. */
+/** Shows a message. */
 export function showNotice(mood: "good" | "bad", title: string, text: string): void {
   const view = show("notice");
   const mark = part(view, ".mark");

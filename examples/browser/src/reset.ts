@@ -1,10 +1,10 @@
-// A new password, by code and by link.
+// Password reset, by code and by link.
 import { auth, here } from "./latchkey";
 import { showNotice } from "./notice";
 import { showRules } from "./sign-in";
 import { fill, onSubmit, show } from "./view";
 
-/** Asks for the address. */
+/** Shows the form for the email address. */
 export function showForgot(): void {
   const view = show("forgot");
   onSubmit(view, async ({ email = "" }) => {
@@ -26,7 +26,7 @@ function showCode(email: string): void {
   });
 }
 
-/** The form that a good code or link leads to. */
+/** Shows the new-password form, after a valid code or link. */
 export function showNewPassword(otp: string): void {
   const view = show("new-password");
   void showRules(view);

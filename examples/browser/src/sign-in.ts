@@ -2,7 +2,7 @@
 import { auth, here } from "./latchkey";
 import { complain, fill, onSubmit, part, show } from "./view";
 
-/** The form for somebody who has an account. */
+/** Shows the sign-in form. */
 export function showSignIn(): void {
   const view = show("sign-in");
   onSubmit(view, async ({ email = "", password = "" }) => {
@@ -31,7 +31,7 @@ async function showProviders(view: HTMLElement): Promise<void> {
   }
 }
 
-/** The form for somebody new. */
+/** Shows the sign-up form. */
 export function showSignUp(): void {
   const view = show("sign-up");
   void showRules(view);
@@ -42,7 +42,7 @@ export function showSignUp(): void {
   });
 }
 
-/** What the service demands of a password. */
+/** Shows the password rules of the service. */
 export async function showRules(view: HTMLElement): Promise<void> {
   const { data } = await auth.getPublicConfig();
   if (!data) return;
@@ -56,7 +56,7 @@ export async function showRules(view: HTMLElement): Promise<void> {
   fill(view, "[data-rule]", `${wanted.filter(Boolean).join(", ")}.`);
 }
 
-/** A code is typed in here; a link is opened from the mail. */
+/** Shows the code form, or a hint to open the emailed link. */
 async function showVerify(email: string): Promise<void> {
   const { data } = await auth.getPublicConfig();
   const view = show(data?.verifyEmailMethod === "link" ? "mail-sent" : "verify-code");

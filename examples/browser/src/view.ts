@@ -1,32 +1,32 @@
-// Showing views and running forms. A view is a template of index.html.
+// Views and forms. A view is a template of index.html.
 import type { LatchkeyError } from "@latchkey/client";
 
-/** What a form does; an error is shown in it. */
+/** Submit handler of a form; the form shows its error. */
 type Submit = (fields: Record<string, string>) => Promise<{ error: LatchkeyError | null } | void>;
 
-/** Puts a copy of a template on the page. */
+/** Shows a copy of a template. */
 export function show(template: string): HTMLElement {
   const view = document.querySelector("main") as HTMLElement;
   const source = document.getElementById(template) as HTMLTemplateElement;
   view.replaceChildren(source.content.cloneNode(true));
-  // The form is what somebody came for; where there is more to see, the eyes go first.
+  // Focus the form, unless the view has more to read.
   view.querySelector<HTMLInputElement>(":scope > .card form input")?.focus();
   return view;
 }
 
-/** The one element that a view has for this. */
+/** Element of a view by selector. */
 export function part<E extends HTMLElement = HTMLElement>(view: HTMLElement, selector: string): E {
   const found = view.querySelector<E>(selector);
   if (!found) throw new Error(`the view has no ${selector}`);
   return found;
 }
 
-/** Writes a text into all elements that ask for it. Texts never become markup. */
+/** Sets the text of all matching elements. Text is never parsed as markup. */
 export function fill(view: HTMLElement, selector: string, text: string): void {
   for (const element of view.querySelectorAll(selector)) element.textContent = text;
 }
 
-/** Shows what went wrong and what to do, or nothing. */
+/** Shows an error with its next action, or clears it. */
 export function complain(view: HTMLElement, error: LatchkeyError | null): void {
   const alert = part(view, "[role=alert]");
   const wait = error?.retryAfter ? ` (${error.retryAfter} s)` : "";
@@ -34,7 +34,7 @@ export function complain(view: HTMLElement, error: LatchkeyError | null): void {
   alert.hidden = error === null;
 }
 
-/** Runs a form: its button rests meanwhile, its error is shown. */
+/** Handles submits of a form: disables its button meanwhile and shows its error. */
 export function onSubmit(view: HTMLElement, submit: Submit): void {
   const form = part<HTMLFormElement>(view, "form");
   form.addEventListener("submit", async (event) => {

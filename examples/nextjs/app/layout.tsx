@@ -1,4 +1,4 @@
-// Every page: the session as the server knows it, handed to the browser.
+// Layout of all pages: passes the server's session to the browser.
 import type { ReactNode } from "react";
 import { cookies } from "next/headers";
 import { clientOf } from "../lib/latchkey";

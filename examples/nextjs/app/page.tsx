@@ -9,7 +9,7 @@ export default function Page() {
   return user ? <Account name={user.profile.name || user.email} /> : <SignIn />;
 }
 
-/** Form whose submit button names what to do. */
+/** Form with the name of its action as submit button. */
 function useForm(run: (fields: Record<string, string>, what: string) => Promise<{ error: LatchkeyError | null }>) {
   const [error, setError] = useState<LatchkeyError | null>(null);
   const onSubmit = async (event: FormEvent<HTMLFormElement>) => {

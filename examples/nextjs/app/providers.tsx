@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { createClient, type Session } from "@latchkey/client";
 import { LatchkeyProvider } from "@latchkey/client/react";
 
-/** Speaks with this app's own route, app/auth/[...path]/route.ts. */
+/** Client that calls this app's own route, app/auth/[...path]/route.ts. */
 const client = createClient({ baseUrl: "/auth" });
 
 export function Providers({ initialSession, children }: { initialSession: Session | null | undefined; children: ReactNode }) {

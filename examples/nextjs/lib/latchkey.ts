@@ -1,11 +1,11 @@
-// The service as the server of this app sees it. The browser speaks with app/auth/[...path]/route.ts instead.
+// Server-side access to the service. The browser calls app/auth/[...path]/route.ts instead.
 import { createServerClient, type Cookies } from "@latchkey/client/ssr";
 
-/** Address of the service. */
+/** URL of the service. */
 export const baseUrl = process.env.LATCHKEY_URL ?? "http://localhost:8700";
 
 /** This app is served over http on localhost, and over https everywhere else. */
 export const cookieOptions = { secure: (process.env.ORIGIN ?? "http://localhost").startsWith("https:") };
 
-/** Client of one request. Without `set` it only reads: a Server Component cannot write cookies. */
+/** Client of one request. Without `set` it is read-only: a Server Component cannot write cookies. */
 export const clientOf = (cookies: Cookies) => createServerClient({ baseUrl, cookies, cookieOptions });

@@ -6,7 +6,7 @@ declare global {
     interface Locals {
       /** Client of this request. */
       latchkey: LatchkeyClient;
-      /** Session of the visitor; undefined if the service did not answer. */
+      /** Session of the visitor; undefined if the service did not respond. */
       session: Session | null | undefined;
     }
   }

@@ -1,4 +1,4 @@
-// The route through which pages speak with the service.
+// Proxy route from pages to the service.
 import { handleAuth } from "@latchkey/client/ssr";
 import { baseUrl, cookieOptions } from "../../../lib/latchkey";
 

@@ -1,7 +1,7 @@
-// The service as the server of this app sees it. The browser speaks with routes/auth/[...path] instead.
+// Server-side access to the service. The browser calls routes/auth/[...path] instead.
 import { env } from "$env/dynamic/private";
 
-/** Address of the service. */
+/** URL of the service. */
 export const baseUrl = env.LATCHKEY_URL ?? "http://localhost:8700";
 
 /** This app is served over http on localhost, and over https everywhere else. */
