@@ -1,5 +1,5 @@
-// What must hold of the package beside its tests: types are right and fresh, both module systems load it, it is
-// small, and what an app does not use falls out of its bundle.
+// Package checks besides the tests: types are correct and fresh, both module systems load it, its size is limited, and
+// unused parts are tree-shaken.
 import { execFileSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -7,23 +7,23 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 
-/** The most that the core may weigh, in bytes after gzip. */
-const LARGEST_CORE = 8_200;
-/** The most that what runs on servers may weigh: the core with the check of tokens, or with the cookies of an app. */
-const LARGEST_ON_SERVERS = 11_000;
-/** The most that a helper may weigh that an app imports alone. */
-const LARGEST_HELPER = 1_000;
-/** The most that the fake client may weigh alone, the errors that it shares with the core included. */
-const LARGEST_FAKE = 3_000;
+/** Size limit of the core, in bytes after gzip. */
+const MAX_CORE = 8_200;
+/** Size limit of server code: the core with token verification, or with the cookies of an app. */
+const MAX_SERVER = 11_000;
+/** Size limit of a helper imported alone. */
+const MAX_HELPER = 1_000;
+/** Size limit of the fake client alone, with the errors that it shares with the core. */
+const MAX_FAKE = 3_000;
 
 /** The program of an app that uses the core. */
 const CORE = 'export { createClient } from "@latchkey/client"';
 
 const folder = fileURLToPath(new URL("..", import.meta.url));
-/** Where npm puts the programs of the workspace. */
+/** Programs of the npm workspace. */
 const bin = fileURLToPath(new URL("../../../node_modules/.bin/", import.meta.url));
 
-/** Runs a program of node_modules/.bin and shows what it says only if it fails. */
+/** Runs a program of node_modules/.bin; shows its output only if it fails. */
 function run(name, ...words) {
   try {
     return execFileSync(`${bin}${name}`, words, { cwd: folder, encoding: "utf8", stdio: "pipe" });
@@ -38,7 +38,7 @@ async function checkFreshness() {
   if (fresh !== present) throw new Error("src/generated.ts is not what docs/openapi.json says; run npm run generate");
 }
 
-/** The bytes, after gzip, of a program that uses this of the package: what is loaded with it, and what on demand. */
+/** Size after gzip of a program that imports from the package: loaded at once, and on demand. */
 async function weight(program) {
   const name = "program.js";
   const given = { name: "given", resolveId: (id) => (id === name ? id : null), load: (id) => (id === name ? program : null) };
@@ -74,7 +74,7 @@ async function checkModules() {
   }
 }
 
-/** Every test that the table of the README names is there. */
+/** Checks that every test named in the README exists. */
 async function checkTable() {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   const named = [...readme.matchAll(/`([\w/-]+\.test\.ts): ([^`]+)`/g)];
@@ -86,22 +86,22 @@ async function checkTable() {
   }
 }
 
-/** Links of the README work from the page of the package, which knows no other files. */
+/** Checks that links of the README work on the package page, which has no other files. */
 async function checkLinks() {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   const relative = [...readme.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, target]) => target);
   if (relative.length) throw new Error(`README.md has relative links, which the package page cannot follow: ${relative}`);
 }
 
-/** Bytes of a script that only passes on the exports of others, and so has no source map. */
-const LARGEST_REEXPORT = 600;
+/** Maximum bytes of a script that only re-exports, and so has no source map. */
+const MAX_REEXPORT = 600;
 
-/** Every script of the package has a source map with the sources in it. */
+/** Checks that every script of the package has a source map with embedded sources. */
 async function checkSourceMaps() {
   const dist = new URL("../dist/", import.meta.url);
   for (const name of (await readdir(dist)).filter((file) => /\.c?js$/.test(file))) {
     const code = await readFile(new URL(name, dist), "utf8");
-    if (code.length < LARGEST_REEXPORT && !code.includes("sourceMappingURL")) continue;
+    if (code.length < MAX_REEXPORT && !code.includes("sourceMappingURL")) continue;
     const { sources, sourcesContent } = JSON.parse(await readFile(new URL(`${name}.map`, dist), "utf8"));
     if (sources.length !== sourcesContent?.length) throw new Error(`dist/${name}.map lacks sources`);
   }
@@ -114,15 +114,15 @@ run("tsdown"); // first: tests and examples take the types of the package from `
 run("tsc", "--noEmit");
 // The example takes its types from what was built.
 run("tsc", "-p", "../../examples/browser");
-// Two copies of the package, one by `import` and one by `require`, fit each other.
+// Two copies of the package, by `import` and by `require`, are assignable to each other.
 run("tsc", "-p", "tests/two-copies");
 await checkSourceMaps();
 run("publint", "--strict");
 run("attw", "--pack", ".");
 await checkModules();
-await checkWeight("createClient", CORE, LARGEST_CORE);
-await checkWeight("everything of @latchkey/client", 'export * from "@latchkey/client"', LARGEST_ON_SERVERS);
-await checkWeight("@latchkey/client/ssr", 'export * from "@latchkey/client/ssr"', LARGEST_ON_SERVERS);
-await checkWeight("@latchkey/client/react alone", 'export * from "@latchkey/client/react"', LARGEST_HELPER);
-await checkWeight("@latchkey/client/testing alone", 'export * from "@latchkey/client/testing"', LARGEST_FAKE);
-await checkWeight("readRedirectResult alone", 'export { readRedirectResult } from "@latchkey/client"', LARGEST_HELPER);
+await checkWeight("createClient", CORE, MAX_CORE);
+await checkWeight("everything of @latchkey/client", 'export * from "@latchkey/client"', MAX_SERVER);
+await checkWeight("@latchkey/client/ssr", 'export * from "@latchkey/client/ssr"', MAX_SERVER);
+await checkWeight("@latchkey/client/react alone", 'export * from "@latchkey/client/react"', MAX_HELPER);
+await checkWeight("@latchkey/client/testing alone", 'export * from "@latchkey/client/testing"', MAX_FAKE);
+await checkWeight("readRedirectResult alone", 'export { readRedirectResult } from "@latchkey/client"', MAX_HELPER);

@@ -1,9 +1,9 @@
-// Makes src/generated.ts from docs/openapi.json: the schemas that the client speaks of, and with
-// `ErrorResponse` the codes of every refusal. Prints to standard output with --print.
+// Generates src/generated.ts from docs/openapi.json: the schemas that the client uses, and with `ErrorResponse` all error
+// codes. Prints to standard output with --print.
 import { readFile, writeFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
 
-/** The schemas that src/ uses by name; what they refer to comes along. */
+/** Schemas that src/ uses by name; referenced ones are included. */
 const USED = [
   "CurrentSession",
   "EndedSessions",
@@ -27,12 +27,12 @@ const HEAD = `// Generated from docs/openapi.json by scripts/generate.mjs; do no
 
 `;
 
-/** Every schema that is reachable from the used ones. */
+/** Schemas reachable from the used ones. */
 function reachable(schemas) {
   const found = new Set();
   const visit = (name) => {
     if (found.has(name)) return;
-    if (!schemas[name]) throw new Error(`docs/openapi.json has no schema ${name}; mend USED in scripts/generate.mjs`);
+    if (!schemas[name]) throw new Error(`docs/openapi.json has no schema ${name}; fix USED in scripts/generate.mjs`);
     found.add(name);
     for (const [, next] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) visit(next);
   };
@@ -49,7 +49,7 @@ const small = {
 };
 const types = astToString(await openapiTS(small, { exportType: true }));
 const schemas = types.slice(types.indexOf("export type components"), types.indexOf("export type $defs"));
-// No reference leaves the schemas, so the other rooms of `components` are empty.
+// No reference leaves the schemas, so the other sections of `components` are empty.
 const text = HEAD + schemas.replace(/\n {4}(responses|parameters|requestBodies|headers|pathItems): never;/g, "");
 
 if (process.argv.includes("--print")) {

@@ -1,42 +1,42 @@
-// Checking an access token where it is received, in any backend: signature, times, issuer, audience and type
-// (RFC 8725, RFC 9068). Revocation is the service's to know: a token is good here until it ends.
+// Verification of access tokens in any backend: signature, times, issuer, audience and type (RFC 8725, RFC 9068). Only
+// the service knows about revocation: a token is valid here until it expires.
 import type { AccessTokenClaims, bytesOf, partOf } from "./claims.js";
 import type { LatchkeyError, Result } from "./errors.js";
 import { keyOf, type Key } from "./key-set.js";
 
-/** A token that passed, with its claims. */
+/** Verified token with its claims. */
 export interface VerifiedToken {
   claims: AccessTokenClaims;
 }
 
-/** What the check is made against. */
+/** Options of `verifyAccessToken`. */
 export interface VerifyOptions {
-  /** The address of the service; its keys are at `/.well-known/jwks.json`. */
+  /** URL of the service; its keys are at `/.well-known/jwks.json`. */
   baseUrl: string;
-  /** The issuer. Default: `baseUrl`. Another one where backends reach the service by an inner address. */
+  /** Expected issuer. Default: `baseUrl`. Set it if backends reach the service by an internal URL. */
   issuer?: string;
-  /** The audience. Default: the issuer. */
+  /** Expected audience. Default: the issuer. */
   audience?: string;
-  /** Seconds by which clocks may differ. Default 5. */
+  /** Allowed clock skew in seconds. Default 5. */
   clockTolerance?: number;
-  /** Another `fetch`. */
+  /** Custom `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** How the two algorithms are called by WebCrypto. All others are refused, whatever a key or a token says. */
+/** The two accepted algorithms, as WebCrypto names them. All others are refused, whatever a key or a token says. */
 const ALGORITHMS = {
   ES256: { key: { name: "ECDSA", namedCurve: "P-256" }, signature: { name: "ECDSA", hash: "SHA-256" } },
   EdDSA: { key: { name: "Ed25519" }, signature: { name: "Ed25519" } },
 } as const;
 
-/** Parts of the core. They are given, not imported: bundlers would put what two files share into a third. */
+/** Parts of the core, passed in instead of imported: bundlers would put shared modules into a third file. */
 export interface Tools {
   bytesOf: typeof bytesOf;
   partOf: typeof partOf;
   LatchkeyError: typeof LatchkeyError;
 }
 
-/** Checks a token. */
+/** Verifies a token. */
 export async function check(token: string, options: VerifyOptions, tools: Tools): Promise<Result<VerifiedToken>> {
   const { bytesOf, partOf, LatchkeyError } = tools;
   const refused = (refusal: Refusal): Result<never> => ({ data: null, error: new LatchkeyError(...refusal) });
@@ -46,21 +46,21 @@ export async function check(token: string, options: VerifyOptions, tools: Tools)
     const [head = "", body = "", signature = "", ...rest] = token.split(".");
     const { alg, kid, typ, crit } = partOf(head);
     const isRightKind = typeof typ === "string" && /^(application\/)?at\+jwt$/i.test(typ);
-    if (rest.length || !isRightKind || crit !== undefined || typeof kid !== "string") return refused(BAD);
+    if (rest.length || !isRightKind || crit !== undefined || typeof kid !== "string") return refused(INVALID_TOKEN);
     const key = await keyOf(`${baseUrl}/.well-known/jwks.json`, kid, options.fetch ?? fetch);
     if (key === null) return refused(UNREACHABLE);
-    // The key says what it is for. A header that says otherwise is refused before anything is made of the key.
+    // The key determines the algorithm. A different `alg` in the header is refused before the key is imported.
     const name = key && algorithmOf(key.jwk);
-    if (!name || name !== alg) return refused(BAD);
-    if (!(await isSigned(key, ALGORITHMS[name], `${head}.${body}`, bytesOf(signature)))) return refused(BAD);
+    if (!name || name !== alg) return refused(INVALID_TOKEN);
+    if (!(await isSigned(key, ALGORITHMS[name], `${head}.${body}`, bytesOf(signature)))) return refused(INVALID_TOKEN);
     const claims = partOf(body) as AccessTokenClaims;
-    return areGood(claims, baseUrl, options) ? { data: { claims }, error: null } : refused(BAD);
+    return areValid(claims, baseUrl, options) ? { data: { claims }, error: null } : refused(INVALID_TOKEN);
   } catch (error) {
-    return (error as Error).name === "NotSupportedError" ? refused(CRYPTO_UNAVAILABLE) : refused(BAD);
+    return (error as Error).name === "NotSupportedError" ? refused(CRYPTO_UNAVAILABLE) : refused(INVALID_TOKEN);
   }
 }
 
-/** As issuers write it: no slash at the end, no default port, the host in lower case. */
+/** Normalised URL, as issuers write it: no trailing slash, no default port, lower-case host. */
 const addressOf = (baseUrl: string): string => new URL(baseUrl).href.replace(/\/+$/, "");
 
 function algorithmOf({ kty, crv, alg }: Key["jwk"]): keyof typeof ALGORITHMS | undefined {
@@ -74,7 +74,7 @@ async function isSigned(
   text: string,
   signature: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
-  // An import that failed is not kept.
+  // A failed import is not cached.
   key.imported ??= crypto.subtle.importKey("jwk", key.jwk, algorithm.key, false, ["verify"]).catch((error: unknown) => {
     delete key.imported;
     throw error;
@@ -83,7 +83,7 @@ async function isSigned(
   return crypto.subtle.verify(algorithm.signature, publicKey, signature, new TextEncoder().encode(text));
 }
 
-function areGood(claims: AccessTokenClaims, baseUrl: string, options: VerifyOptions): boolean {
+function areValid(claims: AccessTokenClaims, baseUrl: string, options: VerifyOptions): boolean {
   const issuer = options.issuer ?? baseUrl;
   const audience = options.audience ?? issuer;
   const tolerance = options.clockTolerance ?? 5;
@@ -101,18 +101,18 @@ function areGood(claims: AccessTokenClaims, baseUrl: string, options: VerifyOpti
 
 type Refusal = readonly [number, "AUTH_UNAUTHORIZED" | "NETWORK_ERROR" | "CRYPTO_UNAVAILABLE", string, object?];
 
-/** Error of a runtime without WebCrypto, or without Ed25519 in it. */
+/** Error of a runtime without WebCrypto, or without Ed25519. */
 const CRYPTO_UNAVAILABLE: Refusal = [
   0,
   "CRYPTO_UNAVAILABLE",
-  "The cryptography that this needs is not there.",
-  { nextActions: "Serve the page over https or from localhost; elsewhere take a runtime whose WebCrypto has Ed25519." },
+  "The required cryptography is not available.",
+  { nextActions: "Serve the page over https or from localhost; elsewhere use a runtime with Ed25519 in WebCrypto." },
 ];
 
-const BAD: Refusal = [
+const INVALID_TOKEN: Refusal = [
   401,
   "AUTH_UNAUTHORIZED",
-  "The access token is not good.",
+  "The access token is not valid.",
   { nextActions: "Refresh the session, and send the request with the new access token." },
 ];
 

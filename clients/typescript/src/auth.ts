@@ -1,5 +1,5 @@
-// `client.auth`: the account operations of spec 4.2 as requests. Not here: their documentation (contract.ts), how a
-// session is kept (sessions.ts), the OAuth flow (oauth-flow.ts). Closures instead of methods: they need no `this`.
+// `client.auth`: the account operations of spec 4.2 as requests. Documented in contract.ts; sessions are in sessions.ts,
+// the OAuth flow in oauth-flow.ts. Closures instead of methods: they need no `this`.
 import type { Auth } from "./contract.js";
 import { bytesOf, partOf } from "./claims.js";
 import { failure, LatchkeyError, type Result, success } from "./errors.js";
@@ -24,10 +24,10 @@ type Operations<Names extends keyof Auth> = Pick<Auth, Names>;
 /** Path of an account operation; an id is one segment of it. */
 const at = (path: string, id?: string): string => `/api/auth/${path}${id === undefined ? "" : encodeURIComponent(id)}`;
 
-/** Result without the headers of the answer. */
+/** Result without the response headers. */
 const plain = <T>({ data, error }: Result<T>): Result<T> => (error ? failure(error) : success(data));
 
-/** Result without the nested copy that the service gives to older clients. */
+/** Result without the nested copy for older clients. */
 function flat(result: Result<WireProfile>): Result<FlatProfile> {
   if (result.error) return failure(result.error);
   const { profile: _, ...fields } = result.data;
@@ -60,13 +60,13 @@ function signingIn({
   | "linkIdentity"
   | "getRedirectResult"
 > {
-  /** A sign-in; the outcome that led to the page is done with. */
+  /** Opens a session and clears the redirect result. */
   const open = async <T extends object>(path: string, body: object): Promise<Result<T>> => {
     const result = await sessions.open<T>({ method: "POST", path: at(path), body });
     if (!result.error) oauth.forgetResult();
     return result;
   };
-  // The keys are named: what else an app passes by mistake is not sent.
+  // Keys are listed, so that extra properties of the input are not sent.
   return {
     signUp: ({ email, password, name, redirectTo, options }) =>
       open("users", { email, password, name, redirectTo, options }),
@@ -86,7 +86,7 @@ function ofSession({
   settings,
   sessions,
 }: Parts): Operations<"signOut" | "getCurrentUser" | "getCurrentSession" | "refreshSession" | "onAuthStateChange"> {
-  /** Session for the app. Apps that keep their refresh token need every successor; pages and servers do not. */
+  /** Public session. Only apps that store the refresh token themselves get each new one. */
   const sessionOf = ({ accessToken, user, expiresAt, refreshToken }: HeldSession): Session => {
     const keeps = refreshToken && ["mobile", "desktop"].includes(settings.clientType);
     return { accessToken, user: user as User, ...(keeps && { refreshToken }), expiresAt: new Date(expiresAt) };
@@ -96,7 +96,7 @@ function ofSession({
     const { data: held, error } = await sessions.current();
     if (error) return failure(error);
     if (!held || held.user) return success({ session: held && sessionOf(held) });
-    // A token in hand does not say everything of its user.
+    // A token passed by the app does not hold the whole user.
     const { data: user, error: why } = await sessions.user();
     return why ? failure(why) : success({ session: user && sessionOf({ ...held, user }) });
   };
@@ -115,7 +115,7 @@ function ofSession({
       const tokens = { ...(csrfToken && { csrfToken }), ...(refreshToken && { refreshToken }) };
       return success<Refreshed>({ user: user as User, accessToken, ...tokens, expiresAt: new Date(expiresAt) });
     },
-    // With a token in hand the user is asked for.
+    // With a token passed by the app, the user is requested first.
     onAuthStateChange: (callback) =>
       sessions.listen(getCurrentSession(), (event, held, error = null) =>
         callback(event, held?.user ? sessionOf(held) : null, error),

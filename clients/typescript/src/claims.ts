@@ -1,20 +1,20 @@
-// Reading a token without checking it, for the times of one's own session. Who relies on a token checks it with
+// Decoding of tokens without verification, for the times of the client's own session. To rely on a token, verify it with
 // access-token.ts.
 
-/** The claims of an access token (RFC 9068 and RFC 7519), with those of this service. */
+/** Claims of an access token (RFC 9068 and RFC 7519), with those of this service. */
 export interface AccessTokenClaims {
   iss: string;
   aud: string | string[];
-  /** The id of the user. */
+  /** Id of the user. */
   sub: string;
-  /** The id of the session. */
+  /** Id of the session. */
   sid: string;
   role: string;
   email: string;
   email_verified: boolean;
-  /** When the user proved who they are, in seconds since 1970. */
+  /** Time of the user's authentication, in seconds since 1970. */
   auth_time: number;
-  /** How (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   amr: string[];
   iat: number;
   exp: number;
@@ -25,9 +25,9 @@ export interface AccessTokenClaims {
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-// React Native has neither `atob` nor `TextDecoder`, so both directions are written out.
+// React Native has neither `atob` nor `TextDecoder`, so both directions are implemented here.
 
-/** Bytes of base64url without padding; throws on other characters. */
+/** Decodes base64url without padding; throws on other characters. */
 export function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
   let held = 0;
@@ -44,7 +44,7 @@ export function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes);
 }
 
-/** Base64url of bytes, without padding. */
+/** Encodes bytes as base64url without padding. */
 export function base64url(bytes: Uint8Array): string {
   let text = "";
   for (let bit = 0; bit < bytes.length * 8; bit += 6) {
@@ -54,7 +54,7 @@ export function base64url(bytes: Uint8Array): string {
   return text;
 }
 
-/** JSON object in one part of a token; throws if there is none. */
+/** Decodes one part of a token to a JSON object; throws if it is none. */
 export function partOf(part: string): Record<string, unknown> {
   const escaped = [...bytesOf(part)].map((byte) => `%${(byte + 256).toString(16).slice(1)}`);
   // Throws on bytes that are not UTF-8.
@@ -63,7 +63,7 @@ export function partOf(part: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Unchecked claims of a token; none if it cannot be read. */
+/** Unverified claims of a token; empty if it cannot be decoded. */
 export function claimsOf(token: string): Partial<AccessTokenClaims> {
   try {
     return partOf(token.split(".")[1] ?? "");

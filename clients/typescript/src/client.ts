@@ -1,4 +1,4 @@
-// A client: its parts, put together.
+// Assembly of a client.
 import { createAuth } from "./auth.js";
 import type { AppTypes, LatchkeyClient } from "./contract.js";
 import { createOAuth } from "./oauth.js";
@@ -8,11 +8,11 @@ import { Sessions } from "./sessions.js";
 import type { Storage } from "./storage.js";
 import { createTransport } from "./transport.js";
 
-/** Creates a client. Throws a `TypeError` if `baseUrl` is no address of a service. */
+/** Creates a client. Throws a `TypeError` if `baseUrl` is not a valid URL of a service. */
 export const createClient = <Types extends AppTypes = AppTypes>(options: ClientOptions): LatchkeyClient<Types> =>
   assemble(options).client as LatchkeyClient<Types>;
 
-/** Client with the parts that `@latchkey/client/ssr` needs; `storage` keeps the verifier of a sign-in by OAuth. */
+/** Client with the parts that `@latchkey/client/ssr` needs; `storage` holds the PKCE verifier of an OAuth sign-in. */
 export function assemble(options: ClientOptions, storage?: Storage): { client: LatchkeyClient; sessions: Sessions } {
   const settings = settle(options);
   const transport = createTransport(settings);

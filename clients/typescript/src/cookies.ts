@@ -1,6 +1,6 @@
-// Cookies of an app in which `@latchkey/client/ssr` keeps a session, and how they are read and written.
+// Cookies of an app in which `@latchkey/client/ssr` stores a session.
 
-/** Attributes of a cookie; the names are those of the common cookie libraries. */
+/** Attributes of a cookie, with the names of the common cookie libraries. */
 export interface CookieOptions {
   path: string;
   httpOnly: boolean;
@@ -11,41 +11,41 @@ export interface CookieOptions {
   domain?: string;
 }
 
-/** Cookies of one request and its answer. */
+/** Cookies of one request and its response. */
 export interface Cookies {
   get(name: string): string | undefined;
-  /** Left out if the answer cannot set cookies any more. Then nothing is refreshed, only read. */
+  /** Omit it if the response can no longer set cookies. The client is then read-only and does not refresh. */
   set?(name: string, value: string, options: CookieOptions): void;
 }
 
-/** Names and attributes of the session's cookies. */
+/** Names and attributes of the session cookies. */
 export interface CookieSettings {
-  /** Start of the cookie names, after `__Host-` for secure cookies without a domain. Default `latchkey`. */
+  /** Prefix of the cookie names, after `__Host-` for secure cookies without a domain. Default `latchkey`. */
   cookieName?: string;
   /** `secure` (default true; off for http in development), `sameSite` (default lax), `domain`. */
   cookieOptions?: Partial<Pick<CookieOptions, "secure" | "sameSite" | "domain">>;
 }
 
-/** Seconds that the cookies live: the longest life of a session by default. The service knows the true end. */
+/** Cookie lifetime in seconds: the default maximum life of a session. The service enforces the actual end. */
 const SESSION_LIFE = 90 * 24 * 3600;
-/** Seconds for a visit at an identity provider. */
+/** Lifetime in seconds of the verifier of a provider sign-in. */
 const VERIFIER_LIFE = 600;
 
-/** Tokens of a session in the cookies of one request. */
+/** Session tokens in the cookies of one request. */
 export interface SessionCookies {
   readonly access: string | undefined;
   readonly refresh: string | undefined;
-  /** Verifier of a sign-in by OAuth that is under way. */
+  /** PKCE verifier of an OAuth sign-in in progress. */
   readonly verifier: string | undefined;
-  /** Writes the tokens of a session; without tokens the cookies go. */
+  /** Writes the tokens of a session; without tokens it removes the cookies. */
   write(session: { accessToken?: string; refreshToken?: string } | null): void;
   writeVerifier(verifier?: string): void;
 }
 
-/** Finds the session's cookies. */
+/** Opens the session cookies. */
 export function sessionCookies(cookies: Cookies, { cookieName = "latchkey", cookieOptions }: CookieSettings): SessionCookies {
   const base = { path: "/", httpOnly: true, secure: true, sameSite: "lax" as const, ...cookieOptions };
-  // With this prefix a browser takes the cookie from this host alone: no neighbour under the same domain can plant one.
+  // With this prefix a browser accepts the cookie from this host only: no sibling domain can plant one.
   const prefix = base.secure && !base.domain ? "__Host-" : "";
   const nameOf = (kind: string): string => `${prefix}${cookieName}-${kind}`;
   const write = (kind: string, value: string | undefined, life: number): void =>
@@ -68,7 +68,7 @@ export function sessionCookies(cookies: Cookies, { cookieName = "latchkey", cook
   };
 }
 
-/** Cookies of plain headers: the `Cookie` of a request, and a function that adds a `Set-Cookie` to its answer. */
+/** Cookies from plain headers: the request's `Cookie`, and a function that adds a `Set-Cookie` to the response. */
 export function headerCookies(
   cookieHeader: string | null | undefined,
   setCookie: (header: string) => void,
@@ -77,7 +77,7 @@ export function headerCookies(
   for (const pair of (cookieHeader ?? "").split(";")) {
     const [name = "", ...value] = pair.trim().split("=");
     const text = value.join("=");
-    // Of two that differ a neighbour under the same domain may have planted one, and nothing tells which.
+    // Of two different values a sibling domain may have planted one; neither can be trusted.
     values.set(name, (values.get(name) ?? text) === text ? text : "");
   }
   return {

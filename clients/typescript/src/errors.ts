@@ -1,44 +1,45 @@
-// Errors as values. Not here: which calls are repeated (sessions.ts) and how an answer is read (transport.ts).
+// Errors as values. Retries are in sessions.ts, parsing of responses in transport.ts.
 import type { components } from "./generated.js";
 
-/** The codes that the service answers with; the table is in docs/errors.md. */
+/** Error codes of the service; see docs/errors.md. */
 export type ServerErrorCode = components["schemas"]["ErrorResponse"]["error"];
 
-/** Stable words for the rules that an input failed; the list is in docs/errors.md. A newer service may know more. */
+/** Stable reasons of an invalid input; see docs/errors.md. A newer service may add some. */
 export type ErrorReason = NonNullable<components["schemas"]["ErrorResponse"]["reasons"]>[number];
 
 /**
- * The codes that this library adds: the service was not reached (`NETWORK_ERROR`, `statusCode` 0); something else
- * answered, a proxy for example (`UNEXPECTED_RESPONSE`); the browser keeps no data for this site, so that a sign-in that
- * leaves the page could not be finished (`STORAGE_BLOCKED`, `statusCode` 0); the runtime has no secure random numbers
- * for a sign-in with a provider, or no WebCrypto with Ed25519 to check a token (`CRYPTO_UNAVAILABLE`, `statusCode` 0).
+ * Error codes of this library, with `statusCode` 0 except for `UNEXPECTED_RESPONSE`:
+ * `NETWORK_ERROR`: the service was unreachable. `UNEXPECTED_RESPONSE`: something else responded, such as a proxy.
+ * `STORAGE_BLOCKED`: the browser stores no data for this site, so a sign-in that leaves the page could not finish.
+ * `CRYPTO_UNAVAILABLE`: the runtime has no secure random numbers (sign-in with a provider), or no WebCrypto with Ed25519
+ * (token verification).
  */
 export type ClientErrorCode = "NETWORK_ERROR" | "UNEXPECTED_RESPONSE" | "STORAGE_BLOCKED" | "CRYPTO_UNAVAILABLE";
 
-/** Every code of `error.error`. A newer service may know more of them. */
+/** Codes of `error.error`. A newer service may add some. */
 export type ErrorCode = ServerErrorCode | ClientErrorCode;
 
-/** Parts of an error that not every error has. */
+/** Optional parts of an error. */
 export interface ErrorDetails {
-  /** Next action of the caller, for people. */
+  /** Suggested next action, for people. */
   nextActions?: string;
-  /** Body key or parameter that is wrong. */
+  /** Invalid body key or parameter. */
   field?: string;
-  /** Failed rules, for example `too_short`. */
+  /** Violated rules, for example `too_short`. */
   reasons?: ErrorReason[];
-  /** Id of the request in the log of the service. */
+  /** Id of the request in the service's log. */
   requestId?: string;
-  /** Seconds to wait before the next try, with 429 and 503. */
+  /** Seconds to wait before a retry, with 429 and 503. */
   retryAfter?: number;
 }
 
 type Loose<T> = { [Key in keyof T]?: T[Key] | undefined };
 
-/** The `error` of a result. It is an `Error`, so that it may be thrown and logged. It never holds a secret. */
+/** Error of a result. It extends `Error`, so it can be thrown and logged. It never contains a secret. */
 export class LatchkeyError extends Error implements ErrorDetails {
-  /** HTTP status of the answer; 0 without one. */
+  /** HTTP status of the response; 0 without one. */
   declare readonly statusCode: number;
-  /** Code, for programs. Stable. */
+  /** Stable error code, for programs. */
   declare readonly error: ErrorCode;
   declare readonly nextActions?: string;
   declare readonly field?: string;
@@ -53,11 +54,11 @@ export class LatchkeyError extends Error implements ErrorDetails {
     { cause, ...details }: Loose<ErrorDetails> & { cause?: unknown } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    // Details that are undefined are left out.
+    // Drops undefined details.
     Object.assign(this, JSON.parse(JSON.stringify({ name: "LatchkeyError", statusCode, error, ...details })));
   }
 
-  /** All fields; JSON of an `Error` would leave out the message. */
+  /** All fields; `JSON.stringify` of an `Error` would omit the message. */
   toJSON(): { statusCode: number; error: ErrorCode; message: string } & ErrorDetails {
     const { name: _, ...fields } = this as LatchkeyError;
     return { ...fields, message: this.message };
@@ -73,17 +74,17 @@ export const success = <T>(data: T): { data: T; error: null } => ({ data, error:
 /** Failed result. */
 export const failure = (error: LatchkeyError): { data: null; error: LatchkeyError } => ({ data: null, error });
 
-/** Error of a call without an answer. */
+/** Error of a call without a response. */
 export const unreachable = (cause?: unknown): LatchkeyError =>
   new LatchkeyError(0, "NETWORK_ERROR", "The service could not be reached.", {
     nextActions: "Check the connection and try again.",
     cause,
   });
 
-/** Error for an answer that is not the service's. */
+/** Error of a response that is not the service's. */
 export const unexpected = (statusCode: number, details: Loose<ErrorDetails> = {}): LatchkeyError =>
-  new LatchkeyError(statusCode, "UNEXPECTED_RESPONSE", `The answer with status ${statusCode} is not one of the service.`, {
-    nextActions: "Check baseUrl, and what stands between the app and the service.",
+  new LatchkeyError(statusCode, "UNEXPECTED_RESPONSE", `The response with status ${statusCode} is not from the service.`, {
+    nextActions: "Check baseUrl, and any proxy between the app and the service.",
     ...details,
   });
 

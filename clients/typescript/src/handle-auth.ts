@@ -1,6 +1,6 @@
-// A route of the app through which its pages speak with the service: `createClient({ baseUrl: "/auth" })` in the
-// browser, `handleAuth` on the server. To the browser it looks like the service with its cookie; the tokens are those of
-// `createServerClient`, so that pages rendered by the server know the same session.
+// A proxy route of the app to the service: `createClient({ baseUrl: "/auth" })` in the browser, `handleAuth` on the server.
+// To the browser it looks like the service with its cookie; the tokens are those of `createServerClient`, so that pages
+// rendered by the server have the same session.
 import { claimsOf } from "./claims.js";
 import { type CookieSettings, headerCookies, sessionCookies, type SessionCookies } from "./cookies.js";
 import type { ErrorCode } from "./errors.js";
@@ -8,21 +8,20 @@ import { type ClientOptions, settle } from "./options.js";
 
 /** Options of `handleAuth`. */
 export interface AuthHandlerOptions extends CookieSettings, Pick<ClientOptions, "baseUrl" | "anonKey" | "timeout" | "fetch"> {
-  /** Path at which the app mounts the handler. Default `/auth`. */
+  /** Mount path of the handler. Default `/auth`. */
   path?: string;
   /**
-   * Origins from which pages may write. Default: the host of the request, or the one that a proxy names in
-   * `X-Forwarded-Host`.
+   * Origins allowed to write. Default: the host of the request, or of `X-Forwarded-Host` behind a proxy.
    */
   origins?: string[];
-  /** Headers for the service, for example `X-Forwarded-For` with the visitor's address. */
+  /** Additional headers for the service, for example `X-Forwarded-For` with the visitor's address. */
   headers?: (request: Request) => Record<string, string>;
 }
 
-/** Calls that may open a session. */
+/** Calls that can open a session. */
 const OPENING = ["users", "sessions", "id-token", "email/verify", "oauth/exchange"].map((path) => `POST auth/${path}`);
 
-/** Other calls that go through; `*` is one id or key. */
+/** Other calls that are forwarded; `*` is one id or key. */
 const PASSED = [
   ...["sessions", "sessions/current", "public-config", "identities", "profiles/*", "oauth/*", "oauth/custom/*"].map(
     (path) => `GET auth/${path}`,
@@ -37,36 +36,36 @@ const PASSED = [
 ];
 const ALLOWED = new RegExp(`^(?:${PASSED.map((call) => call.replaceAll("*", "[\\w-]+")).join("|")})$`);
 
-/** Headers of the browser that the service hears of. */
+/** Request headers forwarded to the service. */
 const FORWARDED = ["authorization", "content-type", "if-match", "user-agent", "accept-language"];
-/** Headers of the service that the browser gets. */
+/** Response headers returned to the browser. */
 const RETURNED = ["content-type", "etag", "retry-after", "x-request-id", "x-total-count", "x-page", "x-page-size"];
-/** Bytes of the largest body. The service has a limit of its own; this one guards the memory of the app. */
-const LARGEST_BODY = 131_072;
-/** Refusals of a refresh that end the session. */
+/** Maximum body size in bytes. The service has its own limit; this one protects the app's memory. */
+const MAX_BODY = 131_072;
+/** Errors of a refresh that end the session. */
 const OVER = ["AUTH_UNAUTHORIZED", "USER_BANNED"];
 
-/** Body of a session answer, as far as it matters here. */
+/** Used fields of a session response. */
 interface SessionBody {
   accessToken?: string;
   refreshToken?: string;
   error?: string;
 }
 
-/** A call on its way. */
+/** One proxied call. */
 interface Exchange {
   request: Request;
   /** Method and path below `/api/`. */
   call: string;
   query: URLSearchParams;
   cookies: SessionCookies;
-  /** Sends it to the service; with a body, that one instead of the browser's. */
+  /** Forwards the call to the service, with `body` instead of the browser's if given. */
   send(query: URLSearchParams, body?: object): Promise<Response>;
-  /** Answers the browser, cookies included. */
+  /** Creates the response for the browser, cookies included. */
   answer(status: number, body: unknown, headers?: Headers): Response;
 }
 
-/** Handler for the route; the request is one of the Fetch standard, as Next.js, SvelteKit, Hono, Deno and Bun have it. */
+/** Creates the route handler. Requests are those of the Fetch standard, as in Next.js, SvelteKit, Hono, Deno and Bun. */
 export function handleAuth(options: AuthHandlerOptions): (request: Request) => Promise<Response> {
   const settings = settle({ ...options, headers: {}, isServerMode: true });
   const mount = `${(options.path ?? "/auth").replace(/\/+$/, "")}/api/`;
@@ -84,7 +83,7 @@ export function handleAuth(options: AuthHandlerOptions): (request: Request) => P
     const route = isHere ? routeOf(call) : undefined;
     if (!route) return refuse(answer, 404, "NOT_FOUND", `There is no route ${request.method} ${url.pathname}.`);
     if (!isOwnPage(request, url, options.origins)) {
-      return refuse(answer, 403, "FORBIDDEN", "This request does not come from a page of this app.");
+      return refuse(answer, 403, "FORBIDDEN", "This request is not from a page of this app.");
     }
     const body = await bodyOf(request);
     if (body === null) return refuse(answer, 413, "PAYLOAD_TOO_LARGE", "The body is too large.");
@@ -115,14 +114,14 @@ function routeOf(call: string): Route | undefined {
   return ALLOWED.test(call) ? pass : undefined;
 }
 
-/** A call that goes through as it is. */
+/** Forwards a call unchanged. */
 const pass: Route = async ({ query, send, answer }) => {
   query.delete("client_type");
   const response = await send(query);
   return answer(response.status, await response.text(), response.headers);
 };
 
-/** A call that may open a session: its refresh token goes into the cookie and not to the browser. */
+/** Forwards a call that can open a session: the refresh token goes into the cookie, not to the browser. */
 const open: Route = async ({ query, cookies, send, answer }) => {
   query.set("client_type", "server");
   return withoutTokens(await send(query), cookies, answer);
@@ -131,33 +130,33 @@ const open: Route = async ({ query, cookies, send, answer }) => {
 const refresh: Route = async ({ request, query, cookies, send, answer }) => {
   const refreshToken = cookies.refresh;
   if (!refreshToken) return refuse(answer, 401, "AUTH_UNAUTHORIZED", "There is no session.", "Sign in.");
-  if (!isOfSession(request, cookies)) return wrongToken(answer);
+  if (!isOfSession(request, cookies)) return wrongCsrfToken(answer);
   query.set("client_type", "server");
   return withoutTokens(await send(query, { refreshToken }), cookies, answer, true);
 };
 
 const logout: Route = async ({ request, query, cookies, send, answer }) => {
-  // By its bearer a session ends that is not the one of the cookie.
+  // A sign-out by bearer ends another session than the cookie's.
   const isByCookie = query.get("client_type") === "web";
   const refreshToken = isByCookie ? cookies.refresh : undefined;
-  if (refreshToken && !isOfSession(request, cookies)) return wrongToken(answer);
+  if (refreshToken && !isOfSession(request, cookies)) return wrongCsrfToken(answer);
   query.set("client_type", "server");
-  // The browser is signed out even if the service does not answer.
+  // The browser is signed out even if the service is unreachable.
   if (isByCookie) cookies.write(null);
   const response = await send(query, { ...(refreshToken && { refreshToken }) });
   return answer(response.status, await response.text(), response.headers);
 };
 
-/** The CSRF token of the cookie, for a page that has none: the session was opened by a form, or by another app. */
+/** Returns the CSRF token of the cookie to a page without one: a form or another app opened the session. */
 const csrf: Route = async ({ cookies, answer }) =>
   cookies.refresh
     ? answer(200, { csrfToken: csrfOf(cookies.access) ?? "session" })
     : refuse(answer, 401, "AUTH_UNAUTHORIZED", "There is no session.", "Sign in.");
 
-/** Id of the session: constant for its life, and known to pages of this origin alone. */
+/** CSRF token: the session id, which is constant for the session's life and known only to pages of this origin. */
 const csrfOf = (accessToken: string | undefined): string | undefined => accessToken && claimsOf(accessToken).sid;
 
-/** Whether the page means the session of the cookie. Without an access token in the cookies there is nothing to compare. */
+/** Whether the CSRF token belongs to the cookie's session. Without an access token there is nothing to compare. */
 function isOfSession(request: Request, cookies: SessionCookies): boolean {
   const given = request.headers.get("x-csrf-token");
   return Boolean(given) && given === (csrfOf(cookies.access) ?? given);
@@ -186,7 +185,7 @@ function parsed(text: string): SessionBody | null {
   }
 }
 
-/** Whether a page of the app sent it. Browsers send `Origin` with every request that writes. */
+/** Whether a page of the app sent the request. Browsers send `Origin` with every write. */
 function isOwnPage(request: Request, url: URL, origins: string[] | undefined): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (request.method === "GET") return site === null || site === "same-origin" || site === "none";
@@ -209,7 +208,7 @@ async function bodyOf(request: Request): Promise<string | null> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     size += value.length;
-    if (size > LARGEST_BODY) {
+    if (size > MAX_BODY) {
       await reader.cancel();
       return null;
     }
@@ -223,7 +222,7 @@ function headersOf(request: Request, call: string, options: AuthHandlerOptions, 
     const value = request.headers.get(name);
     if (value !== null && !headers.has(name)) headers.set(name, value);
   }
-  // Behind this path an admin key would select the admin's operation.
+  // On this path an admin key would select the admin operation.
   if (call === "POST auth/users") headers.delete("authorization");
   if (options.anonKey && !headers.has("authorization")) headers.set("authorization", `Bearer ${options.anonKey}`);
   if (body) headers.set("content-type", "application/json");
@@ -235,10 +234,10 @@ function refuse(
   statusCode: number,
   error: ErrorCode,
   message: string,
-  nextAction = "Check where the app mounts handleAuth, and from which origin the page calls it.",
+  nextAction = "Check the mount path of handleAuth, and the origin of the calling page.",
 ): Response {
   return answer(statusCode, { error, message, statusCode, nextAction, nextActions: nextAction });
 }
 
-const wrongToken = (answer: Exchange["answer"]): Response =>
-  refuse(answer, 403, "INVALID_CSRF_TOKEN", "The CSRF token is not that of this session.", "Ask GET api/auth/csrf for it.");
+const wrongCsrfToken = (answer: Exchange["answer"]): Response =>
+  refuse(answer, 403, "INVALID_CSRF_TOKEN", "The CSRF token does not match this session.", "Get it from GET api/auth/csrf.");

@@ -1,4 +1,4 @@
-// @latchkey/client: the client of the Latchkey account and profile service. This is the table of contents.
+// @latchkey/client: client of the Latchkey account and profile service. All public exports.
 export type { VerifiedToken, VerifyOptions } from "./access-token.js";
 export type { AccessTokenClaims } from "./claims.js";
 export { createClient } from "./client.js";

@@ -1,8 +1,8 @@
-// The keys of a service, kept for all verifications of this process. A key that is not known yet, after a rotation,
-// is asked for at once, but not more often than once in a while, so that invented key ids cause little traffic.
+// Cache of a service's signing keys, shared by all verifications of this process. An unknown key, after a rotation, is
+// fetched at once, but rate-limited, so that invented key ids cause little traffic.
 import type { JwkSet } from "./types.js";
 
-/** A key, and what WebCrypto made of it. */
+/** A key and its WebCrypto import. */
 export interface Key {
   jwk: JsonWebKey & { kid?: string };
   imported?: Promise<CryptoKey>;
@@ -10,45 +10,45 @@ export interface Key {
 
 interface KeySet {
   keys: Map<string, Key>;
-  /** When they were fetched. */
+  /** Time of the last successful fetch. */
   fetchedAt: number;
-  /** When the last fetch ended, and whether it went well. */
+  /** Time of the last fetch, and whether it succeeded. */
   triedAt: number;
   isReached: boolean;
   running?: Promise<void> | undefined;
 }
 
-/** Milliseconds for which a set is used without a look at the service. */
+/** Milliseconds for which a key set is used without revalidation. */
 const FRESH = 600_000;
-/** Milliseconds after which nobody is let through on a key before there was such a look, as long as the service answers. */
+/** Milliseconds after which a key requires revalidation first, as long as the service is reachable. */
 const STALE = 2 * FRESH;
-/** Milliseconds between two fetches for the sake of unknown keys. */
+/** Minimum milliseconds between two fetches for unknown keys. */
 const PAUSE = 1_000;
-/** Milliseconds between two fetches of a service that does not answer. */
+/** Minimum milliseconds between two fetches while the service is unreachable. */
 const OUTAGE_PAUSE = 10_000;
-/** Milliseconds for a fetch. */
+/** Timeout of a fetch in milliseconds. */
 const TIMEOUT = 10_000;
 
 const sets = new Map<string, KeySet>();
 
-/** The key with this id; undefined where the service has none, null where it cannot be asked. */
+/** Key with this id; undefined if the service has none, null if the service is unreachable. */
 export async function keyOf(url: string, kid: string, fetcher: typeof fetch): Promise<Key | undefined | null> {
   const set: KeySet = sets.get(url) ?? { keys: new Map(), fetchedAt: 0, triedAt: 0, isReached: true };
   sets.set(url, set);
   const age = since(set.fetchedAt);
   const known = set.keys.get(kid);
   if (known) {
-    // A known key need not wait for a look, unless the last one was long ago.
+    // A known key does not wait for revalidation, unless the last one was long ago (stale-while-revalidate).
     const look = age > FRESH ? fetched(set, url, fetcher) : undefined;
     if (age > STALE && set.isReached) await look;
     return set.keys.get(kid) ?? (set.isReached ? undefined : known);
   }
-  // The set may be a moment older than the key: then the next look, which all wait for together.
+  // The set may be slightly older than the key: all callers wait for one fetch.
   await fetched(set, url, fetcher, set.isReached ? PAUSE - since(set.triedAt) : 0);
   return set.keys.get(kid) ?? (set.isReached ? undefined : null);
 }
 
-/** Milliseconds since then; very many where the clock was set back. */
+/** Milliseconds since then; infinite if the clock was set back. */
 const since = (then: number): number => (then > Date.now() ? Number.POSITIVE_INFINITY : Date.now() - then);
 
 async function fetched(set: KeySet, url: string, fetcher: typeof fetch, pause = 0): Promise<void> {
@@ -75,7 +75,7 @@ async function ask(set: KeySet, url: string, fetcher: typeof fetch, pause: numbe
   }
 }
 
-/** What keeps caches out, for which new keys are not there yet; some workers refuse the word. */
+/** Cache bypass, because a cache may lack new keys; some workers refuse the option. */
 function uncached(): RequestInit {
   try {
     return new Request("https://latchkey.invalid", { cache: "no-store" }) && { cache: "no-store" };

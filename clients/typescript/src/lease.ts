@@ -1,29 +1,29 @@
-// A lease in localStorage, for browsers without Web Locks. Loaded where it is needed.
+// A lease in localStorage, for browsers without Web Locks. Loaded on demand.
 import type { Work } from "./locks.js";
 import type { Storage } from "./storage.js";
 
-/** Milliseconds after which the lease of a tab that died is taken over. */
+/** Milliseconds after which the lease of a dead tab expires. */
 const LEASE = 10_000;
-/** Milliseconds between two looks at a lease. */
+/** Milliseconds between two checks of a lease. */
 const STEP = 100;
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Runs the work under a lease of this name, or without one when the patience is over. */
-export async function leased<T>(name: string, storage: Storage, work: Work<T>, patience: number): Promise<T> {
+/** Runs the work under a lease of this name, or without one after `timeout` milliseconds. */
+export async function leased<T>(name: string, storage: Storage, work: Work<T>, timeout: number): Promise<T> {
   const key = `${name}:lease`;
   const mine = `${Math.random()}`;
-  const deadline = Date.now() + patience;
+  const deadline = Date.now() + timeout;
   let waited = false;
   while (Date.now() < deadline) {
     const [holder, until] = (storage.get(key) ?? "").split("@");
     if (!holder || Number(until) < Date.now()) {
       storage.set(key, `${mine}@${Date.now() + LEASE}`);
-      // Two may have written; after a moment both read the same winner.
+      // Two tabs may have written; after a moment both read the same winner.
       await pause(STEP / 2);
       const winner = storage.get(key);
-      // No winner at all: there is no room to write, and nothing to wait for.
+      // No winner: storage is full, and waiting is pointless.
       if (!winner || winner.startsWith(`${mine}@`)) break;
     }
     waited = true;

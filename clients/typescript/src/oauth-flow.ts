@@ -1,6 +1,6 @@
-// Sign-in with an identity provider: out with a challenge, back with a code. Loaded when a sign-in begins or a code comes
-// back, so that apps without providers do not carry it. Parts of the core are given, not imported: bundlers would move
-// shared modules into a third file.
+// Sign-in with an identity provider: authorization code flow with PKCE. Loaded when a sign-in begins or a code arrives, so
+// that apps without providers do not include it. Parts of the core are passed in, not imported: bundlers would put shared
+// modules into a third file.
 import type { base64url } from "./claims.js";
 import type { LatchkeyError, Result, unexpected } from "./errors.js";
 import type { OAuthInput, OAuthStart } from "./oauth.js";
@@ -9,16 +9,16 @@ import type { Storage } from "./storage.js";
 import type { Transport } from "./transport.js";
 import type { SignedIn } from "./types.js";
 
-/** Address of the provider, as the service answers. */
+/** Response with the provider's authorization URL. */
 interface AuthUrl {
   authUrl: string;
 }
 
-/** Parts of a client that a flow uses. */
+/** Parts of a client used by the flow. */
 export interface FlowParts {
   transport: Transport;
   sessions: Sessions;
-  /** Storage for the verifier, and its key there. */
+  /** Storage of the verifier, and its key there. */
   storage: Storage;
   key: string;
   isWebPage: boolean;
@@ -29,15 +29,15 @@ export interface FlowParts {
 
 /** OAuth flow of one client. */
 export interface Flow {
-  /** Asks the service for the provider's address, and goes there unless told otherwise. */
+  /** Requests the provider's URL, and redirects to it unless `skipBrowserRedirect` is set. */
   begin(input: OAuthInput): Promise<Result<OAuthStart>>;
-  /** The same, for an identity to be linked to the user of the session. */
+  /** Like `begin`, to link the identity to the signed-in user. */
   beginLink(input: OAuthInput): Promise<Result<OAuthStart>>;
   /** Exchanges a code for a session. */
   exchange(code: string, codeVerifier: string | undefined): Promise<Result<SignedIn>>;
 }
 
-/** Milliseconds before an exchange without an answer is tried again. */
+/** Milliseconds before an exchange without a response is retried. */
 const PAUSE = 1_000;
 
 /** Creates the flow of one client. */
@@ -47,7 +47,7 @@ export const createFlow = (parts: FlowParts): Flow => ({
   exchange: (code, codeVerifier) => exchange(parts, code, codeVerifier),
 });
 
-/** Makes the verifier, asks for the address, and goes there. */
+/** Creates the verifier, requests the URL, and redirects to it. */
 async function leave(
   { storage, key, isWebPage, base64url, LatchkeyError, unexpected }: FlowParts,
   { provider, skipBrowserRedirect, window: popup }: OAuthInput,
@@ -59,7 +59,7 @@ async function leave(
     return { data: null, error };
   };
   if (leaves && !storage.isDurable) return fail(new LatchkeyError(...STORAGE_BLOCKED));
-  if (!globalThis.crypto?.getRandomValues) return fail(new LatchkeyError(...RANDOM_MISSING));
+  if (!globalThis.crypto?.getRandomValues) return fail(new LatchkeyError(...RANDOM_UNAVAILABLE));
   // RFC 7636: 256 random bits, 43 characters.
   const codeVerifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const { data, error } = await ask(base64url(await digestOf(codeVerifier)));
@@ -68,14 +68,14 @@ async function leave(
   const note = isWebPage ? `${codeVerifier} ${Date.now()}` : codeVerifier;
   storage.set(key, note);
   if (leaves) {
-    // A window has a `sessionStorage` of its own; the code comes back there.
+    // A popup has its own `sessionStorage`, and the code arrives there.
     if (popup) keepIn(popup, key, note);
     (popup ?? globalThis).location.assign(data.authUrl);
   }
   return { data: { url: data.authUrl, provider, codeVerifier }, error: null };
 }
 
-/** SHA-256 of a verifier. Without WebCrypto (React Native, pages over http) an own one is loaded. */
+/** SHA-256 of a verifier. Without WebCrypto (React Native, pages over http) sha256.ts is loaded. */
 async function digestOf(verifier: string): Promise<Uint8Array> {
   const bytes = Uint8Array.from(verifier, (character) => character.charCodeAt(0));
   const { subtle } = crypto;
@@ -83,12 +83,12 @@ async function digestOf(verifier: string): Promise<Uint8Array> {
   return (await import("./sha256.js")).sha256(bytes);
 }
 
-/** Writes the verifier into the storage of a window that is still empty, and so of this origin. */
+/** Stores the verifier in a popup that is still empty, and so of this origin. */
 function keepIn(popup: Window, key: string, note: string): void {
   try {
     popup.sessionStorage.setItem(key, note);
   } catch {
-    // A window of another origin: the app exchanges the code itself.
+    // A popup of another origin: the app exchanges the code itself.
   }
 }
 
@@ -97,7 +97,7 @@ async function askForSignIn(
   { provider, redirectTo, additionalParams }: OAuthInput,
   code_challenge: string,
 ): Promise<Result<AuthUrl>> {
-  // A page names its type, so that the service binds the flow to this browser by a cookie.
+  // A page sends its client type, so that the service binds the flow to this browser by a cookie.
   const client_type = isWebPage ? "web" : undefined;
   const query = { ...additionalParams, redirect_uri: redirectTo, code_challenge, client_type };
   const ask = (folder: string): Promise<Result<AuthUrl>> => {
@@ -106,7 +106,7 @@ async function askForSignIn(
   };
   const answer = await ask("");
   if (answer.error?.error !== "UNSUPPORTED_PROVIDER") return answer;
-  // No built-in one. If it is no custom one either, the first answer stands.
+  // Not a built-in provider. If there is no custom one either, return the first response.
   const custom = await ask("custom/");
   return custom.error?.error === "NOT_FOUND" ? answer : custom;
 }
@@ -127,7 +127,7 @@ async function exchange(
   codeVerifier: string | undefined,
 ): Promise<Result<SignedIn>> {
   if (!codeVerifier) return { data: null, error: new LatchkeyError(...NOT_BEGUN_HERE) };
-  // An identity is linked by the session that began it; a sign-in ignores the bearer.
+  // Linking requires the session that began it; a sign-in ignores the bearer.
   const { data: session } = await sessions.fresh();
   const body = { code, code_verifier: codeVerifier };
   const bearer = session?.accessToken;
@@ -138,7 +138,7 @@ async function exchange(
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
     answer = await send();
   }
-  // A code that is refused may be a stranger's: the verifier is kept for the one that is still to come.
+  // A refused code may be foreign: keep the verifier for the expected one.
   if (!answer.error) storage.remove(key);
   return answer;
 }
@@ -146,11 +146,11 @@ async function exchange(
 const STORAGE_BLOCKED = [
   0,
   "STORAGE_BLOCKED",
-  "This browser keeps no data for this site.",
+  "This browser stores no data for this site.",
   { nextActions: "Allow cookies and site data for this site and try again." },
 ] as const;
 
-const RANDOM_MISSING = [
+const RANDOM_UNAVAILABLE = [
   0,
   "CRYPTO_UNAVAILABLE",
   "This runtime has no crypto.getRandomValues.",

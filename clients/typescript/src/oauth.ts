@@ -1,5 +1,4 @@
-// The address of the page after an emailed link or a provider's return, and the way to the OAuth flow. Not here: the
-// flow itself (oauth-flow.ts), which is loaded on demand.
+// Redirect results in the page URL, and access to the OAuth flow, which is in oauth-flow.ts and loaded on demand.
 import { base64url } from "./claims.js";
 import { failure, LatchkeyError, type Result, unexpected, unreachable } from "./errors.js";
 import type { Flow } from "./oauth-flow.js";
@@ -13,15 +12,15 @@ import type { Transport } from "./transport.js";
 export interface OAuthInput {
   /** Key of a built-in or a custom provider. */
   provider: string;
-  /** Address to which the browser comes back; left out (older variant): the default of the service. */
+  /** Return URL; omitted (older variant): the default of the service. */
   redirectTo?: string;
-  /** Hints for the provider, for example `login_hint`. Parameters that the service sets itself are ignored. */
+  /** Extra parameters for the provider, for example `login_hint`. Parameters set by the service are ignored. */
   additionalParams?: Record<string, string>;
-  /** Returns the address and does not go there. */
+  /** Returns the URL without redirecting. */
   skipBrowserRedirect?: boolean;
   /**
-   * Window that goes to the provider instead of this page: the result of `window.open()`, called in the click, before
-   * anything is awaited. It is closed if the sign-in cannot begin. `null`, of a blocked popup, means this page.
+   * Popup to redirect instead of this page: the result of `window.open()`, called in the click handler before anything is
+   * awaited. It is closed if the sign-in cannot begin. `null`, from a blocked popup, means this page.
    */
   window?: Window | null;
 }
@@ -30,22 +29,22 @@ export interface OAuthInput {
 export interface OAuthStart {
   url?: string;
   provider?: string;
-  /** Verifier for the exchange; a page keeps it by itself. */
+  /** PKCE verifier for the exchange; pages store it automatically. */
   codeVerifier?: string;
 }
 
-/** Milliseconds for a visit at a provider. */
+/** Maximum duration of a provider visit in milliseconds. */
 const VISIT = 600_000;
 
 /** OAuth of one client. */
 export interface OAuth {
-  /** Uses the flow, which is loaded at the first use. */
+  /** Loads the flow on first use and runs the work. */
   use<T>(work: (flow: Flow, verifier: string | undefined) => Promise<Result<T>>): Promise<Result<T>>;
-  /** Reads the address of the page at the start, takes out what the service added, and exchanges a code. */
+  /** Reads the page URL at the start, removes the service's parameters, and exchanges a code. */
   readAddress(): Promise<void>;
-  /** Outcome that the address told, at the start or now. */
+  /** Redirect result from the URL, at the start or now. */
   takeResult(): RedirectResult | null;
-  /** Drops the outcome: it was acted upon. */
+  /** Clears the redirect result after use. */
   forgetResult(): void;
 }
 
@@ -58,7 +57,7 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
   const parts = { transport, sessions, storage, key, isWebPage, base64url, LatchkeyError, unexpected };
   let result: RedirectResult | null = null;
 
-  /** Verifier that this browser keeps, and the time of its making. */
+  /** Stored verifier and its creation time. */
   const kept = (): string[] => storage.get(key)?.split(" ") ?? [];
 
   const use: OAuth["use"] = async (work) => {
@@ -73,11 +72,11 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
     return done;
   };
 
-  /** Outcome in the address, which is taken out of the address bar. */
+  /** Redirect result in the URL; its parameters are removed from the address bar. */
   function readResult(): RedirectResult | null {
     const url = location.href;
     const told = readRedirectResult(url, prefix);
-    // Without the prefix an `error` in the address is the app's own, unless the user was just at a provider.
+    // An `error` without the prefix is the app's own, unless the user was just at a provider.
     const error = parameterOf(url, "error");
     const isBack = !told && error && Date.now() - Number(kept()[1] ?? 0) < VISIT;
     if (told) cleanAddress(prefix);
@@ -108,11 +107,11 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
   };
 }
 
-/** Takes the service's parameters out of the address bar. Some browsers limit such changes, some frames refuse them. */
+/** Removes the service's parameters from the address bar. Some browsers throttle such changes, some frames refuse them. */
 function cleanAddress(prefix: string, ...more: string[]): void {
   try {
     history.replaceState(history.state, "", withoutRedirectParameters(location.href, prefix, ...more));
   } catch {
-    // It stays there and does no harm: a code is good once, and only with its verifier.
+    // Harmless if it stays: a code is valid once, and only with its verifier.
   }
 }

@@ -1,47 +1,47 @@
-// What a client is made with, and what follows from it.
+// Options of a client and their defaults.
 
-/** Who calls: it decides where the refresh token lives. `web`: an httpOnly cookie; all others: in your hands. */
+/** Client type: determines the storage of the refresh token. `web`: an httpOnly cookie; all others: the app. */
 export type ClientType = "web" | "mobile" | "desktop" | "server";
 
-/** What `createClient` takes. */
+/** Options of `createClient`. */
 export interface ClientOptions {
   /**
-   * Address of the service: scheme, host and port. Or a path like `/auth`: the route of your own app at which `handleAuth`
-   * of `@latchkey/client/ssr` answers.
+   * URL of the service: scheme, host and port. Or a path like `/auth`: the route of your own app with `handleAuth` of
+   * `@latchkey/client/ssr`.
    */
   baseUrl: string;
-  /** The anonymous key of public calls, where the operator demands one. No secret. */
+  /** Anonymous key for public calls, if the operator requires one. Not a secret. */
   anonKey?: string;
   /**
-   * Off (the default): a client for browsers. On: tokens are given to you (`refreshToken` beside `accessToken`),
-   * nothing is kept in cookies, no timer runs, and a refresh happens when you call it. Such a client holds the
-   * session of one user: make one per request.
+   * Default false: a client for browsers. True: tokens are returned to you (`refreshToken` with `accessToken`), no cookies,
+   * no timers, and refreshes only when you call `refreshSession`. Such a client holds the session of one user: create one
+   * per request.
    */
   isServerMode?: boolean;
-  /** `mobile` and `desktop` keep the refresh token in memory and refresh by themselves. Default `web`. */
+  /** `mobile` and `desktop` hold the refresh token in memory and refresh automatically. Default `web`. */
   clientType?: ClientType;
-  /** The access token to begin with, in server mode. */
+  /** Initial access token, in server mode. */
   accessToken?: string;
-  /** The refresh token to begin with; not for `web`. */
+  /** Initial refresh token; not for `web`. */
   refreshToken?: string;
-  /** Whether sessions are refreshed without being asked to. Default: all but `server`. */
+  /** Refreshes sessions automatically. Default: true except for `server`. */
   autoRefresh?: boolean;
   /**
-   * Reads codes, tokens and outcomes of links from the address of the page at the start, and takes them out of the address
-   * bar. Default true; off for apps that call `readRedirectResult` and `exchangeOAuthCode` themselves.
+   * Reads codes, tokens and redirect results from the page URL at the start, and removes them from the address bar. Default
+   * true; false for apps that call `readRedirectResult` and `exchangeOAuthCode` themselves.
    */
   detectRedirect?: boolean;
-  /** The beginning of the parameters that a redirect target receives (`auth.redirect_param_prefix`). */
+  /** Prefix of the redirect parameters (`auth.redirect_param_prefix`). */
   redirectParamPrefix?: string;
-  /** Headers of every request, for example `X-Forwarded-For` of a trusted backend. */
+  /** Additional headers of every request, for example `X-Forwarded-For` of a trusted backend. */
   headers?: Record<string, string>;
-  /** Milliseconds after which a request is given up with `NETWORK_ERROR`. Default 20000. */
+  /** Request timeout in milliseconds, reported as `NETWORK_ERROR`. Default 20000. */
   timeout?: number;
-  /** Another `fetch`. */
+  /** Custom `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** The options with nothing left open. */
+/** Options with all defaults filled in. */
 export interface Settings {
   baseUrl: string;
   anonKey: string | undefined;
@@ -52,17 +52,17 @@ export interface Settings {
   headers: Record<string, string>;
   timeout: number;
   fetch: typeof fetch;
-  /** What names this service in the storage of a site, in locks and in channels. */
+  /** Namespace of this service in storage, locks and channels. */
   scope: string;
 }
 
-/** Whether this is the page of a browser: there is an address bar, and cookies are kept. */
+/** Whether the code runs in a browser page, with an address bar and cookies. */
 export const isPage = (): boolean => typeof document !== "undefined" && typeof location !== "undefined";
 
-/** Address without slashes at its end. Throws a `TypeError` that says what is wrong: a mistake in the program. */
+/** URL without trailing slashes. Throws a `TypeError` that names the mistake. */
 function addressOf(baseUrl: string): string {
   const text = `${baseUrl}`.trim().replace(/\/+$/, "");
-  // A path is the app's own route, on the origin of the page.
+  // A path is a route of the app, on the origin of the page.
   if (/^\/[^/]/.test(text)) return text;
   if (/^https?:\/\/[^/?#@\s]+$/i.test(text)) return new URL(text).href.replace(/\/$/, "");
   const fault = /^https?:/i.test(text) ? "has more than scheme, host and port" : "has no scheme";
@@ -82,7 +82,7 @@ export function settle(options: ClientOptions): Settings {
     prefix: options.redirectParamPrefix ?? "service",
     headers: options.headers ?? {},
     timeout: options.timeout ?? 20_000,
-    // Called through an arrow: `fetch` of a browser refuses to be a method of another object.
+    // An arrow function: browsers refuse `fetch` as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     scope: `latchkey:${baseUrl}`,
   };

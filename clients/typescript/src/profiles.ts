@@ -1,4 +1,4 @@
-// `client.profiles`: the profile HTTP interface of spec 4.1.
+// `client.profiles`: the profile API of spec 4.1.
 import type { OwnProfile, Profiles } from "./contract.js";
 import { failure, type Result, success, unexpected } from "./errors.js";
 import type { Sessions } from "./sessions.js";
@@ -24,7 +24,7 @@ export const createProfiles = (transport: Transport, sessions: Sessions): Profil
     const answer = await transport.send<PublicProfile[]>({ method: "GET", path: "/api/profiles/search", query });
     if (answer.error) return failure(answer.error);
     if (!Array.isArray(answer.data)) return failure(unexpected(200));
-    // A header that a proxy dropped is unknown, which is not 0.
+    // A header dropped by a proxy is unknown, not 0.
     const count = (name: string): number => Number(answer.headers.get(`x-${name}`) ?? Number.NaN);
     return success({
       profiles: answer.data,

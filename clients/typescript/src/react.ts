@@ -1,5 +1,5 @@
 "use client";
-// @latchkey/client/react: the session as React state, and the operations with "is it running" and "what went wrong".
+// @latchkey/client/react: the session as React state, and operations with their pending state and error.
 import {
   createContext,
   createElement,
@@ -20,9 +20,9 @@ import type { Metadata, Session, SignedIn, SignedUp, User } from "./types.js";
 
 interface Known<M = Metadata> {
   session: Session<M> | null;
-  /** Whether the session is unknown yet: show neither a sign-in form nor a user. */
+  /** Whether the session is still unknown: show neither a sign-in form nor a user. */
   isLoading: boolean;
-  /** Reason why the session is unknown yet, for example `NETWORK_ERROR`. It is tried again. */
+  /** Reason for an unknown session, for example `NETWORK_ERROR`. The client retries. */
   error: LatchkeyError | null;
 }
 
@@ -32,28 +32,28 @@ const Context = createContext<(Known & { client: LatchkeyClient }) | null>(null)
 
 /** Properties of `LatchkeyProvider`. */
 export interface LatchkeyProviderProps {
-  // The types of the app's own data do not matter here.
+  // The types of application data do not matter here.
   client: LatchkeyClient<any>;
   /**
-   * Session with which the server rendered the page; null if there was none. The first render shows it, on the server and
-   * in the browser, and the client goes on with it without a request. Left out: unknown until the client looked.
+   * Session with which the server rendered the page; null if there was none. The first render uses it, on the server and in
+   * the browser, and the client adopts it without a request. If omitted, the session is unknown at first.
    */
   initialSession?: Session | null;
   children?: ReactNode;
 }
 
-/** Gives a client to the components below. Create the client once, outside of any component. */
+/** Provides a client to its children. Create the client once, outside of any component. */
 export function LatchkeyProvider({ client, initialSession, children }: LatchkeyProviderProps): ReactElement {
   const [initial] = useState<Known & { of: LatchkeyClient }>(() => {
     const session = initialSession && { ...initialSession, expiresAt: new Date(initialSession.expiresAt ?? 0) };
-    // Before effects of components below call anything. On a server the client serves every visitor.
+    // Before any effect of a child runs. Not on a server, where the client serves all visitors.
     if (session && typeof document !== "undefined") client.hydrate(session);
     return { ...(session === undefined ? UNKNOWN : { session, isLoading: false, error: null }), of: client };
   });
-  // With its client: the state of another one says nothing of this.
+  // Stored with its client: the state of another client does not apply.
   const [state, setState] = useState(initial);
   useEffect(() => {
-    // Where nothing is known yet there is an error, and a later event.
+    // An unknown session comes with an error, and a later event resolves it.
     return client.auth.onAuthStateChange((_, session, error) =>
       setState({ session: session as Session | null, isLoading: error !== null, error, of: client }),
     );
@@ -71,30 +71,30 @@ function useKnown(): Known & { client: LatchkeyClient } {
   return known;
 }
 
-/** The client of the provider; `Types` are those of `createClient`. */
+/** Client of the provider; `Types` are those of `createClient`. */
 export const useLatchkey = <Types extends AppTypes = AppTypes>(): LatchkeyClient<Types> =>
   useKnown().client as LatchkeyClient<Types>;
 
-/** The session, or null. It follows sign-ins, refreshes and sign-outs, those of other tabs too. */
+/** Current session, or null. It follows sign-ins, refreshes and sign-outs, in other tabs too. */
 export function useSession<M = Metadata>(): Known<M> {
   const { session, isLoading, error } = useKnown() as Known<unknown> as Known<M>;
   return { session, isLoading, error };
 }
 
-/** The user of the session, or null. */
+/** Current user, or null. */
 export function useUser<M = Metadata>(): { user: User<M> | null; isLoading: boolean; error: LatchkeyError | null } {
   const { session, isLoading, error } = useSession<M>();
   return { user: session?.user ?? null, isLoading, error };
 }
 
-/** An operation with the state of its last run. */
+/** Operation with the state of its last run. */
 export interface Action<Input extends unknown[], Output extends { error: LatchkeyError | null }> {
-  /** Runs it; the result is also returned. */
+  /** Runs the operation and returns its result. */
   run: (...input: Input) => Promise<Output>;
   isPending: boolean;
-  /** The result of the last run; null before it ended. */
+  /** Result of the last run; null until it ends. */
   result: Output | null;
-  /** Its error; null while it runs again. */
+  /** Error of the last run; null while a new one is pending. */
   error: LatchkeyError | null;
 }
 
@@ -113,7 +113,7 @@ function useAction<Input extends unknown[], Output extends { error: LatchkeyErro
         result = await operation(client, ...input);
         return result;
       } finally {
-        // The answer of an older run does not take the place of a newer.
+        // An older run does not overwrite a newer one.
         if (number === runs.current) setState({ isPending: false, result });
       }
     },

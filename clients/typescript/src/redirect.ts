@@ -1,23 +1,23 @@
-// Query parameters of a redirect target (spec 4.3), and the address without them. `URL` of React Native has no
-// `searchParams`, so the text of the address is read itself.
+// Query parameters of a redirect target (spec 4.3), and the URL without them. `URL` of React Native has no `searchParams`,
+// so the text is parsed here.
 
-/** Outcome of an emailed link, or of a failed sign-in with a provider. */
+/** Result of an emailed link, or of a failed sign-in with a provider. */
 export interface RedirectResult {
-  /** `success`: the address is verified. `ready`: show the form for a new password. `error`: say why. */
+  /** `success`: the email address is verified. `ready`: show the new-password form. `error`: show `error`. */
   status: "success" | "ready" | "error";
   type: "verify_email" | "reset_password" | "oauth";
-  /** Text for people; with `error`. */
+  /** Message for people; with `error`. */
   error?: string;
-  /** Token that `resetPassword` takes as `otp`; always there with `ready`. */
+  /** Token for `resetPassword` (`otp`); always set with `ready`. */
   token?: string;
 }
 
 const TYPES = ["verify_email", "reset_password", "oauth"] as const;
 
-/** Splits an address: before the query, the query without its question mark, the fragment. */
+/** Splits a URL: part before the query, query without its question mark, fragment. */
 const partsOf = (url: string | URL): string[] => /^([^?#]*)\??([^#]*)(.*)$/s.exec(String(url))?.slice(1) ?? [];
 
-/** Value of a query parameter, or null; of two the first. */
+/** Value of a query parameter, or null; the first of duplicates. */
 export function parameterOf(url: string | URL, name: string): string | null {
   const pair = pairsOf(url).find((one) => keyOf(one) === name);
   return pair === undefined ? null : decoded(pair.slice(pair.indexOf("=") + 1 || pair.length));
@@ -35,28 +35,28 @@ function decoded(text: string): string {
   }
 }
 
-/** Reads the address of a redirect target; null if it carries no outcome. */
+/** Reads the redirect result from a URL; null if it has none. */
 export function readRedirectResult(url: string | URL, prefix = "service"): RedirectResult | null {
   const told = (name: string): string => parameterOf(url, `${prefix}_${name}`) ?? "";
   const error = told("error");
-  // The return from a provider has an error and no status.
+  // A provider redirect has an error and no status.
   const status = told("status") || (error && "error");
   const type = TYPES.find((known) => known === (told("type") || "oauth"));
-  if (status === "error" && type) return { status, type, error: error || "The link is not good." };
+  if (status === "error" && type) return { status, type, error: error || "The link is not valid." };
   if (status === "success" && type === "verify_email") return { status, type };
   if (status !== "ready" || type !== "reset_password") return null;
   const token = parameterOf(url, "token");
   return token ? { status, type, token } : { status: "error", type, error: "The link is incomplete." };
 }
 
-/** Removes the parameters of the service, and `more`, from an address: codes and tokens do not belong into histories. */
+/** Removes the parameters of the service, and `more`, from a URL: codes and tokens do not belong in the history. */
 export function withoutRedirectParameters(url: string | URL, prefix = "service", ...more: string[]): string {
   const [before, , fragment] = partsOf(url);
   const type = parameterOf(url, `${prefix}_type`);
   const added = [...["status", "type", "error", "code"].map((name) => `${prefix}_${name}`), ...more];
   if (type === "reset_password") added.push("token");
   if (type === null && parameterOf(url, `${prefix}_error`) !== null) added.push("error");
-  // The other pairs stay spelt as they are.
+  // Other pairs keep their spelling.
   const kept = pairsOf(url).filter((pair) => !added.includes(keyOf(pair))).join("&");
   return before + (kept && `?${kept}`) + fragment;
 }

@@ -1,17 +1,17 @@
-// Automatic refreshes: shortly before the token ends, as soon as the network or the eyes are back, and after a failure
-// again and again, with a growing backoff. `Retry-After` is a lower bound of it.
+// Automatic refreshes: shortly before the token expires, when the network or the visible tab is back, and after a failure
+// with exponential backoff. `Retry-After` is its lower bound.
 import type { LatchkeyError } from "./errors.js";
 import type { HeldSession } from "./session-store.js";
 
 const FIRST_PAUSE = 5_000;
-const LONGEST_PAUSE = 60_000;
-/** The longest time that a timer of JavaScript can hold. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_PAUSE = 60_000;
+/** Longest delay of a JavaScript timer. */
+const MAX_TIMER = 2 ** 31 - 1;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** A timer around a refresh. */
+/** Timer of automatic refreshes. */
 export class Schedule {
-  /** The earliest time of a refresh, by the last `Retry-After` with jitter. */
+  /** Earliest time of a refresh, by the last `Retry-After` with jitter. */
   earliest = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #due = NEVER;
@@ -24,31 +24,31 @@ export class Schedule {
     globalThis.document?.addEventListener("visibilitychange", this.#look);
   }
 
-  /** Follows a session; null stops. */
+  /** Schedules the refresh of a session; null stops. */
   follow(session: HeldSession | null): void {
     this.#pause = FIRST_PAUSE;
     this.#at(session ? session.staleAt : NEVER);
   }
 
-  /** A refresh failed, and the next is to come. */
+  /** Whether a retry is scheduled. */
   get isWaiting(): boolean {
     return this.#isRetry && Date.now() < this.#due;
   }
 
-  /** A refresh failed for a reason that passes. */
+  /** Schedules a retry after a transient failure. */
   retry({ retryAfter = 0 }: LatchkeyError): void {
-    // Many clients are told the same `Retry-After`; they come back one after the other.
+    // Many clients get the same `Retry-After`; jitter spreads them.
     this.earliest = Date.now() + retryAfter * (1 + Math.random() / 4) * 1000;
     this.#at(Math.max(Date.now() + this.#pause, this.earliest), true);
-    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
+    this.#pause = Math.min(this.#pause * 2, MAX_PAUSE);
   }
 
-  /** A refresh was refused, and the access token is good for a while: the next is when it ends. */
+  /** Schedules the next refresh at expiry, after a refused early one. */
   wait(session: HeldSession): void {
     this.#at(session.deadAt, true);
   }
 
-  /** The network is back: a retry comes as early as the service allows. */
+  /** Retries as early as the service allows, when the network is back. */
   hurry(): void {
     if (this.#isRetry) this.#due = this.earliest;
     this.#look();
@@ -65,12 +65,12 @@ export class Schedule {
     this.#due = due;
     this.#isRetry = isRetry;
     if (due === NEVER) return;
-    this.#timer = setTimeout(this.#look, Math.min(Math.max(due - Date.now(), 0), LONGEST_TIMER));
+    this.#timer = setTimeout(this.#look, Math.min(Math.max(due - Date.now(), 0), MAX_TIMER));
     // In Node.js a timer alone must not keep a program alive.
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
-  /** Timers come early, late (a laptop slept) or not at all (a hidden tab). */
+  /** Checks the due time: timers fire early, late (a suspended laptop) or not at all (a hidden tab). */
   readonly #look = (): void => {
     if (Date.now() < this.#due) return this.#at(this.#due, this.#isRetry);
     this.#at(NEVER);

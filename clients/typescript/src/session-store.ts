@@ -1,51 +1,51 @@
-// The session of this client, in memory: who is told when it changes, here and in other tabs. Only the CSRF token is
-// written down, so that a reload can use the cookie: it is worth nothing without the cookie, which no script reads.
+// In-memory session of this client, with change events here and in other tabs. Only the CSRF token is persisted, so that a
+// reload can use the cookie: it is useless without the cookie, which no script can read.
 import { type Settings, isPage } from "./options.js";
 import { memoryStorage, siteStorage, type Storage } from "./storage.js";
-import { type News, openTabs } from "./tabs.js";
+import { type TabMessage, openTabs } from "./tabs.js";
 import { claimsOf } from "./claims.js";
 import type { SessionAnswer, User } from "./types.js";
 
-/** What is held of a session; times are milliseconds by the clock of this machine, unless said otherwise. */
+/** Session in memory; times are milliseconds by the local clock, unless noted. */
 export interface HeldSession {
   accessToken: string;
   user: User | null;
   refreshToken?: string;
   csrfToken?: string;
-  /** When the access token ends, by the clock of the service. */
+  /** Expiry of the access token, by the clock of the service. */
   expiresAt: number;
-  /** When it should be refreshed. */
+  /** Time of the next refresh. */
   staleAt: number;
-  /** When it is of no use any more. */
+  /** Expiry of the access token. */
   deadAt: number;
 }
 
 /**
- * An event of the session. `INITIAL_SESSION` comes once to every listener, before all others. Where another person turns
- * out to be signed in, `SIGNED_OUT` comes before `SIGNED_IN`.
+ * Session event. `INITIAL_SESSION` is every listener's first event and comes once. If another user turns out to be signed
+ * in, `SIGNED_OUT` comes before `SIGNED_IN`.
  */
 export type AuthEvent = "INITIAL_SESSION" | "SIGNED_IN" | "SIGNED_OUT" | "TOKEN_REFRESHED" | "USER_UPDATED";
 
-/** Is told of every change. */
+/** Listener of session changes. */
 export type Listener = (event: AuthEvent, session: HeldSession | null) => void;
 
-/** Milliseconds for which a page that is reached from within the site asks for no session after there was none. */
-const QUIET_TIME = 300_000;
-/** Refreshed so many milliseconds before the end, or at nine tenths of a life shorter than ten minutes. */
+/** Milliseconds for which a page reached from within the site assumes no session after the service reported none. */
+const NO_SESSION_TIME = 300_000;
+/** Milliseconds between refresh and expiry; a tenth of the life for tokens shorter than ten minutes. */
 const MARGIN = 60_000;
 
-/** Holds the session. */
+/** Session state of one client. */
 export class SessionStore {
   /**
-   * Counts the sessions, so that a late answer is known to be late. With 0 it is not known whether there is one: without
-   * a CSRF token the service is asked, once.
+   * Change counter, to detect late responses. 0: it is unknown whether there is a session; without a CSRF token the service
+   * is asked once.
    */
   version = 0;
-  /** Whether the service said a moment ago that there is none. */
-  readonly isQuiet: boolean;
-  /** Whether the client lives as long as a page or an app, and not for one request. */
+  /** Whether the service recently reported no session. */
+  readonly hasNoSession: boolean;
+  /** Whether the client lives as long as a page or an app, not for one request. */
   readonly isLive: boolean;
-  /** The storage that tabs share; memory where there is none. */
+  /** Storage shared by tabs; memory if there is none. */
   readonly storage: Storage;
   #held: HeldSession | null = null;
   readonly #listeners = new Set<Listener>();
@@ -60,42 +60,42 @@ export class SessionStore {
     this.storage = this.isLive ? siteStorage("localStorage") : memoryStorage();
     this.#csrfKey = `${scope}:csrf`;
     this.#noneKey = `${scope}:none`;
-    if (isWebPage) this.#tabs = openTabs(scope, (news) => this.#hear(news));
-    // A visitor who walks from page to page. From elsewhere people come with a session of another app of the site.
+    if (isWebPage) this.#tabs = openTabs(scope, (message) => this.#hear(message));
+    // Navigation within the site. A visitor from elsewhere may have a session of another app of the site.
     const isWalking = isWebPage && document.referrer.startsWith(`${location.origin}/`);
     const none = Number(this.storage.get(this.#noneKey));
-    this.isQuiet = isWalking && Date.now() < none + QUIET_TIME;
+    this.hasNoSession = isWalking && Date.now() < none + NO_SESSION_TIME;
   }
 
-  /** The session, good or expired. */
+  /** Current session, valid or expired. */
   get current(): HeldSession | null {
     return this.#held;
   }
 
-  /** The CSRF token: of storage, which a sign-in in another tab renews, before that of this page. */
+  /** CSRF token; storage, which a sign-in in another tab updates, takes precedence. */
   get csrfToken(): string | null {
     return this.storage.get(this.#csrfKey) ?? this.#held?.csrfToken ?? null;
   }
 
-  /** Takes over a session. */
+  /** Sets the session. */
   take(event: AuthEvent, held: HeldSession): void {
     if (held.csrfToken) this.storage.set(this.#csrfKey, held.csrfToken);
     this.#tell(event, held);
   }
 
-  /** Begins with tokens in hand, of which at least one is there. */
+  /** Starts with given tokens, at least one. */
   seed(accessToken: string | undefined, refreshToken?: string, user: User | null = null): void {
     this.#held = { ...hold({ accessToken, refreshToken }), user };
   }
 
-  /** Asks the other tabs for a live token; false where no answer can come. */
+  /** Asks the other tabs for a valid token; false if none can respond. */
   ask(): boolean {
     if (this.csrfToken === null || !this.#tabs) return false;
     this.#say({});
     return true;
   }
 
-  /** Ends the session for this client and the other tabs: a sign-out. */
+  /** Signs out this client and the other tabs. */
   end(): void {
     const wasThere = this.#held !== null || this.csrfToken !== null;
     this.storage.remove(this.#csrfKey);
@@ -103,18 +103,18 @@ export class SessionStore {
     if (wasThere) this.#tell("SIGNED_OUT", null);
   }
 
-  /** The session with this id was ended at the service: the own one is over here too. */
+  /** Signs out if the session with this id, ended at the service, is the own one. */
   endIfOwn(id: string): void {
     if (this.#held && claimsOf(this.#held.accessToken).sid === id.toLowerCase()) this.end();
   }
 
   /**
-   * Ends the session for this client: the service refused its refresh, or knows of none. Other tabs may hold a token that
-   * is good: a browser that blocks cookies refuses every refresh, and no session. They hear of it only from one that had
-   * a session too.
+   * Ends the session for this client, after the service refused its refresh or reported none. Other tabs may hold a valid
+   * token: with blocked cookies every refresh is refused although the session is valid. Only a client that had a session
+   * notifies them.
    */
   lose(csrfToken: string | null | undefined): void {
-    // One that was written since belongs to a newer session.
+    // A token written since then belongs to a newer session.
     if (this.storage.get(this.#csrfKey) === csrfToken) this.storage.remove(this.#csrfKey);
     if (csrfToken === null) this.storage.set(this.#noneKey, `${Date.now()}`);
     if (this.#held) this.#say({ event: "SIGNED_OUT", session: null, isRefusal: true });
@@ -122,24 +122,23 @@ export class SessionStore {
   }
 
   /**
-   * The user of the session as the service last told it; of another user nothing is taken over. Returns the object that
-   * is held where nothing changed.
+   * Updates the user of the session; another user is ignored. Returns the existing object if nothing changed.
    */
   updateUser(user: User): User {
     const held = this.#held;
     if (!held || !isOf(held, user.id)) return user;
-    const kept = keptOf(held.user, user);
+    const kept = sameUser(held.user, user);
     if (kept !== held.user) this.#tell("USER_UPDATED", { ...held, user });
     return kept;
   }
 
-  /** The profile of a user, who may not be the one of the session any more. */
+  /** Updates the profile of a user, if it is still the user of the session. */
   updateProfile(id: unknown, { name, avatar_url }: User["profile"]): void {
     const user = this.#held?.user;
     if (user && user.id === id) this.updateUser({ ...user, profile: { name, avatar_url } });
   }
 
-  /** Listens until the returned function is called. */
+  /** Adds a listener; the returned function removes it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -152,9 +151,9 @@ export class SessionStore {
     this.#tabs = undefined;
   }
 
-  /** To the other tabs. */
-  #say(news: News): void {
-    this.#tabs?.postMessage(news);
+  /** Sends a message to the other tabs. */
+  #say(message: TabMessage): void {
+    this.#tabs?.postMessage(message);
   }
 
   #tell(event: AuthEvent, session: HeldSession | null): void {
@@ -162,13 +161,13 @@ export class SessionStore {
     this.#change(event, session);
   }
 
-  /** Another tab says what happened there, or asks for a live token. */
-  #hear({ event, session = null, isRefusal }: News): void {
+  /** Handles a message of another tab: a change, or a request for a valid token. */
+  #hear({ event, session = null, isRefusal }: TabMessage): void {
     const held = this.#held;
     if (!event) {
       if (held && Date.now() < held.staleAt) this.#say({ event: "TOKEN_REFRESHED", session: held });
     } else if (event === "TOKEN_REFRESHED") {
-      // An answer to any tab; and after a sign-out the last word of a refresh that ran meanwhile.
+      // A response to any tab; after a sign-out also the result of a concurrent refresh.
       if (session && (held ? held.deadAt < session.deadAt : !this.version)) this.#change(event, session);
     } else if (!isRefusal || !isAlive(held)) {
       this.#change(event, session);
@@ -177,15 +176,15 @@ export class SessionStore {
 
   #change(event: AuthEvent, session: HeldSession | null): void {
     const held = this.#held;
-    const user = session?.user && keptOf(held?.user, session.user);
+    const user = session?.user && sameUser(held?.user, session.user);
     if (event === "USER_UPDATED") {
-      // Another tab may say it with tokens that are older than those held here.
+      // The message of another tab may have older tokens than this one.
       if (!held || !user || user === held.user || !isOf(held, user.id)) return;
       session = { ...held, user };
     } else {
       if (session && user) session.user = user;
       if (held && session && !isOf(held, ownerOf(session))) {
-        // An app never sees the data of two people as one session.
+        // An app never sees two users in one session.
         this.#change("SIGNED_OUT", null);
         event = "SIGNED_IN";
       }
@@ -196,11 +195,11 @@ export class SessionStore {
   }
 }
 
-/** The user that is held where the other is alike, so that apps compare objects with `===`. */
-const keptOf = (held: User | null | undefined, user: User): User =>
+/** Existing user if equal, so that apps can compare objects with `===`. */
+const sameUser = (held: User | null | undefined, user: User): User =>
   held && JSON.stringify(held) === JSON.stringify(user) ? held : user;
 
-/** Calls what the app gave. Its mistake is the app's to see, and no reason to fail the call that brought the news. */
+/** Calls an app callback. Its exception is rethrown asynchronously and does not fail the operation. */
 export function safely(callback: () => void): void {
   try {
     callback();
@@ -211,26 +210,25 @@ export function safely(callback: () => void): void {
   }
 }
 
-/** Whose session it is; undefined where the token cannot be read and its user was not told. */
+/** User id of a session; undefined if neither token nor user has it. */
 export const ownerOf = ({ accessToken, user }: HeldSession): string | undefined => claimsOf(accessToken).sub ?? user?.id;
 
-/** Also where either is not known. */
+/** Whether a session belongs to a user; true if either is unknown. */
 const isOf = (held: HeldSession, id: string | undefined): boolean => (ownerOf(held) ?? id) === (id ?? ownerOf(held));
 
-/** Whether there is a token that has not ended. */
+/** Whether the access token has not expired. */
 export const isAlive = (held: HeldSession | null): held is HeldSession => held !== null && Date.now() < held.deadAt;
 
-/** A life for a token that cannot be read, so that it is refreshed neither at once nor never. */
+/** Assumed life of a token that cannot be decoded. */
 const UNKNOWN_LIFE = 300_000;
 
 type Tokens = { [Name in keyof SessionAnswer]?: SessionAnswer[Name] | undefined };
 
-/** Reads an answer, or tokens in hand. */
+/** Session from a response, or from given tokens. */
 export function hold({ accessToken, user, refreshToken, csrfToken }: Tokens): HeldSession {
   const { iat = 0, exp = 0 } = claimsOf(accessToken ?? "");
   const life = (exp - iat) * 1000 || UNKNOWN_LIFE;
-  // A token that came with its user was made just now: its life is counted from here, so that a clock that is wrong
-  // does no harm.
+  // A token that came with its user is fresh: its life is counted from now, so that a wrong clock does no harm.
   const deadAt = user ? Date.now() + life : exp * 1000;
   return {
     accessToken: accessToken ?? "",

@@ -1,47 +1,47 @@
-// The session as the operations use it: it is found, opened, kept fresh, and goes with every call that needs a user.
+// Session lifecycle for the operations: restored, opened, refreshed, and sent with every call that needs a user.
 import { failure, type LatchkeyError, noSession, type Result, success, unexpected, unreachable } from "./errors.js";
 import type { ClientOptions, Settings } from "./options.js";
-import { isLasting, isOver, Refresher } from "./refresh.js";
+import { isPermanent, isOver, Refresher } from "./refresh.js";
 import { Schedule } from "./schedule.js";
 import { type HeldSession, hold, isAlive, type Listener, ownerOf, safely, SessionStore } from "./session-store.js";
 import { createSignOuts, END_OTHERS, type SignedOut, type SignOuts } from "./sign-out.js";
 import type { Request, Transport } from "./transport.js";
 import type { SessionAnswer, User } from "./types.js";
 
-/** Milliseconds after which a listener is told that nothing is known of the session yet. */
-const SILENCE = 3_000;
+/** Milliseconds after which `INITIAL_SESSION` reports an unknown session. */
+const INITIAL_TIMEOUT = 3_000;
 
-/** A listener that `INITIAL_SESSION` tells why nothing is known. */
-type InitialListener = (...news: [...Parameters<Listener>, error?: LatchkeyError | null]) => void;
+/** Listener that also gets the error of an unknown initial session. */
+type InitialListener = (...message: [...Parameters<Listener>, error?: LatchkeyError | null]) => void;
 
-/** What `signOut` takes. */
+/** Options of `signOut`. */
 export interface SignOutInput {
-  /** In server mode: the session of this token. */
+  /** Refresh token of the session to end, in server mode. */
   refreshToken?: string;
   /**
-   * `this` (the default): the session of this client. `others`: all sessions of the user but this one, which goes on.
-   * `all`: both. `SIGNED_OUT` comes at once with `this` and `all`, and not with `others`.
+   * `this` (default): the session of this client. `others`: all other sessions of the user. `all`: both. `this` and `all`
+   * emit `SIGNED_OUT` at once, `others` does not.
    */
   scope?: "this" | "others" | "all";
 }
 
-/** What an answer may be instead of a session. */
+/** Response without a session. */
 interface NoSession {
   requireEmailVerification?: boolean;
   challenge?: object;
 }
 
-/** Finds, opens and ends the session of one client. */
+/** Session of one client. */
 export class Sessions {
   readonly store: SessionStore;
   readonly refresher: Refresher;
-  /** What must be done before anything is known of the session: the exchange of a code in the address. */
+  /** Work before the session is known: the exchange of a code in the URL. */
   beginning: Promise<unknown> = Promise.resolve();
-  /** One refresh, however it ends, serves all calls until the session changes: for a client of one request. */
+  /** Limits the client to one refresh until the session changes; for clients of one request. */
   refreshesOnce = false;
   readonly #schedule: Schedule | undefined;
   readonly #signOuts: SignOuts;
-  /** What the last refresh said, and the session after it. */
+  /** Result of the last refresh, and the session version after it. */
   #last: { result: Result<HeldSession>; version: number } | undefined;
 
   readonly #settings: Settings;
@@ -57,7 +57,7 @@ export class Sessions {
     this.store = new SessionStore(settings);
     this.refresher = new Refresher(settings, transport, this.store);
     this.#signOuts = createSignOuts(settings, transport, this.refresher, this.store.storage);
-    // Before all else. Until the service knows of it, its cookie is no session here.
+    // Until a pending sign-out is sent, its cookie is not a session here.
     if (this.#signOuts.kept().length) this.store.version = 1;
     void this.#signOuts.flush();
     if (accessToken || refreshToken) this.store.seed(accessToken, refreshToken);
@@ -69,20 +69,20 @@ export class Sessions {
     }
   }
 
-  /** Takes over the session that a server rendered the page with, unless this client knows better by now. */
+  /** Adopts the session with which a server rendered the page, unless this client has newer information. */
   hydrate({ accessToken, user }: { accessToken: string; user: User }): void {
     if (this.store.current || this.store.version) return;
     this.store.seed(accessToken, undefined, user);
     this.#schedule?.follow(this.store.current);
   }
 
-  /** The session, refreshed where it is due; null where there is none. An error: it is not known (no network). */
+  /** Session, refreshed if due; null if there is none. An error means unknown (no network). */
   async current(): Promise<Result<HeldSession | null>> {
     await this.beginning;
     return this.fresh(true);
   }
 
-  /** The same, for what belongs to the beginning itself; with `canAsk` also the session of another app of the site. */
+  /** Like `current`, without waiting for `beginning`; with `canAsk` also the session of another app of the site. */
   async fresh(canAsk = false): Promise<Result<HeldSession | null>> {
     const held = this.store.current;
     const isFresh = held !== null && Date.now() < held.staleAt;
@@ -90,15 +90,15 @@ export class Sessions {
     if (isAlive(held) && this.#schedule?.isWaiting) return success(held);
     const result = await this.#renew(undefined, true);
     if (!result.error) return result;
-    // Not refreshed, and good for a moment still.
+    // Not refreshed, but still valid.
     const { current } = this.store;
     if (isAlive(current)) return success(current);
     return isOver(result.error) ? success(null) : result;
   }
 
   /**
-   * A call that needs a user. On 401 `AUTH_UNAUTHORIZED` it is repeated once, with a fresh token, of the same user: in
-   * another tab somebody else may have signed in meanwhile.
+   * Sends a call that needs a user. On 401 `AUTH_UNAUTHORIZED` it is repeated once with a fresh token of the same user:
+   * another user may have signed in in another tab.
    */
   async send<T>(request: Request): Promise<Result<T> & { headers: Headers }> {
     const session = await this.current();
@@ -107,7 +107,7 @@ export class Sessions {
     const answer = await this.#transport.send<T>({ ...request, bearer });
     const isRefused = bearer && answer.error?.error === "AUTH_UNAUTHORIZED";
     if (!session.data || !isRefused || !this.#settings.autoRefresh || !this.refresher.canTry(true)) return answer;
-    // Meanwhile it may have been refreshed already.
+    // It may have been refreshed already.
     const { current } = this.store;
     const fresh = current && current.accessToken !== bearer ? success(current) : await this.#renew();
     if (fresh.error) return isOver(fresh.error) ? answer : { ...fresh, headers: new Headers() };
@@ -115,7 +115,7 @@ export class Sessions {
     return this.#transport.send<T>({ ...request, bearer: fresh.data.accessToken });
   }
 
-  /** A call that opens a session; no other tab refreshes meanwhile, and no sign-out is on its way. */
+  /** Sends a call that opens a session, under the lock, after pending sign-outs. */
   async open<T extends object>(request: Request): Promise<Result<T>> {
     const query = { ...request.query, client_type: this.#settings.clientType };
     void this.#signOuts.flush();
@@ -125,26 +125,26 @@ export class Sessions {
       if (!(data.accessToken && data.user) && !data.requireEmailVerification && !data.challenge) {
         return failure(unexpected(200));
       }
-      // An identity was linked: the same session, whose tokens stay, with a user who changed.
+      // An identity was linked: same session and tokens, changed user.
       const isLink = request.bearer && !data.csrfToken && !data.refreshToken;
       if (isLink && data.user) this.store.updateUser(data.user);
-      // Without an access token: a challenge, or an address to be verified.
+      // No access token: a challenge, or an unverified address.
       else if (data.accessToken) this.store.take("SIGNED_IN", hold(data));
       return success(data);
     });
   }
 
-  /** Ends the session here, then at the service. Without a network the error says why that is pending. */
+  /** Ends the session here, then at the service. Without a network the sign-out is pending. */
   async end({ refreshToken, scope }: SignOutInput): Promise<SignedOut> {
     if (scope === "others") return { error: (await this.send(END_OTHERS)).error };
     const { store } = this;
     const isAll = scope === "all";
-    // What is held ends in this very moment: the tab may be closed in the next.
+    // End a known session synchronously: the tab may be closed at any moment.
     if (!store.current) await this.beginning;
-    // After a reload it is not known yet what is to be ended.
+    // After a reload the session is not known yet.
     if (!refreshToken && !isAlive(store.current) && (isAll || !store.csrfToken)) await this.fresh(true);
     const { current, csrfToken } = store;
-    // A token in hand may be of another session than the one that is held, which then stays.
+    // A given token may belong to another session; the current one then stays.
     const isHeld = !refreshToken || refreshToken === current?.refreshToken;
     if (isHeld) store.end();
     return this.#signOuts.send({
@@ -154,14 +154,14 @@ export class Sessions {
     });
   }
 
-  /** The user as the service knows it now. Without a network, or of a busy service: as it was last known. */
+  /** Current user from the service; the last known one without a network or with a busy service. */
   async user(): Promise<Result<User | null>> {
     const before = this.store.version;
     const session = await this.current();
     let why = session.error;
     if (!why) {
       if (!session.data) return success(null);
-      // A refresh in this very call told it already.
+      // A refresh in this call returned it already.
       if (this.store.version !== before && session.data.user) return success(session.data.user);
       const { data, error } = await this.send<{ user: User }>({ method: "GET", path: "/api/auth/sessions/current" });
       if (data?.user) return success(this.store.updateUser(data.user));
@@ -169,12 +169,12 @@ export class Sessions {
     }
     const { current } = this.store;
     if (why.error === "AUTH_UNAUTHORIZED") return current ? failure(why) : success(null);
-    return current?.user && !isLasting(why) ? success(current.user) : failure(why);
+    return current?.user && !isPermanent(why) ? success(current.user) : failure(why);
   }
 
   /**
-   * Tells a listener `INITIAL_SESSION` when `known` resolves, then every change. After a while without an answer, or with
-   * an error, nothing is known of the session yet.
+   * Emits `INITIAL_SESSION` when `known` resolves, then every change. After a timeout or an error the session is reported
+   * as unknown.
    */
   listen(known: Promise<{ error: LatchkeyError | null }>, tell: InitialListener): () => void {
     let stop = (): void => clearTimeout(timer);
@@ -186,7 +186,7 @@ export class Sessions {
       stop = this.store.listen(tell);
       safely(() => tell("INITIAL_SESSION", this.store.current, error));
     };
-    const timer = setTimeout(() => begin(unreachable()), SILENCE);
+    const timer = setTimeout(() => begin(unreachable()), INITIAL_TIMEOUT);
     void known.then(({ error }) => begin(error));
     return () => {
       isOver = true;
@@ -194,14 +194,14 @@ export class Sessions {
     };
   }
 
-  /** Refreshes now, because the app asks for it. */
+  /** Refreshes now, on request of the app. */
   async refresh(refreshToken?: string): Promise<Result<HeldSession>> {
     await this.beginning;
     if (!refreshToken && !this.refresher.canTry(true)) return failure(noSession());
     return this.#renew(refreshToken);
   }
 
-  /** Refreshes; what failed for a reason that passes is tried again by itself, not before the service allows it. */
+  /** Refreshes; a transient failure is retried automatically, not before `Retry-After`. */
   async #renew(refreshToken?: string, isEarly = false): Promise<Result<HeldSession>> {
     const { store } = this;
     const last = this.#last;
@@ -209,7 +209,7 @@ export class Sessions {
     if (isLast && !refreshToken && last?.version === store.version) return last.result;
     const result = await this.refresher.refresh(refreshToken, isEarly);
     const { error } = result;
-    // All who waited for one refresh come here with one result.
+    // All waiters of one refresh get here with the same result.
     if (error && result !== this.#last?.result) {
       if (!isOver(error)) this.#schedule?.retry(error);
       else if (isAlive(store.current)) this.#schedule?.wait(store.current);
@@ -218,7 +218,7 @@ export class Sessions {
     return result;
   }
 
-  /** The network is back. */
+  /** Handles the return of the network. */
   readonly #online = (): void => {
     void this.#signOuts.flush();
     this.#schedule?.hurry();

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) for runtimes without WebCrypto. Loaded only there, and only for PKCE challenges, which are no
-// secrets: constant time is not needed.
+// SHA-256 (FIPS 180-4) for runtimes without WebCrypto. Loaded only there, and only for PKCE challenges, which are not
+// secret: constant time is not needed.
 
 const INITIAL = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
 

@@ -1,46 +1,46 @@
-// Sign-outs on their way to the service: sent at once, and kept where it was not reached, over reloads too. A page keeps
-// the CSRF token of the session alone, which ends that session and no later one, and opens nothing without its cookie.
+// Pending sign-outs: sent at once, and stored while the service is unreachable, across reloads too. A page stores only the
+// session's CSRF token, which ends that session and no later one, and is useless without its cookie.
 import type { LatchkeyError } from "./errors.js";
 import type { Settings } from "./options.js";
-import { isLasting, type Refresher } from "./refresh.js";
+import { isPermanent, type Refresher } from "./refresh.js";
 import type { Storage } from "./storage.js";
 import type { Request, Transport } from "./transport.js";
 
-/** The result of `signOut`. */
+/** Result of `signOut`. */
 export interface SignedOut {
   error: LatchkeyError | null;
-  /** The service was not reached. It is told when the network is back, and at the next start. */
+  /** Set if the service was unreachable. The sign-out is retried when the network is back, and at the next start. */
   pending?: true;
 }
 
-/** A session to be ended. */
+/** Session to end. */
 interface Ending {
-  /** The CSRF token of a page, the refresh token of any other client. */
+  /** CSRF token of a page, refresh token of any other client. */
   token: string | null | undefined;
   bearer?: string | undefined;
-  /** The other sessions of the user too. */
+  /** Also ends the other sessions of the user. */
   isAll?: boolean;
 }
 
-/** The sign-outs of one client. */
+/** Sign-outs of one client. */
 export interface SignOuts {
-  /** The tokens of the sessions that the service does not know to be over. */
+  /** Tokens of pending sign-outs. */
   kept(): string[];
-  /** Sends a sign-out without waiting for a turn: the tab may be closed in the next moment. */
+  /** Sends a sign-out without waiting for the lock: the tab may be closed at any moment. */
   send(ending: Ending): Promise<SignedOut>;
-  /** Sends what is kept, in turn with all that changes the cookie. */
+  /** Sends pending sign-outs under the lock. */
   flush(): Promise<void>;
 }
 
-/** The request that ends all sessions of a user but one. */
+/** Request that ends all other sessions of a user. */
 export const END_OTHERS = { method: "DELETE", path: "/api/auth/sessions", query: { others: "true" } } as const;
 
 /** Creates the sign-outs of one client. */
 export function createSignOuts(settings: Settings, transport: Transport, refresher: Refresher, storage: Storage): SignOuts {
   const key = `${settings.scope}:sign-outs`;
-  // A server answers one request and has no next start.
+  // A server client serves one request and has no next start.
   const keeps = settings.clientType !== "server";
-  // More than is written down, for the life of the page.
+  // More details than are stored, for the life of the page.
   const endings = new Map<string, Ending>();
   const attempt = attempting(settings.clientType, transport);
   const kept = (): string[] => (storage.get(key) ?? "").split(" ").filter(Boolean);
@@ -52,7 +52,7 @@ export function createSignOuts(settings: Settings, transport: Transport, refresh
   };
   const run = async (ending: Ending): Promise<SignedOut> => {
     const error = await attempt(ending);
-    const isPending = error !== null && !isLasting(error);
+    const isPending = error !== null && !isPermanent(error);
     if (!keeps || !ending.token) return { error };
     keep(ending.token, isPending);
     return isPending ? { error, pending: true } : { error };
@@ -66,7 +66,7 @@ export function createSignOuts(settings: Settings, transport: Transport, refresh
         keep(token, true);
       }
       const running = run(ending);
-      // The answer removes the cookie: a sign-in that comes now takes its turn after it.
+      // The response removes the cookie: a later sign-in waits for it.
       void refresher.exclusively(() => running);
       return running;
     },
@@ -79,7 +79,7 @@ export function createSignOuts(settings: Settings, transport: Transport, refresh
   };
 }
 
-/** The requests of one sign-out. */
+/** Sends the requests of one sign-out. */
 const attempting =
   (clientType: string, transport: Transport) =>
   async ({ token, bearer, isAll }: Ending): Promise<LatchkeyError | null> => {
@@ -89,12 +89,12 @@ const attempting =
       send({ method: "POST", path: "/api/auth/logout", query: { client_type }, ...more });
     // The others first: the bearer ends with its own session.
     const others = isAll && bearer ? await send(END_OTHERS) : null;
-    if (others && !isLasting(others)) return others;
+    if (others && !isPermanent(others)) return others;
     let error = await logOut(
       clientType,
       token && (clientType === "web" ? { headers: { "x-csrf-token": token } } : { body: { refreshToken: token } }),
     );
-    // The cookie is of another session by now. This one ends by its bearer.
+    // The cookie belongs to another session by now; end this one by its bearer.
     if (bearer && error?.error === "INVALID_CSRF_TOKEN") error = await logOut("server");
     return error ?? others;
   };

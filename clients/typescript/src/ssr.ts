@@ -1,5 +1,5 @@
-// @latchkey/client/ssr: a session in the cookies of an app that renders on a server. The browser talks to the app
-// alone; the app talks to the service.
+// @latchkey/client/ssr: a session in the cookies of a server-rendered app. The browser calls only the app; the app calls the
+// service.
 import { claimsOf } from "./claims.js";
 import { assemble } from "./client.js";
 import type { AppTypes, LatchkeyClient } from "./contract.js";
@@ -20,9 +20,9 @@ export interface ServerClientOptions
 }
 
 /**
- * Client whose session lives in the cookies of the app. Create one per request: it refreshes at most once, whatever the
- * outcome, and writes the new tokens back. If `cookies` has no `set`, it only reads: a session whose access token ended
- * is no session then, and the refresh token stays as it is.
+ * Creates a client with its session in the cookies of the app. Create one per request: it refreshes at most once and writes
+ * the new tokens back. Without `cookies.set` it is read-only: a session with an expired access token is then no session,
+ * and the refresh token is not used.
  */
 export function createServerClient<Types extends AppTypes = AppTypes>(options: ServerClientOptions): LatchkeyClient<Types> {
   const { cookies, cookieName: _, cookieOptions: __, ...rest } = options;
@@ -53,24 +53,24 @@ export function createServerClient<Types extends AppTypes = AppTypes>(options: S
   return (isReadOnly ? readOnly(client) : client) as LatchkeyClient<Types>;
 }
 
-/** Whether a token is over by its own word; one that cannot be read is. */
+/** Whether a token has expired by its own claims; true if it cannot be decoded. */
 const hasEnded = (token: string): boolean => !((claimsOf(token).exp ?? 0) * 1000 > Date.now());
 
-/** A client that cannot refresh knows nobody by a token that the service refuses. */
+/** Read-only client: a refused token means no user, because it cannot refresh. */
 function readOnly(client: LatchkeyClient): LatchkeyClient {
   const { getCurrentUser, getCurrentSession } = client.auth;
-  const isNobody = (error: LatchkeyError | null): boolean => error?.error === "AUTH_UNAUTHORIZED";
+  const isRefused = (error: LatchkeyError | null): boolean => error?.error === "AUTH_UNAUTHORIZED";
   return {
     ...client,
     auth: {
       ...client.auth,
       async getCurrentUser() {
         const result = await getCurrentUser();
-        return isNobody(result.error) ? success({ user: null }) : result;
+        return isRefused(result.error) ? success({ user: null }) : result;
       },
       async getCurrentSession() {
         const result = await getCurrentSession();
-        return isNobody(result.error) ? success({ session: null }) : result;
+        return isRefused(result.error) ? success({ session: null }) : result;
       },
     },
   };

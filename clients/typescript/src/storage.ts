@@ -1,19 +1,18 @@
-// The storage of a site, which a browser may refuse to give: then memory takes its place, and what is kept lives as
-// long as the page.
+// Web storage with a fallback to memory, because browsers may block it. Data in memory lives as long as the page.
 
-/** A place for small texts. */
+/** Key-value storage of short texts. */
 export interface Storage {
   get(key: string): string | null;
   set(key: string, value: string): void;
   remove(key: string): void;
-  /** Whether what is written outlives the page. */
+  /** Whether the data outlives the page. */
   readonly isDurable: boolean;
 }
 
-/** `localStorage` or `sessionStorage` where it can be used, else memory. */
+/** `localStorage` or `sessionStorage` if usable, else memory. */
 export function siteStorage(kind: "localStorage" | "sessionStorage"): Storage {
   try {
-    // Reading the property throws where the browser blocks the data of sites; writing where there is no room.
+    // Access throws if the browser blocks site data; writing throws if storage is full.
     const real = globalThis[kind];
     const probe = "latchkey:probe";
     real.setItem(probe, probe);
@@ -24,7 +23,7 @@ export function siteStorage(kind: "localStorage" | "sessionStorage"): Storage {
         try {
           real.setItem(key, value);
         } catch {
-          // No room any more: the session lives on in this page.
+          // Storage is full: the session stays in this page.
         }
       },
       remove: (key) => real.removeItem(key),
@@ -35,7 +34,7 @@ export function siteStorage(kind: "localStorage" | "sessionStorage"): Storage {
   }
 }
 
-/** A storage that is gone with its owner. */
+/** Storage in memory. */
 export function memoryStorage(): Storage {
   const texts = new Map<string, string>();
   return {

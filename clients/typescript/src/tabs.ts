@@ -1,20 +1,19 @@
-// Messages between the tabs of a site about the session. Access tokens pass here, from memory to memory; they are never
-// written down.
+// Session messages between the tabs of a site. Access tokens pass through, from memory to memory; they are never stored.
 import type { AuthEvent, HeldSession } from "./session-store.js";
 
-/** A message: an event with its session (null after a sign-out), or without an event the question for a live token. */
-export interface News {
+/** Message: an event with its session (null after a sign-out), or without an event a request for a valid token. */
+export interface TabMessage {
   event?: AuthEvent;
   session?: HeldSession | null;
-  /** A refresh was refused, which need not be true of a tab whose token is good. */
+  /** Set if a refresh was refused, which does not apply to a tab with a valid token. */
   isRefusal?: boolean;
 }
 
-/** Opens the channel to the other tabs; undefined in old browsers and where storage is blocked. */
-export function openTabs(name: string, hear: (news: News) => void): BroadcastChannel | undefined {
+/** Opens the channel to the other tabs; undefined in old browsers and with blocked storage. */
+export function openTabs(name: string, hear: (message: TabMessage) => void): BroadcastChannel | undefined {
   try {
     const channel = new BroadcastChannel(name);
-    channel.onmessage = ({ data }: MessageEvent<News>) => hear(data);
+    channel.onmessage = ({ data }: MessageEvent<TabMessage>) => hear(data);
     return channel;
   } catch {
     return undefined;

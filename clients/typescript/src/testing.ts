@@ -1,6 +1,6 @@
-// @latchkey/client/testing: a client for the tests of apps. It keeps its accounts in memory, sends nothing, and has a
-// clock and faults that a test sets. Not here: limits, mails beyond their codes, the fields and texts of refusals, which a
-// test gives to `fail` where it needs them.
+// @latchkey/client/testing: a fake client for tests of apps, with accounts in memory, no network, a controllable clock and
+// fault injection. Rate limits, mails beyond their codes, and fields and texts of errors are not simulated; pass them to
+// `fail` if needed.
 import type { AppTypes, Auth, LatchkeyClient, Profiles } from "./contract.js";
 import type { ErrorCode, ErrorDetails } from "./errors.js";
 import { fakeAuth, fakeProfiles } from "./fake/operations.js";
@@ -9,15 +9,15 @@ import type { Metadata, User } from "./types.js";
 
 /** Options of `createFakeClient`. */
 export interface FakeOptions {
-  /** Start of the clock. Default 2026-01-01, so that snapshots stay the same. */
+  /** Initial time. Default 2026-01-01, so that snapshots stay the same. */
   now?: Date;
-  /** Whether a sign-up must be verified by code. Default false. */
+  /** Requires verification by code at sign-up. Default false. */
   requireEmailVerification?: boolean;
-  /** Seconds of an access token. Default 900. */
+  /** Access token lifetime in seconds. Default 900. */
   tokenLife?: number;
 }
 
-/** Account that a test puts there. */
+/** Account added by a test. */
 export interface FakeUser<M = Metadata> {
   email: string;
   password: string;
@@ -27,10 +27,10 @@ export interface FakeUser<M = Metadata> {
   emailVerified?: boolean;
 }
 
-/** Operation to which a fault belongs; `*` is every one. */
+/** Operation of a fault; `*` is every one. */
 export type FakeOperation = keyof Auth | `profiles.${keyof Profiles}` | "*";
 
-/** Refusal that a test wants. */
+/** Injected error. */
 export interface FakeFault extends ErrorDetails {
   error: ErrorCode;
   statusCode: number;
@@ -39,27 +39,27 @@ export interface FakeFault extends ErrorDetails {
 
 /** Controls of a fake client. */
 export interface FakeControls<M = Metadata> {
-  /** Whether the network is gone: every call is `NETWORK_ERROR`, and nobody is signed out. */
+  /** Simulates a lost network: every call is `NETWORK_ERROR`, and no user is signed out. */
   isOffline: boolean;
-  /** Calls so far, in their order. */
+  /** Calls so far, in order. */
   readonly calls: { operation: FakeOperation; input: unknown[] }[];
-  /** Time of the fake, in milliseconds since 1970. */
+  /** Current fake time, in milliseconds since 1970. */
   now(): number;
-  /** Moves the clock. A session that is due is refreshed, unless the network is gone. */
+  /** Advances the clock. A session due for refresh is refreshed, unless offline. */
   advance(milliseconds: number): void;
-  /** Puts an account there. */
+  /** Adds an account. */
   addUser(user: FakeUser<M>): User<M>;
-  /** Makes the next calls of an operation fail: one, or as many as `times` says. */
+  /** Makes the next `times` calls of an operation fail; default one. */
   fail(operation: FakeOperation, fault: FakeFault, times?: number): void;
-  /** The code that was mailed to an address last. */
+  /** Code last mailed to an address. */
   codeFor(email: string): string | undefined;
-  /** Ends the session at the service: the client notices at its next refresh or call. */
+  /** Ends the session at the service; the client detects it at its next refresh or call. */
   endSessions(): void;
-  /** Sets the outcome that `getRedirectResult` tells. */
+  /** Sets the result of `getRedirectResult`. */
   redirect(result: ReturnType<Auth["getRedirectResult"]>): void;
 }
 
-/** Client without a network, with the controls of a test as `fake`. */
+/** Fake client with the test controls in `fake`. */
 export interface FakeClient<Types extends AppTypes = AppTypes> extends LatchkeyClient<Types> {
   readonly fake: FakeControls<Types extends { metadata: infer Own } ? Own : Metadata>;
 }

@@ -1,4 +1,4 @@
-// One request and its answer. Not here: sessions, and repeated requests.
+// One request and its response. Sessions and retries are in sessions.ts.
 import type { components } from "./generated.js";
 import { failure, LatchkeyError, type Result, success, unexpected, unreachable } from "./errors.js";
 import type { Settings } from "./options.js";
@@ -7,22 +7,22 @@ import type { Settings } from "./options.js";
 export interface Request {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
-  /** Parameters; those that are undefined are left out. */
+  /** Query parameters; undefined ones are omitted. */
   query?: Record<string, string | number | undefined>;
   body?: object;
   headers?: Record<string, string>;
-  /** Access token; without one the anonymous key is sent. */
+  /** Access token; default is the anonymous key. */
   bearer?: string | undefined;
-  /** The request outlives its page. */
+  /** Lets the request outlive its page. */
   keepalive?: true;
 }
 
-/** Result with the headers of the answer. */
+/** Result with the response headers. */
 export type Answer<T> = Result<T> & { headers: Headers };
 
-/** Sends requests to one service. Expected failures are results; nothing is thrown. */
+/** HTTP transport to one service. Expected errors are results; nothing is thrown. */
 export interface Transport {
-  /** Sends a request and reads its JSON. */
+  /** Sends a request and parses its JSON response. */
   send<T>(request: Request): Promise<Answer<T>>;
 }
 
@@ -39,7 +39,7 @@ export const createTransport = (settings: Settings): Transport => ({
       response = await settings.fetch(settings.baseUrl + request.path + queryOf(request), init);
       body = parsed(await response.text());
     } catch (cause) {
-      // Also a mistake of the app: an origin that the service does not know, a header or body that cannot be sent.
+      // Also mistakes of the app: an unknown origin, an invalid header or body.
       return { ...failure(unreachable(cause)), headers: new Headers() };
     } finally {
       clearTimeout(timer);
@@ -51,7 +51,7 @@ export const createTransport = (settings: Settings): Transport => ({
   },
 });
 
-/** Query of a request. `URLSearchParams` of React Native takes no list of pairs. */
+/** Query string. `URLSearchParams` of React Native accepts no list of pairs. */
 const queryOf = ({ query }: Request): string =>
   Object.entries(query ?? {})
     .filter(([, value]) => value !== undefined)
@@ -70,7 +70,7 @@ const initOf = (
     ...headers,
   },
   ...(body && { body: JSON.stringify(body) }),
-  // Left out otherwise: some workers refuse the keys.
+  // Omitted otherwise: some workers refuse these keys.
   ...(keepalive && { keepalive }),
   ...(settings.clientType === "web" && { credentials: "include" as const }),
 });
@@ -83,7 +83,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Error of an answer: the service's own, or `UNEXPECTED_RESPONSE` for an answer of something else. */
+/** Error of a response: the service's own, or `UNEXPECTED_RESPONSE` for any other. */
 function refusal(
   { status, headers }: Response,
   { error, message, nextAction, nextActions = nextAction, field, reasons, requestId }: Partial<components["schemas"]["ErrorResponse"]>,

@@ -1,4 +1,4 @@
-// Operations of a fake client, each as what it returns or refuses; `operations` of the state makes results of them.
+// Operations of a fake client: each returns its data or throws its error; `operations` of the state wraps them in results.
 import type { AccessTokenClaims } from "../claims.js";
 import type { Auth, OwnProfile, Profiles } from "../contract.js";
 import type { Result } from "../errors.js";
@@ -31,7 +31,7 @@ export function fakeAuth(state: State): Auth {
     const provider = typeof input === "string" ? input : input.provider;
     return { url: `https://provider.example/${provider}`, provider };
   };
-  /** The code of a fake provider is the address of its user. */
+  /** Signs in by the code of a fake provider, which is the user's email address. */
   const byAddress = (email: string) => state.open(state.find({ email }) ?? state.add({ email }));
   const works: Works<Auth> = {
     signUp(input) {
@@ -127,7 +127,7 @@ export function fakeAuth(state: State): Auth {
       return { ...DONE, endedCount: 1 };
     },
     endOtherSessions: () => (state.own(), { ...DONE, endedCount: 0 }),
-    // Its result has no data.
+    // The result has no data.
     signOut: () => DONE as never,
   };
   const made = state.operations<Auth>(works);

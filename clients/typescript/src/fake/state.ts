@@ -1,4 +1,4 @@
-// State of a fake client: accounts, the one session, the clock and the faults. Not here: what the operations do.
+// State of a fake client: accounts, the session, the clock and the injected faults. Operations are in operations.ts.
 import type { AuthListener } from "../contract.js";
 import { type ErrorCode, type ErrorDetails, LatchkeyError, type Result } from "../errors.js";
 import type { RedirectResult } from "../redirect.js";
@@ -8,7 +8,7 @@ import type { ProfileRecord, Refreshed, Session, User } from "../types.js";
 
 /** Account of a fake. */
 export interface Account {
-  /** Replaced by each change, since sessions share it. */
+  /** Replaced by each change, because sessions share it. */
   user: User;
   password: string | undefined;
   profile: ProfileRecord;
@@ -20,18 +20,18 @@ export interface Account {
   code?: string | undefined;
 }
 
-/** What is known of a new account. */
+/** Input of a new account. */
 type NewAccount = { [Key in keyof FakeUser]?: FakeUser[Key] | undefined } & { email: string };
 
-/** Answer of the operations without data of their own. */
+/** Response of operations without data. */
 export const DONE = { success: true as const, message: "Done." };
 
-/** Throws the refusal of an operation, which becomes its result. */
+/** Throws the error of an operation, which becomes its result. */
 export function refuse(statusCode: number, error: ErrorCode, details?: ErrorDetails & { message?: string }): never {
   throw new LatchkeyError(statusCode, error, error, details);
 }
 
-/** Operations that return their data and throw their refusals. */
+/** Operations that return their data and throw their errors. */
 export type Works<T> = {
   [Name in keyof T]?: T[Name] extends (...input: infer Input) => Promise<infer Output>
     ? (...input: Input) => Extract<Output, { error: null }> extends { data: infer Data } ? Data : never
@@ -55,7 +55,7 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
     session: null as Session | null,
     outcome: null as RedirectResult | null,
     mustVerify: requireEmailVerification,
-    /** Session that the service ended before the client noticed. */
+    /** Session that the service ended, unknown to the client. */
     ended: null as Session | null,
 
     at: (later = 0) => new Date(time + later).toISOString(),
@@ -63,13 +63,13 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
     find: (one?: { email?: string } | null) =>
       accounts.find(({ user }) => user.email.toLowerCase() === one?.email?.toLowerCase()),
 
-    /** Whether the token ends soon: a minute before the end of the default life. */
+    /** Whether a refresh is due: a minute before expiry with the default life. */
     isDue: () => time >= +(state.session?.expiresAt ?? Infinity) - life / 15,
 
     /** Session, refreshed if it is due. */
     fresh: () => (state.isDue() || state.session === state.ended ? state.refresh() : state.session),
 
-    /** Account of the session; refused without one. */
+    /** Account of the session; an error without one. */
     own: () => state.find(state.fresh()?.user) ?? refuse(401, "AUTH_UNAUTHORIZED"),
 
     add({ email, password, name = "", metadata = {}, emailVerified = true }: NewAccount): Account {
@@ -101,7 +101,7 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       return state.tell(event, { user: account.user, accessToken: state.newId(), expiresAt: new Date(time + life) });
     },
 
-    /** Refreshes; if the service ended the session, it is over here too. */
+    /** Refreshes; if the service ended the session, the client signs out. */
     refresh(): Refreshed | null {
       const account = state.session !== state.ended && state.find(state.session?.user);
       return account ? state.open(account, "TOKEN_REFRESHED") : state.leave();
@@ -110,7 +110,7 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
     /** Signs out, if there is a session. */
     leave: () => state.session && state.tell("SIGNED_OUT", null),
 
-    /** Changes the profile of an account, and tells its user. */
+    /** Changes the profile of an account and notifies listeners. */
     change(account: Account, changes: object): void {
       const updatedAt = state.at();
       account.etag = state.newId();
@@ -120,14 +120,14 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       if (state.session) state.tell("USER_UPDATED", { ...state.session, user: account.user });
     },
 
-    /** Makes the next code of an address, if it has an account. */
+    /** Issues a code to an address, if it has an account. */
     sendMail(to: { email: string }) {
       const account = state.find(to);
       if (account) account.code = `${1e5 + ++serial}`;
       return DONE;
     },
 
-    /** Takes a right code, which is good once. */
+    /** Consumes a code; valid once. */
     redeem(account: Account | undefined, code: string): Account {
       if (!account || account.code !== code) return refuse(400, "INVALID_CODE");
       account.code = undefined;
@@ -144,7 +144,7 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       state.session ??= session;
     },
 
-    /** Makes operations of works: a call is noted, faults come first, and a thrown refusal becomes the result. */
+    /** Wraps operations: records the call, applies faults, and turns a thrown error into the result. */
     operations<T>(works: Works<T>, prefix = ""): T {
       const made = works as Record<string, (...input: unknown[]) => unknown>;
       for (const [name, work] of Object.entries(made)) {
