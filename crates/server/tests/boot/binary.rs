@@ -1,4 +1,4 @@
-//! The binary as an operator starts it: in a folder of its own, with these settings and nothing else around it.
+//! The real binary in a folder of its own, with explicit settings and an empty environment.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,31 +15,29 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// Nothing that these tests wait for takes longer, on the slowest machine.
+/// Upper bound of every wait in these tests, for the slowest machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A way to start the binary. Clones start it in the same folder.
+/// Builder of a binary run. Clones start it in the same folder.
 #[derive(Clone)]
 pub struct Binary {
     folder: Arc<TempDir>,
-    /// What the binary is started by, in place of the test itself.
+    /// Wrapper program that starts the binary, if any.
     launcher: Vec<String>,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
 }
 
-/// What a command said, and how it ended.
+/// Output and exit code of a command.
 #[derive(Debug)]
 pub struct Said {
-    /// The exit code; `None` where a signal ended it.
+    /// Exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// Standard output.
     pub out: String,
-    /// Standard error.
     pub err: String,
 }
 
-/// A binary that was started and may not serve yet. It is killed when it is dropped.
+/// A started process that may not serve yet. Killed on drop.
 pub struct Starting {
     child: Child,
     out: Lines<BufReader<ChildStdout>>,
@@ -47,22 +45,22 @@ pub struct Starting {
     folder: Arc<TempDir>,
 }
 
-/// A binary that serves. It is killed when it is dropped.
+/// A serving process. Killed on drop.
 pub struct Running {
-    /// Where it listens.
+    /// Listening address.
     pub address: SocketAddr,
-    /// What it printed before the first request.
+    /// Output before the first request.
     pub banner: String,
     child: Child,
-    /// Kept, so that the binary can go on printing.
+    /// Held open, so that the binary can continue to print.
     out: Lines<BufReader<ChildStdout>>,
     err: JoinHandle<String>,
-    /// Kept, so that the folder stays.
+    /// Held, so that the folder is not deleted.
     _folder: Arc<TempDir>,
 }
 
 impl Binary {
-    /// In a new folder, without any setting.
+    /// A new folder without any setting.
     pub fn bare() -> Self {
         let folder = TempDir::with_prefix("latchkey-boot-").expect("a temporary folder");
         Self {
@@ -73,7 +71,7 @@ impl Binary {
         }
     }
 
-    /// In a new folder, on a free port, with cheap hashes and without limits.
+    /// A new folder and a free port, with cheap hashes and without limits.
     pub fn new() -> Self {
         Self::bare()
             .set("server.bind=127.0.0.1:0")
@@ -82,24 +80,24 @@ impl Binary {
             .set("limits.enabled=false")
     }
 
-    /// With `--set`.
+    /// Adds `--set`.
     pub fn set(self, setting: &str) -> Self {
         self.argument("--set").argument(setting)
     }
 
-    /// With another argument.
+    /// Adds an argument.
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
         self
     }
 
-    /// Started by another program, which is told the binary and its arguments.
+    /// Starts the binary through another program, which gets the binary and its arguments.
     pub fn under(mut self, launcher: &[&str]) -> Self {
         self.launcher = launcher.iter().map(|&word| word.to_owned()).collect();
         self
     }
 
-    /// Bound by owners and modes of files, also where the test itself runs as root.
+    /// Subject to file owners and modes, also if the test runs as root.
     pub fn unprivileged(self) -> Self {
         if rustix::process::geteuid().is_root() {
             self.under(&["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"])
@@ -108,18 +106,18 @@ impl Binary {
         }
     }
 
-    /// With an environment variable.
+    /// Adds an environment variable.
     pub fn variable(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// A path inside its folder, which is also its working directory.
+    /// Path inside its folder, which is its working directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// A file inside its folder as text, without the line end.
+    /// Content of a text file in its folder, without the line end.
     pub fn read(&self, name: &str) -> String {
         let path = self.path(name);
         let text =
@@ -127,7 +125,7 @@ impl Binary {
         text.trim_end().to_owned()
     }
 
-    /// The mails in its inbox folder, oldest first.
+    /// Mails in its inbox folder, oldest first.
     pub fn mails(&self) -> Vec<String> {
         let folder = self.path("latchkey-data/mails");
         let names = names_in(&folder).into_iter().filter(|name| !name.starts_with('.')); // hidden: unfinished
@@ -139,11 +137,11 @@ impl Binary {
         self.run_with_input(command, "").await
     }
 
-    /// The same with something on standard input.
+    /// Runs a command with this standard input.
     pub async fn run_with_input(&self, command: &[&str], input: &str) -> Said {
         let mut child = self.command(command).stdin(Stdio::piped()).spawn().expect("the binary");
         let mut stdin = child.stdin.take().unwrap();
-        let _ = stdin.write_all(input.as_bytes()).await; // a command need not read
+        let _ = stdin.write_all(input.as_bytes()).await; // a command need not read its input
         drop(stdin);
         let output = timeout(PATIENCE, child.wait_with_output()).await.expect("a command that ends").unwrap();
         Said {
@@ -153,17 +151,17 @@ impl Binary {
         }
     }
 
-    /// With its data in this database.
+    /// Uses this database.
     pub fn on(self, database: &TestDatabase) -> Self {
         self.set(&format!("storage.url={}", database.url()))
     }
 
-    /// Starts the service and waits until it says that it is ready.
+    /// Starts the service and waits until it is ready.
     pub async fn serve(&self) -> Running {
         self.start().ready().await
     }
 
-    /// Starts the service, ready or not.
+    /// Starts the service without waiting.
     pub fn start(&self) -> Starting {
         let mut child = self.command(&[]).stdin(Stdio::null()).spawn().expect("the binary");
         let mut stderr = child.stderr.take().unwrap();
@@ -176,7 +174,7 @@ impl Binary {
         Starting { child, out, err, folder: Arc::clone(&self.folder) }
     }
 
-    /// A process with its outputs piped, and with nothing of this process's environment.
+    /// Command with piped output and an empty environment.
     pub fn command(&self, command: &[&str]) -> Command {
         let binary = env!("CARGO_BIN_EXE_latchkey");
         let mut process = match self.launcher.split_first() {
@@ -201,7 +199,7 @@ impl Binary {
 }
 
 impl Starting {
-    /// Waits until it says that it is ready.
+    /// Waits until the service is ready.
     pub async fn ready(mut self) -> Running {
         let banner = timeout(PATIENCE, read_banner(&mut self.out)).await.expect("a banner in time");
         let Self { child, out, err, folder } = self;
@@ -212,13 +210,12 @@ impl Starting {
         Running { address, banner, child, out, err, _folder: folder }
     }
 
-    /// Stops it as a service manager does, ready or not, and waits for the end.
+    /// Stops the process with SIGTERM, ready or not, and waits for its end.
     pub async fn stop(self) -> Said {
         terminate(&self.child, Signal::TERM);
         self.ended().await
     }
 
-    /// Waits for the end.
     pub async fn ended(mut self) -> Said {
         let status = timeout(PATIENCE, self.child.wait()).await.expect("a service that ends").unwrap();
         let out = read_banner(&mut self.out).await;
@@ -226,7 +223,7 @@ impl Starting {
     }
 }
 
-/// Sends a signal to a process that runs.
+/// Sends a signal to a running process.
 pub fn terminate(child: &Child, signal: Signal) {
     let id = child.id().expect("a process that runs");
     let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
@@ -234,14 +231,14 @@ pub fn terminate(child: &Child, signal: Signal) {
 }
 
 impl Said {
-    /// Asserts that the command did what it was asked, and takes what it printed.
+    /// Asserts success and returns the standard output.
     #[track_caller]
     pub fn good(&self) -> &str {
         assert_eq!(self.code, Some(0), "{self:#?}");
         &self.out
     }
 
-    /// Asserts that the command refused on standard error, in these words among others.
+    /// Asserts a failure whose standard error contains these words.
     #[track_caller]
     pub fn refused(&self, words: &[&str]) {
         assert_eq!(self.code, Some(1), "{self:#?}");
@@ -252,29 +249,27 @@ impl Said {
 }
 
 impl Running {
-    /// The address under which it believes to be reached, without a trailing slash.
+    /// Public URL, without a trailing slash.
     pub fn public_url(&self) -> String {
         self.line("Address")
     }
 
-    /// The value of a line of the banner.
+    /// Value of a line of the banner.
     #[track_caller]
     pub fn line(&self, label: &str) -> String {
         let line = self.banner.lines().find_map(|line| line.trim_start().strip_prefix(label));
         line.unwrap_or_else(|| panic!("no {label} in {}", self.banner)).trim().to_owned()
     }
 
-    /// Somebody without credentials.
+    /// Client without credentials.
     pub fn anon(&self) -> Client {
         Client::outside(self.address, &self.public_url())
     }
 
-    /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         terminate(&self.child, signal);
     }
 
-    /// Waits for the end.
     pub async fn ended(mut self) -> Said {
         let status = timeout(PATIENCE, self.child.wait()).await.expect("a service that ends").unwrap();
         let mut out = self.banner;
@@ -284,19 +279,19 @@ impl Running {
         Said { code: status.code(), out, err: self.err.await.unwrap() }
     }
 
-    /// Stops it as a service manager does, and waits for the end.
+    /// Stops the service with SIGTERM and waits for its end.
     pub async fn stop(self) -> Said {
         self.signal(Signal::TERM);
         self.ended().await
     }
 
-    /// `kill -9`.
+    /// Sends SIGKILL.
     pub async fn kill(self) {
         self.signal(Signal::KILL);
         self.ended().await;
     }
 
-    /// Waits until it takes no new connections.
+    /// Waits until new connections are refused.
     pub async fn closed(&self) {
         let address = self.address;
         eventually("the listener closes", async || {
@@ -306,7 +301,7 @@ impl Running {
     }
 }
 
-/// Asks again and again until there is an answer. For what another process does in its own time.
+/// Polls until there is a result; for work of another process.
 pub async fn eventually<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
     let asking = async {
         loop {
@@ -319,7 +314,7 @@ pub async fn eventually<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
     timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("in vain: {what}"))
 }
 
-/// Names of the files in a folder, hidden ones included, in order.
+/// Sorted names of the files in a folder, hidden ones included.
 pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -327,7 +322,7 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The banner ends with its second empty line, or where the process does.
+/// Reads the banner: up to its second empty line, or the end of the process.
 async fn read_banner(out: &mut Lines<BufReader<ChildStdout>>) -> String {
     let (mut banner, mut empty) = (String::new(), 0);
     while let Some(line) = out.next_line().await.unwrap().filter(|_| empty < 2) {
@@ -340,7 +335,7 @@ async fn read_banner(out: &mut Lines<BufReader<ChildStdout>>) -> String {
     banner
 }
 
-/// The first address of the line `Listening`.
+/// First address of the line `Listening`.
 fn listening(banner: &str) -> Option<SocketAddr> {
     let line = banner.lines().find_map(|line| line.trim_start().strip_prefix("Listening"))?;
     line.split(',').next()?.trim().parse().ok()

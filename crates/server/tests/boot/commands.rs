@@ -1,4 +1,4 @@
-//! Commands beside a running service, on the same database.
+//! Commands on the database of a running service.
 
 use latchkey_testkit::{Client, PASSWORD, Session, Value, json};
 

@@ -1,5 +1,5 @@
-//! `kill -9` in the midst of writes: what was acknowledged is there after the restart, nothing is there by halves, and
-//! the outbox goes on.
+//! `kill -9` during writes: acknowledged data is there after the restart, nothing is half-written, and the outbox
+//! continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,27 +9,27 @@ use tokio::task::JoinSet;
 
 use crate::binary::{Binary, Running, eventually};
 
-/// Acknowledged writes before the plug is pulled.
+/// Acknowledged writes before the kill.
 const ENOUGH: usize = 400;
-/// Mails that the outbox takes at once.
+/// Mails that the outbox claims at once.
 const CLAIM: usize = 8;
-/// Callers at once.
+/// Concurrent clients.
 const CALLERS: usize = 16;
 
-/// What one caller of the storm knows of one account.
+/// Knowledge of one client about one account.
 #[derive(Default)]
 struct Account {
     email: String,
-    /// The session of the sign-up, once it was acknowledged.
+    /// Session of the acknowledged sign-up.
     session: Option<Session>,
-    /// The number in the last bio that was acknowledged, and in the last that was sent.
+    /// Numbers in the last acknowledged bio and in the last sent one.
     bio_acknowledged: Option<usize>,
     bio_sent: Option<usize>,
-    /// Whether a mail was promised.
+    /// Whether a mail was acknowledged.
     mail_promised: bool,
 }
 
-/// Signs up, edits, asks for mails, as fast as it goes, until the service is gone.
+/// Signs up, edits and requests mails in a loop until the service is gone.
 async fn storm(anon: Client, caller: usize, acknowledged: Arc<AtomicUsize>) -> Vec<Account> {
     let mut accounts = Vec::new();
     loop {
@@ -42,7 +42,7 @@ async fn storm(anon: Client, caller: usize, acknowledged: Arc<AtomicUsize>) -> V
     }
 }
 
-/// The life of one account; `None` where the service is gone.
+/// Life of one account; `None` if the service is gone.
 async fn live(anon: &Client, account: &mut Account, acknowledged: &AtomicUsize) -> Option<()> {
     let signed_up = anon.sign_up(&account.email, PASSWORD).try_send().await.ok()?;
     let session = Session::of(&signed_up);
@@ -62,7 +62,7 @@ async fn live(anon: &Client, account: &mut Account, acknowledged: &AtomicUsize) 
     Some(())
 }
 
-/// Runs the storm and kills the service in its midst.
+/// Runs the load and kills the service.
 async fn storm_and_kill(running: Running) -> Vec<Account> {
     let acknowledged = Arc::new(AtomicUsize::new(0));
     let mut callers = JoinSet::new();
@@ -75,7 +75,7 @@ async fn storm_and_kill(running: Running) -> Vec<Account> {
     callers.join_all().await.into_iter().flatten().collect()
 }
 
-/// What was acknowledged of an account is there.
+/// Asserts that everything acknowledged of an account exists.
 async fn assert_kept(running: &Running, account: &Account) {
     let Some(session) = &account.session else { return };
     let owner = running.anon().with_bearer(&session.access_token);
@@ -85,7 +85,7 @@ async fn assert_kept(running: &Running, account: &Account) {
     running.anon().refresh(session).send().await.expect(200);
 }
 
-/// Nothing of an account is there, or all: password, profile, the session of its sign-up.
+/// Asserts that an account exists completely or not at all: password, profile, session.
 async fn assert_whole(running: &Running, account: &Account) {
     let answer = running.anon().sign_in(&account.email, PASSWORD).send().await;
     if account.session.is_none() && answer.status == 401 {
@@ -124,7 +124,7 @@ async fn outbox_goes_on_after_a_kill_and_loses_no_promised_mail() {
 
     let _running = binary.serve().await;
 
-    // What the killed service was just sending stays under its lease for ten seconds, in case it still lives.
+    // Mails in delivery stay leased for ten seconds after the kill.
     eventually("all but one claim is sent", async || {
         let waiting = binary.run(&["mail", "list", "--limit", "1000"]).await;
         let sent = binary.mails().concat();

@@ -1,4 +1,4 @@
-//! Connections: very many, very slow, and over what the settings allow.
+//! Connections: many, slow, and beyond the limits.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};

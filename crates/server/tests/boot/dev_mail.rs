@@ -1,10 +1,10 @@
-//! The inbox of development: a page for the person at this machine, and for nobody else.
+//! The development inbox: available on this machine only.
 
 use latchkey_testkit::{Client, json};
 
 use crate::binary::{Binary, Running, eventually};
 
-/// A service that has sent one mail, and the path of that mail's page.
+/// A service that sent one mail, and the path of that mail's page.
 async fn one_mail() -> (Running, String) {
     let running = Binary::new().set("auth.require_email_verification=true").serve().await;
     let body = json!({"email": "ada@example.org", "password": latchkey_testkit::PASSWORD});

@@ -1,5 +1,5 @@
-//! A database that fails while the service runs: every answer is a good one or 503 `STORAGE_UNAVAILABLE`, nothing that
-//! was acknowledged is lost, and the service goes on by itself. With `--nocapture` these tests print how long that took.
+//! Database faults at run time: every response is right or 503 `STORAGE_UNAVAILABLE`, no acknowledged write is lost,
+//! and the service recovers by itself. With `--nocapture` these tests print the recovery times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,15 +12,15 @@ use tokio::time::Instant;
 
 use crate::binary::{Binary, Running, eventually};
 
-/// Callers at once.
+/// Concurrent clients.
 const CALLERS: usize = 6;
-/// Answers of each kind that make a test worth something.
+/// Minimum number of responses of each kind.
 const ENOUGH: usize = 30;
-/// Ends every connection of the database but the one that says so.
+/// Ends every other connection to the database.
 const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()";
 
-/// What the load has seen so far.
+/// Results of the load so far.
 #[derive(Default)]
 struct Seen {
     good: AtomicUsize,
@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Waits for so many more good answers, and tells how long that took.
+    /// Waits for this many more successful responses; returns the time.
     async fn more_good(&self, count: usize) -> Duration {
         let (from, started) = (self.good.load(Ordering::SeqCst), Instant::now());
         eventually("good answers", async || (self.good.load(Ordering::SeqCst) >= from + count).then_some(()))
@@ -45,7 +45,7 @@ impl Seen {
         .await;
     }
 
-    /// Sends until the answer is a good one. Nothing but 503 with a time to wait may come before it.
+    /// Sends until the response succeeds. Only 503 with `Retry-After` may come before.
     async fn persist(&self, request: impl Fn() -> Request) -> Option<Answer> {
         loop {
             let answer = request().send().await;
@@ -58,7 +58,7 @@ impl Seen {
             if self.is_over.load(Ordering::SeqCst) {
                 return None;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await; // a client that is told to wait
+            tokio::time::sleep(Duration::from_millis(20)).await; // a client that honours the wait
         }
     }
 }
@@ -69,13 +69,13 @@ fn assert_unavailable(answer: &Answer) {
     assert!(answer.number("retry-after") > 0);
 }
 
-/// What one caller knows in the end: a session, and the last bio that was acknowledged.
+/// Final knowledge of one client: a session, and the last acknowledged bio.
 struct Kept {
     session: Session,
     bio: usize,
 }
 
-/// Reads, writes and refreshes, until it is over.
+/// Reads, writes and refreshes in a loop until the load ends.
 async fn work(anon: Client, session: Session, seen: Arc<Seen>) -> Kept {
     let mut kept = Kept { session, bio: 0 };
     while !seen.is_over.load(Ordering::SeqCst) {
@@ -88,14 +88,14 @@ async fn work(anon: Client, session: Session, seen: Arc<Seen>) -> Kept {
         kept.bio = next;
         let Some(read) = seen.persist(|| me.get("/api/profiles/me")).await else { break };
         assert_eq!(read.json()["bio"], change["bio"], "a write was lost");
-        // A refresh whose answer was lost may be tried again with the same token.
+        // A refresh with a lost response may be retried with the same token.
         let Some(refreshed) = seen.persist(|| anon.refresh(&kept.session)).await else { break };
         kept.session = Session::of(&refreshed);
     }
     kept
 }
 
-/// A service on a database, and callers that never cease.
+/// A service with concurrent load.
 struct Load {
     running: Running,
     seen: Arc<Seen>,
@@ -108,7 +108,7 @@ impl Load {
         let seen = Arc::new(Seen::default());
         let mut callers = JoinSet::new();
         for caller in 0..CALLERS {
-            // Before any fault: a sign-up is not tried again.
+            // Before any fault: a sign-up is not retried.
             let email = format!("caller-{caller}@example.org");
             let signed_up = running.anon().sign_up(&email, PASSWORD).client_type("server").send().await;
             callers.spawn(work(running.anon(), Session::of(&signed_up), Arc::clone(&seen)));
@@ -117,7 +117,7 @@ impl Load {
         Self { running, seen, callers }
     }
 
-    /// Ends the load; everything that was acknowledged must be there, and the log without a word of a panic.
+    /// Ends the load; asserts that everything acknowledged exists and that the log has no panic.
     async fn assert_nothing_lost(self) {
         self.seen.more_good(ENOUGH).await;
         self.seen.is_over.store(true, Ordering::SeqCst);
@@ -154,7 +154,7 @@ async fn server_that_is_killed_and_comes_again_loses_nothing_and_needs_no_restar
         println!("server killed: the first good answer {back:?} after it takes connections again");
     }
 
-    // Readiness may be as old as a second.
+    // Readiness may be a second old.
     eventually("the service is ready", async || {
         (load.running.anon().get("/health/ready").send().await.status == 200).then_some(())
     })
@@ -220,7 +220,7 @@ async fn reader_alone_answers_reads_and_refuses_writes() {
     anon.refresh(&session).send().await.expect(200);
 }
 
-/// So many requests at once; how many of them were good, the others being refused for the storage.
+/// Sends this many requests at once; returns how many succeeded, the others being 503.
 async fn storm(running: &Running, session: &Session, requests: usize) -> usize {
     let mut storm = JoinSet::new();
     for _ in 0..requests {

@@ -1,5 +1,5 @@
-//! Starts on a SQLite file that cannot be used: they end with the file and what to do, and never say that the service is
-//! ready. In production no file is made unasked.
+//! Starts on an unusable SQLite file fail with the file and the remedy, and never report readiness. Production creates
+//! no file by default.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt, chown};
@@ -19,7 +19,7 @@ async fn used() -> Binary {
     binary
 }
 
-/// Production with everything that it needs but a database.
+/// Production with everything but a database.
 fn production() -> Binary {
     Binary::new()
         .set("server.mode=production")
@@ -62,7 +62,7 @@ async fn folder_that_is_read_only_ends_the_start() {
 async fn file_of_another_owner_ends_the_start() {
     let binary = used().await;
     if chown(binary.path(DATABASE), Some(65_534), Some(65_534)).is_err() {
-        return; // only root can give a file away
+        return; // only root can change the owner
     }
 
     let said = binary.clone().unprivileged().run(&[]).await;

@@ -1,5 +1,5 @@
-//! A SQLite file that is moved, deleted, replaced or damaged beside the running service: nothing is acknowledged that a
-//! later start would not find, and 503 says so.
+//! A SQLite file that is moved, deleted, replaced or damaged under the running service: responses are 503, and no lost
+//! write is acknowledged.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -12,7 +12,7 @@ use crate::binary::{Binary, Running, eventually, names_in};
 const DATABASE: &str = "latchkey-data/latchkey.db";
 const NOTICE: &str = "a database file is not in its place: every call";
 
-/// A service with Ada, who is signed in.
+/// A service with Ada signed in.
 struct Town {
     binary: Binary,
     running: Running,
@@ -21,7 +21,7 @@ struct Town {
 
 impl Town {
     async fn new() -> Self {
-        // The port changes with a restart, and tokens are of one address.
+        // The port changes at a restart, and tokens are bound to one URL.
         let binary = Binary::new().set("server.public_url=http://localhost:8700");
         let running = binary.serve().await;
         let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
@@ -44,7 +44,7 @@ impl Town {
         self.ada().get("/api/profiles/me").send().await
     }
 
-    /// Waits until the service notices by itself: reads do not look at the file.
+    /// Waits until the service detects the loss: reads do not check the file.
     async fn is_noticed(&self) {
         eventually("the loss is noticed", async || (self.read().await.status == 503).then_some(())).await;
     }
@@ -66,14 +66,14 @@ impl Town {
     }
 }
 
-/// Every way to take the file away.
+/// Asserts the behaviour after this loss of the file.
 async fn loss(lose: impl Fn(&Path)) {
     let town = Town::new().await;
     let database = town.database();
 
     lose(&database);
 
-    // The very first write is not acknowledged, whether the service has looked since or not.
+    // The very first write is not acknowledged, before or after the periodic check.
     town.write().await.refused(503, "STORAGE_UNAVAILABLE");
     town.assert_closed().await;
     let said = town.running.stop().await;
@@ -215,7 +215,7 @@ async fn page_that_cannot_be_read_is_unavailable_and_told() {
     let running = town.binary.serve().await;
     let path = town.binary.path(DATABASE);
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // Everything behind the first pages is gone, as from a disk with bad blocks.
+    // Truncates everything after the first pages, as bad blocks would.
     let length = file.metadata().unwrap().len();
     let pages = 8 * 4096;
     assert!(length > 2 * pages);

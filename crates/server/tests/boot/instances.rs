@@ -1,5 +1,5 @@
-//! Three instances on one PostgreSQL database, behind one load driver: what one does, the others know, at the very
-//! next request or soon after. The interval that the contract demands stands in `workers.rs`, checked when it is compiled.
+//! Three instances on one PostgreSQL database under one load: changes at one reach the others at the next request or
+//! shortly after. The maximum interval is in `workers.rs`, checked at compile time.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use tokio::task::JoinSet;
 
 use crate::binary::{Binary, Running, eventually};
 
-/// Callers at once, and what each of them does how often.
+/// Concurrent clients, and rounds of each.
 const CALLERS: usize = 9;
 const ROUNDS: usize = 6;
 
-/// Three instances, and what they share.
+/// Three instances and their shared state.
 struct Three {
     binary: Binary,
     running: Vec<Running>,
@@ -37,7 +37,7 @@ impl Three {
         Self { binary, running, _database: database }
     }
 
-    /// Somebody at one of them.
+    /// Client of one instance.
     fn at(&self, number: usize) -> Client {
         self.running[number % 3].anon()
     }
@@ -50,7 +50,7 @@ impl Three {
         self.at(number).with_bearer(&self.binary.read("latchkey-data/admin-key"))
     }
 
-    /// Stops all of them; what each logged, line by line.
+    /// Stops all instances; returns the log lines of each.
     async fn stop(self) -> Vec<Value> {
         let mut lines = Vec::new();
         for running in self.running {
@@ -65,7 +65,7 @@ async fn signed_up(client: &Client, email: &str) -> Session {
     Session::of(&client.sign_up(email, PASSWORD).send().await)
 }
 
-/// Everything that one account does, every step at another instance. The calls that follow each other may be at any.
+/// Runs all calls of an account, each at another instance. Dependent calls may be at any.
 async fn live(clients: &[Client], number: usize) {
     let at = |step: usize| &clients[(number + step) % clients.len()];
     let email = format!("caller-{number}@example.org");
@@ -104,7 +104,7 @@ async fn three_serve_a_load_as_one_and_send_each_mail_once() {
         });
     }
     for _ in 0..3 {
-        three.binary.run(&["keys", "rotate"]).await.good(); // in the midst of the load
+        three.binary.run(&["keys", "rotate"]).await.good(); // during the load
     }
 
     callers.join_all().await;
@@ -170,12 +170,12 @@ async fn rotated_key_signs_at_one_and_verifies_everywhere() {
     }
 }
 
-/// The header of an access token.
+/// Header of an access token.
 fn kid(session: &Session) -> String {
     session.access_token.split('.').next().unwrap().to_owned()
 }
 
-/// Asks each of the three instances until it is so.
+/// Polls each of the three instances until the condition holds.
 async fn eventually_everywhere(what: &str, three: &Three, is_so: impl AsyncFn(&Client) -> bool) {
     for client in three.all() {
         eventually(what, async || is_so(&client).await.then_some(())).await;

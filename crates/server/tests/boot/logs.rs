@@ -1,14 +1,14 @@
-//! The log of the binary: its form, and what never stands in it, at the level that says most.
+//! The log of the binary: its form, and the absence of secrets at the most verbose level.
 
 use latchkey_testkit::{PASSWORD, Session, Value, json};
 
 use crate::binary::{Binary, Running, Said, eventually};
 
-/// A new password of the flow below.
+/// New password of the flow below.
 const NEW_PASSWORD: &str = "quiet meadow 77 harbour";
 const WRONG_PASSWORD: &str = "wrong meadow 78 harbour";
 
-/// The code in the newest mail of the folder.
+/// Code in the newest mail of the folder.
 async fn code(binary: &Binary, mails: usize) -> String {
     let newest = eventually("the mail is written", async || {
         let mut sent = binary.mails();
@@ -19,7 +19,7 @@ async fn code(binary: &Binary, mails: usize) -> String {
     newest.lines().map(str::trim).find(is_code).expect("a code").to_owned()
 }
 
-/// Everything that a user can do with a secret. Answers the secrets.
+/// Uses every secret that a user has; returns them.
 async fn whole_life(binary: &Binary, running: &Running) -> Vec<String> {
     let anon = running.anon();
     let email = "Ada.Lovelace@example.org";
@@ -73,7 +73,7 @@ fn assert_silent(said: &Said, secrets: &[String]) {
     assert!(said.err.lines().count() > 15, "{said:#?}");
     let log = said.err.to_lowercase();
     for secret in secrets {
-        // Six digits can stand in a number by chance: a code would stand alone.
+        // Six digits can occur in a number by chance; a code would stand alone.
         let is_code = secret.len() == 6;
         let mut words = log.split(|character: char| !character.is_ascii_alphanumeric());
         let is_there =
@@ -127,7 +127,7 @@ async fn every_request_has_one_line_under_its_id() {
     assert!(lines[0].contains("status=404") && !lines[0].contains("nowhere"), "{lines:?}");
 }
 
-/// The lines of the log as objects.
+/// Log lines as objects.
 fn objects(said: &Said) -> Vec<Value> {
     said.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -1,5 +1,5 @@
-//! The real binary in a folder of its own: how it starts and stops, what it refuses, what its commands do, and what is
-//! left when it is killed. What the service answers is told in `../it`; how to write a test in `../README.md`.
+//! The real binary in a folder of its own: start, stop, refused starts, commands, and the state after a kill.
+//! Responses of the service are tested in `../it`; `../README.md` explains how to write a test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::must_use_candidate, reason = "tests")]
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
 

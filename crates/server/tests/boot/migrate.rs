@@ -1,10 +1,10 @@
-//! `latchkey migrate`: the schema alone, on both engines.
+//! `latchkey migrate`: the schema only, on both engines.
 
 use latchkey_testkit::postgres::TestCluster;
 
 use crate::binary::{Binary, Said, names_in};
 
-/// Says what is missing, brings it, and says that nothing is missing any more.
+/// Lists missing migrations, applies them, and lists none afterwards.
 async fn assert_migrates(binary: &Binary) {
     let before = binary.run(&["migrate", "--check"]).await;
     assert_lists(&before, 1, "Missing:");

@@ -1,4 +1,4 @@
-//! `latchkey mail …`: the outbox as an operator sees it, beside a service whose mail server takes nothing.
+//! `latchkey mail …`: the outbox from the command line, beside a service whose mail server refuses everything.
 
 use latchkey_testkit::PASSWORD;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -32,7 +32,7 @@ async fn refuse(stream: TcpStream, reply: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A service with one mail to send, to that server.
+/// A service with one mail to send to that server.
 async fn service_with_one_mail(binary: &Binary, reply: &'static str) -> Running {
     let port = refusing_mail_server(reply).await;
     let binary = binary.clone().set("auth.require_email_verification=true").set("mail.transport=smtp");
@@ -42,7 +42,7 @@ async fn service_with_one_mail(binary: &Binary, reply: &'static str) -> Running 
     running
 }
 
-/// The lines of `mail list` once they contain this.
+/// Output of `mail list` once it contains this text.
 async fn listed(binary: &Binary, what: &str) -> String {
     eventually(what, async || {
         let said = binary.run(&["mail", "list"]).await;
@@ -92,7 +92,7 @@ async fn mail_that_is_put_back_goes_out_from_the_running_service() {
     let refused = service_with_one_mail(&binary, "550 nobody of this name").await;
     listed(&binary, "550").await;
     refused.stop().await;
-    let _running = binary.serve().await; // mails go into files now
+    let _running = binary.serve().await; // mails go to files now
 
     binary.run(&["mail", "retry", "--all"]).await.good();
 

@@ -1,4 +1,4 @@
-//! The binary on PostgreSQL: what it shows, what its commands do, and which starts no waiting would mend.
+//! The binary on PostgreSQL: output, commands, and starts with permanent errors.
 
 use latchkey_testkit::postgres::TestCluster;
 use latchkey_testkit::{PASSWORD, Session, json};

@@ -1,4 +1,4 @@
-//! Starts that are refused: the text names the key and what to do, and the exit code says it too.
+//! Refused starts: the message names the key and the remedy, and the exit code is not 0.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ const SECRET: &str = "server.secret=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b
 const ADMIN_KEY: &str = "admin.api_key=60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
 const PUBLIC_URL: &str = "server.public_url=https://accounts.example.com";
 
-/// Starts production with these settings; nothing else is set but mails into files.
+/// Starts production with these settings and file mails only.
 async fn production(settings: &[&str]) -> Said {
     let base = Binary::bare().set("server.mode=production").set("server.bind=127.0.0.1:0");
     let binary = settings.iter().fold(base.set("mail.transport=file"), |binary, setting| binary.set(setting));
@@ -113,7 +113,7 @@ async fn port_that_is_taken_is_told() {
 #[tokio::test]
 async fn data_folder_that_cannot_be_written_is_told() {
     let binary = Binary::new();
-    // Root may write anywhere, so that a mode alone proves nothing: a file stands where the folder should be.
+    // Root ignores modes, so a file stands in the place of the folder.
     std::fs::write(binary.path("file"), "").unwrap();
 
     let said = binary.clone().set("data.dir=file/data").run(&[]).await;
@@ -129,7 +129,7 @@ async fn data_folder_that_is_read_only_is_told() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o500)).unwrap();
     if std::fs::write(folder.join("probe"), "").is_ok() {
-        return; // root writes anyway; the case above remains
+        return; // root can write anyway; the case above remains
     }
 
     let said = binary.run(&[]).await;

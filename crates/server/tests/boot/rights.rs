@@ -1,4 +1,4 @@
-//! Rights in PostgreSQL, and TLS towards it: the grants of docs/operations.md are enough, and what is missing is told.
+//! PostgreSQL rights and TLS: the grants of docs/operations.md suffice, and a missing right is named.
 
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -7,7 +7,7 @@ use latchkey_testkit::{PASSWORD, Session, json};
 
 use crate::binary::Binary;
 
-/// A database that its owner migrated, and a role of the service that owns nothing.
+/// A database migrated by its owner, and a service role that owns nothing.
 struct Apart {
     database: TestDatabase,
     owner: Binary,
@@ -19,7 +19,7 @@ impl Apart {
     async fn new() -> Self {
         let database = TestCluster::shared().bare_database();
         let (owner, role) = (format!("owner_{}", database.name()), format!("service_{}", database.name()));
-        // As docs/operations.md has it, section "Roles and rights".
+        // The grants of docs/operations.md, section "Roles and rights".
         database.run(&format!(
             "CREATE ROLE {owner} LOGIN; CREATE ROLE {role} LOGIN;
             ALTER DATABASE {name} OWNER TO {owner};
@@ -98,7 +98,7 @@ async fn damaged_data_of_the_server_is_unavailable_and_told() {
     let database = TestCluster::shared().bare_database();
     let running = Binary::new().on(&database).serve().await;
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
-    // What a server says of a page that it cannot read.
+    // The server's error for an unreadable page.
     database.run(
         "CREATE FUNCTION broken() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
             RAISE EXCEPTION 'could not read block 0' USING ERRCODE = 'XX001'; END $$;

@@ -1,4 +1,4 @@
-//! `config print` and what an admin changed at run time: read from the database, which is left as it is.
+//! `config print` with settings changed by an admin at run time; it reads the database and does not change it.
 
 use latchkey_testkit::postgres::TestCluster;
 use latchkey_testkit::{Value, json};
@@ -20,7 +20,7 @@ fn has_line(text: &str, wanted: &str) -> bool {
     text.lines().any(|line| line == wanted)
 }
 
-/// The same on every engine, beside the service and without it.
+/// Runs on every engine, with and without the service.
 async fn changes_are_shown(binary: Binary) {
     let binary = binary.set("auth.verify_email_method=code");
     let running = binary.serve().await;

@@ -1,4 +1,4 @@
-//! Settings as the binary takes them: file, environment, command line; `config print` and `config check`.
+//! Settings from file, environment and command line; `config print` and `config check`.
 
 use crate::binary::Binary;
 

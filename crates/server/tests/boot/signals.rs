@@ -1,4 +1,4 @@
-//! The way down: what is in flight is finished, nothing new begins, and the exit code is good.
+//! Shutdown: requests in flight finish, no new ones start, and the exit code is 0.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::binary::{Binary, Running, eventually, terminate};
 
-/// A sign-up whose body is half sent: the connection, and the rest of the body.
+/// A sign-up with half of its body sent: the connection, and the rest of the body.
 async fn half_a_sign_up(running: &Running) -> (TcpStream, String) {
     let body = format!(r#"{{"email": "ada@example.org", "password": "{PASSWORD}"}}"#);
     let (begin, rest) = body.split_at(10);
@@ -22,7 +22,7 @@ async fn half_a_sign_up(running: &Running) -> (TcpStream, String) {
     );
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
-    // The head has certainly been read when a later request is answered.
+    // The response to a later request proves that the head was read.
     running.anon().get("/health/live").send().await.expect(200);
     (stream, rest.to_owned())
 }

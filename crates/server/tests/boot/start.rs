@@ -1,4 +1,4 @@
-//! The first start, without any configuration: what it prints, what it keeps, and the first sign-up.
+//! First start without configuration: output, files, and the first sign-up.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::binary::{Binary, names_in};
 
-/// Development without a setting but the port, which the tests share with everybody else on the machine.
+/// Development without settings but the port, which must be free.
 fn unconfigured() -> Binary {
     Binary::bare().set("server.bind=127.0.0.1:0")
 }
@@ -85,7 +85,7 @@ async fn service_is_reached_over_both_loopbacks() {
 
 #[tokio::test]
 async fn secrets_sessions_and_keys_survive_a_restart() {
-    // The port of the public address is part of the cookie's name, so it must stay as it is.
+    // The port of the public URL is part of the cookie name, so it must not change.
     let binary = Binary::new().set("server.public_url=http://localhost:8700");
     let running = binary.serve().await;
     let signed_up = running.anon().sign_up("ada@example.org", PASSWORD).send().await;
@@ -115,7 +115,7 @@ async fn restart_with_the_same_address_keeps_access_tokens() {
     running.anon().with_bearer(token).get("/api/auth/sessions/current").send().await.expect(200);
 }
 
-/// The line of the log that says that the service has started.
+/// The log line of the start.
 async fn started(binary: Binary) -> Value {
     let said = binary.set("log.format=json").serve().await.stop().await;
     let lines = said.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

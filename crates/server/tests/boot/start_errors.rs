@@ -1,4 +1,4 @@
-//! A start that fails in the format of the log: one JSON line on standard error, also where the settings are broken.
+//! Failed starts in JSON format: one JSON line on standard error, also for invalid settings.
 
 use latchkey_testkit::Value;
 

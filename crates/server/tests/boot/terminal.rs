@@ -1,4 +1,4 @@
-//! What is shown to a person at a terminal and to nobody else, and what a person is asked there.
+//! Output and prompts that appear only at a terminal.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -16,7 +16,7 @@ use crate::binary::{Binary, terminate};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A terminal: what a person sees, and where the binary writes.
+/// A pseudo-terminal: the user's side, and the binary's side.
 fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
@@ -26,17 +26,17 @@ fn terminal() -> (File, File) {
     (File::from(person), program)
 }
 
-/// A command at a terminal of its own, and the person there. It is killed when it is dropped.
+/// A command at its own terminal, with the user's side. Killed on drop.
 struct Sitting {
     person: tokio::fs::File,
-    /// Kept, so that the terminal outlives the command.
+    /// Held, so that the terminal outlives the command.
     terminal: File,
     child: Child,
     seen: String,
 }
 
 impl Sitting {
-    /// Starts a command as a shell does: the terminal is the one that it belongs to, so that Ctrl-C reaches it.
+    /// Starts a command as a shell does, with this controlling terminal, so that Ctrl-C reaches it.
     fn start(binary: &Binary, command: &[&str]) -> Self {
         let (person, terminal) = terminal();
         let mut child = binary.clone().under(&["/usr/bin/setsid", "--ctty"]).command(command);
@@ -45,7 +45,7 @@ impl Sitting {
         Self { person: tokio::fs::File::from_std(person), terminal, child, seen: String::new() }
     }
 
-    /// Waits until the person sees this, from where the last wait ended on.
+    /// Waits for this output, from the end of the last wait.
     async fn sees(&mut self, text: &str) {
         let mut buffer = [0; 1024];
         let reading = async {
@@ -63,7 +63,7 @@ impl Sitting {
         self.person.flush().await.unwrap();
     }
 
-    /// Whether the terminal shows what is typed.
+    /// Whether the terminal echoes input.
     fn shows_typing(&self) -> bool {
         tcgetattr(self.terminal.as_fd()).unwrap().local_modes.contains(LocalModes::ECHO)
     }
@@ -73,12 +73,12 @@ impl Sitting {
     }
 }
 
-/// The accounts that there are, as the command lists them.
+/// Accounts as listed by the command.
 async fn accounts(binary: &Binary) -> String {
     binary.run(&["user", "list"]).await.good().to_owned()
 }
 
-/// The line of the banner about the admin key, as it comes out at a terminal.
+/// The banner line with the admin key, as shown at a terminal.
 async fn admin_key_line(binary: &Binary) -> String {
     let (person, program) = terminal();
     let mut command = binary.command(&[]);

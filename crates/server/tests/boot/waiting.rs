@@ -1,4 +1,4 @@
-//! A database that is not there at the start: the service waits, says so, and goes on by itself.
+//! An unavailable database at the start: the service waits, reports it, and continues by itself.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
@@ -7,7 +7,7 @@ use latchkey_testkit::{Answer, Client, PASSWORD, json};
 
 use crate::binary::{Binary, eventually};
 
-/// A cluster that is down, with a database in it.
+/// A stopped cluster with a database.
 fn down() -> (TestCluster, TestDatabase) {
     let cluster = TestCluster::start(&[]).unwrap_or_else(|error| panic!("{error}"));
     let database = cluster.bare_database();
@@ -15,7 +15,7 @@ fn down() -> (TestCluster, TestDatabase) {
     (cluster, database)
 }
 
-/// A binary on that database, where it will listen, and a client of it.
+/// A binary on that database, and a client of its future address.
 fn binary_on(database: &TestDatabase) -> (Binary, Client) {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free));

@@ -1,5 +1,5 @@
-//! A primary dies under load and its standby takes over: nobody restarts an instance, nobody gets a wrong answer, and
-//! nothing that was acknowledged is lost. Then the new primary only reads for a while.
+//! Failover under load: the primary dies and its standby takes over; no instance is restarted, no response is wrong,
+//! and no acknowledged write is lost. Then the new primary is read-only for a while.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use crate::record::Record;
 const CALLERS: usize = 8;
 const PRIMARY_PORT: u16 = 5501;
 const STANDBY_PORT: u16 = 5502;
-/// How long the load runs in each state of the database.
+/// Duration of the load in each state of the database.
 const PHASE: Duration = Duration::from_secs(3);
-/// Writes of an instance that show that it works.
+/// Acknowledged writes of an instance that prove that it works.
 const ENOUGH: usize = 20;
-/// The whole drill.
+/// Maximum duration of the drill.
 const LIMIT: Duration = Duration::from_secs(110);
 
-/// What the drill is about, as the tests' clusters are without.
+/// Durability settings, which other test clusters switch off.
 const DURABLE: &[&str] = &["fsync=on", "synchronous_commit=on"];
 
-/// Until commits wait for the standby, a promotion could lose them.
+/// Before commits wait for the standby, a promotion could lose them.
 const IS_SYNCHRONOUS: &str = "
     DO $$ BEGIN
         IF NOT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync') THEN
@@ -35,7 +35,7 @@ const IS_SYNCHRONOUS: &str = "
         END IF;
     END $$";
 
-/// A primary and its standby, which has everything that was acknowledged.
+/// A primary with a synchronous standby.
 struct Pair {
     primary: TestCluster,
     standby: TestStandby,
@@ -54,7 +54,7 @@ impl Pair {
         Self { primary, standby, database }
     }
 
-    /// Both servers, whichever takes writes.
+    /// URL of both servers.
     fn url(&self) -> String {
         format!(
             "postgres:///{}?host={},{}&port={PRIMARY_PORT},{STANDBY_PORT}&user=postgres&target_session_attrs=read-write",
@@ -65,7 +65,7 @@ impl Pair {
     }
 }
 
-/// Waits until every instance has acknowledged writes since a moment; prints how long the first one took.
+/// Waits until every instance has acknowledged writes since a moment; prints the time of the first one.
 async fn recovered(record: &Record, instances: usize, since: Instant, after: &str) {
     eventually("every instance writes", async || {
         (0..instances).all(|at| record.writes_since(at, since) >= ENOUGH).then_some(())
@@ -77,7 +77,7 @@ async fn recovered(record: &Record, instances: usize, since: Instant, after: &st
     }
 }
 
-/// Nothing but refusals for a while: reads as well, since nobody may answer out of memory.
+/// Asserts that all requests are refused for a while: reads too, because no response may come from memory.
 async fn outage(record: &Record) {
     let before = record.count(503);
     sleep(PHASE).await;
@@ -141,7 +141,7 @@ async fn fail_over(pair: &Pair, record: &Record, instances: usize) {
     recovered(record, instances, promoting, "the promotion began").await;
 }
 
-/// As after a failover that went the other way, or with a full disk: the server refuses to write.
+/// Makes the server read-only, as after a failback or with a full disk.
 async fn only_read_for_a_while(pair: &Pair, record: &Record, instances: usize) {
     pair.standby.run("ALTER SYSTEM SET default_transaction_read_only = on");
     pair.standby.run("SELECT pg_reload_conf()");
@@ -152,7 +152,7 @@ async fn only_read_for_a_while(pair: &Pair, record: &Record, instances: usize) {
     recovered(record, instances, writable, "the server writes again").await;
 }
 
-/// What was acknowledged of a user holds.
+/// Asserts that everything acknowledged of a user exists.
 async fn assert_kept(client: &Client, account: &Account) {
     let Some(user_id) = &account.user_id else { return };
     let session = client.sign_in(&account.email, PASSWORD).send().await.expect(200);
@@ -175,7 +175,7 @@ async fn assert_kept(client: &Client, account: &Account) {
     }
 }
 
-/// There are as many users as were acknowledged or may be, and no address twice.
+/// Asserts that the number of users matches the acknowledged ones, and that no address exists twice.
 async fn assert_none_twice(admin: &Client, accounts: &[Account]) {
     let acknowledged = accounts.iter().filter(|account| account.user_id.is_some()).count();
     let answer = admin.get("/api/auth/users?limit=1").send().await.expect(200);

@@ -1,5 +1,5 @@
-//! Callers at several instances: each lives the life of its users over and over, repeats what was refused for the
-//! storage's sake, and remembers what was acknowledged.
+//! Clients of several instances: each simulates users in a loop, retries 503 responses, and records acknowledged
+//! writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::record::Record;
 
-/// What a client waits before it asks again.
+/// Pause before a retry.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Longer than any answer may take.
+/// Longer than any response may take.
 const ANSWER: Duration = Duration::from_secs(15);
-/// Changes of the profile in a user's life.
+/// Profile changes per user.
 const EDITS: u32 = 3;
 
-/// What is known of a user.
+/// Knowledge about a user.
 #[derive(Default)]
 pub struct Account {
     pub email: String,
-    /// The user's id, once the sign-up was acknowledged.
+    /// User id, once the sign-up was acknowledged.
     pub user_id: Option<String>,
-    /// The number in the last bio that was acknowledged.
+    /// Number in the last acknowledged bio.
     pub bio: u32,
-    /// How often a change of the profile was sent.
+    /// Profile changes sent.
     pub edits_sent: u32,
-    /// The session that is in use.
+    /// Current session.
     pub session: Option<Session>,
-    /// A session that was signed out, acknowledged.
+    /// A session whose sign-out was acknowledged.
     pub signed_out: Option<Session>,
 }
 
-/// A caller at all instances.
+/// Client of all instances.
 pub struct Caller {
     pub number: usize,
     pub instances: Vec<Client>,
@@ -52,7 +52,7 @@ impl Caller {
         Self { number, instances, record, stop, turn: number }
     }
 
-    /// One user after the other, until the drill is over.
+    /// Simulates users until the drill ends.
     pub async fn run(mut self) -> Vec<Account> {
         let mut accounts = Vec::new();
         while !*self.stop.borrow() {
@@ -64,11 +64,11 @@ impl Caller {
         accounts
     }
 
-    /// The life of one user. `None` where the drill is over before it is.
+    /// Simulates one user. `None` if the drill ends first.
     async fn live(&mut self, account: &mut Account) -> Option<()> {
         let email = account.email.clone();
         let answer = self.insist(&[200, 409], true, |client| client.sign_up(&email, PASSWORD)).await?;
-        // Refused for the storage's sake and done nevertheless: nobody can know, so the address may be taken.
+        // A 503 may have been committed, so the address may be taken.
         if answer.status == 200 {
             self.took_over(account, &answer);
         } else {
@@ -106,13 +106,13 @@ impl Caller {
         let session = account.session.take()?;
         self.insist(&[200], true, |client| client.sign_out(&session)).await?;
         account.signed_out = Some(session.clone());
-        // The other instance knows as well, or says that it cannot know.
+        // The other instance agrees, or reports that it cannot know.
         let token = session.access_token;
         self.insist(&[401], false, |client| client.get("/api/profiles/me").bearer(&token)).await?;
         Some(())
     }
 
-    /// What was acknowledged is what everybody sees.
+    /// Asserts that acknowledged data is visible.
     async fn look(&mut self, account: &Account) -> Option<()> {
         let token = account.session.as_ref()?.access_token.clone();
         let answer =
@@ -132,7 +132,7 @@ impl Caller {
         account.session = Some(session);
     }
 
-    /// Asks one instance after the other until one does it; `None` where the drill is over before.
+    /// Retries at alternating instances until one succeeds; `None` if the drill ends first.
     async fn insist(
         &mut self,
         wanted: &[u16],

@@ -1,4 +1,4 @@
-//! What a drill sees: when writes were acknowledged, how long answers took, and everything that no answer may be.
+//! Recorded results of a drill: times of acknowledged writes, response times, and violations.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use latchkey_testkit::Answer;
 use tokio::time::Instant;
 
-/// The notes of all callers.
+/// Shared record of all clients.
 pub struct Record {
     start: Instant,
     notes: Mutex<Notes>,
@@ -15,13 +15,13 @@ pub struct Record {
 
 #[derive(Default)]
 struct Notes {
-    /// Answers by instance and status.
+    /// Responses by instance and status.
     answers: BTreeMap<(usize, u16), u64>,
-    /// When each instance acknowledged a write.
+    /// Times of acknowledged writes by instance.
     writes: Vec<(usize, Instant)>,
-    /// The slowest answer.
+    /// Slowest response.
     slowest: Duration,
-    /// What must not be.
+    /// Violations.
     faults: Vec<String>,
 }
 
@@ -30,8 +30,8 @@ impl Record {
         Self { start: Instant::now(), notes: Mutex::default() }
     }
 
-    /// Notes an answer. True where it is as good as can be; false where the service says that its storage does not
-    /// work now. Anything else is a fault.
+    /// Records a response. True if it succeeded; false if the service reports unavailable storage. Anything else is a
+    /// violation.
     pub fn judge(&self, instance: usize, answer: &Answer, wanted: &[u16], took: Duration) -> bool {
         let mut notes = self.notes();
         *notes.answers.entry((instance, answer.status)).or_default() += 1;
@@ -48,34 +48,34 @@ impl Record {
         false
     }
 
-    /// Notes what must not be.
+    /// Records a violation.
     pub fn fault(&self, text: String) {
         self.notes().faults.push(text);
     }
 
-    /// Notes a write that was acknowledged.
+    /// Records an acknowledged write.
     pub fn write(&self, instance: usize) {
         self.notes().writes.push((instance, Instant::now()));
     }
 
-    /// Writes that an instance acknowledged since.
+    /// Writes that an instance acknowledged since a moment.
     pub fn writes_since(&self, instance: usize, since: Instant) -> usize {
         self.notes().writes.iter().filter(|(at, when)| *at == instance && *when > since).count()
     }
 
-    /// How long after a moment an instance acknowledged its first write.
+    /// Time from a moment to an instance's first acknowledged write.
     pub fn first_write(&self, instance: usize, since: Instant) -> Option<Duration> {
         let notes = self.notes();
         let after = notes.writes.iter().filter(|(at, when)| *at == instance && *when > since);
         after.map(|(_, when)| *when - since).min()
     }
 
-    /// Answers with this status so far.
+    /// Responses with this status so far.
     pub fn count(&self, status: u16) -> u64 {
         self.notes().answers.iter().filter(|((_, known), _)| *known == status).map(|(_, count)| count).sum()
     }
 
-    /// Prints what was seen, and panics where something must not have been.
+    /// Prints the results, and panics on a violation.
     pub fn close(&self) {
         let notes = self.notes();
         println!(
