@@ -1,4 +1,4 @@
-//! What admin calls take: nothing unknown is ignored, and all that a GET shows can be sent back.
+//! Input of admin calls: unknown names are refused, and the output of a GET can be sent back.
 
 use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, Value, both_stores, json};
 
@@ -8,7 +8,7 @@ const USERS: &str = "/api/auth/users";
 const GOOGLE: &str = "/api/auth/oauth/google/config";
 const ACME: &str = "/api/auth/oauth/custom/acme/config";
 
-/// Every admin call, the creation of a user among them.
+/// Every admin call, the creation of a user included.
 fn admin_routes() -> impl Iterator<Item = &'static Route> {
     let is_admin = |route: &&Route| route.who == Who::Admin || (route.method, route.path) == ("POST", USERS);
     ROUTES.iter().filter(is_admin)
@@ -248,7 +248,7 @@ both_stores! {
     }
 }
 
-/// The same UUID as other programs write it.
+/// The UUID in another spelling.
 fn other_spellings(id: &str) -> Vec<String> {
     let bare = id.replace('-', "");
     vec![bare.clone(), format!("{{{id}}}"), format!("urn:uuid:{id}"), format!("{{{bare}}}")]

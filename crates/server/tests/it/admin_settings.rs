@@ -1,5 +1,4 @@
-//! The settings: what everybody sees (public-config), what an admin sees and changes (config), how long it lasts, and
-//! what stands in the operator's file.
+//! Settings: public-config, the admin's config with its changes and their persistence, and the operator's file.
 
 use latchkey_testkit::{Answer, PASSWORD, SettingKey, TestApp, Value, both_stores, json};
 
@@ -19,7 +18,7 @@ async fn sign_up(app: &TestApp, name: &str, password: &str) -> Answer {
     app.anon().sign_up(&format!("{name}@example.org"), password).send().await
 }
 
-/// The settings that everybody sees, as a development service starts with them.
+/// Public settings of a fresh development service.
 fn public_defaults() -> Value {
     json!({
         "oAuthProviders": [],
@@ -156,7 +155,7 @@ both_stores! {
         put(&app, list(2_000)).await.expect(200);
         put(&app, list(4_000)).await.refused(413, "PAYLOAD_TOO_LARGE");
 
-        // The last entry and no entry: each is a look at the whole list.
+        // The last entry, and none: both affect the whole list.
         for (target, status) in [("https://a1999.example/done", 200), ("https://evil.example/done", 400)] {
             let body = json!({"email": "ada@example.org", "password": latchkey_testkit::PASSWORD, "redirectTo": target});
             assert_eq!(app.anon().post("/api/auth/users", body).send().await.status, status, "{target}");

@@ -4,7 +4,7 @@ use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json, seconds};
 
 const USERS: &str = "/api/auth/users";
 
-/// A user for each name, one second apart.
+/// Creates a user per name, one second apart.
 async fn people(app: &TestApp, names: &[&str]) {
     for name in names {
         let body = json!({"email": format!("{name}@example.org"), "password": PASSWORD, "name": name});

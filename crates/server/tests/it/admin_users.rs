@@ -1,4 +1,4 @@
-//! Users for an admin: who is let in, creation. The list is in `admin_user_list`, changes and deletion in
+//! Admin users: authorization and creation. The list is in `admin_user_list`, changes and deletion in
 //! `admin_user_changes`.
 
 use latchkey_domain::tokens::TokenHash;
@@ -7,11 +7,11 @@ use latchkey_testkit::{
 };
 
 const USERS: &str = "/api/auth/users";
-/// The key that comes after [`ADMIN_KEY`] while both are good.
+/// Successor of [`ADMIN_KEY`]; both are valid during rotation.
 const NEXT_KEY: &str = "next-admin-key-of-the-tests-0123456789";
 const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
 
-/// Every call of the admin interface, with a body that would do something.
+/// Every call of the admin API, with a body that would take effect.
 async fn every_call(client: &Client, user_id: &str) -> Vec<Answer> {
     let user = format!("{USERS}/{user_id}");
     let requests = vec![

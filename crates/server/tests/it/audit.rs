@@ -1,5 +1,5 @@
-//! The audit trail of what users do: who, what, when, from where. What admins do is in `audit_admin`, pages and secrets
-//! in `audit_trail`.
+//! Audit events of users: actor, action, time and address. Those of admins are in `audit_admin`, pages and secrets in
+//! `audit_trail`.
 
 use latchkey_testkit::{
     Answer, Client, PASSWORD, Session, TestApp, User, Value, both_stores, days, json, minutes, seconds,
@@ -8,20 +8,20 @@ use latchkey_testkit::{
 const AGENT: &str = "Probe/1.0 (tests)";
 const IP: &str = "203.0.113.7";
 
-/// Every event, newest first.
+/// All events, newest first.
 pub(crate) async fn events(app: &TestApp) -> Vec<Value> {
     let page = app.admin().get("/api/auth/audit").query("limit", "100").send().await.expect(200);
     page["data"].as_array().unwrap().clone()
 }
 
-/// The newest event of this name.
+/// Newest event of this name.
 pub(crate) async fn last(app: &TestApp, event: &str) -> Value {
     let events = events(app).await;
     let found = events.iter().find(|found| found["event"] == event).cloned();
     found.unwrap_or_else(|| panic!("no {event} in {events:#?}"))
 }
 
-/// Asserts who and from where, and that the event is of this moment.
+/// Asserts actor, address and current time.
 #[track_caller]
 pub(crate) fn says(event: &Value, actor: &str, user_id: &str, session_id: Option<&str>) {
     let expected = json!({
@@ -31,12 +31,12 @@ pub(crate) fn says(event: &Value, actor: &str, user_id: &str, session_id: Option
     assert_eq!(*event, expected);
 }
 
-/// Somebody at [`IP`] with [`AGENT`].
+/// Client at [`IP`] with [`AGENT`].
 pub(crate) fn probe(client: Client) -> Client {
     client.at(IP).with_header("user-agent", AGENT)
 }
 
-/// A user who signed up five minutes ago.
+/// User who signed up five minutes ago.
 pub(crate) async fn early_user(app: &TestApp, name: &str) -> User {
     let user = app.user(name).await;
     app.clock.advance(minutes(5));
@@ -53,7 +53,7 @@ async fn email_call(app: &TestApp, what: &str, body: Value) -> Answer {
     probe(app.anon()).post(&format!("/api/auth/email/{what}"), body).send().await
 }
 
-/// The mail of this user after a reset was asked for.
+/// Reset mail of this user.
 async fn reset_code(app: &TestApp, email: &str) -> String {
     email_call(app, "send-reset-password", json!({"email": email})).await.expect(202);
     app.mail_to(email).await.code()

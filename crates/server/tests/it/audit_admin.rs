@@ -1,4 +1,4 @@
-//! The audit trail of what admins do, refused ones included.
+//! Audit events of admins, refused calls included.
 
 use latchkey_domain::audit::Actor;
 use latchkey_testkit::{ADMIN_KEY, Client, PASSWORD, TestApp, Value, both_stores, json, minutes};
@@ -7,7 +7,7 @@ use super::audit::{early_user, events, last, probe, says};
 
 const USERS: &str = "/api/auth/users";
 
-/// An admin at the probe's address.
+/// Admin client at the probe's address.
 fn admin(app: &TestApp) -> Client {
     probe(app.admin())
 }

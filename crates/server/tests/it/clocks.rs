@@ -1,5 +1,5 @@
-//! A clock that ran ahead and is set back, and one that leaps: nobody is locked out by rows of the future, and nothing is
-//! deleted by a time of day that is not trusted.
+//! A clock that ran ahead and is set back, and a clock jump: rows from the future block no one, and an untrusted time
+//! deletes nothing.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Lanes of codes: what strangers type locks nobody out, and who made all wrong attempts of a day gets long codes.
+//! Attempt budgets of codes by known and unknown client: strangers lock no one out, and a used daily budget leads to
+//! long codes.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, days, hours, minutes};
 
@@ -8,13 +9,13 @@ const ADA: &str = "ada@example.org";
 const HOME: &str = "203.0.113.9";
 const STRANGER: &str = "192.0.2.1";
 
-/// Ada, who signed in from [`HOME`].
+/// Ada, signed in from [`HOME`].
 async fn ada_from_home(app: &TestApp) {
     app.user("ada").await;
     app.anon().sign_in(ADA, PASSWORD).from_ip(HOME).send().await.expect(200);
 }
 
-/// Asks for a reset code; the code.
+/// Requests a reset code and returns it.
 async fn ask(app: &TestApp, ip: &str) -> String {
     app.clock.advance(minutes(1));
     send_reset(&app.anon(), ADA).from_ip(ip).send().await.expect(202);
@@ -29,14 +30,14 @@ async fn typed_for(app: &TestApp, email: &str, ip: &str, code: &str) -> Answer {
     exchange(&app.anon(), email, code).from_ip(ip).send().await
 }
 
-/// Types ten wrong codes, so that no address is stopped alone.
+/// Types ten wrong codes, below the limit per address.
 async fn guess(app: &TestApp, email: &str, network: &str) {
     for host in 1..=10 {
         typed_for(app, email, &format!("{network}.{host}"), "000000").await.refused(400, "INVALID_CODE");
     }
 }
 
-/// Types all the wrong codes of a day.
+/// Types the wrong codes of a whole day.
 async fn guess_for_a_day(app: &TestApp, email: &str) {
     for _ in 0..3 {
         guess(app, email, "192.0.2").await;

@@ -1,10 +1,10 @@
-//! Six-digit codes, of verification and of reset alike: how long, how often, for whom and for what they are good.
+//! Six-digit codes for verification and reset: lifetime, attempts and scope.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, hours, json, minutes, seconds};
 
 use crate::email_calls::{exchange, other_than, resend, reset_code, send_reset, signed_up_code};
 
-/// What a code is for.
+/// Purpose of a code.
 #[derive(Clone, Copy, Debug)]
 enum Purpose {
     Verification,
@@ -15,7 +15,7 @@ use Purpose::{Reset, Verification};
 
 const ADA: &str = "ada@example.org";
 
-/// An account that waits for a code of this purpose; the code.
+/// Account with a pending code of this purpose; returns the code.
 async fn first_code(app: &TestApp, purpose: Purpose) -> String {
     let code = signed_up_code(app, ADA).await;
     match purpose {
@@ -153,7 +153,7 @@ async fn unknown_address_is_refused_like_a_wrong_code(app: TestApp, purpose: Pur
     }
 }
 
-/// Each fact for both purposes.
+/// Runs each fact for both purposes.
 macro_rules! of_both_purposes {
     ($($fact:ident)*) => {
         $(mod $fact {

@@ -1,4 +1,4 @@
-//! Pending and contested accounts: what a further sign-up does to one, and what its verification leaves.
+//! Pending and contested accounts: effects of a further sign-up and of the verification.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{PASSWORD, Session, TestApp, both_stores, json, minutes};
@@ -264,14 +264,14 @@ async fn require_verification(app: &TestApp, required: bool) {
     app.admin().put("/api/auth/config", body).send().await.expect(200);
 }
 
-/// Neither of the passwords of the two sign-ups opens the account.
+/// Asserts that neither password opens the account.
 async fn assert_no_password(app: &TestApp) {
     for password in [PASSWORD, OTHER] {
         app.anon().sign_in("ada@example.org", password).send().await.refused(401, "INVALID_CREDENTIALS");
     }
 }
 
-/// The account has the name and the password that it had, not those of the further sign-up.
+/// Asserts that the account kept its name and password.
 async fn assert_untouched(app: &TestApp) {
     require_verification(app, false).await;
     let user = app.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200)["user"].clone();

@@ -1,4 +1,4 @@
-//! CORS: which web pages may read answers.
+//! CORS: origins that may read responses.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 

@@ -1,5 +1,4 @@
-//! What stands around the refresh cookie besides the token in it: the CSRF token, the check of the origin, and what the
-//! browser says of the site that a call comes from. For refresh and sign-out alike.
+//! Protection of the refresh cookie: CSRF token, `Origin`, and `Sec-Fetch-Site`. For refresh and sign-out alike.
 
 use latchkey_testkit::{Request, TestApp, User, both_stores, json};
 

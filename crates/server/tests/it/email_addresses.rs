@@ -1,4 +1,4 @@
-//! Email addresses as the wire contract has them, at the door where they come in: signUp.
+//! Email addresses by the wire contract, at signUp.
 
 use latchkey_testkit::{PASSWORD, both_stores, json};
 

@@ -1,10 +1,10 @@
-//! The calls of the email flows, for the files that test them. Facts live there.
+//! Calls of the email flows, shared by their test files. No tests here.
 
 use latchkey_testkit::{Client, Request, TestApp, json};
 
-/// Where browsers go in these tests.
+/// Redirect target.
 pub(crate) const TARGET: &str = "https://app.example/done";
-/// Another password than the kit's.
+/// Password that differs from the kit's.
 pub(crate) const NEW_PASSWORD: &str = "a wholly new lantern";
 
 /// signUp with a redirect target.
@@ -44,55 +44,54 @@ pub(crate) fn exchange(client: &Client, email: &str, code: &str) -> Request {
     client.post("/api/auth/email/exchange-reset-password-token", body)
 }
 
-/// resetPassword.
 pub(crate) fn reset(client: &Client, otp: &str, new_password: &str) -> Request {
     client.post("/api/auth/email/reset-password", json!({"newPassword": new_password, "otp": otp}))
 }
 
-/// Asks for a reset code and exchanges it.
+/// Requests a reset code and exchanges it.
 pub(crate) async fn reset_token(app: &TestApp, email: &str) -> String {
     let code = reset_code(app, email).await;
     let body = exchange(&app.anon(), email, &code).send().await.expect(200);
     body["token"].as_str().unwrap().to_owned()
 }
 
-/// Asks for a reset code.
+/// Requests a reset code.
 pub(crate) async fn reset_code(app: &TestApp, email: &str) -> String {
     send_reset(&app.anon(), email).send().await.expect(202);
     app.mail_to(email).await.code()
 }
 
-/// Asks for a reset link that leads to [`TARGET`].
+/// Requests a reset link to [`TARGET`].
 pub(crate) async fn reset_link(app: &TestApp, email: &str) -> String {
     send_reset_to(&app.anon(), email, TARGET).send().await.expect(202);
     app.mail_to(email).await.link()
 }
 
-/// Signs up by link, to [`TARGET`], and takes the link.
+/// Signs up with a link to [`TARGET`]; returns the link.
 pub(crate) async fn signed_up_link(app: &TestApp, email: &str) -> String {
     sign_up_to(&app.anon(), email, TARGET).send().await.expect(200);
     app.mail_to(email).await.link()
 }
 
-/// Signs up by code and takes the code.
+/// Signs up with a code; returns it.
 pub(crate) async fn signed_up_code(app: &TestApp, email: &str) -> String {
     app.anon().sign_up(email, latchkey_testkit::PASSWORD).send().await.expect(200);
     app.mail_to(email).await.code()
 }
 
-/// The id of the user with this address, as an admin finds it.
+/// Id of the user with this address, from the admin API.
 pub(crate) async fn id_of(app: &TestApp, email: &str) -> String {
     let found = app.admin().get("/api/auth/users").query("search", email).send().await.expect(200);
     found["data"][0]["id"].as_str().unwrap().to_owned()
 }
 
-/// An admin changes the user with this address.
+/// Changes the user with this address as an admin.
 pub(crate) async fn change_user(app: &TestApp, email: &str, change: latchkey_testkit::Value) {
     let id = id_of(app, email).await;
     app.admin().patch(&format!("/api/auth/users/{id}"), change).send().await.expect(200);
 }
 
-/// A code that is not this one.
+/// A code that differs from this one.
 pub(crate) fn other_than(code: &str) -> &'static str {
     if code == "000000" { "111111" } else { "000000" }
 }

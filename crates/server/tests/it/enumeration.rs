@@ -1,12 +1,11 @@
-//! No enumeration: what a known and an unknown address are answered is the same to the byte, headers included (but the request's id). The same
-//! for sign-up is in `sign_up_pending.rs`; the distribution of time is measured by the benchmark `enumeration`.
+//! No account enumeration: responses for known and unknown addresses are equal to the byte, headers included (except
+//! the request id). Sign-up is in `sign_up_pending.rs`; the benchmark `enumeration` measures times.
 
 use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, both_stores, json, minutes};
 
 const WRONG: &str = "another lantern 42";
 
-/// What a client sees of an answer, but for what differs by nature: the request's id, the date, and the random value of
-/// the sign-up cookie.
+/// Comparable part of a response: without the request id, the date, and the random value of the sign-up cookie.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     status: u16,
@@ -14,7 +13,7 @@ pub(crate) struct Shown {
     body: String,
 }
 
-/// What a client sees of an answer.
+/// Comparable part of a response.
 pub(crate) fn shown(answer: &Answer) -> Shown {
     let differs = |name: &str| name == "x-request-id" || name == "date";
     let headers = answer.headers.iter().filter(|(name, _)| !differs(name.as_str()));
@@ -23,7 +22,7 @@ pub(crate) fn shown(answer: &Answer) -> Shown {
     Shown { status: answer.status, headers, body: answer.text_without_id() }
 }
 
-/// A sign-up cookie without its value; any other header as it is.
+/// Sign-up cookie without its value; other headers unchanged.
 fn without_secret(header: &str) -> String {
     let Some((name, rest)) = header.split_once("_signup") else { return header.to_owned() };
     let secret = rest.split(['=', ';']).nth(1).unwrap();
@@ -71,7 +70,7 @@ both_stores! {
             mail_request(&app, "send-reset-password", name).send().await.expect(202);
         }
 
-        // The sixth attempt meets a code that is out of attempts.
+        // The sixth attempt meets an exhausted code.
         for _ in 0..6 {
             same_for_all(&app, 400, |name| try_code(&app, "exchange-reset-password-token", "code", name)).await;
         }
@@ -136,7 +135,7 @@ both_stores! {
     }
 }
 
-/// Accounts `verified`, `unverified`, `banned`, and nobody `unknown`.
+/// Creates accounts `verified`, `unverified`, `banned`; `unknown` has none.
 async fn every_kind_of_account(app: &TestApp) {
     for (name, change) in [
         ("verified", json!({"emailVerified": true})),
@@ -149,7 +148,7 @@ async fn every_kind_of_account(app: &TestApp) {
     }
 }
 
-/// Each kind of account and the unknown one is answered with this status and the same bytes.
+/// Asserts the same status and bytes for each kind of account and the unknown one.
 async fn same_for_all(app: &TestApp, status: u16, request: impl Fn(&str) -> Request) {
     let unknown = request("unknown").send().await;
     assert_eq!(unknown.status, status, "{unknown:?}");
@@ -165,7 +164,7 @@ fn mail_request(app: &TestApp, path: &str, name: &str) -> Request {
 }
 
 fn try_code(app: &TestApp, path: &str, field: &str, name: &str) -> Request {
-    // One in a million runs of another seed could meet the right code.
+    // A random guess is right once in a million.
     let body = json!({"email": format!("{name}@example.org"), field: "000000"});
     app.anon().post(&format!("/api/auth/email/{path}"), body)
 }

@@ -1,4 +1,4 @@
-//! What a refusal says of a value, for programs: the field and the reasons.
+//! Machine-readable parts of errors: field and reasons.
 
 use latchkey_testkit::{Client, Request, TestApp, Value, both_stores, json};
 

@@ -1,4 +1,4 @@
-//! The first proof of a mailbox: nobody waits inside an account until the owner of its address comes.
+//! First verification of a mailbox: it removes everyone else from the account.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{Answer, Client, PASSWORD, Request, Session, TestApp, both_stores, json};
@@ -209,7 +209,7 @@ both_stores! {
     }
 }
 
-/// Somebody signs up with the address of ada while verification is off, and links an identity of their own.
+/// A squatter signs up with Ada's address while verification is off, and links an identity.
 async fn settle(app: &TestApp) -> latchkey_testkit::User {
     let mallorys = provider(app, "mallorys").await;
     mallorys.person(person("mallory", "mallory@example.org"));
@@ -222,13 +222,13 @@ async fn settle(app: &TestApp) -> latchkey_testkit::User {
     squatter
 }
 
-/// The owner of the mailbox asks for a code.
+/// The owner requests a code.
 async fn code_of_owner(app: &TestApp) -> String {
     resend(&app.anon(), ADA).send().await.expect(202);
     app.mail_to(ADA).await.code()
 }
 
-/// The same for a link.
+/// The owner requests a link.
 async fn link_of_owner(app: &TestApp) -> String {
     app.admin().put("/api/auth/config", json!({"verifyEmailMethod": "link"})).send().await.expect(200);
     let target = if app.service().settings().values.allowed_redirect_urls.is_empty() {
@@ -240,7 +240,7 @@ async fn link_of_owner(app: &TestApp) -> String {
     app.mail_to(ADA).await.link()
 }
 
-/// The button of the page behind a link.
+/// Button of the page of a link.
 fn click(client: &Client, link: &str) -> Request {
     let token = link.split_once("token=").unwrap().1;
     client.request("POST", CLICK).raw("application/x-www-form-urlencoded", format!("token={token}"))
@@ -252,7 +252,7 @@ async fn owner_by_provider(app: &TestApp) -> Session {
     session(app, &acme, "acme").await
 }
 
-/// The page asks, and the address is not verified.
+/// Asserts that the page asks and that the address stays unverified.
 async fn assert_asked(app: &TestApp, asked: &Answer) {
     assert!(asked.page(200).contains("<form method=\"post\""), "{asked:?}");
     assert_eq!(asked.header("location"), None);
@@ -260,7 +260,7 @@ async fn assert_asked(app: &TestApp, asked: &Answer) {
     assert_eq!(users["data"][0]["emailVerified"], false);
 }
 
-/// Session, password, identity and public text of the squatter are gone; the account is the owner's.
+/// Asserts that the squatter's session, password, identity and public text are removed.
 async fn assert_gone(app: &TestApp, squatter: &latchkey_testkit::User, owner: &Session) {
     assert_eq!(owner.user_id, squatter.id);
     squatter.get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");

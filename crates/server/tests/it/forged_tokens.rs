@@ -1,5 +1,4 @@
-//! Bearers that look like access tokens and are none: every one is 401 `AUTH_UNAUTHORIZED`, the code on which clients
-//! refresh.
+//! Forged access tokens: each is 401 `AUTH_UNAUTHORIZED`, the code on which clients refresh.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

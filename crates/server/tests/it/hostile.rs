@@ -1,6 +1,5 @@
-//! A hostile hour, in seconds: thousands of requests, made of everything that has ever broken a service, at
-//! every route, from one seed. Nothing of it is a fault of the service's, every refusal has its shape, and
-//! the log keeps quiet about what was sent.
+//! Fuzzing: thousands of requests from one seed, built of inputs that broke other services, at every route. None
+//! causes a 5xx, every error has its form, and the log contains nothing of the input.
 
 use std::io::{self, Write};
 use std::ops::RangeFrom;
@@ -14,9 +13,9 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::hostile_values::{TEXTS, VALUES};
 use crate::routes::{ROUTES, Route, with_body};
 
-/// Requests of the random part.
+/// Number of random requests.
 const ROUNDS: usize = 4000;
-/// A part of every secret and every address that is sent below. None may show up in the log.
+/// Part of every secret and address below; must not appear in the log.
 const MARK: &str = "m4rk3d";
 
 both_stores! {
@@ -138,7 +137,7 @@ both_stores! {
     }
 }
 
-/// No fault of the service's, and the shape of every answer.
+/// Asserts no 5xx, and the form of every response.
 #[track_caller]
 fn assert_sane(answer: &Answer) {
     answer.assert_secure();
@@ -149,7 +148,7 @@ fn assert_sane(answer: &Answer) {
     }
 }
 
-/// Somebody new can still sign up, write and be found.
+/// Asserts that a new user can sign up, write and be found.
 async fn assert_still_well(app: &TestApp) {
     app.admin()
         .put("/api/auth/config", json!({"disableSignup": false, "requireEmailVerification": false}))
@@ -161,7 +160,7 @@ async fn assert_still_well(app: &TestApp) {
     app.run_jobs().await;
 }
 
-/// A body that is good but for one field.
+/// Valid body except for one field.
 fn filled(route: &Route, field: &str, value: Value) -> Value {
     let good = |name: &str| match name {
         "email" => json!("somebody@example.org"),
@@ -180,18 +179,18 @@ fn filled(route: &Route, field: &str, value: Value) -> Value {
     Value::Object(body)
 }
 
-/// Every fourth of these, at each turn others: all with all would take minutes.
+/// Every fourth of these, shifted each time: all combinations would take minutes.
 fn some_of<'a, T>(all: &'a [T], turn: &mut RangeFrom<usize>) -> impl Iterator<Item = &'a T> + use<'a, T> {
     all.iter().skip(turn.next().unwrap_or_default() % 4).step_by(4)
 }
 
-/// The beginning of a text with every byte escaped.
+/// Beginning of a text with every byte escaped.
 fn encoded(text: &str) -> String {
     let escapes: Vec<_> = text.bytes().take(900).map(|byte| format!("%{byte:02x}")).collect();
     escapes.concat()
 }
 
-/// Values that a header can carry.
+/// Values allowed in a header.
 fn header_values() -> Vec<String> {
     let long =
         ["a".repeat(9000), ";".repeat(5000), "latchkey_refresh_8700=".repeat(300), "Bearer ".repeat(500)];
@@ -228,7 +227,7 @@ fn header_values() -> Vec<String> {
     long.into_iter().chain(short.into_iter().map(str::to_owned)).collect()
 }
 
-/// Any request at all: a route, now and then under another method, with fields and parameters at random.
+/// Random request: a route, sometimes with another method, with random fields and parameters.
 fn random_request(app: &TestApp, ada: &User, random: &mut StdRng) -> Request {
     let route = &ROUTES[random.random_range(0..ROUTES.len())];
     let path = match random.random_range(0..4) {
@@ -266,14 +265,14 @@ fn random_body(route: &Route, random: &mut StdRng) -> Value {
         };
         body.insert((*field).to_owned(), value);
     }
-    // What would lock everybody out is for other tests.
+    // Calls that would lock everyone out are in other tests.
     for (name, harmless) in [("disableSignup", json!(false)), ("passwordMinLength", json!(8))] {
         body.entry(name).and_modify(|value| *value = harmless);
     }
     Value::Object(body)
 }
 
-/// JSON with a few bytes changed.
+/// JSON with a few changed bytes.
 fn random_bytes(random: &mut StdRng) -> Vec<u8> {
     let mut bytes =
         format!(r#"{{"email":"{MARK}@example.org","password":"{MARK}","x":[1,{{"y":null}}]}}"#).into_bytes();
@@ -288,8 +287,8 @@ fn pick<'a, T>(all: &'a [T], random: &mut StdRng) -> &'a T {
     &all[random.random_range(0..all.len())]
 }
 
-/// Everything that the process logs from here on, other tests' lines included: theirs must be as quiet. A log of one
-/// thread would not do, because what a callsite takes for its level is the matter of the process.
+/// Captures everything that the process logs from here on, also of other tests, which must not leak either. A log per
+/// thread would miss events, because callsites cache their level per process.
 fn whole_log() -> Log {
     static LOG: OnceLock<Log> = OnceLock::new();
     let log = LOG.get_or_init(|| {
@@ -302,7 +301,7 @@ fn whole_log() -> Log {
     log.clone()
 }
 
-/// A log in memory.
+/// In-memory log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

@@ -1,5 +1,4 @@
-//! A hostile reading of the whole service: what an attacker, or the night, would try next. Facts that found a home in
-//! the file of their subject stand there.
+//! Security review of the whole service: attacks without a file of their own.
 
 use latchkey_testkit::{PASSWORD, SettingKey, TestApp, Value, both_stores, json};
 

@@ -1,10 +1,10 @@
-//! What hostile requests are made of: texts that have broken services, and values of every wrong type.
+//! Inputs of the fuzzing: texts that broke services, and values of wrong types.
 
 use std::sync::LazyLock;
 
 use latchkey_testkit::{Value, json};
 
-/// Texts that can be sent in a parameter.
+/// Texts for a parameter.
 pub(crate) static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let languages = [
         // SQL
@@ -168,7 +168,7 @@ pub(crate) static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     short.map(str::to_owned).chain(long).collect()
 });
 
-/// Values of every type, among them the very large and the very deep.
+/// Values of every type, among them very large and very deep ones.
 pub(crate) static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let deep = (0..30).fold(json!(1), |inner, _| json!({"x": inner}));
     let deep_list = (0..30).fold(json!(1), |inner, _| json!([inner]));

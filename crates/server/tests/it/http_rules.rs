@@ -1,6 +1,5 @@
-//! What holds on every route: the headers of every answer, methods, sizes, content types, request ids. What
-//! may stand in a body and a query is in `json_rules.rs` and `query_rules.rs`, what goes over the socket in
-//! `raw_http.rs`.
+//! Rules of every route: response headers, methods, sizes, content types, request ids. Bodies and queries are in
+//! `json_rules.rs` and `query_rules.rs`, the socket in `raw_http.rs`.
 
 use std::collections::BTreeSet;
 
@@ -285,7 +284,7 @@ both_stores! {
     }
 }
 
-/// A refusal of every status that a request can cause by its form.
+/// An error of every status that the form of a request can cause.
 async fn refusals(app: &TestApp) -> Vec<(Answer, u16)> {
     let anon = app.anon();
     let sign_in = || anon.request("POST", "/api/auth/sessions");
@@ -309,19 +308,19 @@ async fn refusals(app: &TestApp) -> Vec<(Answer, u16)> {
     ]
 }
 
-/// The methods of a path, HEAD included.
+/// Methods of a path, HEAD included.
 fn methods_of(path: &str) -> BTreeSet<&'static str> {
     let methods: BTreeSet<_> =
         ROUTES.iter().filter(|route| route.path == path).map(|route| route.method).collect();
     if methods.contains("GET") { &methods | &BTreeSet::from(["HEAD"]) } else { methods }
 }
 
-/// An object of so many bytes.
+/// Object of this many bytes.
 fn body_of(bytes: usize) -> String {
     format!(r#"{{"x":"{}"}}"#, "a".repeat(bytes - 8))
 }
 
-/// An answer of every kind that is not to be kept.
+/// An uncacheable response of every kind.
 async fn kinds_of_answers(app: &TestApp) -> Vec<Answer> {
     let ada = app.user("ada").await;
     let reset = json!({"email": ada.email});

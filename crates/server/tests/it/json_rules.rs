@@ -1,4 +1,4 @@
-//! What a body may be, on every route that takes one: one strict JSON object in UTF-8, not too deep.
+//! Rules of a body on every route that takes one: a strict JSON object in UTF-8 of limited depth.
 
 use latchkey_testkit::{PASSWORD, both_stores, json};
 
@@ -163,7 +163,7 @@ both_stores! {
     }
 }
 
-/// Each of these bodies is 400 `VALIDATION_ERROR` on every route that takes a body.
+/// Asserts 400 `VALIDATION_ERROR` for these bodies on every route that takes one.
 async fn refused_everywhere(app: &latchkey_testkit::TestApp, bodies: &[&str]) {
     let ada = app.user("ada").await;
     for route in with_body() {

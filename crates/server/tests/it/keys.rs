@@ -1,4 +1,4 @@
-//! Access tokens as others see them: header, claims, the public keys that verify them, and the rotation of keys.
+//! Access tokens for third parties: header, claims, public keys, and key rotation.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -195,7 +195,7 @@ both_stores! {
     }
 }
 
-/// A part of a JWT, decoded: 0 the header, 1 the claims.
+/// Decoded part of a JWT: 0 the header, 1 the claims.
 fn part(token: &str, number: usize) -> Value {
     let encoded = token.split('.').nth(number).unwrap();
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(encoded).unwrap()).unwrap()
@@ -205,7 +205,7 @@ async fn jwks(app: &TestApp) -> JwkSet {
     serde_json::from_value(app.anon().get("/.well-known/jwks.json").send().await.expect(200)).unwrap()
 }
 
-/// What an application does: finds the key by its id, and checks signature, issuer and audience. Time is the test's.
+/// Verification in an application: key by id, signature, issuer and audience, at the test's time.
 fn is_signed_by(token: &str, keys: &JwkSet, algorithm: Algorithm) -> bool {
     let kid = decode_header(token).unwrap().kid.unwrap();
     let key: &Jwk = keys.find(&kid).unwrap();

@@ -1,4 +1,4 @@
-//! How many mails one recipient may get: one in a minute, five an hour, of each purpose.
+//! Mail limits per recipient: one a minute and five an hour of each purpose.
 
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, json, minutes, seconds};
 
@@ -172,7 +172,7 @@ both_stores! {
             limited(&resend(&app.anon(), ADA).send().await, RECIPIENT);
         }
 
-        // Nineteen are left of the twenty mails of this address.
+        // Nineteen of this address's twenty mails are left.
         for number in 0..19 {
             resend(&app.anon(), &format!("user{number}@example.org")).send().await.expect(202);
         }

@@ -1,4 +1,4 @@
-//! What guesses at passwords cost: per account and address, per account over all addresses, and the queue of hashes.
+//! Limits of password guesses: per account and address, per account over all addresses, and the hash queue.
 
 use std::num::NonZeroUsize;
 
@@ -35,7 +35,7 @@ async fn fail_everywhere(app: &TestApp, email: &str) {
     }
 }
 
-/// Ada, who signed in from [`HERE`].
+/// Ada, signed in from [`HERE`].
 async fn ada_from_here(app: &TestApp) -> User {
     let ada = app.user("ada").await;
     right(app, HERE).await.expect(200);
@@ -247,7 +247,7 @@ both_stores! {
     }
 
     parallel with(|b| b.config(|config| {
-        // One slow hash at a time, and one that waits.
+        // One slow hash at a time, and one in the queue.
         config.hashing.memory_kib = 19_456;
         config.hashing.iterations = 60;
         config.hashing.threads = NonZeroUsize::MIN;

@@ -1,5 +1,4 @@
-//! What mails say and to whom they go. How the outbox sends, retries and gives up is in `outbox`, what arrives at a
-//! real mail server in `smtp`.
+//! Content and recipients of mails. Delivery and retries are in `outbox`, a real mail server in `smtp`.
 
 use latchkey_testkit::{Mail, PASSWORD, TestApp, both_stores, json};
 
@@ -9,7 +8,7 @@ use crate::email_calls::{
 
 const ADA: &str = "ada@example.org";
 
-/// The mail to somebody who signs up under this name.
+/// Mail to a new user of this name.
 async fn mail_to_name(app: &TestApp, number: usize, name: &str) -> Mail {
     let email = format!("user{number}@example.org");
     let body = json!({"email": email, "password": PASSWORD, "name": name});
@@ -17,7 +16,7 @@ async fn mail_to_name(app: &TestApp, number: usize, name: &str) -> Mail {
     app.mail_to(&email).await
 }
 
-/// HTML without its character references for slashes.
+/// HTML with its slash references decoded.
 fn unescaped(html: &str) -> String {
     html.replace("&#x2f;", "/").replace("&#47;", "/")
 }

@@ -1,5 +1,5 @@
 //! The black-box suite: a whole service on a socket, HTTP and mail only. A file per subject, a fact per test, every
-//! fact on every storage engine. How to write one, and which row of the contract is tested where: `../README.md`.
+//! fact on every storage engine. `../README.md` explains how to write one, and lists the tests of each contract row.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 #![allow(clippy::unchecked_time_subtraction, reason = "`days(30) - seconds(1)` reads best")]
 #![allow(clippy::redundant_closure_for_method_calls, reason = "`with(|b| …)` reads the same everywhere")]

@@ -1,4 +1,4 @@
-//! Which account an identity opens: a new one, the one that it is linked to, the one with its address, or none.
+//! Account of an identity: a new one, the linked one, the one with its address, or none.
 
 use latchkey_testkit::{PASSWORD, Session, TestApp, both_stores, json};
 
@@ -68,7 +68,7 @@ both_stores! {
         unproven_addresses_are_answered_alike(&app).await;
     }
 
-    // The attacker signs up with the victim's address and waits; the victim comes by a provider.
+    // The attacker signs up with the victim's address; the victim comes through a provider.
     async fn pre_hijacked_account_is_taken_over_by_the_owner_of_the_address(app) {
         let acme = acme(&app).await;
         let attacker = app.user("ada").await;
@@ -286,7 +286,7 @@ both_stores! {
         assert_eq!(body["user"]["providers"], json!(["email", "acme"]));
     }
 
-    // The attacker has a provider claim the victim's address without a proof, and waits for the victim's click.
+    // The attacker has a provider claim the victim's address unverified, and waits for the victim's click.
     async fn identity_of_an_unproven_address_does_not_outlive_the_proof_of_the_mailbox(app) {
         let acme = acme(&app).await;
         let mut claims = person("mallory", ADA);
@@ -310,7 +310,7 @@ both_stores! {
     }
 }
 
-/// Addresses of every kind, none of them verified by the provider: one answer, by the browser and by an id token.
+/// Addresses of every kind, none verified by the provider: same response, in the browser and with an `id_token`.
 async fn unproven_addresses_are_answered_alike(app: &TestApp) {
     let acme = acme(app).await;
     let mut answers = Vec::new();

@@ -1,5 +1,5 @@
-//! A state that is bound to the browser that began: by a cookie, where the start names `client_type=web` itself and the
-//! browser says that the page is of our site.
+//! Binding of the state to the browser by a cookie, if the start sends `client_type=web` and the browser reports a
+//! page of our site.
 
 use latchkey_testkit::{Answer, Client, TestApp, both_stores};
 use url::Url;
@@ -44,7 +44,7 @@ both_stores! {
         assert!(cookie.ends_with("; HttpOnly; Secure; SameSite=Lax"), "{cookie}");
     }
 
-    // The attacker begins, consents, and has a victim open the callback: the victim would be signed in as the attacker.
+    // Login CSRF: the attacker begins, consents, and lures a victim to the callback.
     async fn callback_that_another_browser_opens_is_refused_before_the_provider_is_asked(app) {
         let acme = acme(&app).await;
         let other = cookie_of(&start_in_a_page(&app.anon()).await);
@@ -129,12 +129,12 @@ both_stores! {
     }
 }
 
-/// A start as a page of our site makes it.
+/// A start from a page of our site.
 async fn start_in_a_page(client: &Client) -> Answer {
     start(client, "acme").client_type("web").header("sec-fetch-site", "same-site").send().await
 }
 
-/// The browser opens the callback with this cookie.
+/// Opens the callback with this cookie.
 async fn opened(app: &TestApp, callback: &Url, cookie: Option<&str>) -> Url {
     let request = app.anon().get(callback.as_str());
     let request = match cookie {

@@ -1,24 +1,24 @@
-//! The calls of a sign-in through a provider, for the files that test them. Facts live there.
+//! Calls of a sign-in through a provider, shared by their test files. No tests here.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{Answer, Client, LyingProvider, Request, Session, TestApp, Value, json};
 use url::Url;
 
-/// The app's page that browsers come back to. While the list is empty, development allows it.
+/// Return page of the app. Development allows it while the list is empty.
 pub(crate) const APP: &str = "http://localhost:3000/welcome?from=acme#top";
-/// The verifier of RFC 7636 appendix B.
+/// Verifier of RFC 7636 appendix B.
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 /// Its challenge.
 pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-/// Another verifier, of another challenge.
+/// Verifier of another challenge.
 pub(crate) const OTHER_VERIFIER: &str = "another-verifier-that-has-43-characters-too";
 
-/// A provider that the service knows under the key `acme`.
+/// Provider configured under the key `acme`.
 pub(crate) async fn acme(app: &TestApp) -> LyingProvider {
     provider(app, "acme").await
 }
 
-/// A provider that the service knows under this key.
+/// Provider configured under this key.
 pub(crate) async fn provider(app: &TestApp, key: &str) -> LyingProvider {
     let provider = LyingProvider::start(&app.clock).await;
     configure(app, &provider.custom(key)).await;
@@ -30,7 +30,7 @@ pub(crate) async fn configure(app: &TestApp, body: &Value) {
     app.admin().post("/api/auth/oauth/custom/configs", body.clone()).send().await.expect(200);
 }
 
-/// signInWithOAuth, for a custom provider.
+/// signInWithOAuth with a custom provider.
 pub(crate) fn start(client: &Client, key: &str) -> Request {
     client
         .get(&format!("/api/auth/oauth/custom/{key}"))
@@ -38,12 +38,12 @@ pub(crate) fn start(client: &Client, key: &str) -> Request {
         .query("code_challenge", CHALLENGE)
 }
 
-/// Where it sends the browser.
+/// Authorization URL.
 pub(crate) async fn auth_url(client: &Client, key: &str) -> String {
     auth_url_of(&start(client, key).send().await)
 }
 
-/// The same of its answer.
+/// Authorization URL in a response.
 #[track_caller]
 pub(crate) fn auth_url_of(answer: &Answer) -> String {
     let body = answer.expect(200);
@@ -51,19 +51,19 @@ pub(crate) fn auth_url_of(answer: &Answer) -> String {
     body["authUrl"].as_str().unwrap().to_owned()
 }
 
-/// The browser opens the callback that the provider sends it to: where it is sent on to.
+/// Opens the provider's redirect to the callback; returns the next redirect.
 pub(crate) async fn come_back(client: &Client, callback: &Url) -> Url {
     client.get(callback.as_str()).send().await.redirected()
 }
 
-/// The exchange code of a target; fails on one with an error.
+/// Exchange code in a redirect; panics on an error.
 #[track_caller]
 pub(crate) fn code_of(target: &Url) -> String {
     assert_eq!(parameter(target, "error"), None, "{target}");
     parameter(target, "service_code").unwrap_or_else(|| panic!("no code: {target}"))
 }
 
-/// The error of a target, which must be the app's page with nothing else of ours in it.
+/// Error in a redirect, which must be the app's page without other parameters of ours.
 #[track_caller]
 pub(crate) fn error_of(target: &Url) -> String {
     assert!(target.as_str().starts_with("http://localhost:3000/welcome?from=acme&"), "{target}");
@@ -74,58 +74,58 @@ pub(crate) fn error_of(target: &Url) -> String {
     error
 }
 
-/// The exchange.
+/// Exchanges a code.
 pub(crate) fn exchange(client: &Client, code: &str, verifier: &str) -> Request {
     client.post("/api/auth/oauth/exchange", json!({"code": code, "code_verifier": verifier}))
 }
 
-/// The person consents at the provider: the exchange code that the app gets.
+/// Consents at the provider; returns the exchange code.
 pub(crate) async fn code(app: &TestApp, provider: &LyingProvider, key: &str) -> String {
     code_of(&consent(app, provider, key).await)
 }
 
-/// The person consents at the provider: where the browser ends.
+/// Consents at the provider; returns the final redirect.
 pub(crate) async fn consent(app: &TestApp, provider: &LyingProvider, key: &str) -> Url {
     let auth_url = auth_url(&app.anon(), key).await;
     come_back(&app.anon(), &provider.consent(&auth_url)).await
 }
 
-/// The whole way to a session.
+/// Whole sign-in, to the session.
 pub(crate) async fn sign_in(app: &TestApp, provider: &LyingProvider, key: &str) -> Answer {
     let code = code(app, provider, key).await;
     exchange(&app.anon(), &code, VERIFIER).send().await
 }
 
-/// The same, to the tokens.
+/// Whole sign-in, to the tokens.
 pub(crate) async fn session(app: &TestApp, provider: &LyingProvider, key: &str) -> Session {
     Session::of(&sign_in(app, provider, key).await)
 }
 
-/// The body that an app's link begins with.
+/// Body of a link request.
 pub(crate) fn link(client: &Client, key: &str) -> Request {
     let body = json!({"redirect_uri": APP, "code_challenge": CHALLENGE});
     client.post(&format!("/api/auth/identities/{key}/link"), body)
 }
 
-/// A signed-in caller begins to link, the person consents: the exchange code that the app gets.
+/// Begins a link and consents; returns the exchange code.
 pub(crate) async fn link_code(client: &Client, provider: &LyingProvider, key: &str) -> String {
     let auth_url = auth_url_of(&link(client, key).send().await);
     code_of(&come_back(client, &provider.consent(&auth_url)).await)
 }
 
-/// The providers of one's own identities, in the order of the answer.
+/// Providers of the caller's identities, in the order of the response.
 pub(crate) async fn identities(client: &Client) -> Vec<String> {
     let body = client.get("/api/auth/identities").send().await.expect(200);
     let identities = body["identities"].as_array().unwrap().iter();
     identities.map(|identity| identity["provider"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Somebody's claims, verified.
+/// Claims with a verified address.
 pub(crate) fn person(sub: &str, email: &str) -> Value {
     json!({"sub": sub, "email": email, "email_verified": true, "name": "Somebody", "picture": null})
 }
 
-/// How many users there are.
+/// Number of users.
 pub(crate) async fn user_count(app: &TestApp) -> u64 {
     let users = app.admin().get("/api/auth/users").send().await.expect(200);
     users["pagination"]["total"].as_u64().unwrap()

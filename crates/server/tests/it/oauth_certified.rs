@@ -1,5 +1,5 @@
-//! From end to end with a provider that is not ours: the npm package `oidc-provider`, in `../oidc`. A visitor goes
-//! through its pages over HTTP; in a browser: `boot oauth`.
+//! End-to-end test with a third-party provider: the npm package `oidc-provider`, in `../oidc`, over HTTP. In a
+//! browser: `boot oauth`.
 
 use latchkey_testkit::{Session, TestApp, both_stores, json};
 use url::Url;

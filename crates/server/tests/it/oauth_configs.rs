@@ -1,4 +1,4 @@
-//! Identity providers for an admin.
+//! Configuration of identity providers by an admin.
 
 use latchkey_testkit::{LyingProvider, TestApp, Value, both_stores, json};
 
@@ -224,7 +224,7 @@ both_stores! {
         let beside = app.beside().await;
         let acme = acme(&app).await;
 
-        // At once, where somebody asks for it; in the lists when the other one looked.
+        // At once when requested; in lists after the next synchronisation.
         start(&beside.anon(), "acme").send().await.expect(200);
         beside.run_jobs().await;
         let public = beside.anon().get("/api/auth/public-config").send().await.expect(200);
@@ -258,7 +258,7 @@ both_stores! {
         crate::oauth_calls::session(&app, &provider, "acme").await;
     }
 
-    // Else whoever has an admin key has the secret sent to an address of their own.
+    // Otherwise an admin key would be enough to have the secret sent to another address.
     async fn secret_does_not_follow_a_new_address(app) {
         let (acme, other) = (acme(&app).await, LyingProvider::start(&app.clock).await);
         let moved = json!({"discoveryEndpoint": other.custom("acme")["discoveryEndpoint"]});

@@ -1,4 +1,4 @@
-//! signInWithOAuth: the start, the way back, the exchange. What of it is refused is in the files beside this one.
+//! signInWithOAuth: start, callback, exchange. Refusals are in the other `oauth_` files.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{Session, both_stores, json};
@@ -159,7 +159,7 @@ both_stores! {
         let form = callback.query().unwrap().to_owned();
         callback.set_query(None);
 
-        // As a browser says it of a page of the provider's that submits itself.
+        // As a browser reports a self-submitting page of the provider.
         let browser = app.anon().with_header("origin", &acme.issuer()).with_header("sec-fetch-site", "cross-site");
         let request = browser.request("POST", callback.as_str());
         let target = request.raw("application/x-www-form-urlencoded", form).send().await.redirected();

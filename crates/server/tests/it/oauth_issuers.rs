@@ -1,5 +1,5 @@
-//! Whose subjects identities are: another issuer under the same key is another provider. And a provider whose word on
-//! addresses opens no account.
+//! Issuers of identities: another issuer under the same key is another provider. And providers that may not link by
+//! address.
 
 use latchkey_testkit::provider::{Document, PROVIDER_CLIENT_SECRET};
 use latchkey_testkit::{LyingProvider, PASSWORD, Session, TestApp, both_stores, json};
@@ -18,14 +18,14 @@ async fn point_at(app: &TestApp, provider: &LyingProvider) {
     app.admin().put(CONFIG, change).send().await.expect(200);
 }
 
-/// Another provider that knows Mallory by the subject that Ada has at the first.
+/// Another provider, with Mallory under the subject that Ada has at the first.
 async fn namesake(app: &TestApp) -> LyingProvider {
     let other = LyingProvider::start(&app.clock).await;
     other.person(person("ada-at-the-provider", "mallory@example.org"));
     other
 }
 
-/// Runs a statement on the database, behind the service.
+/// Runs a statement directly on the database.
 fn run(app: &TestApp, sql: &str) {
     if let Some(database) = app.database() {
         database.run(sql);
@@ -35,7 +35,7 @@ fn run(app: &TestApp, sql: &str) {
     }
 }
 
-/// Identities as they were before issuers were stored.
+/// Clears the issuers of identities, as before they were stored.
 pub(crate) fn forget_issuers(app: &TestApp) {
     run(app, "UPDATE identities SET issuer = '?'");
 }
@@ -95,7 +95,7 @@ both_stores! {
         let slashed = format!("{}/", acme.issuer());
         acme.says(Document::Discovery, json!({"issuer": slashed}));
         acme.says(Document::IdToken, json!({"iss": slashed}));
-        // A change: what was kept of the provider is asked for again.
+        // A change drops the cached documents of the provider.
         app.admin().put(CONFIG, json!({"name": "Acme Inc."})).send().await.expect(200);
 
         let auth_url = auth_url(&app.anon(), "acme").await;

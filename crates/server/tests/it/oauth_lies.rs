@@ -1,5 +1,5 @@
-//! A provider that lies: in its id token, its keys, its metadata, its userinfo. Whatever it says that the rules refuse,
-//! the browser ends at the app with an error, and no account is made.
+//! A malicious provider: in its `id_token`, keys, metadata and userinfo. On a violation the app gets an error, and no
+//! account is created.
 
 use latchkey_testkit::provider::{Document, Endpoint, PROVIDER_CLIENT_ID, Signature};
 use latchkey_testkit::{LyingProvider, TestApp, Value, both_stores, days, json};
@@ -8,7 +8,7 @@ use crate::oauth_calls::{
     acme, auth_url, code_of, consent, error_of, person, provider, session, sign_in, start, user_count,
 };
 
-/// The person consents at a provider that tells this; it must not be believed.
+/// Consents with these claims; they must be refused.
 async fn is_not_believed(app: &TestApp, tell: impl FnOnce(&LyingProvider)) {
     let acme = acme(app).await;
     tell(&acme);
@@ -17,11 +17,11 @@ async fn is_not_believed(app: &TestApp, tell: impl FnOnce(&LyingProvider)) {
 
     assert_eq!(user_count(app).await, 0);
     acme.is_honest();
-    app.clock.advance(days(1)); // what was cached of the lies is forgotten
+    app.clock.advance(days(1)); // the cached documents expire
     session(app, &acme, "acme").await;
 }
 
-/// The same for many claims of the id token, each by itself.
+/// Asserts that each of these claims is refused.
 async fn claims_are_not_believed(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
     let acme = acme(app).await;
     for patch in patches {
@@ -36,7 +36,7 @@ async fn claims_are_not_believed(app: &TestApp, patches: impl IntoIterator<Item 
     assert_eq!(user_count(app).await, 0);
 }
 
-/// Claims that are true in another way.
+/// Asserts that each of these claims is accepted.
 async fn claims_are_believed(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
     let acme = acme(app).await;
     for patch in patches {
@@ -213,7 +213,7 @@ both_stores! {
 
     async fn id_token_of_another_flow_is_refused(app) {
         let acme = acme(&app).await;
-        // The nonce of a flow that somebody else began.
+        // The nonce of another flow.
         let url = auth_url(&app.anon(), "acme").await;
         let url: url::Url = url.parse().unwrap();
         let stolen = acme.id_token(latchkey_testkit::answer::parameter(&url, "nonce").as_deref());
@@ -253,7 +253,7 @@ both_stores! {
         }
     }
 
-    // nOAuth: the attacker sets the victim's address in a directory of their own, which says nothing of it being verified.
+    // nOAuth: the attacker sets the victim's address in a directory of their own, without a claim of verification.
     async fn no_auth_address_of_a_foreign_directory_opens_nobodys_account(app) {
         let acme = acme(&app).await;
         let victim = session(&app, &acme, "acme").await;

@@ -1,4 +1,4 @@
-//! One's own identities: list, link, unlink.
+//! A user's own identities: list, link, unlink.
 
 use latchkey_testkit::{Session, both_stores, json};
 
@@ -86,7 +86,7 @@ both_stores! {
         assert_eq!(identities(&bob).await, NOBODY);
     }
 
-    // The attacker has the victim's browser finish a link that the attacker began, or the other way round.
+    // The attacker has the victim's browser finish the attacker's link, or vice versa.
     async fn link_by_another_user_is_refused(app) {
         let (acme, bob, mallory) = (acme(&app).await, app.user("bob").await, app.user("mallory").await);
         let code = link_code(&mallory, &acme, "acme").await;

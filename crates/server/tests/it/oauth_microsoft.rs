@@ -1,4 +1,4 @@
-//! Microsoft, whose directories anybody can own: what one of them says of an address proves nothing (nOAuth).
+//! Microsoft: anyone can own a directory, so its addresses prove nothing (nOAuth).
 
 use latchkey_testkit::provider::{Document, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET};
 use latchkey_testkit::{LyingProvider, Session, TestApp, both_stores, json};
@@ -11,7 +11,7 @@ use crate::oauth_calls::{
 const HOME: &str = "11111111-2222-4333-8444-555555555555";
 const FOREIGN: &str = "99999999-2222-4333-8444-555555555555";
 
-/// A stand-in for Microsoft, whose person is of this directory.
+/// Fake of Microsoft, with a user of this directory.
 async fn microsoft(app: &mut TestApp) -> LyingProvider {
     let provider = LyingProvider::start(&app.clock).await;
     let base = provider.issuer().parse().unwrap();
@@ -28,7 +28,7 @@ fn issuer(provider: &LyingProvider, tenant: &str) -> String {
     format!("{}/login.microsoftonline.com/{tenant}/v2.0", provider.issuer())
 }
 
-/// The person has this object id in this directory, and this address.
+/// Claims with this object id, directory and address.
 fn is_of(provider: &LyingProvider, tenant: &str, oid: &str, email: &str) {
     provider.person(json!({
         "sub": format!("{oid}-of-{tenant}"), "oid": oid, "tid": tenant, "name": "Somebody",
@@ -43,7 +43,7 @@ async fn consent(app: &TestApp, provider: &LyingProvider) -> Url {
     come_back(&app.anon(), &answered_by(&provider.consent(&auth_url), &issuer(provider, HOME))).await
 }
 
-/// The callback with this issuer in it.
+/// Callback with this issuer.
 fn answered_by(callback: &Url, issuer: &str) -> Url {
     let mut answered = callback.clone();
     let pairs = callback.query_pairs().filter(|(name, _)| name != "iss");

@@ -1,14 +1,14 @@
-//! Sign-in of native apps by an id token.
+//! Sign-in of native apps with an `id_token`.
 
 use latchkey_testkit::provider::{Document, PROVIDER_CLIENT_ID, Signature};
 use latchkey_testkit::{Client, LyingProvider, Request, Session, TestApp, Value, both_stores, json, minutes};
 
 use crate::oauth_calls::{configure, person, session, user_count};
 
-/// The client id of the app, which is not that of the service.
+/// Client id of the app, which differs from the service's.
 const NATIVE: &str = "native-app";
 
-/// A provider whose id tokens of [`NATIVE`] are taken, and which says them to be for it.
+/// Provider that accepts [`NATIVE`] and issues tokens for it.
 async fn native(app: &TestApp) -> LyingProvider {
     let provider = LyingProvider::start(&app.clock).await;
     let mut body = provider.custom("acme");
@@ -33,7 +33,7 @@ fn sign_in_with_nonce(client: &Client, token: &str, nonce: &Value) -> Request {
     client.post("/api/auth/id-token", body).client_type("mobile")
 }
 
-/// Tokens with these claims, each by itself, are refused.
+/// Asserts that a token with each of these claims is refused.
 async fn are_refused(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
     let acme = native(app).await;
     for patch in patches {
@@ -260,7 +260,7 @@ both_stores! {
     }
 }
 
-/// The same provider, which says its tokens to be for the service.
+/// The same provider, with tokens for the service.
 fn acme_for_web(provider: &LyingProvider) -> &LyingProvider {
     provider.is_honest();
     provider

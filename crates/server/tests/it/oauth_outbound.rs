@@ -1,4 +1,4 @@
-//! A provider that answers badly, late or not at all, or lives where nobody may look.
+//! A provider with bad, slow or missing responses, or at a forbidden address.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use latchkey_testkit::{LyingProvider, TestApp, both_stores, json};
 
 use crate::oauth_calls::{acme, auth_url, come_back, consent, error_of, session, start, user_count};
 
-/// The person consents, and this endpoint answers in these manners, one after the other.
+/// Consents, while this endpoint misbehaves in each of these ways.
 async fn is_survived(app: &TestApp, endpoint: Endpoint, manners: impl IntoIterator<Item = Manner>) {
     let acme = acme(app).await;
     for manner in manners {
@@ -38,10 +38,10 @@ fn bad_manners() -> Vec<Manner> {
     ]
 }
 
-/// How long something may take: the policy's ten seconds, and a second for a busy machine.
+/// Maximum duration: ten seconds by the policy, and one for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(11);
 
-/// Something that must not take longer than a provider may.
+/// Asserts that this takes no longer than a provider may.
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
     #[expect(clippy::disallowed_methods, reason = "real time is the question")]
     let begun = Instant::now();
@@ -69,7 +69,7 @@ both_stores! {
         let acme = acme(&app).await;
         for manner in bad_manners() {
             acme.is_honest();
-            // Only then userinfo is needed.
+            // Userinfo is needed only then.
             let left_out = json!({"email": null, "email_verified": null, "name": null, "picture": null});
             acme.says(latchkey_testkit::provider::Document::IdToken, left_out);
             acme.behaves(Endpoint::UserInfo, manner.clone());

@@ -1,5 +1,4 @@
-//! What a browser brings back that no provider should have sent, and hints and documents that changed: the answer is for
-//! a person, and never worse than an error in the app.
+//! Invalid callback requests, and changed hints and documents: the user gets a page or an error in the app.
 
 use latchkey_testkit::provider::{Document, Endpoint};
 use latchkey_testkit::{LyingProvider, TestApp, both_stores, json};

@@ -1,4 +1,4 @@
-//! The way back from a provider: which states are good, what the browser is told, where it is sent.
+//! The callback: valid states, the browser's response, and its redirect.
 
 use latchkey_testkit::{both_stores, json, minutes, seconds};
 use url::Url;
@@ -8,7 +8,7 @@ use crate::oauth_calls::{
     user_count,
 };
 
-/// The callback of another provider with the query of this one.
+/// Callback of another provider with this one's query.
 fn moved(callback: &Url, key: &str) -> Url {
     let mut moved = callback.clone();
     moved.set_path(&format!("/api/auth/oauth/custom/{key}/callback"));

@@ -1,5 +1,4 @@
-//! `/openapi.json` says what the service does: its routes, and the statuses, bodies and headers of real
-//! answers.
+//! `/openapi.json` matches the service: its routes, and the statuses, bodies and headers of real responses.
 
 use std::collections::BTreeSet;
 
@@ -115,7 +114,7 @@ fn operation<'a>(document: &'a Value, name: &str) -> &'a Value {
     operation
 }
 
-/// The names of all fields that a body may have, through every part of its schema.
+/// Names of all fields of a body, through every part of its schema.
 fn described_fields(document: &Value, route: &Route) -> BTreeSet<String> {
     let operation = operation(document, &format!("{} {}", route.method, route.path));
     let mut fields = BTreeSet::new();
@@ -132,7 +131,7 @@ fn described_fields(document: &Value, route: &Route) -> BTreeSet<String> {
     fields
 }
 
-/// The status is described; and so are the body and the headers of that status.
+/// Asserts that status, body and headers are described.
 #[track_caller]
 fn assert_described(document: &Value, name: &str, answer: &Answer) {
     let described = operation(document, name)["responses"].get(answer.status.to_string());
@@ -154,7 +153,7 @@ fn assert_described(document: &Value, name: &str, answer: &Answer) {
     }
 }
 
-/// A request that succeeds, for every operation that needs no mail, in an order in which all of them do.
+/// A successful request for every operation that needs no mail, in a working order.
 async fn good_requests(app: &TestApp, ada: &User) -> Vec<(&'static str, Request)> {
     let bob = app.user("bob").await;
     let mut requests = requests_of_anybody(&app.anon(), ada);

@@ -1,4 +1,4 @@
-//! More than the service takes at once: requests in flight, and health checks. Connections: `boot crowd`.
+//! Load limits: requests in flight, and health checks. Connections: `boot crowd`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use latchkey_testkit::{Storage, TestApp, both_stores, seconds};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Begins a request that is in flight until its body comes, and waits until it is.
+/// Begins a request that is in flight until its body arrives, and waits for that.
 async fn hold(app: &TestApp) -> TcpStream {
     let mut stream = app.connect().await;
     let head = "POST /api/auth/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -69,7 +69,7 @@ both_stores! {
 async fn many_health_checks_cost_the_database_one_judgement_a_second() {
     let app = TestApp::builder().counting_round_trips().start().await;
     let ask = async || {
-        let _ = app.round_trips(); // those of the start
+        let _ = app.round_trips(); // round trips of the start
         let asking: Vec<_> = (0..20).map(|_| tokio::spawn(app.anon().get("/health/ready").send())).collect();
         for asked in asking {
             asked.await.unwrap().expect(200);

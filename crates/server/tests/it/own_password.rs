@@ -1,5 +1,5 @@
-//! No enumeration by one's own password: whoever signs up for an address and then signs in with that password learns
-//! nothing of the account that the address has.
+//! No account enumeration by the attacker's own password: a sign-up and a sign-in with the same password reveal
+//! nothing about the account.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, days, json, minutes};
 
@@ -92,7 +92,7 @@ both_stores! {
     with(|b| b.verification_by_code().limits())
     async fn passwords_of_sign_ups_count_as_failures_alike(app) {
         app.user("taken").await;
-        app.clock.advance(minutes(2)); // so that the address may have a mail again
+        app.clock.advance(minutes(2)); // so that the address may get a mail again
         for name in ["free", "taken"] {
             app.anon().sign_up(&address(name), OTHER).from_ip("203.0.113.1").send().await.expect(200);
         }
@@ -221,7 +221,7 @@ async fn sign_up_everywhere(app: &TestApp, password: &str) {
     }
 }
 
-/// The password is answered with the same bytes at every address.
+/// Asserts the same bytes for the password at every address.
 async fn alike(app: &TestApp, password: &str, status: u16, code: &str) {
     let free = sign_in(app, "free", password).await;
     free.refused(status, code);
@@ -230,7 +230,7 @@ async fn alike(app: &TestApp, password: &str, status: u16, code: &str) {
     }
 }
 
-/// One account of each kind in [`EVERY`], and none at `free`.
+/// Creates an account of each kind in [`EVERY`]; `free` has none.
 async fn every_kind_of_address(app: &TestApp) {
     for name in ["verified", "banned"] {
         app.user(name).await;
@@ -251,7 +251,7 @@ async fn every_kind_of_address(app: &TestApp) {
         let path = format!("/api/auth/users/{}", id_of(app, &address(name)).await);
         app.admin().patch(&path, json!({"banned": true})).send().await.expect(200);
     }
-    // Two passwords were given for it, so its proof leaves none.
+    // It has had two passwords, so its verification removes both.
     let code = app.mail_to(&address("passwordless")).await.code();
     app.anon().verify(&address("passwordless"), &code).send().await.expect(200);
 }

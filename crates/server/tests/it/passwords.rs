@@ -1,5 +1,5 @@
-//! The policy on new passwords: each rule by name, what counts as a character, and that nothing of a password is
-//! changed but the spelling of its letters.
+//! Policy of new passwords: each rule by name, the definition of a character, and Unicode normalisation as the only
+//! change.
 
 use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, both_stores, json};
 
@@ -167,7 +167,7 @@ fn sign_up(app: &TestApp, password: &str) -> Request {
     app.anon().sign_up("zeus@example.org", password)
 }
 
-/// The password was refused, and the message says by which rule.
+/// Asserts a refusal whose message names the rule.
 #[track_caller]
 fn assert_weak(answer: &Answer, rule: &str) {
     let message = answer.refused(400, "WEAK_PASSWORD")["message"].to_string();

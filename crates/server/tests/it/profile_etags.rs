@@ -13,7 +13,7 @@ fn tag_of(answer: &Answer) -> String {
     answer.header("etag").expect("an ETag").to_owned()
 }
 
-/// A change that is made only if the header allows it.
+/// A change on condition of the header.
 async fn patch_if(user: &User, if_match: &str) -> Answer {
     user.patch(ME, json!({"bio": "changed"})).header("if-match", if_match).send().await
 }

@@ -1,5 +1,5 @@
-//! What the fields of a profile may hold, at PATCH /api/profiles/me: null, types, lengths, usernames, avatar addresses.
-//! A refusal changes nothing. The same rules at setProfile are in `set_profile`.
+//! Profile fields at PATCH /api/profiles/me: null, types, lengths, usernames, avatar URLs. A refused change changes
+//! nothing. The same rules at setProfile are in `set_profile`.
 
 use latchkey_testkit::{Answer, User, Value, both_stores, json, minutes};
 
@@ -13,7 +13,7 @@ async fn record(user: &User) -> Value {
     user.get(ME).send().await.expect(200)
 }
 
-/// The field keeps the value as sent.
+/// Asserts that the field keeps the value as sent.
 async fn takes(user: &User, field: &str, value: Value) {
     let changed = patch(user, field, value.clone()).await.expect(200);
 
@@ -21,7 +21,7 @@ async fn takes(user: &User, field: &str, value: Value) {
     assert_eq!(record(user).await, changed);
 }
 
-/// The value is refused, the refusal names the field, and nothing changed, the good field beside it included.
+/// Asserts that the value is refused by field name and that nothing changed, valid fields included.
 async fn refuses(user: &User, field: &str, value: Value) {
     let before = record(user).await;
     let beside = if field == "bio" { "name" } else { "bio" };
@@ -38,7 +38,7 @@ pub(crate) fn object_of_size(bytes: usize) -> Value {
     json!({"a": "x".repeat(bytes - r#"{"a":""}"#.len())})
 }
 
-/// `[[…]]`, this deep.
+/// `[[…]]` of this depth.
 fn nested(depth: usize) -> String {
     "[".repeat(depth) + &"]".repeat(depth)
 }
@@ -301,7 +301,7 @@ both_stores! {
     }
 }
 
-/// No absolute http or https URL with a host, or with white space or control characters in it.
+/// Texts that are not absolute http or https URLs with a host, or contain white space or control characters.
 pub(crate) const NO_AVATARS: &[&str] = &[
     "",
     " ",

@@ -1,5 +1,5 @@
-//! GET and PATCH /api/profiles/me, GET /api/profiles/{userId}: shapes, credentials, absence. What the fields may hold is
-//! in `profile_fields`, entity tags in `profile_etags`, the flat face in `set_profile`.
+//! GET and PATCH /api/profiles/me, GET /api/profiles/{userId}: forms, credentials, absence. Fields are in
+//! `profile_fields`, entity tags in `profile_etags`, the flat profile in `set_profile`.
 
 use latchkey_testkit::{ADMIN_KEY, ANON_KEY, both_stores, json, minutes};
 

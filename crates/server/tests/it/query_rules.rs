@@ -1,11 +1,10 @@
-//! What may stand in a query: a known parameter once, decodable, not empty where it is required; anything
-//! beside them.
+//! Rules of a query: known parameters at most once, decodable, not empty if required; unknown ones are ignored.
 
 use latchkey_testkit::{Client, TestApp, both_stores};
 
 use crate::routes::{ROUTES, Route, Who};
 
-/// Every known parameter with a good value, and a query that its route needs beside it.
+/// Every known parameter with a valid value, and the rest of the query that its route needs.
 const PARAMETERS: &[(&str, &str, &str, &str, &str)] = &[
     ("GET", "/api/profiles/search", "q", "ada", ""),
     ("GET", "/api/profiles/search", "limit", "5", "&q=ada"),
@@ -143,7 +142,7 @@ both_stores! {
 
     async fn parameter_of_a_path_that_is_no_text_is_not_found(app) {
         let ada = app.user("ada").await;
-        // A sign-in says that no provider has such a name: `oauth_flow`.
+        // For sign-in the provider name is tested in `oauth_flow`.
         let is_sign_in = |route: &&Route| route.path.starts_with("/api/auth/oauth") && route.who == Who::Anybody;
         for route in ROUTES
             .iter()
@@ -162,7 +161,7 @@ both_stores! {
     }
 }
 
-/// Somebody who may ask at this path.
+/// Client with the credentials of this path.
 async fn caller(app: &TestApp, path: &str) -> Client {
     if path.starts_with("/api/auth/sessions") {
         return app.bearing(&token(app).await);
@@ -174,7 +173,7 @@ async fn caller(app: &TestApp, path: &str) -> Client {
     }
 }
 
-/// The access token of the one user of the test.
+/// Access token of the only user.
 async fn token(app: &TestApp) -> String {
     let password = latchkey_testkit::PASSWORD;
     let _ = app.anon().sign_up("ada@example.org", password).send().await; // taken, from the second time on

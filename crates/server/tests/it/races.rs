@@ -1,4 +1,4 @@
-//! Twenty at once: one winner, one lineage, no 5xx.
+//! Twenty concurrent requests: one winner, one lineage, no 5xx.
 
 use latchkey_domain::codes::CodeBudget;
 use latchkey_testkit::{Answer, PASSWORD, Request, Session, TestApp, TestAppBuilder, both_stores, json};
@@ -175,7 +175,7 @@ both_stores! {
     }
 }
 
-/// A service that takes as many attempts at a code as there are racers.
+/// Service that allows as many attempts at a code as there are racers.
 fn patient(builder: TestAppBuilder) -> TestAppBuilder {
     builder.config(|config| config.code_budget = CodeBudget { per_code: 100, per_hour: 100, per_day: 100 })
 }
@@ -194,7 +194,7 @@ fn count(answers: &[Answer], status: u16) -> usize {
     answers.iter().filter(|answer| answer.status == status).count()
 }
 
-/// One 200; all others the same refusal.
+/// Asserts one 200 and equal refusals.
 #[track_caller]
 fn one_wins(answers: &[Answer], status: u16, code: &str) {
     assert_eq!(count(answers, 200), 1, "{answers:?}");
@@ -209,7 +209,7 @@ async fn users(app: &TestApp) -> usize {
     listed["data"].as_array().unwrap().len()
 }
 
-/// How many of the mailed codes verify. Each is tried once; the budget of attempts must allow for that.
+/// Number of mailed codes that verify. Each is tried once, within the attempt budget.
 async fn good_codes(app: &TestApp) -> usize {
     app.run_jobs().await;
     let mails = app.mail().all("ada@example.org");

@@ -1,4 +1,4 @@
-//! What goes over the socket: requests that no HTTP client sends, and the versions and framings that some do.
+//! Requests over a raw socket: invalid ones, and unusual versions and framings.
 
 use latchkey_testkit::{PASSWORD, Value, both_stores};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -142,7 +142,7 @@ both_stores! {
 
         let answers = app.raw(request.as_bytes()).await;
 
-        // RFC 9112 section 6.1: the chunks count alone, and the connection ends, whatever a proxy took for the body.
+        // RFC 9112 section 6.1: only the chunks count, and the connection is closed (request smuggling).
         assert_eq!(answers.matches("HTTP/1.1 ").count(), 1, "{answers}");
         assert!(answers.starts_with("HTTP/1.1 200 ") && answers.contains("connection: close"), "{answers}");
     }
@@ -192,7 +192,7 @@ fn chunked(path: &str, chunks: &str) -> String {
     )
 }
 
-/// An answer as it came over the socket.
+/// Raw response.
 struct Raw {
     head: String,
     body: String,

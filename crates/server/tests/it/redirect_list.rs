@@ -1,5 +1,4 @@
-//! What the redirect list lets pass, as sendResetPasswordEmail keeps it. The list is tested to the end where it lives;
-//! here stand the hard cases.
+//! The redirect allow list at sendResetPasswordEmail: hard cases. Unit tests of the list cover the rest.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{TestApp, both_stores, json};
@@ -10,7 +9,7 @@ use crate::redirects::off_list;
 
 const ADA: &str = "ada@example.org";
 
-/// What no list of one page on `app.example` lets pass.
+/// Targets that a list with only a page on `app.example` refuses.
 const HARD: &[&str] = &[
     "",
     "/done",
@@ -62,7 +61,7 @@ const HARD: &[&str] = &[
     "myapp://callback",
 ];
 
-/// Where a reset link to this target leads; the target must be allowed.
+/// Redirect of a reset link to this allowed target.
 async fn leads_to(app: &TestApp, target: &str) -> Url {
     send_reset_to(&app.anon(), ADA, target).send().await.expect(202);
     let link = app.mail_to(ADA).await.link();

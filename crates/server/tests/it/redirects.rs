@@ -1,5 +1,5 @@
-//! Where browsers are sent: `redirectTo`, the default, `options.emailRedirectTo`, and the list, as the calls that mail
-//! links keep them. What the list lets pass is in `redirect_list`.
+//! Redirect targets: `redirectTo`, the default, `options.emailRedirectTo`, and the list, in the calls that mail links.
+//! Matching is in `redirect_list`.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 
@@ -9,7 +9,7 @@ use crate::email_calls::{
 
 const ADA: &str = "ada@example.org";
 
-/// An answer that says: not on the list. With its message.
+/// Asserts that the target is not on the list, with the message.
 #[track_caller]
 pub(crate) fn off_list(answer: &Answer) -> String {
     answer.refused(400, "REDIRECT_NOT_ALLOWED")["message"].as_str().unwrap().to_owned()

@@ -1,5 +1,5 @@
-//! refreshSession: POST /api/auth/refresh. Rotation, the grace, reuse, lifetimes. How the token travels is in
-//! `refresh_channels.rs` and `csrf.rs`; many steps at random in `refresh_model.rs`.
+//! refreshSession: POST /api/auth/refresh. Rotation, grace period, reuse, lifetimes. Transport is in
+//! `refresh_channels.rs` and `csrf.rs`, random sequences in `refresh_model.rs`.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! refreshSession by cookie and by body: a client type has one way, and never reads the other.
+//! refreshSession by cookie and by body: a client type uses one and ignores the other.
 
 use latchkey_testkit::{Session, Value, both_stores, json};
 

@@ -1,5 +1,5 @@
-//! refreshSession as a state machine: many short lives of a session, with tabs, lost answers, duplicates, theft and
-//! steps of the clock, against a model that is written from the policy's words alone.
+//! refreshSession as a state machine: many short random sessions with tabs, lost responses, duplicates, theft and
+//! clock steps, against a model of the policy.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ const LIVES: u64 = 60;
 const STEPS: usize = 25;
 const GRACE: Duration = seconds(30);
 
-/// What happens next. Tokens are counted from the newest: 0 is the current one, 1 the one that was made before.
+/// Next step. Tokens are counted from the newest: 0 is the current one, 1 its predecessor.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// A token is presented: the current one by its owner, an older one by another tab, by a client that lost the
-    /// answer, or by a thief.
+    /// Presents a token: the current one by its owner, an older one by another tab, a client with a lost response, or
+    /// a thief.
     Refresh(usize),
-    /// Two requests with one token at the same time.
+    /// Sends two requests with one token at the same time.
     Twice(usize),
-    /// Time goes by.
+    /// Advances the clock.
     Wait(Duration),
-    /// The owner signs out.
+    /// Signs out.
     SignOut,
 }
 
-/// What must come of a refresh.
+/// Expected result of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     New,
@@ -33,12 +33,12 @@ enum Verdict {
     Refused,
 }
 
-/// The session by the policy. Times are durations since its beginning.
+/// Model of the session by the policy. Times are durations since its start.
 struct Model {
     now: Duration,
-    /// When each token was replaced, the last time. The current one was not, nor one that gave way unused.
+    /// Last replacement of each token; none for the current one and for an unused dead one.
     replaced_at: Vec<Option<Duration>>,
-    /// The token that the current one was given for.
+    /// Predecessor of the current token.
     predecessor: Option<usize>,
     idle_until: Duration,
     is_ended: bool,
@@ -81,18 +81,18 @@ impl Model {
             self.access_until = self.now + minutes(15);
             return Verdict::Same;
         }
-        self.is_ended = !is_in_grace; // else a late twin: its successor was used
+        self.is_ended = !is_in_grace; // else a late duplicate: its successor was used
         Verdict::Refused
     }
 
-    /// The second of two requests with the token that was current or just replaced before the first.
+    /// Second of two requests with the token that was current or just replaced before the first.
     fn refresh_twin(&mut self) -> Verdict {
         let age = self.predecessor.map_or(0, |predecessor| self.replaced_at.len() - 1 - predecessor);
         self.refresh(age)
     }
 }
 
-/// A session under test, with every token that it was ever given, oldest first.
+/// Session under test, with all its tokens, oldest first.
 struct Life {
     model: Model,
     tokens: Vec<Session>,
@@ -131,7 +131,7 @@ impl Life {
         self.keep(Session::of(&answer), verdict);
     }
 
-    /// Whichever comes first decides; the second is a duplicate.
+    /// The first one decides; the second is a duplicate.
     async fn refresh_twice(&mut self, app: &TestApp, age: usize) {
         let age = age.min(self.tokens.len() - 1);
         let request = || app.anon().refresh(self.token(age)).send();
@@ -165,7 +165,7 @@ impl Life {
         }
     }
 
-    /// The newest access token is good as long as the session lives and its own time lasts.
+    /// The newest access token is valid while the session is active and until it expires.
     async fn assert_access(&self, app: &TestApp) {
         let answer = app.with_session(&self.newest_access).get("/api/auth/sessions/current").send().await;
         let is_good = self.model.is_alive() && self.model.now < self.model.access_until;
@@ -247,7 +247,7 @@ fn any_time(random: &mut StdRng) -> Duration {
         days(30) - Duration::from_millis(1),
         days(30),
     ];
-    // Mostly within the grace: there is the most to be decided.
+    // Mostly within the grace period, where most decisions are.
     let count = if random.random_bool(0.7) { 3 } else { exactly.len() };
     exactly[random.random_range(0..count)]
 }

@@ -1,5 +1,5 @@
-//! A token that was found good is not verified again, and nobody notices: whatever ends a session acts on the very next
-//! call of a token in use, on every instance, and so do its expiry and a change of one of its letters.
+//! The cache of verified tokens is invisible: the end of a session takes effect on the next call with a cached token,
+//! on every instance; so do its expiry and a changed character.
 
 use latchkey_testkit::{TestApp, User, both_stores, days, json, minutes, seconds};
 
@@ -90,7 +90,7 @@ both_stores! {
     }
 }
 
-/// Calls with the token on two instances, so that both remember it.
+/// Uses the token on two instances, so that both cache it.
 async fn use_it(one: &TestApp, other: &TestApp, user: &User) {
     for app in [one, other] {
         for path in [ME, CURRENT, ME] {

@@ -6,7 +6,7 @@ use crate::email_calls::{change_user, resend, resend_to, signed_up_code, verify_
 
 const ADA: &str = "ada@example.org";
 
-/// One account of each kind, and an address without one.
+/// An account of each kind, and an address without one.
 async fn addresses(app: &TestApp) -> [&'static str; 4] {
     for address in ["pending@example.org", "verified@example.org", "banned@example.org"] {
         signed_up_code(app, address).await;
@@ -17,7 +17,7 @@ async fn addresses(app: &TestApp) -> [&'static str; 4] {
     ["pending@example.org", "verified@example.org", "banned@example.org", "unknown@example.org"]
 }
 
-/// Status, body and headers, but for what every answer has of its own.
+/// Status, body and headers without the varying ones.
 fn seen(answer: &Answer) -> (u16, Vec<u8>, Vec<(String, String)>) {
     let is_common = |name: &str| !matches!(name, "x-request-id" | "date");
     let headers = answer.headers.iter().filter(|(name, _)| is_common(name.as_str()));

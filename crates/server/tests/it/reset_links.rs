@@ -13,7 +13,7 @@ async fn open(app: &TestApp, link: &str) -> Url {
     app.anon().get(link).send().await.redirected()
 }
 
-/// The token of a link that is ready.
+/// Token of a redirect with the status `ready`.
 #[track_caller]
 fn ready(landed: &Url) -> String {
     assert_eq!(parameter(landed, "service_status").as_deref(), Some("ready"), "{landed}");

@@ -1,5 +1,5 @@
-//! sendResetPasswordEmail, exchangeResetPasswordToken, resetPassword. What six-digit codes allow in general is in
-//! `codes`, reset links in a browser in `reset_links`.
+//! sendResetPasswordEmail, exchangeResetPasswordToken, resetPassword. Codes are in `codes`, reset links in a browser
+//! in `reset_links`.
 
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, json, minutes, seconds};
 
@@ -8,7 +8,7 @@ use crate::email_calls::{
     send_reset, signed_up_code, verify_token,
 };
 
-/// The answer to resetPassword with this token.
+/// Response to resetPassword with this token.
 async fn is_refused(app: &TestApp, token: &str) {
     reset(&app.anon(), token, NEW_PASSWORD).send().await.refused(400, "INVALID_CODE");
 }
@@ -258,7 +258,7 @@ both_stores! {
         is_refused(&app, &verify_otp).await;
 
         verify_token(&app.anon(), &verify_otp).send().await.expect(200);
-        is_refused(&app, &reset_token).await; // the first proof ended it
+        is_refused(&app, &reset_token).await; // ended by the first verification
     }
 
     async fn what_is_no_token_is_refused_like_a_wrong_one(app) {

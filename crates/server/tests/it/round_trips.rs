@@ -1,5 +1,5 @@
-//! How often each operation of the contract goes to the database and back, with limits on: twice at most but for
-//! those of a list, however far away it is. `cargo test -p latchkey --test it round_trips -- --nocapture` prints the table.
+//! Database round trips of each operation of the contract, with limits on: at most two, except for the list below,
+//! whatever the latency. `cargo test -p latchkey --test it round_trips -- --nocapture` prints the table.
 
 use latchkey_testkit::{Answer, LyingProvider, PASSWORD, Request, Session, TestApp, json};
 
@@ -8,14 +8,14 @@ use crate::email_calls::{
 };
 use crate::oauth_calls::{self, VERIFIER, auth_url_of, code_of, link, person, start};
 
-/// The most that an operation of the storage may cost, and with it most calls.
+/// Maximum of a store operation, and of most calls.
 const MOST: usize = 2;
 
-/// Calls that are more than one operation of the storage, and what they cost. Where a password is hashed, the limits are
-/// spent and committed before it, and no transaction stays open meanwhile. A line here that is too high is a mistake too.
+/// Calls of more than one store operation, and their cost. Limits are committed before a password is hashed, and no
+/// transaction stays open meanwhile. A number that is too high fails too.
 const DEARER: &[(&str, usize)] = &[
-    // One before the hash; what follows is decided on what was locked: two. A right password that opens a session and a
-    // new account at a free address need no such decision, so those calls cost two.
+    // One before the hash, two for a decision on locked rows. A right password and a new account at a free address
+    // need no decision, so those calls cost two.
     ("signUp, verification", 3),
     ("signUp, pending", 3),
     ("signUp, verification by link", 3),
@@ -30,17 +30,17 @@ const DEARER: &[(&str, usize)] = &[
     ("admin: create provider", 6),
     ("admin: change provider", 6),
     ("admin: delete provider", 6),
-    // The flow and the code are used up and committed before the provider is asked, or the account is looked at.
+    // The flow and the code are consumed and committed before the provider is requested or the account read.
     ("callback of a provider", 4),
     ("callback of a provider, link", 4),
     ("exchange of a code, new account", 4),
     ("exchange of a code, known identity", 4),
     ("exchange of a code, link", 5),
-    // The session is looked at before.
+    // The session is read first.
     ("unlink an identity", 3),
 ];
 
-/// An app whose database is far away, and the rows of the table so far.
+/// A service with a distant database, and the rows of the table so far.
 struct Measured {
     app: TestApp,
     table: Vec<(&'static str, usize)>,
@@ -54,7 +54,7 @@ impl Measured {
         Self { app: change(builder).start().await, table: Vec::new() }
     }
 
-    /// Sends a request and notes what it cost.
+    /// Sends a request and records its cost.
     async fn op(&mut self, name: &'static str, request: Request) -> Answer {
         let _ = self.app.round_trips();
         let answer = request.send().await;
@@ -63,7 +63,7 @@ impl Measured {
         answer
     }
 
-    /// The same with a request that is refused.
+    /// Sends a refused request and records its cost.
     async fn refused(&mut self, name: &'static str, request: Request, status: u16) {
         let _ = self.app.round_trips();
         let answer = request.send().await;
@@ -216,7 +216,7 @@ async fn sessions_profiles_and_admin_cost_two_round_trips_at_most() {
     m.assert_cheap();
 }
 
-/// Sign-in through a provider, identities, and what an admin does about providers.
+/// Sign-in through a provider, identities, and provider configuration by an admin.
 async fn oauth(m: &mut Measured) {
     let (anon, admin) = (m.app.anon(), m.app.admin());
     let provider = LyingProvider::start(&m.app.clock).await;

@@ -1,32 +1,30 @@
-//! Every route there is, for facts that hold on all of them.
-//! `openapi::document_has_every_route_and_no_other` keeps it whole.
+//! List of all routes, for facts about every route. `openapi::document_has_every_route_and_no_other` checks that it is
+//! complete.
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
 
 use latchkey_testkit::{Request, TestApp, User};
 
-/// Whose credentials a call takes.
+/// Credentials of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
-    /// Nobody's.
+    /// None.
     Anybody,
-    /// A signed-in user's.
+    /// A user's access token.
     User,
-    /// An admin's.
+    /// An admin key.
     Admin,
 }
 
-/// What body a call takes.
+/// Body of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
-    /// None.
     Nothing,
-    /// A JSON object of at most 64 KiB with, among others, these fields.
+    /// JSON object of at most 64 KiB with, among others, these fields.
     Json(&'static [&'static str]),
-    /// The same of at most 256 KiB.
+    /// JSON object of at most 256 KiB with, among others, these fields.
     Profile(&'static [&'static str]),
 }
 
-/// A method at a path.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
     pub method: &'static str,
@@ -36,7 +34,7 @@ pub struct Route {
     pub takes: Takes,
 }
 
-/// An id that nobody has.
+/// Unused id.
 pub const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
 
 const fn get(who: Who, path: &'static str) -> Route {
@@ -47,7 +45,7 @@ const fn delete(who: Who, path: &'static str) -> Route {
     Route { method: "DELETE", path, who, takes: Takes::Nothing }
 }
 
-/// A form of a provider.
+/// Form of a provider.
 const fn form(path: &'static str) -> Route {
     Route { method: "POST", path, who: Who::Anybody, takes: Takes::Nothing }
 }
@@ -60,7 +58,7 @@ const fn profile(path: &'static str, fields: &'static [&'static str]) -> Route {
     Route { method: "PATCH", path, who: Who::User, takes: Takes::Profile(fields) }
 }
 
-/// Every route of every mode. Sign-up is anybody's here; an admin's credential makes it another operation.
+/// Every route of every mode. Sign-up is public here; an admin credential selects another operation.
 pub const ROUTES: &[Route] = &[
     json(
         Who::Anybody,
@@ -218,18 +216,18 @@ pub const ROUTES: &[Route] = &[
 ];
 
 impl Route {
-    /// The path with an id that nobody has.
+    /// Path with an unused id.
     pub fn path_of_nobody(&self) -> String {
         let path = self.path.replace("{id}", NOBODY).replace("{userId}", NOBODY);
         path.replace("{provider}", "nobody").replace("{key}", "nobody")
     }
 
-    /// A request of somebody who may ask, without a body.
+    /// Request with credentials and without a body.
     pub fn request(&self, app: &TestApp, user: &User) -> Request {
         self.request_to(&self.path_of_nobody(), app, user)
     }
 
-    /// The same to another path.
+    /// Request with credentials to another path.
     pub fn request_to(&self, path: &str, app: &TestApp, user: &User) -> Request {
         match self.who {
             Who::Anybody => app.anon().request(self.method, path),
@@ -238,7 +236,7 @@ impl Route {
         }
     }
 
-    /// The fields of the body; none where it takes no body.
+    /// Fields of the body; empty without a body.
     pub fn fields(&self) -> &'static [&'static str] {
         match self.takes {
             Takes::Nothing => &[],
@@ -246,18 +244,17 @@ impl Route {
         }
     }
 
-    /// Whether it is no page of development.
+    /// Whether the route exists in production.
     pub fn is_of_the_document(&self) -> bool {
         !self.path.starts_with("/dev") && !["/", "/docs"].contains(&self.path)
     }
 
-    /// Whether it takes a body.
     pub fn takes_body(&self) -> bool {
         self.takes != Takes::Nothing
     }
 }
 
-/// The routes that take a body.
+/// Routes that take a body.
 pub fn with_body() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(|route| route.takes_body())
 }

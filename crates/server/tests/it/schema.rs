@@ -1,9 +1,8 @@
-//! A check of values against the part of JSON Schema 2020-12 that the OpenAPI document uses. Texts' formats and
-//! patterns are left to the facts about those texts.
+//! Validation against the subset of JSON Schema 2020-12 that the OpenAPI document uses, without formats and patterns.
 
 use latchkey_testkit::Value;
 
-/// Where `value` does not fit `schema`, as sentences with places. References lead into `document`.
+/// Violations of `schema` by `value`, with their places. References are resolved in `document`.
 pub(crate) fn misfits(document: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let check = Check { document };
     let mut found = Vec::new();
@@ -96,7 +95,7 @@ fn types(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What a value is, or what it refers to.
+/// Schema after resolving a reference.
 pub(crate) fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
         Some(pointer) => document.pointer(pointer).unwrap_or_else(|| panic!("{pointer} leads nowhere")),

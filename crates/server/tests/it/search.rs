@@ -1,11 +1,11 @@
-//! GET /api/profiles/search: its parameters, headers and pages. What matches, and in which order, is in
-//! `search_matching`, and against a plain scan in `search_oracle`.
+//! GET /api/profiles/search: parameters, headers and pages. Matching and order are in `search_matching`, a comparison
+//! with a plain scan in `search_oracle`.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 
 const SEARCH: &str = "/api/profiles/search";
 
-/// So many users of one moment, who are all found by `lin`.
+/// This many users of one moment, all found by `lin`.
 async fn lins(app: &TestApp, count: usize) {
     for n in 0..count {
         let body =

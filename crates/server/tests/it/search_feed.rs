@@ -1,10 +1,10 @@
-//! Where the changes of what search shows cannot be read, or do not tell the truth, the storage engine answers.
+//! Fallback to the storage engine if the change feed is unreadable or wrong.
 
 use latchkey_testkit::{TestApp, both_stores, json};
 
 const ME: &str = "/api/profiles/me";
 
-/// Runs statements on the database, behind the service.
+/// Runs statements directly on the database.
 fn run(app: &TestApp, sql: &str) {
     if let Some(database) = app.database() {
         database.run(sql);

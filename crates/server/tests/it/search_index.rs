@@ -1,12 +1,12 @@
-//! The index in memory beside the database: every write is found at once, here and on another instance, and both
-//! engines of the search answer alike.
+//! The in-memory index: every write is found at once, on this and another instance, and both search engines return the
+//! same.
 
 use latchkey_service::search::SearchEngine;
 use latchkey_testkit::{TestApp, both_stores, json, seconds};
 
 const ME: &str = "/api/profiles/me";
 
-/// The names that a search finds, best first; each instance must say the same.
+/// Names found by a search, best first; equal on each instance.
 async fn found(apps: [&TestApp; 2], q: &str) -> Vec<String> {
     let mut answers = Vec::new();
     for app in apps {

@@ -1,24 +1,24 @@
-//! What the search finds and in which order: folding, words, plain characters, tiers, and how soon.
+//! Search matching and order: folding, words, special characters, ranks, and freshness.
 
 use latchkey_testkit::{TestApp, User, Value, both_stores, json, seconds};
 
 const ME: &str = "/api/profiles/me";
 
-/// A user whose profile has these fields; the address is `user{n}@example.org`.
+/// User whose profile has these fields; the address is `user{n}@example.org`.
 async fn profile(app: &TestApp, n: usize, fields: Value) -> User {
     let user = app.user(&format!("user{n}")).await;
     user.patch(ME, fields).send().await.expect(200);
     user
 }
 
-/// A profile for each name.
+/// Creates a profile per name.
 async fn named(app: &TestApp, names: &[&str]) {
     for (n, name) in names.iter().enumerate() {
         profile(app, n, json!({"name": name})).await;
     }
 }
 
-/// The names of what is found, in order; their number is what the header says.
+/// Names found, in order; asserts that the header has their number.
 async fn found(app: &TestApp, q: &str) -> Vec<String> {
     let answer = app.anon().search(q).query("limit", "100").send().await;
     let hits = answer.expect(200);
@@ -36,7 +36,7 @@ async fn finds(app: &TestApp, q: &str, names: &[&str]) {
     assert_eq!(hits, names, "{q:?}");
 }
 
-/// Names with characters that mean something to engines, and a query that finds that name alone.
+/// Names with characters special to engines, and a query that finds only that name.
 const PLAIN: &[(&str, &str)] = &[
     ("100%", "00%"),
     ("under_score", "r_s"),
@@ -58,7 +58,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("-- drop", "--"),
     ("plain words", "plain"),
 ];
-/// Would find something if any of their characters meant anything.
+/// Queries that would match if any of their characters were special.
 const NOT_THERE: &[&str] = &[
     "%",
     "___",
@@ -84,7 +84,7 @@ const NOT_THERE: &[&str] = &[
     "(plain)",
 ];
 
-/// Texts that are one text once folded.
+/// Texts that fold to the same text.
 const ALIKE: &[&[&str]] = &[
     &["Éva", "eva", "EVA", "E\u{301}va", "ＥＶＡ", "e\u{200b}v\u{ad}a", "𝔈𝔳𝔞", "\u{feff}Eva\u{202e}"],
     &["Straße", "STRASSE", "strasse", "STRAẞE", "ſtraße"],

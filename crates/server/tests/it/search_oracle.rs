@@ -1,6 +1,5 @@
-//! The search against a plain scan: generated profiles and queries in many scripts over HTTP, compared with the words of
-//! the contract as this file writes them down. Nothing of the service's folding or matching is used: every piece that
-//! texts are made of says itself what it folds to.
+//! The search compared with a plain scan: generated profiles and queries in many scripts over HTTP. The scan
+//! implements the contract without the service's folding or matching: each piece of text states its own folded form.
 
 use std::cmp::Reverse;
 
@@ -8,11 +7,11 @@ use latchkey_testkit::{TestApp, User, Value, both_stores, json, seconds};
 
 const ME: &str = "/api/profiles/me";
 
-/// A piece of text and its folded form.
+/// Piece of text and its folded form.
 type Piece = (&'static str, &'static str);
 
-/// Few enough to meet often, and of every kind that folding or an index may trip over. No two fold into something that
-/// would compose with its neighbour.
+/// Few enough to repeat often, and of every kind that is hard for folding or an index. No two folded pieces compose at
+/// their boundary.
 const PIECES: &[Piece] = &[
     ("a", "a"),
     ("A", "a"),
@@ -108,7 +107,7 @@ const SPACES: &[Piece] =
 /// Pieces of usernames, which fold to themselves.
 const HANDLES: &[&str] = &["a", "b", "ab", "e", "fi", "ss", "1", "-", "_", "."];
 
-/// Randomness that repeats (xorshift).
+/// Repeatable random numbers (xorshift).
 struct Dice(u64);
 
 impl Dice {
@@ -123,7 +122,7 @@ impl Dice {
         choices[self.below(choices.len())]
     }
 
-    /// Up to so many words of up to so many pieces.
+    /// Up to this many words of up to this many pieces.
     fn text(&mut self, words: usize, pieces: usize) -> Text {
         let mut text = Text::default();
         for _ in 0..self.below(words + 1) {
@@ -135,7 +134,7 @@ impl Dice {
         text
     }
 
-    /// Some neighbours of a text, each perhaps in another spelling that folds alike.
+    /// Neighbouring pieces of a text, each perhaps in another spelling with the same folded form.
     fn cut(&mut self, text: &Text) -> Text {
         let start = self.below(text.0.len() + 1);
         let end = (start + 1 + self.below(7)).min(text.0.len());
@@ -148,7 +147,7 @@ impl Dice {
     }
 }
 
-/// A text in pieces.
+/// Text in pieces.
 #[derive(Clone, Default)]
 struct Text(Vec<Piece>);
 
@@ -157,14 +156,14 @@ impl Text {
         self.0.iter().map(|piece| piece.0).collect()
     }
 
-    /// Its folded words.
+    /// Folded words of the text.
     fn words(&self) -> Vec<String> {
         let folded: String = self.0.iter().map(|piece| piece.1).collect();
         folded.split_whitespace().map(str::to_owned).collect()
     }
 }
 
-/// A profile as the scan sees it.
+/// Profile of the scan.
 struct Known {
     user: User,
     id: String,
@@ -182,7 +181,7 @@ impl Known {
         fields.iter().flatten().any(|w| if is_short { w.starts_with(word) } else { w.contains(word) })
     }
 
-    /// 0: the name or the username is the query; 1: begins with it; 2: the rest.
+    /// Rank. 0: name or username equals the query; 1: begins with it; 2: the rest.
     fn tier(&self, query: &[String]) -> u8 {
         let whole = query.join(" ");
         let heads = [self.name.words().join(" "), self.username.clone()];
@@ -193,7 +192,7 @@ impl Known {
     }
 }
 
-/// What must be found, in its order: best tier, newest, greatest id.
+/// Expected matches in order: best rank, newest, greatest id.
 fn scan<'a>(known: &'a [Known], query: &[String]) -> Vec<&'a str> {
     let mut hits: Vec<_> =
         known.iter().filter(|profile| query.iter().all(|word| profile.has(word))).collect();
@@ -201,7 +200,7 @@ fn scan<'a>(known: &'a [Known], query: &[String]) -> Vec<&'a str> {
     hits.into_iter().map(|hit| hit.id.as_str()).collect()
 }
 
-/// Writes new texts into a profile. The number keeps usernames apart.
+/// Writes new texts into a profile. The number keeps usernames unique.
 async fn rewritten(dice: &mut Dice, user: User, number: usize) -> Known {
     let (name, bio) = (dice.text(3, 4), dice.text(6, 4));
     let handle: String = (0..dice.below(4)).map(|_| dice.pick(HANDLES)).collect();
@@ -214,7 +213,7 @@ async fn rewritten(dice: &mut Dice, user: User, number: usize) -> Known {
     Known { id: text(&record["id"]), created_at: text(&record["created_at"]), user, name, username, bio }
 }
 
-/// A query as sent, and its folded words.
+/// Query as sent, and its folded words.
 struct Query {
     raw: String,
     words: Vec<String>,
@@ -226,7 +225,7 @@ impl From<Text> for Query {
     }
 }
 
-/// A query out of pieces, or cut out of a profile.
+/// Query of random pieces, or taken from a profile.
 fn query(dice: &mut Dice, known: &[Known]) -> Query {
     let profile = &known[dice.below(known.len())];
     match dice.below(6) {
@@ -243,7 +242,7 @@ fn query(dice: &mut Dice, known: &[Known]) -> Query {
     }
 }
 
-/// Asks for one page and compares it and its headers with the scan.
+/// Requests one page and compares it and its headers with the scan.
 async fn compare(app: &TestApp, dice: &mut Dice, known: &[Known], query: &Query) -> usize {
     let (limit, offset) = (1 + dice.below(30), if dice.below(2) == 0 { 0 } else { dice.below(12) });
     let words = &query.words;
@@ -264,7 +263,7 @@ async fn compare(app: &TestApp, dice: &mut Dice, known: &[Known], query: &Query)
     expected.len()
 }
 
-/// Users that share their moment with two others.
+/// Users with the same creation time as two others.
 async fn population(app: &TestApp, dice: &mut Dice, count: usize) -> Vec<Known> {
     let mut known = Vec::new();
     for number in 0..count {

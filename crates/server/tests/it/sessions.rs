@@ -1,4 +1,4 @@
-//! getCurrentUser and getCurrentSession, the list of one's own sessions and their end. Signing out is in
+//! getCurrentUser and getCurrentSession, the list of the user's own sessions, and their end. Sign-out is in
 //! `sign_out.rs`.
 
 use latchkey_testkit::{Session, Value, both_stores, days, json, minutes, seconds};
@@ -228,7 +228,7 @@ both_stores! {
     }
 }
 
-/// The id of the session that asked for the list.
+/// Id of the session that requested the list.
 fn current_of(listed: &Value) -> String {
     let sessions = listed["sessions"].as_array().unwrap();
     let current = sessions.iter().find(|session| session["current"] == true).unwrap();

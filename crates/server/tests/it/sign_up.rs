@@ -1,5 +1,5 @@
-//! signUp: POST /api/auth/users, while no verification is required. The other way is in `sign_up_pending.rs`, what may
-//! follow it in `contested.rs`.
+//! signUp: POST /api/auth/users, without verification. With verification it is in `sign_up_pending.rs`, later events
+//! in `contested.rs`.
 
 use latchkey_testkit::{PASSWORD, Value, both_stores, json};
 

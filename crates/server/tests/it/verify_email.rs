@@ -1,5 +1,5 @@
-//! verifyEmail, by code and (older variant) by the token of a link: POST /api/auth/email/verify. What a code allows in
-//! general is in `codes`, the mail that is asked for again in `resend`, links in a browser in `links`.
+//! verifyEmail, by code and (older variant) by the token of a link: POST /api/auth/email/verify. Codes are in `codes`,
+//! requested mails in `resend`, links in a browser in `links`.
 
 use latchkey_testkit::{PASSWORD, Session, both_stores, hours, json};
 
