@@ -1,4 +1,4 @@
-//! Audit events: who did what, when, from where.
+//! Audit events: actor, action, time and client.
 
 use serde_json::{Map, Value};
 
@@ -8,15 +8,15 @@ use crate::time::Timestamp;
 
 macro_rules! audit_kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What happened.
+        /// Kind of an audit event.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum AuditKind { $($(#[$doc])* $name,)* }
 
         impl AuditKind {
-            /// Every kind.
+            /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// The name that stores keep and the admin interface shows.
+            /// Name in stores and in the admin interface.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
@@ -26,19 +26,19 @@ macro_rules! audit_kinds {
 }
 
 audit_kinds! {
-    /// An account was made.
+    /// A sign-up created an account.
     SignedUp = "sign_up",
-    /// Somebody signed up with the address of a verified account.
+    /// A sign-up used the email address of a verified account.
     SignUpRepeated = "sign_up_repeated",
     /// A session was opened.
     SignedIn = "sign_in",
     /// A password was wrong, or the account may not sign in.
     SignInFailed = "sign_in_failed",
-    /// A session was ended by its user.
+    /// A user signed out of a session.
     SignedOut = "sign_out",
-    /// A replaced refresh token came back as a sign of theft; the session was ended.
+    /// A replaced refresh token was presented, a sign of theft; the session was revoked.
     RefreshReused = "refresh_reuse",
-    /// An address was proven.
+    /// An email address was verified.
     EmailVerified = "email_verified",
     /// A reset code was exchanged for a reset token.
     ResetCodeExchanged = "reset_code_exchanged",
@@ -46,7 +46,7 @@ audit_kinds! {
     PasswordReset = "password_reset",
     /// A password was changed by its owner.
     PasswordChanged = "password_changed",
-    /// An address was changed.
+    /// An email address was changed.
     EmailChanged = "email_changed",
     /// An identity was linked.
     IdentityLinked = "identity_linked",
@@ -56,15 +56,15 @@ audit_kinds! {
     UserBanned = "user_banned",
     /// A ban was lifted.
     UserUnbanned = "user_unbanned",
-    /// An account was made by an admin.
+    /// An admin created an account.
     UserCreated = "user_created",
-    /// An account was changed by an admin.
+    /// An admin changed an account.
     UserUpdated = "user_updated",
     /// An account was deleted.
     UserDeleted = "user_deleted",
     /// A profile was deleted.
     ProfileDeleted = "profile_deleted",
-    /// All sessions of a user were ended by an admin.
+    /// An admin revoked all sessions of a user.
     SessionsEnded = "sessions_ended",
     /// Settings were changed.
     SettingsChanged = "settings_changed",
@@ -72,25 +72,25 @@ audit_kinds! {
     KeyRotated = "key_rotated",
     /// An admin credential was refused.
     AdminRefused = "admin_refused",
-    /// A limit refused a request about the account.
+    /// A rate or guess limit refused a request for the account.
     RequestLimited = "request_limited",
 }
 
 impl AuditKind {
-    /// Failures: where they are about no account, they are kept for a shorter time.
+    /// Failures. Those without an account have a shorter retention.
     pub const FAILURES: [Self; 3] = [Self::SignInFailed, Self::AdminRefused, Self::RequestLimited];
 
-    /// Reads the name that stores keep.
+    /// Parses [`Self::as_str`].
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
     }
 }
 
-/// Who caused an event.
+/// Originator of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
-    /// The user themselves, or somebody who claims to be.
+    /// The user, or a client that claims to be the user.
     User,
     /// The holder of an admin key.
     Admin,
@@ -99,7 +99,7 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// The name that stores keep and the admin interface shows.
+    /// Name in stores and in the admin interface.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -109,30 +109,30 @@ impl Actor {
         }
     }
 
-    /// Reads the name that stores keep.
+    /// Parses [`Self::as_str`].
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         [Self::User, Self::Admin, Self::System].into_iter().find(|actor| actor.as_str() == text)
     }
 }
 
-/// An event. It outlives the user it is about.
+/// An audit event. It outlives its user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// Its id; later events have greater ids.
+    /// UUID version 7: later events have greater ids.
     pub id: EventId,
-    /// When.
+    /// Time of the event.
     pub at: Timestamp,
-    /// What.
+    /// Kind of the event.
     pub kind: AuditKind,
-    /// Who.
+    /// Originator of the event.
     pub actor: Actor,
-    /// About whom. Where an operation finds the user only inside the store, the store fills it in.
+    /// User concerned. If an operation finds the user only inside the store, the store sets it.
     pub user_id: Option<UserId>,
-    /// In which session. Filled in by the store likewise.
+    /// Session concerned; set by the store likewise.
     pub session_id: Option<SessionId>,
-    /// From where.
+    /// Client that made the request.
     pub client: Option<Client>,
-    /// What else is worth knowing: names of changed settings, reasons. Never a secret, never an address.
+    /// Further data: names of changed settings, reasons. Never a secret or an email address.
     pub details: Map<String, Value>,
 }

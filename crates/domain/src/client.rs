@@ -1,22 +1,22 @@
-//! Who is at the other end: address and user agent, as limits, sessions and audit events know them.
+//! Client of a request: IP address and user agent, for limits, sessions and audit events.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Longest user agent that is kept, in characters.
+/// Longest stored user agent, in characters.
 const LONGEST_USER_AGENT: usize = 256;
 
 /// The client of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
-    /// Its address.
+    /// IP address.
     pub address: ClientAddress,
-    /// What it says it is, without control characters, at most 256 characters.
+    /// User agent as sent, without control characters, at most 256 characters.
     pub user_agent: Option<String>,
 }
 
 impl Client {
-    /// Cuts and cleans the user agent.
+    /// Creates a client; strips control characters from the user agent and truncates it.
     #[must_use]
     pub fn new(address: ClientAddress, user_agent: Option<&str>) -> Self {
         let clean = |text: &str| text.chars().filter(|c| !c.is_control()).take(LONGEST_USER_AGENT).collect();
@@ -24,24 +24,24 @@ impl Client {
     }
 }
 
-/// An IP address; one that is IPv4 in IPv6 clothes is unmapped.
+/// An IP address in canonical form: IPv4-mapped IPv6 addresses are unmapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(IpAddr);
 
 impl ClientAddress {
-    /// Takes an address as the socket or a trusted proxy gave it.
+    /// Canonicalises an address from the socket or a trusted proxy.
     #[must_use]
     pub fn new(address: IpAddr) -> Self {
         Self(address.to_canonical())
     }
 
-    /// The address.
+    /// The canonical address.
     #[must_use]
     pub const fn ip(self) -> IpAddr {
         self.0
     }
 
-    /// What limits count by: the address for IPv4, the first of its /64 network for IPv6.
+    /// Address that limits count by: the IPv4 address, or the first address of the /64 network for IPv6.
     #[must_use]
     pub fn network(self) -> IpAddr {
         match self.0 {
@@ -53,7 +53,7 @@ impl ClientAddress {
         }
     }
 
-    /// The same as text, which the keys of limits in a store are made of.
+    /// [`Self::network`] as text, for limit keys.
     #[must_use]
     pub fn network_text(self) -> String {
         match self.network() {

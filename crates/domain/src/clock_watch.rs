@@ -1,44 +1,44 @@
-//! Trust in the wall clock. What deletes by the time of day must not run while the clock has just jumped: a clock that
-//! leaps ahead a year for a minute would take everything with it that ends within a year.
+//! Detection of jumps of the wall clock. Deletion by age must not run after a jump: a clock that leaps a year
+//! ahead for a minute would delete everything that expires within a year.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// The difference to the monotonic clock that is a jump. Slewing by NTP stays far below it between two looks.
+/// Drift from the monotonic clock between two samples that counts as a jump. NTP slewing stays far below it.
 pub const JUMP: Duration = Duration::from_mins(1);
-/// How long the wall clock must go on steadily after a jump before it is trusted again. Long enough for a time service,
-/// or a person, to take a wrong step back.
+/// Time without a jump after which the wall clock is trusted again: long enough for a time service or an
+/// operator to take a wrong step back.
 pub const PROBATION: Duration = Duration::from_hours(1);
 
-/// The wall clock held against the monotonic one.
+/// Compares the wall clock with the monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockWatch {
-    /// What the wall clock is compared with: the difference of both clocks, and when it was taken.
+    /// Reference: wall time minus monotonic time, and the monotonic time at which it was taken.
     offset_ms: i64,
     taken_at: Duration,
-    /// By the monotonic clock; the wall clock is not trusted before it.
+    /// Monotonic time before which the wall clock is not trusted.
     trusted_from: Duration,
 }
 
-/// Verdict of a look at both clocks.
+/// Result of a sample of both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockVerdict {
-    /// Both went on alike.
+    /// No jump since the last sample.
     Steady,
-    /// The wall clock jumped by so many milliseconds since the last look.
+    /// The wall clock jumped since the last sample.
     Jumped {
-        /// Ahead, or back where it is negative.
+        /// Size of the jump in milliseconds; negative if backwards.
         by_ms: i64,
     },
-    /// It jumped before, and is not trusted yet.
+    /// A jump lies less than [`PROBATION`] back.
     OnProbation,
-    /// It has just come to be trusted again.
+    /// The first sample after the probation.
     Trusted,
 }
 
 impl ClockVerdict {
-    /// Whether the time of day may decide what is deleted.
+    /// True if the wall clock may decide about deletions.
     #[must_use]
     pub const fn is_trusted(self) -> bool {
         matches!(self, Self::Steady | Self::Trusted)
@@ -46,13 +46,13 @@ impl ClockVerdict {
 }
 
 impl ClockWatch {
-    /// Begins with both clocks as they are: `steady` is the monotonic one, from any origin.
+    /// Starts with both clocks as the reference. `steady` is the monotonic clock, from any origin.
     #[must_use]
     pub fn new(wall: Timestamp, steady: Duration) -> Self {
         Self { offset_ms: offset(wall, steady), taken_at: steady, trusted_from: steady }
     }
 
-    /// Looks at both clocks.
+    /// Samples both clocks.
     pub fn look(&mut self, wall: Timestamp, steady: Duration) -> ClockVerdict {
         let offset_ms = offset(wall, steady);
         let by_ms = offset_ms.saturating_sub(self.offset_ms);
@@ -64,7 +64,7 @@ impl ClockWatch {
         if steady < self.trusted_from {
             return ClockVerdict::OnProbation;
         }
-        // Drift adds up over days: it is compared within an hour.
+        // Slow drift adds up over days, so the reference is renewed every hour.
         if !was_trusted || steady.saturating_sub(self.taken_at) >= PROBATION {
             (self.offset_ms, self.taken_at) = (offset_ms, steady);
         }

@@ -1,5 +1,5 @@
-//! Wrong attempts at six-digit codes of one account and purpose, across resends, per lane. The verdict on one code lives
-//! in [`crate::codes`].
+//! Counters of wrong six-digit codes per account, purpose and lane, across resends. The verdict on one code
+//! is in [`crate::codes`].
 
 use std::time::Duration;
 
@@ -7,32 +7,32 @@ use crate::codes::CodeBudget;
 use crate::stored_time::is_from_ahead;
 use crate::time::Timestamp;
 
-/// The time for which attempts count towards the number of an hour, from the first one on.
+/// Fixed window of the hourly budget, from its first attempt.
 pub const CODE_WINDOW: Duration = Duration::from_hours(1);
-/// The same for the number of a day.
+/// Fixed window of the daily budget.
 pub const CODE_DAY: Duration = Duration::from_hours(24);
 
-/// The part of the world that somebody asks or types from. A stranger's attempts cost nothing where the owner uses to
-/// sign in.
+/// Group of clients with budgets of its own. Guesses of strangers do not use up the budget of the clients
+/// from which the owner signs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// Addresses from which the account signed in lately.
+    /// Networks from which the account signed in lately.
     Known,
-    /// All others.
+    /// All other clients.
     Other,
 }
 
 impl Lane {
-    /// Both.
+    /// Both lanes.
     pub const ALL: [Self; 2] = [Self::Known, Self::Other];
 
-    /// The lane of a client.
+    /// Lane of a client.
     #[must_use]
     pub const fn of(is_known_client: bool) -> Self {
         if is_known_client { Self::Known } else { Self::Other }
     }
 
-    /// The number that stores keep.
+    /// Number in stores.
     #[must_use]
     pub const fn as_number(self) -> i64 {
         match self {
@@ -41,24 +41,24 @@ impl Lane {
         }
     }
 
-    /// Reads the number that stores keep.
+    /// Parses [`Self::as_number`].
     #[must_use]
     pub fn from_stored(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|lane| lane.as_number() == number)
     }
 }
 
-/// Attempts in a fixed window that begins with the first of them.
+/// Counter of attempts in a fixed window that starts with the first attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CodeWindow {
-    /// How many.
+    /// Number of attempts.
     pub attempts: u32,
-    /// When the first one was.
+    /// Time of the first attempt.
     pub since: Timestamp,
 }
 
 impl CodeWindow {
-    /// Attempts that still count at `now`, in a window of this length.
+    /// Attempts within a window of this length at `now`.
     #[must_use]
     pub fn attempts_at(self, length: Duration, now: Timestamp) -> u32 {
         let ends_at = self.since.plus(length);
@@ -66,7 +66,7 @@ impl CodeWindow {
         if counts { self.attempts } else { 0 }
     }
 
-    /// The window after one more attempt.
+    /// The counter after another attempt; it starts a new window if the old one is over.
     #[must_use]
     pub fn and_one_more(self, length: Duration, now: Timestamp) -> Self {
         match self.attempts_at(length, now) {
@@ -76,35 +76,36 @@ impl CodeWindow {
     }
 }
 
-/// Wrong attempts from one lane.
+/// Wrong attempts of one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LaneAttempts {
-    /// Within an hour.
+    /// Counter of the hourly budget.
     pub hour: CodeWindow,
-    /// Within a day.
+    /// Counter of the daily budget.
     pub day: CodeWindow,
 }
 
 impl LaneAttempts {
-    /// The attempts and one more.
+    /// The counters after another attempt.
     #[must_use]
     pub fn and_one_more(self, now: Timestamp) -> Self {
         Self { hour: self.hour.and_one_more(CODE_WINDOW, now), day: self.day.and_one_more(CODE_DAY, now) }
     }
 
-    /// Whether the lane has made its number of a day. Its mails then carry codes that nobody guesses.
+    /// True if the daily budget is used up. Mails to the lane then carry long codes, which need no attempt
+    /// limit.
     #[must_use]
     pub fn is_over_for_the_day(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.day.attempts_at(CODE_DAY, now) >= budget.per_day
     }
 
-    /// Whether six-digit codes are refused that are typed from the lane.
+    /// True if six-digit codes from the lane are refused.
     #[must_use]
     pub fn is_used_up(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.hour.attempts_at(CODE_WINDOW, now) >= budget.per_hour || self.is_over_for_the_day(budget, now)
     }
 
-    /// The moment from which nothing of it counts.
+    /// End of both windows.
     #[must_use]
     pub fn ends_at(self) -> Timestamp {
         self.hour.since.plus(CODE_WINDOW).max(self.day.since.plus(CODE_DAY))

@@ -1,4 +1,4 @@
-//! Mailed codes: their forms, what they are for, and the verdict on an attempt.
+//! Email codes: their forms, their purposes, and the verdict on an attempt.
 
 use std::fmt;
 
@@ -11,17 +11,17 @@ use crate::long_code::LongCode;
 use crate::reason::{self, Reason};
 use crate::time::Timestamp;
 
-/// What a code or a link is for. One of another purpose is unknown.
+/// Purpose of an email code or link token. A code of another purpose is treated as unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Proof of an email address.
+    /// Verification of an email address.
     VerifyEmail,
-    /// A new password for an account.
+    /// Password reset.
     ResetPassword,
 }
 
 impl Purpose {
-    /// The name that stores keep.
+    /// Name in stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Purpose {
         }
     }
 
-    /// Reads the name that stores keep.
+    /// Parses [`Self::as_str`].
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         [Self::VerifyEmail, Self::ResetPassword].into_iter().find(|purpose| purpose.as_str() == text)
@@ -41,25 +41,25 @@ impl Purpose {
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct SixDigitCode(String);
 
-/// The text is not six digits.
+/// Error: the text is not six digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be six digits")]
 pub struct InvalidCodeForm;
 
 impl SixDigitCode {
-    /// Makes a code of an injected random number below one million (a larger one is reduced).
+    /// Creates a code from an injected random number, taken modulo one million.
     #[must_use]
     pub fn new(random: u32) -> Self {
         Self(format!("{:06}", random % 1_000_000))
     }
 
-    /// Reads exactly six ASCII digits.
+    /// Parses exactly six ASCII digits.
     pub fn parse(text: &str) -> Result<Self, InvalidCodeForm> {
         let is_code = text.len() == 6 && text.bytes().all(|c| c.is_ascii_digit());
         if is_code { Ok(Self(text.to_owned())) } else { Err(InvalidCodeForm) }
     }
 
-    /// The digits, for a mail or for the MAC.
+    /// The digits, for the mail and the MAC.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -73,16 +73,16 @@ impl<'de> Deserialize<'de> for SixDigitCode {
     }
 }
 
-/// The form of a code.
+/// Form of an email code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeForm {
-    /// Six digits. Wrong ones are counted.
+    /// Six digits, with limited attempts.
     SixDigits,
-    /// Sixteen characters. Wrong ones are not counted.
+    /// Sixteen characters with 80 random bits, without an attempt limit.
     Long,
 }
 
-/// A code as somebody typed it.
+/// A code as entered by a user.
 #[derive(Clone, PartialEq, Eq)]
 pub enum EnteredCode {
     /// Six digits.
@@ -92,7 +92,7 @@ pub enum EnteredCode {
 }
 
 impl EnteredCode {
-    /// Reads six digits as they are, or sixteen characters as people type them.
+    /// Parses six digits strictly, or sixteen characters leniently by [`LongCode::parse`].
     pub fn parse(text: &str) -> Result<Self, InvalidCodeForm> {
         match SixDigitCode::parse(text) {
             Ok(code) => Ok(Self::SixDigits(code)),
@@ -100,7 +100,7 @@ impl EnteredCode {
         }
     }
 
-    /// The form that was typed.
+    /// Form of the entered code.
     #[must_use]
     pub const fn form(&self) -> CodeForm {
         match self {
@@ -109,7 +109,7 @@ impl EnteredCode {
         }
     }
 
-    /// The text that the MAC is made of.
+    /// Canonical text, the input of the MAC.
     #[must_use]
     pub fn expose(&self) -> &str {
         match self {
@@ -119,26 +119,26 @@ impl EnteredCode {
     }
 }
 
-/// HMAC-SHA-256 of a code under a server key, with account and purpose: what is stored of it. (A bare hash of a
-/// million possible codes would be no protection.)
+/// HMAC-SHA-256 of account, purpose and code under a server key: the stored form of a code. A bare hash of a
+/// million possible codes would be reversible by enumeration.
 #[derive(Clone, Copy, Eq)]
 pub struct CodeMac([u8; 32]);
 
 impl CodeMac {
-    /// Takes a computed or stored MAC.
+    /// Wraps a computed or stored MAC.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The MAC, for a store.
+    /// The bytes, for a store.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// In constant time.
+/// Constant-time comparison.
 impl PartialEq for CodeMac {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -151,32 +151,32 @@ impl fmt::Debug for CodeMac {
     }
 }
 
-/// How often six-digit codes may be tried from one lane.
+/// Attempt limits of six-digit codes, per lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeBudget {
     /// Wrong attempts on one code.
     pub per_code: u32,
-    /// Wrong attempts on one account and purpose in an hour, across resends.
+    /// Wrong attempts per account and purpose in an hour, across resends.
     pub per_hour: u32,
-    /// The same in a day. A lane that made them gets long codes.
+    /// The same in a day. A lane beyond it gets long codes.
     pub per_day: u32,
 }
 
-/// A live code as a store has it, before the attempt that is being judged is counted.
+/// A live code from a store, before the current attempt is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredCode {
-    /// The MAC of the code.
+    /// MAC of the code.
     pub mac: CodeMac,
-    /// Its form.
+    /// Form of the code.
     pub form: CodeForm,
-    /// Wrong attempts made on it so far, from the lane that it is typed from.
+    /// Wrong attempts on this code from the requesting lane.
     pub attempts: u32,
-    /// When it stops being good.
+    /// End of validity, exclusive.
     pub expires_at: Timestamp,
 }
 
 impl StoredCode {
-    /// Whether an attempt with `mac` opens it, where `lane` was made before from the lane that it is typed from.
+    /// Judges an attempt with `mac`. `lane` holds the wrong attempts of the requesting lane so far.
     #[must_use]
     pub fn accepts(&self, mac: &CodeMac, lane: LaneAttempts, budget: CodeBudget, now: Timestamp) -> bool {
         let matches = self.mac == *mac; // compared before the other facts, so that they do not show in time

@@ -1,20 +1,21 @@
-//! The offline filter of passwords that everybody guesses first: an embedded list and a few obvious patterns.
+//! Offline filter of common passwords: an embedded list and a few obvious patterns.
 //!
-//! The other rules of a password (length, the email in it, character classes) live in [`crate::password`].
-//! What the list is and how it was made stands in `data/README.md`.
+//! The other rules of a password (length, the email in it, character classes) are in [`crate::password`]. The
+//! origin of the list is described in `data/README.md`.
 //!
-//! Not caught: a listed word inside a longer password (`xx-password1-xx`) or with a letter changed that the
-//! list does not know (`pa55w0rd!7`), dates, phone numbers, names of people near to the user, quotations and
-//! dictionary phrases, and passwords that are known from a breach but are not common.
+//! Not caught: a listed word inside a longer password (`xx-password1-xx`), variants that the list does not
+//! have (`pa55w0rd!7`), dates, phone numbers, names of people near to the user, quotations and dictionary
+//! phrases, and passwords that are known from a breach but are not common.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use zeroize::Zeroizing;
 
-/// One password a line: eight characters or more, NFC, lower case, sorted by bytes, unique, `\n` after each.
+/// One password per line: at least eight characters, NFC, lower case, unique, sorted by bytes, each
+/// terminated by `\n`.
 const LIST: &str = include_str!("../data/common_passwords.txt");
 
-/// Sequences that fingers and minds follow: digits, the alphabet, the rows of QWERTY, QWERTZ and AZERTY
-/// keyboards and the slanted columns. Each is read in both directions and goes round at its end.
+/// Cyclic sequences, read in both directions: digits, the alphabet, the rows of QWERTY, QWERTZ and AZERTY
+/// keyboards and the slanted columns.
 const SEQUENCES: [&[u8]; 16] = [
     b"0123456789",
     b"abcdefghijklmnopqrstuvwxyz",
@@ -34,23 +35,23 @@ const SEQUENCES: [&[u8]; 16] = [
     b"7ujm",
 ];
 
-/// The shortest piece of a sequence that counts as a run.
+/// Shortest part of a sequence that counts as a run.
 const SHORTEST_RUN: usize = 3;
 
-/// The longest block whose repetition makes a password obvious.
+/// Longest block whose repetition is an obvious pattern.
 const LONGEST_BLOCK: usize = 4;
 
-/// The longest password that repetition makes common. Lists of real passwords are full of repetitions up to this
-/// length; a longer one is not what everybody guesses first.
+/// Longest password that counts as common for its repetition, as lists of real passwords show.
 const LONGEST_REPETITION: usize = 12;
 
-/// Whether a password is too common to be allowed.
+/// True if a password is too common to be allowed.
 ///
-/// The text is compared whole, as NFC and in lower case. True when
+/// The text is compared as a whole, in NFC and lower case. It is common if
 /// - it is on the built-in list, or
-/// - it has at most 12 characters and repeats one block of up to four (`aaaaaaaa`, `abababab`, `123123123`, `20202020`), or
-/// - it is made of nothing but runs of three or more along the digits, the alphabet or a keyboard row or
-///   column, up or down (`87654321`, `qwertyuiop`, `abcd1234`, `1qaz2wsx`).
+/// - it has at most 12 characters and repeats one block of up to four (`aaaaaaaa`, `abababab`, `123123123`,
+///   `20202020`), or
+/// - it consists only of runs of three or more along the digits, the alphabet or a keyboard row or column, up
+///   or down (`87654321`, `qwertyuiop`, `abcd1234`, `1qaz2wsx`).
 #[must_use]
 pub fn is_common(password: &str) -> bool {
     let lower = lower_case(password);
@@ -60,8 +61,8 @@ pub fn is_common(password: &str) -> bool {
 /// The password as NFC in lower case, wiped when dropped.
 fn lower_case(password: &str) -> Zeroizing<String> {
     let normalizer = ComposingNormalizerBorrowed::new_nfc();
-    // Room for the longest result (a character of two bytes becomes one of three), so that the text
-    // is never copied to a larger place and left behind.
+    // Capacity for the longest result (two bytes can become three), so that no reallocation leaves a copy
+    // behind.
     let mut lower = Zeroizing::new(String::with_capacity(password.len() * 3));
     lower.extend(normalizer.normalize_iter(password.chars()).flat_map(char::to_lowercase));
     lower
@@ -71,7 +72,7 @@ fn lower_case(password: &str) -> Zeroizing<String> {
 fn is_listed(password: &str) -> bool {
     let (mut low, mut high) = (0, LIST.len());
     while low < high {
-        // Both ends stand at the start of a line, and so does `start`.
+        // `low` and `high` are starts of lines, and so is `start`.
         let middle = low + (high - low) / 2;
         let start =
             LIST.as_bytes()[low..middle].iter().rposition(|&b| b == b'\n').map_or(low, |i| low + i + 1);
@@ -86,7 +87,8 @@ fn is_listed(password: &str) -> bool {
     false
 }
 
-/// Whether the text is one block of up to [`LONGEST_BLOCK`] characters, twice or more; the last may be cut.
+/// True if the text is one block of up to [`LONGEST_BLOCK`] characters, repeated; the last repetition may be
+/// cut.
 fn is_block_repeated(password: &str) -> bool {
     let length = password.chars().count();
     length <= LONGEST_REPETITION
@@ -108,7 +110,7 @@ fn is_made_of_runs(password: &[u8]) -> bool {
     !password.is_empty()
 }
 
-/// The length of the longest run at the start of the text, over all sequences and both directions.
+/// Length of the longest run at the start of the text, over all sequences and both directions.
 fn longest_run(text: &[u8]) -> usize {
     SEQUENCES
         .iter()
@@ -117,7 +119,7 @@ fn longest_run(text: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// The length of the run at the start of the text when every step moves `step` places along the sequence.
+/// Length of the run at the start of the text that moves `step` positions along the sequence per character.
 fn run_along(sequence: &[u8], text: &[u8], step: usize) -> usize {
     let place = |byte: u8| sequence.iter().position(|&b| b == byte);
     let Some(mut at) = text.first().and_then(|&byte| place(byte)) else {

@@ -1,9 +1,9 @@
-//! The device of a client in words that its owner knows it by. They come from fixed lists: what a client says of itself
-//! is never repeated.
+//! Names of devices derived from user agents. They come from fixed lists: no text of the client is ever
+//! echoed.
 
 use crate::client::Client;
 
-/// Marks of browsers in user agents; those first that name another browser as well.
+/// Substrings of user agents that identify browsers, in order of precedence: some user agents name several.
 const BROWSERS: [(&str, &str); 14] = [
     ("Edg/", "Edge"),
     ("EdgA/", "Edge"),
@@ -20,7 +20,7 @@ const BROWSERS: [(&str, &str); 14] = [
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 ];
-/// Marks of systems in user agents; those first that name another system as well.
+/// Substrings of user agents that identify operating systems, in order of precedence.
 const SYSTEMS: [(&str, &str); 8] = [
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -33,7 +33,7 @@ const SYSTEMS: [(&str, &str); 8] = [
 ];
 
 impl Client {
-    /// Browser and system: `Firefox on Linux`, `App on Android`, else `Unknown device`.
+    /// Name of the device: `Firefox on Linux`, `App on Android`, or `Unknown device`.
     #[must_use]
     pub fn device(&self) -> String {
         let user_agent = self.user_agent.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Email addresses: parsed once at the door, kept as typed for display, compared by [`EmailKey`].
+//! Email addresses: stored as typed, compared by [`EmailKey`].
 
 use std::fmt;
 
@@ -13,32 +13,34 @@ const LONGEST: usize = 254;
 /// Longest local part, RFC 5321 section 4.5.3.1.1.
 const LONGEST_LOCAL: usize = 64;
 
-/// An email address: an ASCII dot-atom local part and a domain with a dot. Quotes, comments, address literals,
-/// surrounding white space and look-alikes of `@` are refused; plus-tags are part of the address.
+/// An email address with an ASCII dot-atom as local part and a domain with a dot. Quoted strings, comments,
+/// address literals, surrounding white space and look-alikes of `@` are refused; plus-tags are part of the
+/// address.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Email {
     as_typed: String,
     key: EmailKey,
 }
 
-/// What makes two addresses the same: the local part in ASCII lower case, `@`, the domain by IDNA (UTS 46) in ASCII.
+/// Canonical form of an address, by which addresses are compared: local part in ASCII lower case, `@`, domain
+/// in ASCII by IDNA (UTS 46).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct EmailKey(String);
 
-/// Why a text is no email address.
+/// Error of [`Email::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEmail {
-    /// Not exactly one `@` with something on both sides.
+    /// Not exactly one `@` with text on both sides.
     #[error("must be one address of the form name@domain.tld")]
     Form,
-    /// White space before or after it.
+    /// Leading or trailing white space.
     #[error("must not have spaces around it")]
     Padded,
-    /// The part before `@`.
+    /// Invalid local part.
     #[error("has a local part that is no ASCII dot-atom of at most 64 characters")]
     Local,
-    /// The part after `@`.
+    /// Invalid domain.
     #[error("has a domain that is not a host name with a dot")]
     Domain,
     /// More than 254 characters.
@@ -47,7 +49,7 @@ pub enum InvalidEmail {
 }
 
 impl InvalidEmail {
-    /// The problem as a reason.
+    /// Reason code of the error.
     #[must_use]
     pub const fn reason(self) -> Reason {
         match self {
@@ -59,7 +61,7 @@ impl InvalidEmail {
 }
 
 impl Email {
-    /// Reads one address. The input is not trimmed or repaired.
+    /// Parses one address. The input is neither trimmed nor repaired.
     pub fn parse(text: &str) -> Result<Self, InvalidEmail> {
         if text.len() > 4 * LONGEST {
             return Err(InvalidEmail::Long);
@@ -82,7 +84,7 @@ impl Email {
         Ok(Self { as_typed: text.to_owned(), key: EmailKey(key) })
     }
 
-    /// Takes back what a store kept. IDNA is asked only where the domain is not written in ASCII.
+    /// Restores an address from a store. IDNA runs only if the domain is not ASCII.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         if !text.is_ascii() {
@@ -92,25 +94,25 @@ impl Email {
             .then(|| Self { as_typed: text.to_owned(), key: EmailKey(text.to_ascii_lowercase()) })
     }
 
-    /// The address as its owner wrote it.
+    /// The address as entered.
     #[must_use]
     pub fn as_typed(&self) -> &str {
         &self.as_typed
     }
 
-    /// What the address is compared by.
+    /// Canonical form for comparison.
     #[must_use]
     pub const fn key(&self) -> &EmailKey {
         &self.key
     }
 
-    /// The part before `@`, as typed.
+    /// Local part as entered.
     #[must_use]
     pub fn local_part(&self) -> &str {
         self.as_typed.split('@').next().unwrap_or_default()
     }
 
-    /// The address that a mail server understands: the local part as typed, the domain in ASCII.
+    /// Address for SMTP: local part as entered, domain in ASCII.
     #[must_use]
     pub fn deliverable(&self) -> String {
         let domain = self.key.0.split('@').nth(1).unwrap_or_default();
@@ -119,13 +121,13 @@ impl Email {
 }
 
 impl EmailKey {
-    /// The key's text.
+    /// Canonical text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The key's text without its plus-tag: one mailbox has many tags.
+    /// Canonical text without the plus-tag, as all tags belong to one mailbox.
     #[must_use]
     pub fn without_tag(&self) -> String {
         let (local, domain) = self.0.split_once('@').unwrap_or((&self.0, ""));
@@ -136,20 +138,21 @@ impl EmailKey {
     }
 }
 
-/// RFC 5322 dot-atom in ASCII.
+/// True for a dot-atom in ASCII (RFC 5322).
 fn is_dot_atom(local: &str) -> bool {
     let is_atext = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&c);
     local.len() <= LONGEST_LOCAL
         && local.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(is_atext))
 }
 
-/// The domain in ASCII: at least two labels of letters, digits and inner hyphens, the last not all digits.
+/// Converts a domain to ASCII: at least two labels of letters, digits and inner hyphens, the last not all
+/// digits.
 fn host(domain: &str) -> Result<String, InvalidEmail> {
-    // Full-width and small look-alikes would be folded into ASCII by IDNA; no honest address has them.
+    // IDNA would fold full-width and small forms into ASCII; legitimate addresses have none.
     if domain.chars().any(|c| matches!(c, '\u{FF00}'..='\u{FF5E}' | '\u{FE50}'..='\u{FE6F}')) {
         return Err(InvalidEmail::Domain);
     }
-    // IDNA would drop what cannot be seen, and the address as typed would not be the one that is compared.
+    // IDNA would drop invisible characters, and the address as entered would differ from the compared one.
     if domain.chars().any(is_invisible) {
         return Err(InvalidEmail::Domain);
     }
@@ -166,7 +169,8 @@ fn host(domain: &str) -> Result<String, InvalidEmail> {
     if is_host { Ok(host) } else { Err(InvalidEmail::Domain) }
 }
 
-/// What stands for nothing, but for the two joiners: some scripts need them, and IDNA judges where.
+/// True for default-ignorable characters, except the two joiners: some scripts need them, and IDNA judges
+/// their context.
 fn is_invisible(c: char) -> bool {
     !matches!(c, '\u{200C}' | '\u{200D}') && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
@@ -178,14 +182,14 @@ impl<'de> Deserialize<'de> for Email {
     }
 }
 
-/// Addresses stay out of logs.
+/// Keeps addresses out of logs.
 impl fmt::Debug for Email {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Email(…)")
     }
 }
 
-/// Addresses stay out of logs.
+/// Keeps addresses out of logs.
 impl fmt::Debug for EmailKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EmailKey(…)")

@@ -1,22 +1,20 @@
-//! Unicode forms of text. Above all folding for search: the one function through which both the stored text
-//! and the query go.
+//! Unicode normalisation, above all folding for search, which stored text and queries share.
 //!
-//! Folding lives in Rust, not in an engine, so that every engine compares the same characters.
-//! What a match is stands in [`crate::search`]; the folded form is never shown to anybody.
+//! Folding runs in Rust, not in an engine, so that every engine compares the same characters. Matching is
+//! defined in [`crate::search`]; the folded form is never displayed.
 
 use icu_casemap::CaseMapper;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
 
-/// The folded form of `text`: NFKD, without marks (general category Mn) and format characters (Cf),
-/// full case folding, NFC.
+/// Folds a text: NFKD, without marks (general category Mn) and format characters (Cf), full case folding,
+/// NFC.
 ///
-/// Accents, case, width and ligatures vanish: `Ærø`, `ÆRØ` and `ærø` are one text, and so are
-/// `Éva`, `eva` and `ＥＶＡ`. Language-specific rules do not apply: `I` folds to `i` everywhere.
+/// Accents, case, width and ligatures vanish: `Ærø`, `ÆRØ` and `ærø` fold to one text, and so do `Éva`, `eva`
+/// and `ＥＶＡ`. Language-specific rules do not apply: `I` folds to `i` everywhere.
 ///
-/// Folding is idempotent: one pass is enough, so folding what is already folded is harmless.
-/// The tests prove it for every single scalar value and for random strings.
+/// Folding is idempotent. The tests prove it for every scalar value and for random strings.
 #[must_use]
 pub fn fold(text: &str) -> String {
     if is_folded_ascii(text) {
@@ -33,18 +31,18 @@ pub fn fold(text: &str) -> String {
     nfc(&CaseMapper::new().fold_string(&bare))
 }
 
-/// The text in NFC: composed where a composed form exists, nothing dropped, case untouched.
+/// Normalises to NFC.
 #[must_use]
 pub fn nfc(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
-/// The words of a folded text: what stands between Unicode white space. Punctuation stays in its word.
+/// Words of a folded text, separated by Unicode white space. Punctuation is part of its word.
 pub fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split_whitespace()
 }
 
-/// ASCII without capitals is its own folded form; most usernames and many queries take this way.
+/// Fast path: ASCII without upper case is its own folded form.
 fn is_folded_ascii(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase())
 }

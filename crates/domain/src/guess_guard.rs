@@ -1,4 +1,5 @@
-//! The verdict of the guess limits on a password check. Counting a failure lives in [`crate::limits`].
+//! Guess limits of password checks, per pair of account and client and per account. Failures are counted in
+//! [`crate::limits`].
 
 use std::time::Duration;
 
@@ -7,19 +8,19 @@ use crate::email::EmailKey;
 use crate::limits::{FailurePolicy, Failures, LimitKey, Limited};
 use crate::time::Timestamp;
 
-/// Name of the limit per account and client.
+/// Name of the limit per account and client network.
 pub const PAIR_LIMIT: &str = "password sign-in, per account and address";
 /// Name of the limit per account.
 pub const ACCOUNT_LIMIT: &str = "password sign-in, per account over all addresses";
 
-/// The key of a client (with its network) from which an account signed in.
+/// Key that marks a client network as known to an account after a sign-in.
 #[must_use]
 pub fn known_client(email: &EmailKey, address: ClientAddress) -> LimitKey {
     LimitKey::new("known client", &[email.as_str(), &address.network_text()])
 }
 
-/// Whether a password may be checked: not while the pair is blocked, and not from an unknown client once the
-/// account's failures in the window of `account_policy` reach its threshold.
+/// Checks the limits before a password is compared. A blocked pair is refused; once the account's failures
+/// within the window reach the threshold, unknown clients are refused.
 #[must_use]
 pub fn limited(
     pair: &Failures,
@@ -38,7 +39,7 @@ pub fn limited(
     })
 }
 
-/// The last moment at which a counter says more than one that never counted.
+/// Time after which a counter equals a fresh one.
 #[must_use]
 pub fn remembered_until(failures: &Failures, policy: &FailurePolicy) -> Timestamp {
     failures.since.max(failures.blocked_until).plus(policy.window)

@@ -1,38 +1,38 @@
-//! External identities: who a provider says somebody is, and what that opens here. An identity is (provider, issuer,
-//! subject) and nothing else; an email never moves one. How a provider is asked lives in the crate `oauth`.
+//! External identities and the decision on a sign-in with one. An identity is (provider, issuer, subject); an
+//! email address never changes its owner. The protocols are in the crate `oauth`.
 
 use crate::email::Email;
 use crate::profile::{AvatarUrl, LONGEST_NAME, Name};
 use crate::user::{EMAIL_PROVIDER, User};
 
-/// Longest key of a provider, in characters.
+/// Longest provider key, in characters.
 const LONGEST_KEY: usize = 64;
-/// Longest subject, in characters; OpenID Connect Core section 2 has the same bound.
+/// Longest subject, in characters (OpenID Connect Core section 2).
 const LONGEST_SUBJECT: usize = 255;
-/// Longest issuer, in bytes: with key and subject it fits into an index of every engine.
+/// Longest issuer, in bytes: together with key and subject it fits an index of every engine.
 const LONGEST_ISSUER: usize = 1024;
-/// What stores keep in the place of an issuer that nobody noted.
+/// Stored form of an unknown issuer.
 const UNKNOWN_ISSUER: &str = "?";
-/// Keys that are words of the interface: `providers` of a user, and segments of the paths beside a key.
+/// Reserved by the HTTP interface: an entry of a user's `providers`, and path segments beside a key.
 const RESERVED_KEYS: [&str; 3] = [EMAIL_PROVIDER, "configs", "custom"];
 
-/// The text is no key of a provider.
+/// Error of [`ProviderKey::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidProviderKey {
     /// Wrong characters or length.
     #[error("must have 1 to 64 characters out of a-z, 0-9, '_' and '-'")]
     Form,
-    /// A word of the interface.
+    /// Reserved by the HTTP interface.
     #[error("is reserved; choose another one")]
     Reserved,
 }
 
-/// The key of an identity provider: 1 to 64 of `a-z 0-9 _ -`, and no word of the interface.
+/// Key of an identity provider: 1 to 64 of `a-z 0-9 _ -`, not reserved.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProviderKey(String);
 
 impl ProviderKey {
-    /// Reads a key as sent; upper case is no key.
+    /// Parses a key. Upper case is refused.
     pub fn parse(text: &str) -> Result<Self, InvalidProviderKey> {
         let is_allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || b"_-".contains(&c);
         if !(1..=LONGEST_KEY).contains(&text.len()) || !text.bytes().all(is_allowed) {
@@ -44,24 +44,24 @@ impl ProviderKey {
         Ok(Self(text.to_owned()))
     }
 
-    /// Its text.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Whether a provider is one of the built-in table or was described by the operator.
+/// Origin of a provider's description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProviderKind {
-    /// An entry of the table, which wants credentials alone.
+    /// An entry of the built-in table; the operator sets only credentials.
     BuiltIn,
-    /// Any OpenID provider, by its discovery document.
+    /// Any OpenID provider with a discovery document.
     Custom,
 }
 
 impl ProviderKind {
-    /// What stores keep.
+    /// Name in stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,19 +70,19 @@ impl ProviderKind {
         }
     }
 
-    /// Reads what stores keep.
+    /// Parses [`Self::as_str`].
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         [Self::BuiltIn, Self::Custom].into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// Who somebody is at a provider, in the provider's words: compared byte by byte.
+/// Subject identifier of a user at a provider, compared byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject(String);
 
 impl Subject {
-    /// Takes 1 to 255 characters without control characters; anything else identifies nobody.
+    /// Parses 1 to 255 characters without control characters.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let length = text.chars().count();
@@ -90,19 +90,20 @@ impl Subject {
         is_subject.then(|| Self(text.to_owned()))
     }
 
-    /// Its text.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The issuer of an identity: whose subjects these are. Empty for a provider that has none; compared byte by byte.
+/// Issuer of an identity, the namespace of its subject. Empty for a provider without one; compared byte by
+/// byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Issuer(String);
 
 impl Issuer {
-    /// Takes up to 1,024 visible characters of ASCII. No provider proves the unknown one.
+    /// Parses up to 1,024 visible ASCII characters. The stored form of an unknown issuer is refused.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_issuer = text.len() <= LONGEST_ISSUER
@@ -111,79 +112,79 @@ impl Issuer {
         is_issuer.then(|| Self(text.to_owned()))
     }
 
-    /// The issuer of an identity that was linked before issuers were stored.
+    /// Issuer of an identity that was linked before issuers were stored.
     #[must_use]
     pub fn unknown() -> Self {
         Self(UNKNOWN_ISSUER.to_owned())
     }
 
-    /// Reads what stores keep.
+    /// Restores an issuer from a store.
     #[must_use]
     pub const fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    /// Whether nobody noted it.
+    /// True for the issuer of an identity that was linked before issuers were stored.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.0 == UNKNOWN_ISSUER
     }
 
-    /// Its text.
+    /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The name of an identity: somebody at a provider.
+/// Reference to a linked identity of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityId {
-    /// Which provider.
+    /// Identity provider.
     pub provider: ProviderKey,
-    /// Who, there.
+    /// Subject at the provider.
     pub subject: Subject,
 }
 
-/// What a provider says of somebody, after all of its checks.
+/// A validated identity from a provider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProvenIdentity {
-    /// Which provider.
+    /// Identity provider.
     pub provider: ProviderKey,
-    /// Its issuer.
+    /// Issuer of the subject.
     pub issuer: Issuer,
-    /// Who, there.
+    /// Subject at the provider.
     pub subject: Subject,
-    /// The address, where the provider gives one that is one.
+    /// The email address, if the provider sent a valid one.
     pub email: Option<Email>,
-    /// Whether the provider says that it proved the address.
+    /// True if the provider asserts that it verified the address.
     pub email_verified: bool,
-    /// The name, cut and cleaned; empty where there is none.
+    /// Display name, sanitised and truncated; empty if absent.
     pub name: Name,
-    /// The picture, where it is one that a profile takes.
+    /// Picture URL, if valid for a profile.
     pub avatar_url: Option<AvatarUrl>,
 }
 
-/// What a provider says of somebody, as it was written there.
+/// Claims of a provider, unvalidated.
 #[derive(Clone, Copy, Default)]
 pub struct ForeignFacts<'a> {
-    /// The issuer; empty where the provider has none.
+    /// Issuer; empty if the provider has none.
     pub issuer: &'a str,
-    /// The subject.
+    /// Subject identifier.
     pub subject: &'a str,
-    /// The address.
+    /// Email address.
     pub email: Option<&'a str>,
-    /// Whether the provider says that it proved the address.
+    /// True if the provider asserts that it verified the address.
     pub email_verified: bool,
-    /// The name.
+    /// Display name.
     pub name: Option<&'a str>,
-    /// The picture.
+    /// Picture URL.
     pub avatar_url: Option<&'a str>,
 }
 
 impl ProvenIdentity {
-    /// Takes what can be used: a bad picture is dropped, a long name is cut, an address that is none is none. `None`
-    /// without a subject, or with an issuer that is none.
+    /// Validates claims. An invalid picture or email address is dropped, a long name truncated. `None`
+    /// without a valid issuer and subject.
     #[must_use]
     pub fn of(provider: ProviderKey, facts: ForeignFacts<'_>) -> Option<Self> {
         let email = facts.email.and_then(|text| Email::parse(text.trim()).ok());
@@ -198,13 +199,13 @@ impl ProvenIdentity {
         })
     }
 
-    /// Its name.
+    /// Reference for storage.
     #[must_use]
     pub fn id(&self) -> IdentityId {
         IdentityId { provider: self.provider.clone(), subject: self.subject.clone() }
     }
 
-    /// The address, if the provider says that it proved it.
+    /// The email address, if the provider verified it.
     #[must_use]
     pub fn vouched_email(&self) -> Option<&Email> {
         self.email.as_ref().filter(|_| self.email_verified)
@@ -216,31 +217,31 @@ fn cleaned_name(text: &str) -> Name {
     Name::parse(clean.trim_end()).unwrap_or_default()
 }
 
-/// What the operator lets identities do.
+/// Operator's rules for sign-in with identities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdentityRules {
-    /// New accounts may be made.
+    /// New accounts may be created.
     pub is_sign_up_open: bool,
-    /// Nobody signs in whose address is not proven.
+    /// Sign-in requires a verified email address.
     pub must_be_verified: bool,
-    /// A proven address links to its account, or takes it over.
+    /// A verified address links to its existing account, or takes it over.
     pub links_by_email: bool,
-    /// Identities of the provider that were linked before issuers were stored.
+    /// Treatment of identities whose issuer is unknown.
     pub earlier: EarlierIdentities,
 }
 
-/// What identities open whose issuer is unknown, because they were linked before issuers were stored.
+/// Treatment of identities that were linked before issuers were stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EarlierIdentities {
-    /// Nothing: the provider's issuer stands in its settings, and they got it from there.
+    /// They never match: the provider has one issuer, in its settings, and migration has set it.
     Apart,
-    /// Their account, and they take the issuer of the sign-in: the provider has one for each tenant, within which the
-    /// subject is unique.
+    /// They match any issuer and take that of the sign-in: the provider has one issuer per tenant, and
+    /// subjects are unique within it.
     OfAnyIssuer,
 }
 
 impl EarlierIdentities {
-    /// The issuer under which an identity may be stored beside its own.
+    /// Alternative issuer under which an identity may be stored.
     #[must_use]
     pub fn issuer_beside(self, own: &Issuer) -> Issuer {
         match self {
@@ -251,57 +252,59 @@ impl EarlierIdentities {
 }
 
 impl IdentityRules {
-    /// Whether somebody new may come with an address that nobody proved.
+    /// True if a new account may have an unverified address.
     const fn lets_unproven_addresses_in(self) -> bool {
         self.is_sign_up_open && !self.must_be_verified
     }
 }
 
-/// Why an identity opens nothing.
+/// Refusal of a sign-in with an identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityRefusal {
     /// The account is banned.
     Banned,
-    /// Its address has to be proven first.
+    /// The email address must be verified first.
     AccountUnverified,
-    /// There is no account, and none may be made.
+    /// No account exists, and sign-up is closed.
     SignUpClosed,
-    /// There is no account, and the provider gives no address to make one with.
+    /// No account exists, and the provider sent no email address.
     NoEmail,
-    /// The provider does not say that it proved the address, and no account may be made with it. Said of taken and of
-    /// free addresses alike.
+    /// The provider did not verify the address, and no account may be created with it. The same answer for
+    /// taken and free addresses.
     EmailUnproven,
-    /// The address has an account that this identity may not open: its owner signs in there and links.
+    /// The address belongs to an account that this identity must not open: its owner signs in and links the
+    /// identity there.
     SignInToLink,
 }
 
-/// What a sign-in with an identity does.
+/// Decision on a sign-in with an identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityVerdict {
-    /// Signs in to the account that the identity is linked to.
+    /// Sign in to the linked account.
     SignIn,
-    /// Links the identity to the account of its address and signs in.
+    /// Link the identity to the account of its address and sign in.
     Link,
-    /// The same, after everything was removed that somebody else may have put there before the owner came.
+    /// As [`Self::Link`], after removal of all credentials and data that an attacker may have planted before
+    /// the owner came (account pre-hijacking).
     TakeOver,
-    /// Makes an account.
+    /// Create an account.
     Create,
-    /// Nothing.
+    /// Refuse the sign-in.
     Refused(IdentityRefusal),
 }
 
-/// An account as far as an identity is concerned.
+/// Account of the identity's email address.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'a> {
     /// The account.
     pub user: &'a User,
-    /// Whether any mailbox of it was ever proven.
+    /// True if any email address of the account was ever verified.
     pub was_ever_verified: bool,
-    /// Whether it has a password that is not known to come from the mailbox's owner.
+    /// True if its password is not known to come from the mailbox's owner.
     pub has_unproven_password: bool,
 }
 
-/// Judges a sign-in: `owner` is the account that the identity is linked to, `of_email` the one of its address.
+/// Decides on a sign-in. `owner` is the linked account, `of_email` the account of the identity's address.
 #[must_use]
 pub fn judge_sign_in(
     identity: &ProvenIdentity,
@@ -321,7 +324,7 @@ pub fn judge_sign_in(
     if identity.email.is_none() {
         return Refused(NoEmail);
     }
-    // One refusal for a taken and for a free address, where the provider proves neither.
+    // One refusal for taken and free addresses, as long as the provider does not verify them.
     if !identity.email_verified && !rules.lets_unproven_addresses_in() {
         return Refused(EmailUnproven);
     }
@@ -331,31 +334,30 @@ pub fn judge_sign_in(
     if rules.is_sign_up_open { Create } else { Refused(SignUpClosed) }
 }
 
-/// Judges a new identity whose address has an account.
+/// Decides on an unlinked identity whose address has an account.
 fn judge_first_sign_in(
     identity: &ProvenIdentity,
     candidate: Candidate<'_>,
     rules: IdentityRules,
 ) -> IdentityVerdict {
     let Candidate { user, was_ever_verified, has_unproven_password } = candidate;
-    // Whoever cannot prove the address, or comes where that counts for nothing, hears nothing of the account but that
-    // there is one.
+    // An unverified address, or one that does not count here, learns only that an account exists.
     if !identity.email_verified || !rules.links_by_email {
         return IdentityVerdict::Refused(IdentityRefusal::SignInToLink);
     }
     match user {
         user if user.is_banned() => IdentityVerdict::Refused(IdentityRefusal::Banned),
-        // A link that a mail scanner opened may have verified the address for whoever squats there.
+        // A mail scanner may have opened the link and verified the address of an attacker's account.
         user if user.email_verified && has_unproven_password => IdentityVerdict::TakeOver,
         user if user.email_verified => IdentityVerdict::Link,
         _ if !was_ever_verified => IdentityVerdict::TakeOver,
-        // It proved another address before: it has an owner, who is not known to own this one.
+        // The account verified another address before: its owner is not known to own this one.
         _ => IdentityVerdict::Refused(IdentityRefusal::SignInToLink),
     }
 }
 
-/// Whether an account keeps a way in without some of its identities: a password, or another identity whose provider
-/// is still offered.
+/// True if an account keeps credentials without some of its identities: a password, or another identity of an
+/// enabled provider.
 #[must_use]
 pub fn keeps_a_way_in(has_password: bool, left: &[ProviderKey], offered: &[ProviderKey]) -> bool {
     has_password || left.iter().any(|key| offered.contains(key))

@@ -1,5 +1,5 @@
-//! Identifiers: one newtype per kind of thing, over a UUID version 7 (RFC 9562), never convertible into each other.
-//! An id has one spelling: 36 characters with hyphens, hex digits in either case.
+//! Identifiers: one newtype per entity over a UUID version 7 (RFC 9562). The only text form is 36 characters
+//! with hyphens, hex digits in either case.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use uuid::{Builder, Uuid};
 use crate::reason::{self, Reason};
 use crate::time::Timestamp;
 
-/// The text is no UUID of 36 characters with hyphens. Braces, `urn:uuid:` and bare hex digits are no ids.
+/// Error: the text is not a hyphenated UUID. Braces, `urn:uuid:` and bare hex digits are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a UUID")]
 pub struct InvalidId;
@@ -24,20 +24,20 @@ macro_rules! id {
         pub struct $name(Uuid);
 
         impl $name {
-            /// Makes a UUID v7 from an injected time and injected randomness.
+            /// Creates a UUID v7 from injected time and randomness.
             #[must_use]
             pub fn new(now: Timestamp, random: [u8; 10]) -> Self {
                 let millis = u64::try_from(now.as_millis()).unwrap_or_default();
                 Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
             }
 
-            /// Takes back an identifier that a store kept.
+            /// Restores an id from a store.
             #[must_use]
             pub const fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
 
-            /// The plain UUID, for a store.
+            /// The UUID, for a store.
             #[must_use]
             pub const fn as_uuid(&self) -> Uuid {
                 self.0
@@ -94,7 +94,7 @@ id!(
     EventId
 );
 id!(
-    /// One use of a lease on outbox mails.
+    /// A lease on a batch of outbox mails.
     LeaseId
 );
 id!(

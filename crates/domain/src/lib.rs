@@ -1,5 +1,5 @@
-//! The pure rules of Latchkey: types that can only hold what is valid, and the decisions that both storage
-//! engines must take alike. No async, no I/O, no SQL, no HTTP, no clock and no randomness of its own.
+//! The domain rules of Latchkey: types that can only hold valid values, and the decisions that every storage
+//! engine must take alike. No async, I/O, SQL, HTTP, clock or randomness.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! Rate limits and guess limits as pure arithmetic over small states, so that every engine counts alike.
+//! Rate limits and failure counters as pure arithmetic over small states, so that every engine counts alike.
 
 use std::time::Duration;
 
@@ -7,21 +7,22 @@ use sha2::{Digest, Sha256};
 use crate::stored_time::{believed, is_from_ahead, latest_believed};
 use crate::time::Timestamp;
 
-/// A token bucket: `burst` at once, refilled evenly over `window`.
+/// A token bucket that holds `burst` tokens and refills evenly over `window`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// How many at once.
+    /// Capacity in tokens.
     pub burst: u32,
-    /// How long an empty bucket takes to fill.
+    /// Time to refill an empty bucket.
     pub window: Duration,
 }
 
-/// The name of one bucket or counter in a store: a hash, so that neither addresses nor emails stand there.
+/// Key of a bucket or counter in a store: a hash, so that no address or email is stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LimitKey([u8; 16]);
 
 impl LimitKey {
-    /// The key for a limit and its subject (an address, an account, or both).
+    /// Derives the key of a limit and its subject (an address, an account, or both): SHA-256 over the parts
+    /// with their lengths, truncated to 16 bytes.
     #[must_use]
     pub fn new(limit: &str, subject: &[&str]) -> Self {
         let mut hash = Sha256::new();
@@ -34,75 +35,75 @@ impl LimitKey {
         Self(key)
     }
 
-    /// Takes back a key that a store kept.
+    /// Restores a key from a store.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The key, for a store.
+    /// The bytes, for a store.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
 
-/// One token to be taken from one bucket.
+/// A request for one token of one bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Take {
-    /// Which bucket.
+    /// Key of the bucket.
     pub key: LimitKey,
-    /// How large and how fast it is.
+    /// Capacity and refill.
     pub rate: Rate,
-    /// The limit's name in the refusal.
+    /// Name of the limit in a refusal.
     pub limit: &'static str,
 }
 
-/// A bucket or a counter said no.
+/// Refusal by a bucket or counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limited {
-    /// Which limit.
+    /// Name of the limit.
     pub limit: &'static str,
-    /// How long to wait.
+    /// Time until the next attempt may succeed.
     pub retry_after: Duration,
 }
 
-/// The rule of [`Take::take`] in numbers, for an engine that lets its database count: the new state is the old one (or
-/// `now`, where there is none or it is beyond `believed`), brought between `now` and `latest`, and `token_ms` more; the
-/// token is there where that is at most `most`.
+/// Parameters of [`Take::take`] for an engine that computes in the database. The old state (or `now`, if
+/// there is none or it is beyond `believed`) is clamped to `now`…`latest`, then `token_ms` is added; the
+/// token is granted if the result is at most `most`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakeTerms {
-    /// The latest state that a bucket can have.
+    /// Latest possible state of a bucket.
     pub latest: Timestamp,
-    /// A later state was written by a clock that ran ahead, and counts as full.
+    /// Latest plausible state: a later one was written by a clock that ran ahead, and counts as full.
     pub believed: Timestamp,
-    /// What a token adds, in milliseconds.
+    /// Cost of a token, in milliseconds.
     pub token_ms: i64,
-    /// The latest state that a token may lead to.
+    /// Latest state after which a token is granted.
     pub most: Timestamp,
 }
 
 impl Rate {
-    /// Takes a token from a bucket whose state is `full_at`, the moment at which it will be full again (the
-    /// theoretical arrival time of the generic cell rate algorithm); an unknown bucket is full. Answers the new state,
-    /// or how long to wait.
+    /// Takes a token by the generic cell rate algorithm. The state `full_at` is the theoretical arrival time,
+    /// at which the bucket is full again; an unknown bucket is full. Returns the new state, or the time to
+    /// wait.
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Duration> {
         let burst = self.burst.max(1);
         let token = self.window / burst;
-        // No bucket is further from full than its window. One that seems to be was written a moment later by another
-        // instance, or before the clock stepped back.
+        // No bucket is further from full than its window. A later state was written by another instance a
+        // moment later, or before the clock stepped back.
         let full_at = believed(full_at.unwrap_or(now), self.window, now);
         let full_at = full_at.min(now.plus(self.window)).max(now);
         let after = full_at.plus(token);
         let fill = after.since(now);
-        // The token's length is rounded down, so a whole bucket is counted in the same measure.
+        // `token` is rounded down, so the capacity is computed with the same rounding.
         let whole = token * burst;
         if fill <= whole { Ok(after) } else { Err(fill.saturating_sub(whole)) }
     }
 }
 
 impl Take {
-    /// The rule in numbers.
+    /// Parameters for an engine that computes in the database.
     #[must_use]
     pub fn terms(&self, now: Timestamp) -> TakeTerms {
         let burst = self.rate.burst.max(1);
@@ -115,41 +116,42 @@ impl Take {
         }
     }
 
-    /// Takes a token from its bucket, as [`Rate::take`] does.
+    /// Takes the token by [`Rate::take`].
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Limited> {
         self.rate.take(full_at, now).map_err(|retry_after| Limited { limit: self.limit, retry_after })
     }
 }
 
-/// When failures begin to cost time, and how much.
+/// Exponential backoff after failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// Failures that are free.
+    /// Number of failures from which further attempts are delayed.
     pub threshold: u32,
-    /// The time in which they are counted.
+    /// Window in which failures are counted.
     pub window: Duration,
-    /// The wait after the last free failure; doubles with each further one.
+    /// First delay; doubles with each further failure.
     pub first_delay: Duration,
-    /// The longest wait.
+    /// Longest delay.
     pub longest_delay: Duration,
 }
 
-/// Failures counted so far for one subject.
+/// Failure counter of one subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Failures {
-    /// How many in the window.
+    /// Failures in the window.
     pub count: u32,
-    /// When the window began.
+    /// Start of the window.
     pub since: Timestamp,
-    /// Until when nothing more is tried.
+    /// End of the current delay.
     pub blocked_until: Timestamp,
 }
 
 impl Failures {
-    /// The state after one more failure.
+    /// The counter after another failure.
     #[must_use]
     pub fn and_one_more(self, policy: &FailurePolicy, now: Timestamp) -> Self {
-        // A blocked time is no peace: the window goes on until it was quiet for as long after it.
+        // Blocked time does not count towards expiry: the window ends after that much quiet time behind the
+        // block.
         let is_fresh = now.since(self.since.max(self.blocked_until)) <= policy.window;
         let since = if self.is_ahead_of(now) { now } else { self.since };
         let (count, since) = if is_fresh { (self.count.saturating_add(1), since) } else { (1, now) };
@@ -162,10 +164,11 @@ impl Failures {
         Self { count, since: now, blocked_until: now.plus(delay) }
     }
 
-    /// How long to wait before the next try; `None` where one may try now.
+    /// Time until the next attempt is allowed; `None` if it is allowed now.
     #[must_use]
     pub fn blocked(&self, now: Timestamp) -> Option<Duration> {
-        // Else a clock that was an hour ahead would lock everybody out for that hour after its correction.
+        // Ignores a state from the future: after the correction of a clock that was an hour ahead, all would
+        // be locked out for that hour.
         (now < self.blocked_until && !self.is_ahead_of(now)).then(|| self.blocked_until.since(now))
     }
 
@@ -173,7 +176,7 @@ impl Failures {
         is_from_ahead(self.since, Duration::ZERO, now)
     }
 
-    /// How many failures the window at `now` has.
+    /// Failures within a window of this length at `now`.
     #[must_use]
     pub fn count_in(&self, window: Duration, now: Timestamp) -> u32 {
         let counts = now.since(self.since) <= window && !self.is_ahead_of(now);

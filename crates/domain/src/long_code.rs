@@ -1,21 +1,20 @@
-//! Long codes: 80 random bits for a mail, to be typed. What a code is for, and the verdict on one, lives in
-//! [`crate::codes`].
+//! Long email codes: 80 random bits that a user types. Purposes and verdicts are in [`crate::codes`].
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Crockford's Base32 in lower case: no `i`, `l`, `o` and `u`.
+/// Crockford's Base32 in lower case, without `i`, `l`, `o` and `u`.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Characters of a code, without hyphens.
+/// Characters without hyphens.
 const LENGTH: usize = 16;
-/// Characters of a group.
+/// Characters per group.
 const GROUP: usize = 4;
 
-/// Sixteen characters of Crockford's Base32. Nobody guesses them, so attempts are not counted.
+/// A code of sixteen characters in Crockford's Base32. Too long to guess, so attempts are not counted.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct LongCode(String);
 
 impl LongCode {
-    /// Makes a code of injected random bytes.
+    /// Creates a code from injected random bytes.
     #[must_use]
     pub fn new(random: [u8; 10]) -> Self {
         let bits = random.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
@@ -23,7 +22,7 @@ impl LongCode {
         Self((0..LENGTH).rev().map(symbol).collect())
     }
 
-    /// Reads a code as people type it: without regard to case, spaces and hyphens, `o` for `0`, `i` and `l` for `1`.
+    /// Parses a code leniently: ignores case, spaces and hyphens, takes `o` for `0`, `i` and `l` for `1`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut code = Self(String::with_capacity(LENGTH));
@@ -42,13 +41,13 @@ impl LongCode {
         (code.0.len() == LENGTH).then_some(code)
     }
 
-    /// The characters in lower case without hyphens, for the MAC.
+    /// Lower-case characters without hyphens, the input of the MAC.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The characters in groups, `xxxx-xxxx-xxxx-xxxx`, for a mail.
+    /// Grouped characters, `xxxx-xxxx-xxxx-xxxx`, for the mail.
     #[must_use]
     pub fn expose_grouped(&self) -> String {
         let mut grouped = String::with_capacity(LENGTH + LENGTH / GROUP - 1);

@@ -1,21 +1,22 @@
-//! When a mail is tried: at once, again after a backoff that doubles, and after the lease of a worker that died.
+//! Delivery schedule of outbox mails: at once, then with exponential backoff, and again when the lease of a
+//! dead worker expires.
 
 use std::time::Duration;
 
 use crate::stored_time::{CLOCK_SKEW, is_from_ahead, latest_believed};
 use crate::time::Timestamp;
 
-/// Doublings of the backoff that are counted; the longest wait is reached before.
+/// Largest exponent of the backoff; the longest delay is reached before.
 pub const MOST_DOUBLINGS: u32 = 16;
 
-/// The waits of a mail.
+/// Delays of the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailSchedule {
-    /// The backoff after the first failure; doubles with each further one.
+    /// Delay after the first failure; doubles with each further one.
     pub first: Duration,
-    /// The longest backoff.
+    /// Longest delay.
     pub longest: Duration,
-    /// How long a worker holds the mails that it claimed.
+    /// Lease of a worker on claimed mails.
     pub lease: Duration,
 }
 
@@ -29,50 +30,50 @@ impl Default for MailSchedule {
     }
 }
 
-/// State of a queued mail that decides when it is due.
+/// Scheduling state of a queued mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedMail {
-    /// Tries so far.
+    /// Delivery attempts so far.
     pub attempts: u32,
-    /// Whether a worker claimed it and did not settle it.
+    /// True while a worker holds a lease on it.
     pub is_leased: bool,
-    /// When it is tried next.
+    /// Time of the next attempt.
     pub next_attempt_at: Timestamp,
 }
 
-/// The rule of [`MailSchedule::is_due`] in numbers, for an engine that lets its database look: a mail is due at `now` and
-/// before, and beyond `leased` (under a lease), `new` (never tried), or else `new` and `first_ms` doubled with each try
-/// after the first ([`MOST_DOUBLINGS`] times at most), `longest_ms` at most.
+/// Parameters of [`MailSchedule::is_due`] for an engine that decides in SQL. A mail is due if its next
+/// attempt is at or before `now`, or implausibly late: beyond `leased` under a lease, beyond `new` if never
+/// attempted, else beyond `new` plus `first_ms` doubled with each attempt after the first (at most
+/// [`MOST_DOUBLINGS`] times, at most `longest_ms`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueTerms {
-    /// The time.
+    /// Current time.
     pub now: Timestamp,
-    /// The latest believed time of a mail that was never tried.
+    /// Latest plausible time of a mail without attempts.
     pub new: Timestamp,
-    /// The latest believed end of a lease.
+    /// Latest plausible end of a lease.
     pub leased: Timestamp,
-    /// The longest wait after the first failure, in milliseconds.
+    /// Longest delay after the first failure including jitter, in milliseconds.
     pub first_ms: i64,
-    /// The longest wait of all, in milliseconds.
+    /// Longest delay of all including jitter, in milliseconds.
     pub longest_ms: i64,
 }
 
 impl MailSchedule {
-    /// The backoff after so many failures before this one: doubled by each, and a fifth more or less by `fraction`, from
-    /// 0 to 1.
+    /// Delay after this many earlier failures: exponential, with a jitter of ±20 % by `fraction` in 0…1.
     #[must_use]
     pub fn backoff(&self, failures: u32, fraction: f64) -> Duration {
         self.doubled(failures).mul_f64(0.8 + 0.4 * fraction.clamp(0.0, 1.0))
     }
 
-    /// Whether a queued mail is to be sent now. A next attempt that no sound clock can have written is one that a clock
-    /// wrote which ran ahead: it is due.
+    /// True if a mail is to be sent now. A next attempt that only a clock that ran ahead can have written is
+    /// due, too.
     #[must_use]
     pub fn is_due(&self, mail: &QueuedMail, now: Timestamp) -> bool {
         mail.next_attempt_at <= now || is_from_ahead(mail.next_attempt_at, self.longest_wait(mail), now)
     }
 
-    /// The rule in numbers.
+    /// Parameters for an engine that decides in SQL.
     #[must_use]
     pub fn due_terms(&self, now: Timestamp) -> DueTerms {
         DueTerms {
@@ -84,7 +85,7 @@ impl MailSchedule {
         }
     }
 
-    /// The longest time between writing a mail's next attempt and that attempt.
+    /// Longest possible delay between scheduling an attempt and its time.
     fn longest_wait(&self, mail: &QueuedMail) -> Duration {
         match mail.attempts {
             _ if mail.is_leased => self.lease,
@@ -102,7 +103,7 @@ impl MailSchedule {
     }
 }
 
-/// A wait at its longest: a fifth more.
+/// A delay with maximal jitter, 20 %.
 fn spread(wait: Duration) -> Duration {
     Duration::from_millis(spread_ms(wait))
 }

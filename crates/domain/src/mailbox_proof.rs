@@ -1,79 +1,83 @@
-//! Who may prove a mailbox, and what the proof does to the account. How it is proven (codes, links) lives in
-//! [`crate::codes`] and [`crate::tokens`].
+//! Effects of email verification on an account. Codes and link tokens are in [`crate::codes`] and
+//! [`crate::tokens`].
+//!
+//! The rules defend against account pre-hijacking: an attacker signs up with somebody else's address and
+//! keeps access until the owner verifies it.
 
 use std::time::Duration;
 
 use crate::codes::Purpose;
 
-/// The time for which a browser is known to have signed up.
+/// Lifetime of the cookie that binds a browser to the account that it signed up.
 pub const SIGN_UP_REMEMBERED: Duration = Duration::from_hours(24);
 
-/// How a mailbox was proven.
+/// Means by which control of the mailbox was proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// By a verification code that was typed.
+    /// A verification code that was entered.
     Code(Side),
-    /// By a verification link. Mail scanners open links too.
+    /// A verification link. Mail scanners open links, too.
     Link(Side),
-    /// By a password reset.
+    /// A password reset.
     Reset,
-    /// By an identity provider that says it proved the address, at the first sign-in with that identity.
+    /// An identity provider that verified the address, at the first sign-in with the identity.
     Provider,
-    /// By an admin, who vouches for the address.
+    /// An admin who vouches for the address.
     Vouched,
 }
 
-/// The side of an account from which its mailbox is proven.
+/// Relation of the verifying client to the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// A live session of that very account, or the browser that signed up.
+    /// A live session of the account, or the browser that signed it up.
     Inside,
-    /// Anybody else.
+    /// Any other client.
     Outside,
 }
 
-/// An account as far as a proof of its mailbox is concerned.
+/// Facts about an account that decide on the effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Standing {
-    /// Any mailbox of it was ever proven.
+    /// Any email address of the account was ever verified.
     pub was_ever_verified: bool,
-    /// It never had a session and is not verified.
+    /// Never verified, and never had a session.
     pub is_pending: bool,
-    /// Nothing in it is known to be its owner's.
+    /// Pending, with several sign-ups: none of its data is known to be the owner's.
     pub is_contested: bool,
-    /// It has a password or an identity: somebody can have been inside.
+    /// Has a password or an identity, so an attacker may have had access.
     pub has_a_way_in: bool,
-    /// It has a password that is not known to come from the mailbox's owner.
+    /// Has a password that is not known to come from the mailbox's owner.
     pub has_unproven_password: bool,
 }
 
-/// What a proof does to the account, besides making its address proven and the account no longer pending.
+/// Effects of a verification, besides a verified address and an account that is no longer pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ProofEffects {
-    /// Outstanding codes and tokens of all purposes go.
+    /// Revokes outstanding codes and link tokens of all purposes.
     pub ends_challenges: bool,
-    /// The password given so far goes.
+    /// Removes the password.
     pub drops_password: bool,
-    /// The password given so far is its owner's.
+    /// Marks the password as the owner's.
     pub proves_password: bool,
-    /// The profile's public text goes ([`crate::profile::Profile::without_public_text`]).
+    /// Clears the public text of the profile ([`crate::profile::Profile::without_public_text`]).
     pub clears_public_text: bool,
-    /// Linked identities go.
+    /// Unlinks all identities.
     pub removes_identities: bool,
-    /// Sessions opened so far end.
+    /// Revokes all sessions.
     pub ends_sessions: bool,
 }
 
 impl Standing {
-    /// Whether somebody else may be inside until the owner comes by reset or through a provider.
+    /// True if an attacker may have access until the owner resets the password or signs in through a
+    /// provider.
     #[must_use]
     pub const fn may_be_squatted(self) -> bool {
         self.has_unproven_password || (!self.was_ever_verified && self.has_a_way_in)
     }
 
-    /// Whether a verification link that is opened from this side asks before it verifies: something would go. A pending
+    /// True if the page of a verification link asks for confirmation because data would be removed. A pending
     /// account is verified at once.
     #[must_use]
     pub const fn asks_before(self, side: Side) -> bool {
@@ -87,9 +91,9 @@ impl Standing {
 }
 
 impl ProofEffects {
-    /// The effects on an account. Nobody may wait inside an account until its owner proves the mailbox: the first proof
-    /// leaves nothing that was put there before, unless it comes from inside the account itself. A pending account was
-    /// never entered and keeps its password, unless it is contested.
+    /// Effects on an account. The first verification removes everything that was added before, unless it
+    /// comes from inside the account. A pending account was never entered and keeps its password, unless it
+    /// is contested.
     #[must_use]
     pub const fn of(proof: Proof, account: Standing) -> Self {
         match proof {
@@ -121,7 +125,7 @@ impl ProofEffects {
     }
 }
 
-/// Whether an account may have a challenge: verification is for unverified accounts, neither is for banned ones.
+/// True if an email code may be sent: verification only for unverified accounts, nothing for banned ones.
 #[must_use]
 pub const fn may_be_challenged(purpose: Purpose, is_verified: bool, is_banned: bool) -> bool {
     match purpose {

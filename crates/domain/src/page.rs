@@ -1,26 +1,24 @@
-//! Pages of a list by `limit` and `offset`, as the query parameters spell them.
-//!
-//! Keyset cursors are another matter and do not live here.
+//! Offset pagination: `limit` and `offset` of the query string. Keyset cursors are not in this module.
 
 use thiserror::Error;
 
-/// A page of a list: how many items to return and how many to skip.
+/// A page of a list by limit and offset.
 ///
-/// The limit is 1…[`Page::MAX_LIMIT`]; the offset is at most `i64::MAX`, so that both fit the signed
-/// integers of every engine.
+/// The limit is 1…[`Page::MAX_LIMIT`]; the offset is at most `i64::MAX`, so that both fit the signed integers
+/// of every engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     limit: u32,
     offset: u64,
 }
 
-/// Why a page was refused. The text names the query parameter.
+/// Error of [`Page::parse`]; the text fits behind the parameter's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PageError {
-    /// `limit` is no plain integer, or is 0.
+    /// `limit` is not a plain integer, or is 0.
     #[error("must be a whole number from 1 to {}, in plain digits", Page::MAX_LIMIT)]
     Limit,
-    /// `offset` is no plain integer.
+    /// `offset` is not a plain integer.
     #[error("must be a whole number, 0 or more, in plain digits")]
     Offset,
 }
@@ -37,25 +35,25 @@ impl PageError {
 }
 
 impl Page {
-    /// Items a page holds when nobody asks for a number.
+    /// Default limit.
     pub const DEFAULT_LIMIT: u32 = 20;
 
-    /// Items a page holds at most; a larger limit is taken as this one.
+    /// Largest limit; larger ones are clamped.
     pub const MAX_LIMIT: u32 = 100;
 
     const MAX_OFFSET: u64 = i64::MAX.unsigned_abs();
 
-    /// The page of these numbers, each moved to the nearest that is allowed.
+    /// Creates a page, clamping both numbers to the allowed range.
     #[must_use]
     pub fn new(limit: u32, offset: u64) -> Self {
         Self { limit: limit.clamp(1, Self::MAX_LIMIT), offset: offset.min(Self::MAX_OFFSET) }
     }
 
-    /// Reads `limit` and `offset` as sent; absent ones are [`Page::DEFAULT_LIMIT`] and 0.
+    /// Parses query parameters; absent ones default to [`Page::DEFAULT_LIMIT`] and 0.
     ///
-    /// A number is one or more ASCII digits and nothing else: no sign, point, exponent or white space.
-    /// Leading zeros are allowed. A limit above 100 is taken as 100 and an offset above `i64::MAX` as
-    /// `i64::MAX`, however many digits they have.
+    /// A number is one or more ASCII digits: no sign, point, exponent or white space. Leading zeros are
+    /// allowed. A limit above 100 is clamped to 100 and an offset above `i64::MAX` to `i64::MAX`, whatever
+    /// their length.
     pub fn parse(limit: Option<&str>, offset: Option<&str>) -> Result<Self, PageError> {
         let limit = match limit {
             None => Self::DEFAULT_LIMIT,
@@ -72,7 +70,7 @@ impl Page {
         Ok(Self::new(limit, offset))
     }
 
-    /// Reads `limit` and `offset` like [`Page::parse`], and refuses a limit above [`Page::MAX_LIMIT`].
+    /// Parses like [`Page::parse`], but refuses a limit above [`Page::MAX_LIMIT`].
     pub fn parse_within(limit: Option<&str>, offset: Option<&str>) -> Result<Self, PageError> {
         let page = Self::parse(limit, offset)?;
         match limit.and_then(digits) {
@@ -81,19 +79,19 @@ impl Page {
         }
     }
 
-    /// The number of items to return, 1…100.
+    /// Number of items to return, 1…100.
     #[must_use]
     pub const fn limit(self) -> u32 {
         self.limit
     }
 
-    /// The number of items to skip.
+    /// Number of items to skip.
     #[must_use]
     pub const fn offset(self) -> u64 {
         self.offset
     }
 
-    /// The number of this page, counted from 1: offset ÷ limit, floored, plus 1.
+    /// Page number, counted from 1: offset ÷ limit, floored, plus 1.
     #[must_use]
     pub fn number(self) -> u64 {
         self.offset / u64::from(self.limit) + 1
@@ -106,10 +104,10 @@ impl Default for Page {
     }
 }
 
-/// The value of a plain integer, `u64::MAX` when it is larger than that; `None` for other text.
+/// Parses a plain integer, saturating at `u64::MAX`.
 fn digits(text: &str) -> Option<u64> {
     let is_plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    // All digits, so the only error left is overflow.
+    // Only digits: the remaining error is overflow.
     is_plain.then(|| text.parse().unwrap_or(u64::MAX))
 }
 

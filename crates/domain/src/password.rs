@@ -1,4 +1,4 @@
-//! Passwords: the plain form, its hash, and the policy on new ones (NIST SP 800-63B-4 section 3.1.1, OWASP).
+//! Passwords: the plain text, its hash, and the policy for new ones (NIST SP 800-63B-4 section 3.1.1, OWASP).
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::common_passwords;
 use crate::reason::Reason;
 
-/// Longest password in characters after normalisation; longer ones are refused before any hashing.
+/// Longest password in characters after normalisation; longer ones are refused before hashing.
 pub const LONGEST_PASSWORD: usize = 128;
-/// Parts of the address or the service's name shorter than this may occur in a password.
+/// Shortest part of the address or service name that a password must not contain.
 const TELLING_LENGTH: usize = 5;
 
-/// A password in the clear, NFC-normalised once, never trimmed or cut. Wiped from memory when dropped.
+/// A plain-text password, normalised to NFC, never trimmed or truncated. Zeroised on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Password {
     text: String,
 }
 
 impl Password {
-    /// Takes a password as sent. A very long one is kept only as "too long".
+    /// Creates a password from input. An absurdly long one is replaced by a placeholder that is too long.
     #[must_use]
     pub fn new(mut text: String) -> Self {
         let is_sane = text.chars().take(4 * LONGEST_PASSWORD + 1).count() <= 4 * LONGEST_PASSWORD;
@@ -29,19 +29,19 @@ impl Password {
         Self { text: normal }
     }
 
-    /// Its bytes, for the hash function alone.
+    /// The bytes, for the hash function only.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// A second one, where one is hashed more than once; wiped like the first.
+    /// A copy, for hashing more than once; zeroised like the original.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { text: self.text.clone() }
     }
 
-    /// Whether it has more characters than any password may have.
+    /// True if it exceeds [`LONGEST_PASSWORD`].
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         self.text.chars().count() > LONGEST_PASSWORD
@@ -54,12 +54,12 @@ impl<'de> Deserialize<'de> for Password {
     }
 }
 
-/// The hash of a password as a PHC string. Equal strings mean equal passwords under an equal salt.
+/// A password hash as a PHC string. Under equal salts, equal strings mean equal passwords.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// Takes a PHC string from the hash function or from a store.
+    /// Wraps a PHC string from the hash function or a store.
     #[must_use]
     pub const fn from_phc(text: String) -> Self {
         Self(text)
@@ -71,20 +71,20 @@ impl PasswordHash {
         &self.0
     }
 
-    /// The text before the output: algorithm, parameters and salt, with the `$` after them.
+    /// The prefix before the output: algorithm, parameters and salt, including the last `$`.
     #[must_use]
     pub fn head(&self) -> &str {
         self.0.rfind('$').map_or("", |end| &self.0[..=end])
     }
 
-    /// Whether it is of the one algorithm that new passwords are hashed by.
+    /// True for Argon2id version 19, the algorithm of new hashes.
     #[must_use]
     pub fn is_argon2id(&self) -> bool {
         self.0.starts_with("$argon2id$v=19$")
     }
 
-    /// Whether `other` has the same algorithm, parameters and salt, so that equal strings mean equal passwords and
-    /// unequal ones unequal passwords.
+    /// True if `other` has the same algorithm, parameters and salt, so that the strings are equal exactly if
+    /// the passwords are.
     #[must_use]
     pub fn is_comparable(&self, other: &Self) -> bool {
         !self.head().is_empty() && self.head() == other.head()
@@ -97,19 +97,19 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// The rules on new passwords.
+/// Rules for new passwords.
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasswordPolicy {
-    /// Least number of characters, 8 to 128.
+    /// Minimum length in characters, 8 to 128.
     pub min_length: usize,
-    /// Whether a decimal digit is demanded.
+    /// Requires a decimal digit.
     pub require_number: bool,
-    /// Whether a lower-case letter is demanded.
+    /// Requires a lower-case letter.
     pub require_lowercase: bool,
-    /// Whether an upper-case letter is demanded.
+    /// Requires an upper-case letter.
     pub require_uppercase: bool,
-    /// Whether a character that is neither letter nor digit is demanded.
+    /// Requires a character that is neither letter nor digit.
     pub require_special_char: bool,
 }
 
@@ -125,7 +125,7 @@ impl Default for PasswordPolicy {
     }
 }
 
-/// Which rule a new password breaks.
+/// A rule that a new password breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
     /// Too few characters.
@@ -134,7 +134,7 @@ pub enum WeakPassword {
     /// Too many characters.
     #[error("the password must have at most {LONGEST_PASSWORD} characters")]
     Long,
-    /// It has a NUL character.
+    /// Contains a NUL character.
     #[error("the password must not contain NUL characters")]
     Nul,
     /// No digit.
@@ -149,19 +149,19 @@ pub enum WeakPassword {
     /// No special character.
     #[error("the password must contain a special character")]
     SpecialChar,
-    /// It is on the list of common passwords.
+    /// Listed as common, or an obvious pattern.
     #[error("the password is one of the most common ones; choose one that others do not use")]
     Common,
-    /// It contains the local part of the address.
+    /// Contains the local part of the email address.
     #[error("the password must not contain the name part of the email address")]
     ContainsEmail,
-    /// It contains the service's name.
+    /// Contains the service's name.
     #[error("the password must not contain the name of this service")]
     ContainsServiceName,
 }
 
 impl WeakPassword {
-    /// The rule as a reason.
+    /// Reason code of the rule.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         match self {
@@ -179,12 +179,12 @@ impl WeakPassword {
     }
 }
 
-/// Every rule that a new password breaks, one at least.
+/// All rules that a new password breaks; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRules(Vec<WeakPassword>);
 
 impl BrokenRules {
-    /// The rules.
+    /// The broken rules.
     #[must_use]
     pub fn rules(&self) -> &[WeakPassword] {
         &self.0
@@ -201,8 +201,7 @@ impl fmt::Display for BrokenRules {
 }
 
 impl PasswordPolicy {
-    /// Checks a new password for the account with this local part of the address. One that is too long is not looked at
-    /// further.
+    /// Checks a new password against all rules. A password that is too long breaks only that rule.
     pub fn check(
         &self,
         password: &Password,

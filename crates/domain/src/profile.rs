@@ -1,5 +1,4 @@
-//! Profiles: one row per user, shown to its owner and to others through different faces. What their fields may hold
-//! is said in `fields`.
+//! Profiles: one per user, with a private view for its owner and a public one. Field types are in `fields`.
 
 mod fields;
 
@@ -13,12 +12,12 @@ pub use fields::{
 use crate::ids::{ProfileId, UserId};
 use crate::time::Timestamp;
 
-/// A profile as it stands in a store.
+/// A stored profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// Its id.
+    /// Profile id.
     pub id: ProfileId,
-    /// Whose it is.
+    /// Owner.
     pub user_id: UserId,
     /// Display name.
     pub name: Name,
@@ -26,33 +25,33 @@ pub struct Profile {
     pub username: Option<Username>,
     /// Picture.
     pub avatar_url: Option<AvatarUrl>,
-    /// Text about oneself.
+    /// Biography.
     pub bio: Option<Bio>,
-    /// Private to the owner.
+    /// Free-form data, private to the owner.
     pub metadata: Metadata,
-    /// Public, any key but the fixed ones.
+    /// Custom fields, public; any key but the fixed ones.
     pub custom: Map<String, Value>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Counts its changes, from 1; the entity tag is made of it.
+    /// Version, from 1; source of the entity tag (RFC 9110).
     pub version: i64,
 }
 
-/// A profile that is about to be made.
+/// A profile to be created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewProfile {
-    /// Its id.
+    /// Profile id.
     pub id: ProfileId,
-    /// Display name, empty when none was given.
+    /// Display name; empty if none was given.
     pub name: Name,
     /// Picture.
     pub avatar_url: Option<AvatarUrl>,
 }
 
 impl NewProfile {
-    /// The profile that it becomes.
+    /// Completes the profile with its owner and defaults.
     #[must_use]
     pub fn into_profile(self, user_id: UserId, now: Timestamp) -> Profile {
         Profile {
@@ -71,7 +70,7 @@ impl NewProfile {
     }
 }
 
-/// A change of a profile: `None` leaves a field as it is; an inner `None` clears it.
+/// A partial update: `None` leaves a field unchanged, an inner `None` clears it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProfilePatch {
     /// Display name.
@@ -80,22 +79,22 @@ pub struct ProfilePatch {
     pub username: Option<Option<Username>>,
     /// Picture.
     pub avatar_url: Option<Option<AvatarUrl>>,
-    /// Text about oneself.
+    /// Biography.
     pub bio: Option<Option<Bio>>,
-    /// Replaces the whole object.
+    /// Replacement of the whole object.
     pub metadata: Option<Metadata>,
-    /// Merged key by key into the custom fields; `null` deletes a key.
+    /// Changes of custom fields, merged key by key; `null` deletes a key.
     pub custom: Map<String, Value>,
 }
 
 impl ProfilePatch {
-    /// Whether it changes nothing.
+    /// True if the patch is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The profile after the change; fails where the custom fields become too large together.
+    /// Applies the patch; fails if the custom fields exceed their total size.
     pub fn apply(&self, profile: &Profile, now: Timestamp) -> Result<Profile, TooLarge> {
         let mut changed = profile.clone();
         if self.is_empty() {

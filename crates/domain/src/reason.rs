@@ -1,31 +1,32 @@
-//! Reasons of refused values: stable words for programs, a closed list. Sentences for people stay with the types.
+//! Reason codes of refused values: a closed list of stable words for programs. The sentences for people are
+//! with the types.
 
 use std::fmt::Display;
 
 use serde::{Serialize, Serializer};
 
-/// Parts reason and sentence in a serde error, which carries nothing but text. No sentence contains it.
+/// Separates reason and sentence in a serde error, which carries only text. No sentence contains it.
 const SEPARATOR: char = '\u{1f}';
 
 macro_rules! reasons {
     ($($name:ident $word:literal $when:literal;)+) => {
-        /// Why a value is refused.
+        /// Reason code of a refused value.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Reason {
             $(#[doc = $when] $name,)+
         }
 
         impl Reason {
-            /// Every reason, in the order of the documents.
+            /// All reasons, in the order of the documents.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// The word. Stable.
+            /// The stable word.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $word),+ }
             }
 
-            /// The condition behind the word, for the documents.
+            /// Condition of the reason, for the documents.
             #[must_use]
             pub const fn when(self) -> &'static str {
                 match self { $(Self::$name => $when),+ }
@@ -59,7 +60,7 @@ reasons! {
 }
 
 impl Reason {
-    /// The reason of this word.
+    /// Parses [`Self::as_str`].
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|reason| reason.as_str() == word)
@@ -72,12 +73,12 @@ impl Serialize for Reason {
     }
 }
 
-/// An error of a `Deserialize` that keeps its reason; [`split`] takes it apart again.
+/// Creates a serde error that carries a reason; [`split`] separates them again.
 pub fn refusal<E: serde::de::Error>(reason: Reason, sentence: impl Display) -> E {
     E::custom(format_args!("{}{SEPARATOR}{sentence}", reason.as_str()))
 }
 
-/// The reason, if there is one, and the sentence of a serde error.
+/// Splits a serde error into its reason, if any, and its sentence.
 #[must_use]
 pub fn split(message: &str) -> (Option<Reason>, &str) {
     match message.split_once(SEPARATOR).map(|(word, sentence)| (Reason::parse(word), sentence)) {

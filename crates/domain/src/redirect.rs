@@ -1,11 +1,11 @@
-//! Redirect targets: which URLs a browser may be sent to after a link or a sign-in.
+//! Allow-list of redirect targets after a link or a sign-in.
 //!
-//! - `screen`: what is refused of every URL, listed or not, and the one WHATWG parse.
-//! - `entry`: the entries of the list.
+//! - `screen`: checks of every URL, listed or not, and the one WHATWG parse.
+//! - `entry`: entries of the list.
 //! - `pattern`: hosts and paths with `*` and `**`.
 //!
-//! Everything after the parse works on the parsed URL and its serialised text; nothing looks at the text as sent
-//! again, but for the loopback hosts of development. The list itself is a setting and lives elsewhere.
+//! After the parse only the parsed URL and its serialised text are used, except for the loopback hosts of
+//! development, which are compared as sent. The list itself is a setting.
 
 mod entry;
 mod pattern;
@@ -24,49 +24,51 @@ pub use screen::UrlFault;
 
 use crate::reason::Reason;
 
-/// A URL that the redirect list allows: the serialised text of the parsed URL, absolute, without user-info.
+/// An allowed redirect target: the serialised text of the parsed URL, absolute, without userinfo.
 ///
-/// Only [`RedirectPolicy::check`] makes one. `Debug` leaves out query and fragment, which may carry secrets.
+/// Only [`RedirectPolicy::check`] creates one from input. `Debug` omits query and fragment, which may carry
+/// secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedirectUrl(String);
 
-/// The list of allowed redirect targets.
+/// Allow-list of redirect targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectPolicy {
     entries: Vec<RedirectEntry>,
     development: DevelopmentLoopback,
 }
 
-/// Whether an empty list lets targets on `localhost` and `127.0.0.1` pass. Only development mode allows it.
+/// Treatment of loopback targets if the list is empty. Only development mode allows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DevelopmentLoopback {
-    /// While the list is empty, http and https targets whose host as sent reads `localhost` or `127.0.0.1` pass.
+    /// Allows http and https targets with the literal host `localhost` or `127.0.0.1` while the list is
+    /// empty.
     Allowed,
-    /// An empty list lets nothing pass.
+    /// An empty list refuses all targets.
     Refused,
 }
 
-/// Why a redirect target was refused. The text names the rule and repeats nothing of the URL.
+/// Refusal of a redirect target. The text names the rule and repeats nothing of the URL.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RedirectRefusal {
-    /// The URL is refused whatever the list says.
+    /// The URL is refused regardless of the list.
     #[error("the redirect URL {0}")]
     Fault(#[from] UrlFault),
     /// The list is empty.
     #[error("no redirect URL is allowed: the list of allowed redirect URLs is empty")]
     NothingAllowed,
-    /// The list is empty, and in development only loopback hosts pass.
+    /// The list is empty, and the host is not a loopback host.
     #[error(
         "the list of allowed redirect URLs is empty, so only http and https URLs on localhost or 127.0.0.1 are allowed"
     )]
     NotLoopback,
-    /// No entry of the list matches; the nearest one differs first in this part.
+    /// No entry matches; the closest one differs first in this part.
     #[error("the redirect URL is not on the list of allowed redirect URLs: its {0} is not allowed there")]
     Unlisted(UrlPart),
 }
 
 impl RedirectRefusal {
-    /// The refusal as a reason.
+    /// Reason code of the refusal.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         match self {
@@ -76,26 +78,24 @@ impl RedirectRefusal {
     }
 }
 
-/// A part of a URL that is compared with the list, in the order of comparison.
+/// A part of a URL, in the order of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UrlPart {
     /// The scheme.
     Scheme,
     /// The host.
     Host,
-    /// The port, where the default port of the scheme equals none.
+    /// The port; the scheme's default port equals none.
     Port,
-    /// The path; with a custom scheme everything between scheme and query.
+    /// The path; for a custom scheme everything between scheme and query.
     Path,
     /// The query.
     Query,
 }
 
 impl RedirectUrl {
-    /// Takes back text that [`RedirectUrl::as_str`] gave and that was stored since.
-    ///
-    /// Nothing is checked here. The list may have changed in between: whoever sends a browser there
-    /// runs [`RedirectPolicy::check`] again.
+    /// Restores a stored target without checks. The list may have changed since: callers run
+    /// [`RedirectPolicy::check`] again before a redirect.
     #[must_use]
     pub const fn from_stored(text: String) -> Self {
         Self(text)
@@ -107,9 +107,8 @@ impl RedirectUrl {
         &self.0
     }
 
-    /// The URL with parameters appended to its query, form-encoded. What else stands in the query and the fragment
-    /// survives byte for byte. Parameters of the `own` names are taken out first: whoever chose the target must not
-    /// say in our name how a link went.
+    /// Appends form-encoded parameters to the query; the rest of query and fragment is preserved byte for
+    /// byte. Parameters with the `own` names are removed first, so that the target cannot forge our result.
     #[must_use]
     pub fn with_query(&self, parameters: &[(&str, &str)], own: &[&str]) -> String {
         let (front, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
@@ -136,27 +135,25 @@ impl fmt::Debug for RedirectUrl {
 }
 
 impl RedirectPolicy {
-    /// A policy of entries that are already parsed.
+    /// Creates a policy of parsed entries.
     #[must_use]
     pub const fn new(entries: Vec<RedirectEntry>, development: DevelopmentLoopback) -> Self {
         Self { entries, development }
     }
 
-    /// Parses the entries of the list as the operator wrote them. The first bad one is the error.
+    /// Parses the entries of the list; fails with the first invalid one.
     pub fn parse(entries: &[String], development: DevelopmentLoopback) -> Result<Self, InvalidEntry> {
         let entries = entries.iter().map(|text| RedirectEntry::parse(text)).collect::<Result<_, _>>()?;
         Ok(Self::new(entries, development))
     }
 
-    /// Whether loopback targets pass because the list is empty in development; the start-up banner says so.
+    /// True if loopback targets pass because the list is empty in development; the start-up banner tells it.
     #[must_use]
     pub const fn allows_development_loopback(&self) -> bool {
         self.entries.is_empty() && matches!(self.development, DevelopmentLoopback::Allowed)
     }
 
-    /// Checks a target as sent and gives the URL to store and to use.
-    ///
-    /// A URL that passed passes again in its serialised text, as long as the list is the same.
+    /// Checks a target as sent; returns the URL to store and use. Idempotent for its serialised text.
     pub fn check(&self, text: &str) -> Result<RedirectUrl, RedirectRefusal> {
         let url = screen::parse(text)?;
 
@@ -168,8 +165,8 @@ impl RedirectPolicy {
         Ok(RedirectUrl(url.into()))
     }
 
-    /// The http and https origins of the entries without a wildcard, as a browser writes an `Origin` header;
-    /// each once, sorted. They are known origins for CORS.
+    /// Origins of the http and https entries without wildcards, as in an `Origin` header; unique, sorted.
+    /// They are allowed origins for CORS.
     pub fn origins(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter_map(RedirectEntry::origin).collect::<BTreeSet<_>>().into_iter()
     }
@@ -179,7 +176,7 @@ impl RedirectPolicy {
             return Err(RedirectRefusal::NothingAllowed);
         }
         let is_web = matches!(url.scheme(), "http" | "https");
-        // As sent: 127.1, 2130706433 and %6cocalhost parse to the same hosts, but nobody writes them in good faith.
+        // Compared as sent: 127.1, 2130706433 and %6cocalhost parse to the same hosts, but are suspicious.
         let is_loopback = screen::host_as_sent(text)
             .is_some_and(|host| host.eq_ignore_ascii_case("localhost") || host == "127.0.0.1");
 

@@ -1,60 +1,61 @@
-//! Refresh-token rotation as a pure decision, so that every engine decides alike (RFC 9700 section 4.14.2).
+//! Refresh-token rotation with reuse detection as a pure decision (RFC 9700 section 4.14.2).
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 
-/// How many replaced tokens a session remembers at the most; an older one counts as past its grace. As many as the
-/// limit on refreshes lets one address make in a grace of half a minute: 300 at once and one a second.
+/// Most replaced tokens that a session remembers; an older one counts as past its grace. As many as the rate
+/// limit allows one address in a grace of half a minute: a burst of 300 and one per second.
 const REMEMBERED: usize = 330;
 
-/// A token that was replaced, and when.
+/// A replaced token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retired {
-    /// The replaced token. Of all but the predecessor of the current token, stores keep the first [`Retired::MARK`]
-    /// bytes alone; the others are 0 then.
+    /// Hash of the token. Stores keep only the first [`Retired::MARK`] bytes, the others are 0, except for
+    /// the predecessor of the current token.
     pub hash: TokenHash,
-    /// When its successor was made.
+    /// Time of replacement.
     pub replaced_at: Timestamp,
 }
 
-/// What a session knows of its refresh tokens. The caller found it by the presented token's family, so the
-/// presented token was issued for this session at some time.
+/// Refresh-token state of a session. The session was found by the presented token's family, so that token was
+/// once issued for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefreshState {
-    /// The one token that rotates.
+    /// Hash of the current token.
     pub current: TokenHash,
-    /// Tokens replaced within the last grace window, oldest first. The last is the predecessor of `current`, however
-    /// long ago it was replaced. A token that gave way before it was used is not among them.
+    /// Tokens replaced within the last grace period, oldest first. The last is the predecessor of `current`,
+    /// whatever its age. A successor that was superseded unused is not included.
     pub retired: Vec<Retired>,
-    /// When the session ends without a refresh.
+    /// End of the session unless refreshed.
     pub idle_expires_at: Timestamp,
-    /// When the session ends in any case.
+    /// Latest end of the session.
     pub absolute_expires_at: Timestamp,
-    /// When the session was ended, if it was.
+    /// Time of revocation or sign-out.
     pub ended_at: Option<Timestamp>,
 }
 
-/// What is to be done with a presented refresh token.
+/// Decision on a presented refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshVerdict {
-    /// It is the current one: replace it.
+    /// The current token: rotate it.
     Rotate,
-    /// It was just replaced and its successor was not used yet (two tabs, a lost answer): give the same successor.
+    /// Replaced within the grace, successor unused (two tabs, a lost response): return the same successor.
     SameSuccessor,
-    /// Its grace is over and its successor was never used (an answer lost long ago): replace it once more. The unused
-    /// successor is dead: with the same one again, owner and thief could go on in turns unseen.
+    /// Grace over, successor unused (a response lost long ago): issue a new successor and invalidate the
+    /// unused one. Returning the same one would let owner and thief take turns undetected.
     Supersede,
-    /// Refuse, and change nothing: the session ended or expired, or the successor was used and the token was replaced
-    /// within the grace (a late twin).
+    /// Refuse without change: the session ended or expired, or the token was replaced within the grace and
+    /// its successor used (a late duplicate).
     Refuse,
-    /// It gave way unused, or its successor was used and its grace is over: refuse, and end the session.
+    /// Reuse detected: superseded unused, or past its grace with a used successor. Refuse and revoke the
+    /// session.
     Revoke,
 }
 
 impl RefreshVerdict {
-    /// Whether the token is good: it gets a successor, a new one or the same again.
+    /// True if the token gets a successor, a new one or the same again.
     #[must_use]
     pub const fn is_good(self) -> bool {
         matches!(self, Self::Rotate | Self::SameSuccessor | Self::Supersede)
@@ -62,7 +63,7 @@ impl RefreshVerdict {
 }
 
 impl RefreshState {
-    /// Judges a presented token. The window counts as open up to and including its last millisecond.
+    /// Decides on a presented token. The grace includes its last millisecond.
     #[must_use]
     pub fn judge(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> RefreshVerdict {
         if !self.is_alive(now) {
@@ -88,8 +89,8 @@ impl RefreshState {
         }
     }
 
-    /// The list of replaced tokens after the presented one is replaced at `now`: the current token, or its predecessor,
-    /// whose grace begins anew.
+    /// The list of replaced tokens after `presented` is replaced at `now`. It is the current token, or its
+    /// predecessor, whose grace starts anew.
     #[must_use]
     pub fn retire(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> Vec<Retired> {
         let is_kept = |retired: &&Retired| retired.is_within(grace, now) && retired.hash != *presented;
@@ -99,7 +100,7 @@ impl RefreshState {
         retired.split_off(surplus)
     }
 
-    /// Whether the session can still be used at `now`.
+    /// True if the session is usable at `now`.
     #[must_use]
     pub fn is_alive(&self, now: Timestamp) -> bool {
         self.ended_at.is_none() && now < self.idle_expires_at && now < self.absolute_expires_at
@@ -107,23 +108,23 @@ impl RefreshState {
 }
 
 impl Retired {
-    /// Bytes that a store keeps of a token that is not the predecessor of the current one. Such a token opens nothing: its
-    /// mark only tells a late twin, which is refused, from an old token, which ends the session.
+    /// Stored prefix of a hash in bytes. Such a token grants nothing: the prefix only distinguishes a late
+    /// duplicate (refused) from an old token (session revoked).
     pub const MARK: usize = 8;
-    /// Bytes of the predecessor in a store: 32 of the hash, 8 of the time in milliseconds, big-endian.
+    /// Encoded predecessor in bytes: 32 of the hash, 8 of the time in milliseconds, big-endian.
     const WHOLE: usize = 40;
-    /// Bytes of each token before it: the mark, and 4 of the milliseconds from then to the predecessor's time.
+    /// Encoded earlier token in bytes: the prefix, and 4 of the milliseconds before the predecessor's time.
     const SHORT: usize = Self::MARK + 4;
-    /// First byte of the list. A list of before has none: its entries are all whole, so its length is a multiple of 40,
-    /// which that of this form never is.
+    /// Version byte of the encoding. The older encoding has none: it holds only 40-byte entries, and its
+    /// length is a multiple of 40, which this one's never is.
     const FORM: u8 = 1;
 
-    /// Whether the grace lasts at `now`, its last millisecond included. It lasts where a clock stepped back.
+    /// True during the grace, including its last millisecond, and after a backward step of the clock.
     fn is_within(&self, grace: Duration, now: Timestamp) -> bool {
         now.since(self.replaced_at) <= grace
     }
 
-    /// Writes a list for a store.
+    /// Encodes a list for a store.
     #[must_use]
     pub fn encode_all(list: &[Self]) -> Vec<u8> {
         let Some((newest, earlier)) = list.split_last() else { return Vec::new() };
@@ -139,7 +140,7 @@ impl Retired {
         bytes
     }
 
-    /// Reads a list from a store; `None` where the bytes are no such list.
+    /// Decodes a stored list; `None` if malformed.
     #[must_use]
     pub fn decode_all(bytes: &[u8]) -> Option<Vec<Self>> {
         if bytes.len().is_multiple_of(Self::WHOLE) {
@@ -166,7 +167,7 @@ impl Retired {
         Some(Self { hash, replaced_at: Timestamp::from_millis(millis) })
     }
 
-    /// A token that was replaced before this one.
+    /// Decodes a token that was replaced before this one.
     fn decode_earlier(&self, bytes: &[u8]) -> Option<Self> {
         let (mark, before) = bytes.split_at_checked(Self::MARK)?;
         let mut hash = [0; 32];
@@ -176,7 +177,7 @@ impl Retired {
     }
 }
 
-/// The bytes of a token that stores keep in any case.
+/// The prefix of a hash that stores keep.
 fn mark(hash: &TokenHash) -> &[u8] {
     &hash.as_bytes()[..Retired::MARK]
 }

@@ -1,22 +1,22 @@
-//! What the profile search looks for, what it looks in, and when the two match.
+//! Definition of the profile search: query, searchable text and matching.
 //!
-//! [`matches`] is the definition. Engines may answer in any way they like as long as they answer the
-//! same; the tests hold them against it. SQL, indexes and ordering inside a tier do not live here.
+//! [`matches`] is the specification: every engine must return the same results, and tests compare them with
+//! it. SQL, indexes and the order within a tier are not part of this module.
 
 use thiserror::Error;
 
 use crate::fold::{fold, words};
 
-/// A search text with at least one word, folded.
+/// A folded search query of at least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
     folded: String,
 }
 
-/// Why a search text was refused.
+/// Error of [`SearchQuery::parse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SearchQueryError {
-    /// Empty, blank, or nothing but marks and format characters.
+    /// Empty, blank, or only marks and format characters.
     #[error("must hold at least one word to search for")]
     Missing,
     /// More than [`SearchQuery::MAX_CHARS`] characters.
@@ -24,38 +24,38 @@ pub enum SearchQueryError {
     TooLong,
 }
 
-/// The searchable text of one profile. Each field is folded, its words joined by one space;
-/// an absent field is empty and matches nothing.
+/// Searchable text of a profile. Each field is folded, its words joined by one space; an absent field is
+/// empty and matches nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchText {
-    /// The folded name.
+    /// Folded name.
     pub name: String,
-    /// The folded username. Usernames are lower-case ASCII, so this is the username itself.
+    /// Folded username; usernames are lower-case ASCII, so it is the username itself.
     pub username: String,
-    /// The folded bio.
+    /// Folded bio.
     pub bio: String,
 }
 
-/// How well a profile matches; lower sorts first.
+/// Relevance tier of a match; lower sorts first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// The whole name or the username is the whole query.
+    /// The name or username equals the query.
     Exact,
-    /// The name or the username begins with the whole query.
+    /// The name or username starts with the query.
     Prefix,
-    /// Every word occurs somewhere.
+    /// Any other match.
     Rest,
 }
 
 impl SearchQuery {
-    /// Characters a search text may have: Unicode scalar values of the text as sent, before folding.
+    /// Longest query in Unicode scalar values as sent, before folding.
     pub const MAX_CHARS: usize = 100;
 
-    /// Query words of up to this many characters (after folding) match only at the start of a word.
+    /// Longest query word in characters, after folding, that matches only at the start of a word.
     pub const SHORT_WORD_CHARS: usize = 2;
 
-    /// Reads the text as sent. The length is judged first, so that the work is bounded: a blank text
-    /// of more than 100 characters is too long.
+    /// Parses a query as sent. The length is checked first to bound the work: a blank text of more than 100
+    /// characters is too long.
     pub fn parse(text: &str) -> Result<Self, SearchQueryError> {
         if text.chars().nth(Self::MAX_CHARS).is_some() {
             return Err(SearchQueryError::TooLong);
@@ -67,18 +67,18 @@ impl SearchQuery {
         Ok(Self { folded })
     }
 
-    /// The folded words, joined by one space.
+    /// Folded words, joined by one space.
     #[must_use]
     pub fn folded(&self) -> &str {
         &self.folded
     }
 
-    /// The folded words in their order; at least one, none of them empty, repeats included.
+    /// Folded words in order; at least one, none empty, duplicates included.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.folded.split(' ')
     }
 
-    /// Whether a folded query word matches only at the start of a word.
+    /// True if a folded query word matches only at the start of a word.
     #[must_use]
     pub fn is_short(word: &str) -> bool {
         word.chars().nth(Self::SHORT_WORD_CHARS).is_none()
@@ -101,19 +101,18 @@ impl SearchText {
     }
 }
 
-/// Whether a profile matches a query, and how well.
+/// Matches a profile against a query; returns its tier.
 ///
-/// A profile matches when every word of the query occurs in its folded name, username or bio:
-/// - each word may occur in another field, and two words may occur in the same place;
-/// - a word of three characters or more occurs anywhere inside a word of the field;
-/// - a word of one or two characters (Unicode scalar values, after folding) occurs only at the start
-///   of a word of the field;
-/// - a word never spans white space, and every character is plain: there are no wildcards, quotes or
-///   operators.
+/// A profile matches if every word of the query occurs in its folded name, username or bio:
+/// - each word may occur in another field, and two words may match the same place;
+/// - a word of at least three characters matches anywhere inside a word of the field;
+/// - a word of one or two characters (Unicode scalar values, after folding) matches only at the start of a
+///   word of the field;
+/// - a word never spans white space, and all characters are literal: no wildcards, quotes or operators.
 ///
-/// Of those that match, [`Tier::Exact`] are the ones whose whole folded name or username equals the
-/// whole folded query, [`Tier::Prefix`] the ones where either begins with it (the last query word may
-/// end inside a word), [`Tier::Rest`] all others. The bio never raises the tier.
+/// [`Tier::Exact`]: the folded name or username equals the folded query. [`Tier::Prefix`]: it starts with the
+/// query, whose last word may end inside a word. [`Tier::Rest`]: all other matches. The bio does not affect
+/// the tier.
 #[must_use]
 pub fn matches(query: &SearchQuery, text: &SearchText) -> Option<Tier> {
     if !query.words().all(|word| occurs(word, text)) {
@@ -136,12 +135,12 @@ fn occurs(word: &str, text: &SearchText) -> bool {
     if SearchQuery::is_short(word) {
         fields.any(|field| field.split(' ').any(|w| w.starts_with(word)))
     } else {
-        // Neither the word nor a field's words hold white space, so a hit lies inside one word.
+        // No white space in the word: a hit lies inside one word of the field.
         fields.any(|field| field.contains(word))
     }
 }
 
-/// The words of the folded text, joined by one space.
+/// Folds a text and joins its words by one space.
 fn folded_words(text: &str) -> String {
     let folded = fold(text);
     let mut joined = String::with_capacity(folded.len());

@@ -1,4 +1,4 @@
-//! Sessions as others see them. Rotation of their refresh tokens is in [`crate::refresh`].
+//! Sessions. Rotation of their refresh tokens is in [`crate::refresh`].
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use crate::ids::{SessionId, UserId};
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 
-/// Sessions of one account that live at the same time. One more ends the one that was refreshed longest ago.
+/// Most concurrent sessions of an account. One more ends the least recently refreshed one.
 pub const MOST_LIVING: u32 = 100;
 
-/// How a user proved who they are: values of the `amr` claim (RFC 8176 where it has one).
+/// Authentication method: value of the `amr` claim (RFC 8176 where registered).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod {
     /// A password.
     Password,
-    /// A code or link sent to the address.
+    /// An email code or link token.
     Email,
     /// An external identity provider.
     Federated,
 }
 
 impl AuthMethod {
-    /// The value of the claim, also what stores keep.
+    /// Value of the claim and name in stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -33,61 +33,61 @@ impl AuthMethod {
         }
     }
 
-    /// Reads what stores keep.
+    /// Parses [`Self::as_str`].
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         [Self::Password, Self::Email, Self::Federated].into_iter().find(|method| method.as_str() == text)
     }
 }
 
-/// A session that is about to be opened, made before the store is asked, for whatever user the store then finds.
+/// A session to be opened, prepared before the store determines its user.
 #[derive(Debug, Clone)]
 pub struct NewSession {
-    /// Its id, `sid` of access tokens.
+    /// Session id, `sid` of access tokens.
     pub id: SessionId,
     /// Hash of the family half of its refresh tokens.
     pub family: TokenHash,
     /// Hash of its first refresh token.
     pub refresh: TokenHash,
-    /// When it is opened; also `auth_time`.
+    /// Time of authentication, `auth_time`.
     pub created_at: Timestamp,
-    /// When it ends without a refresh.
+    /// End of the session unless refreshed.
     pub idle_expires_at: Timestamp,
-    /// When it ends in any case.
+    /// Latest end of the session.
     pub absolute_expires_at: Timestamp,
-    /// How the user proved who they are.
+    /// Authentication method.
     pub method: AuthMethod,
-    /// The identity that opens it, if one does: the session ends when that is unlinked.
+    /// Identity used to sign in: the session ends when it is unlinked.
     pub identity: Option<IdentityId>,
-    /// Who opened it.
+    /// Client that opens it.
     pub client: Client,
-    /// The time for which the account knows that client afterwards; `None` where clients are not remembered.
+    /// Duration for which the account remembers the client as known; `None` if clients are not remembered.
     pub known_for: Option<Duration>,
 }
 
-/// A session as it stands in a store.
+/// A stored session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Its id, `sid` of access tokens.
+    /// Session id, `sid` of access tokens.
     pub id: SessionId,
-    /// Whose it is.
+    /// Owner.
     pub user_id: UserId,
-    /// When it was opened; also `auth_time`.
+    /// Time of authentication, `auth_time`.
     pub created_at: Timestamp,
-    /// When it was last refreshed (or opened).
+    /// Time of the last refresh, or of opening.
     pub last_seen_at: Timestamp,
-    /// When it ends without a refresh.
+    /// End of the session unless refreshed.
     pub idle_expires_at: Timestamp,
-    /// When it ends in any case.
+    /// Latest end of the session.
     pub absolute_expires_at: Timestamp,
-    /// How the user proved who they are.
+    /// Authentication method.
     pub method: AuthMethod,
-    /// Who opened or last refreshed it.
+    /// Client that opened or last refreshed it.
     pub client: Client,
 }
 
 impl Session {
-    /// When the session ends if nothing more happens.
+    /// End of the session unless refreshed or revoked.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         self.idle_expires_at.min(self.absolute_expires_at)

@@ -1,21 +1,21 @@
-//! Sign-in with a password: the stored hashes that it is compared with, and the answer to it. Limits on guesses live in
+//! Password sign-in: the stored hashes to compare with, and the verdict. Guess limits are in
 //! [`crate::guess_guard`].
 
 use crate::password::PasswordHash;
 use crate::user::User;
 
-/// The hashes that a sign-in is compared with.
+/// Stored hashes that a password is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Compared<'a> {
-    /// The account's own password.
+    /// Hash of the account's password.
     pub own: Option<&'a PasswordHash>,
-    /// The password of the last sign-up for the address.
+    /// Hash of the password of the last sign-up with the address.
     pub of_sign_up: Option<&'a PasswordHash>,
 }
 
 impl<'a> Compared<'a> {
-    /// The hashes of an account. A pending account has no password yet but that of the last sign-up: so it answers like
-    /// an address that was taken.
+    /// Selects the hashes of an account. A pending account has only the password of its last sign-up, so that
+    /// it answers like a taken address.
     #[must_use]
     pub const fn of(
         user: &User,
@@ -29,7 +29,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// The hash that fits.
+    /// The hash that matched.
     #[must_use]
     pub const fn fitting(self, fit: Fit) -> Option<&'a PasswordHash> {
         match fit {
@@ -40,34 +40,34 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// The hash that a password fits.
+/// The stored hash that a password matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
-    /// The account's own.
+    /// The account's password.
     Own,
-    /// That of the last sign-up.
+    /// The password of the last sign-up.
     SignUp,
-    /// Neither.
+    /// No match.
     Neither,
 }
 
-/// The answer to a password.
+/// Verdict on a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It opens a session.
+    /// Opens a session.
     Opens,
-    /// It counts as a guess.
+    /// Wrong; counts as a guess.
     Wrong,
-    /// The address is to be verified first. It counts as a guess: a taken and a pending address answer so alike.
+    /// The address must be verified first. Counts as a guess: taken and pending addresses answer alike.
     SignedUpOnly,
-    /// The password is the account's own, and its address is to be verified first.
+    /// Correct, but the address must be verified first.
     Unverified,
-    /// The password is the account's own, and the account is banned.
+    /// Correct, but the account is banned.
     Banned,
 }
 
 impl Verdict {
-    /// The answer of an account. The password of a sign-up opens nothing while verification is required.
+    /// Verdict of an account. The password of a sign-up opens nothing while verification is required.
     #[must_use]
     pub const fn on(user: &User, fit: Fit, must_verify: bool) -> Self {
         match fit {
@@ -76,15 +76,15 @@ impl Verdict {
             Fit::SignUp if !user.is_pending => Self::Wrong,
             Fit::Own | Fit::SignUp if user.is_banned() => Self::Banned,
             Fit::Own | Fit::SignUp if must_verify && !user.email_verified => Self::Unverified,
-            // Two people know an unproven password each; neither is known to own the address.
+            // Several sign-ups with different passwords: none is known to be the owner's.
             Fit::Own | Fit::SignUp if user.is_contested => Self::Wrong,
             Fit::Own | Fit::SignUp => Self::Opens,
         }
     }
 }
 
-/// The hash under whose salt and parameters the password of a sign-up is hashed, so that one hash answers both; `None`
-/// where the account has none that serves.
+/// The hash whose salt and parameters are reused for the password of a sign-up, so that one hash operation
+/// answers both comparisons; `None` if the account has no suitable one.
 #[must_use]
 pub fn like_own(password: Option<PasswordHash>) -> Option<PasswordHash> {
     password.filter(PasswordHash::is_argon2id)

@@ -1,4 +1,4 @@
-//! Points in time. The clock itself is injected elsewhere.
+//! Points in time. Clocks are injected elsewhere.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,16 +7,16 @@ use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// The first and the last moment that RFC 3339 has a text for: its years have four digits.
+/// Range of RFC 3339, whose years have four digits.
 const FIRST_WRITTEN: i64 = -62_167_219_200_000;
 const LAST_WRITTEN: i64 = 253_402_300_799_999;
 
-/// Milliseconds since the Unix epoch, UTC. Shown as RFC 3339 with milliseconds and `Z`.
+/// Milliseconds since the Unix epoch, UTC. Displayed as RFC 3339 with milliseconds and `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Takes milliseconds since the Unix epoch.
+    /// Creates a timestamp from milliseconds since the Unix epoch.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
@@ -34,40 +34,40 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
-    /// This moment and `duration` more; stops at the end of time.
+    /// Saturating addition.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(millis(duration)))
     }
 
-    /// This moment and `duration` less.
+    /// Saturating subtraction.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(millis(duration)))
     }
 
-    /// How long after `earlier` this is; zero where it is not after.
+    /// Duration since `earlier`; zero if it is not earlier.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())
     }
 
-    /// RFC 3339 in UTC with milliseconds, for example `2026-03-01T12:00:00.000Z`. Moments before the year 0 and after
-    /// the year 9999 are shown as the first and the last of those.
+    /// Formats as RFC 3339 in UTC with milliseconds, for example `2026-03-01T12:00:00.000Z`. Clamped to the
+    /// years 0 to 9999.
     #[must_use]
     pub fn to_rfc3339(self) -> String {
         text_of(&self.written()).to_owned()
     }
 
-    /// Reads RFC 3339 with any offset and any precision (cut to milliseconds).
+    /// Parses RFC 3339 with any offset and precision, truncated to milliseconds.
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
         let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         i64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
     }
 
-    /// The text of [`Self::to_rfc3339`], written digit by digit: most answers have two of them, and a format that is
-    /// interpreted costs many times as much.
+    /// Formats digit by digit: most responses have two timestamps, and the general formatter costs many times
+    /// as much.
     fn written(self) -> [u8; 24] {
         let shown = Self(self.0.clamp(FIRST_WRITTEN, LAST_WRITTEN));
         let moment =
@@ -84,7 +84,7 @@ impl Timestamp {
     }
 }
 
-/// Fills the place with the last decimal digits of a number.
+/// Writes the last decimal digits of a number.
 fn write_digits(place: &mut [u8], mut number: u32) {
     for digit in place.iter_mut().rev() {
         *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
@@ -92,7 +92,7 @@ fn write_digits(place: &mut [u8], mut number: u32) {
     }
 }
 
-/// What [`Timestamp::written`] wrote, which is ASCII.
+/// The ASCII output of [`Timestamp::written`] as text.
 fn text_of(written: &[u8; 24]) -> &str {
     std::str::from_utf8(written).unwrap_or_default()
 }

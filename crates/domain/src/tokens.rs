@@ -1,5 +1,5 @@
-//! Secrets that travel: link tokens and refresh tokens. The plain form lives only between its creation and the mail
-//! or answer; a store sees a [`TokenHash`].
+//! Bearer tokens: link tokens and refresh tokens. The plain form exists only until the mail or response;
+//! stores see a [`TokenHash`].
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// SHA-256 of a token: what is stored of it. Enough, because tokens have 256 random bits.
+/// SHA-256 of a token, its stored form. No salt or key stretching: tokens have 256 random bits.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord)]
 pub struct TokenHash([u8; 32]);
 
@@ -20,20 +20,20 @@ impl TokenHash {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Takes back a hash that a store kept.
+    /// Restores a hash from a store.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The hash, for a store.
+    /// The bytes, for a store.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// In constant time.
+/// Constant-time comparison.
 impl PartialEq for TokenHash {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -46,45 +46,46 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// A token in a mailed link or the reset token of an exchange: 256 random bits, 64 characters of lower-case hex.
+/// A token of a mailed link, or the reset token of an exchange: 256 random bits, 64 characters of lower-case
+/// hex.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct LinkToken(String);
 
 impl LinkToken {
-    /// Makes a token of injected randomness.
+    /// Creates a token from injected randomness.
     #[must_use]
     pub fn new(random: [u8; 32]) -> Self {
         Self(hex::encode(random))
     }
 
-    /// Reads 64 hex digits; anything else is no token.
+    /// Parses 64 hex digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_token = text.len() == 64 && text.bytes().all(|c| c.is_ascii_hexdigit());
         is_token.then(|| Self(text.to_ascii_lowercase()))
     }
 
-    /// The token itself, for a mail, a redirect or an answer.
+    /// The plain token, for a mail, redirect or response.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// What a store keeps of it.
+    /// Hash for a store.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(self.0.as_bytes())
     }
 }
 
-/// A refresh token: base64url without padding of 64 random bytes. The first half, the *family*, stays the same for
-/// the life of a session and proves that a token, however old, was once issued for it; the second half changes at
-/// every rotation. So reuse of any earlier token is known for ever without keeping a row for each.
+/// A refresh token: 64 random bytes in base64url without padding. The first half, the *family*, is constant
+/// for a session and proves that a token, however old, was issued for it; the second half changes with every
+/// rotation. So reuse of any earlier token is detected without a row for each.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct RefreshToken([u8; 64]);
 
 impl RefreshToken {
-    /// The first token of a new session.
+    /// Creates the first token of a session.
     #[must_use]
     pub fn new(family: [u8; 32], secret: [u8; 32]) -> Self {
         let mut bytes = [0; 64];
@@ -93,7 +94,7 @@ impl RefreshToken {
         Self(bytes)
     }
 
-    /// The next token of the same session.
+    /// Creates the next token of the same session.
     #[must_use]
     pub fn successor(&self, secret: [u8; 32]) -> Self {
         let mut next = Self(self.0);
@@ -101,7 +102,7 @@ impl RefreshToken {
         next
     }
 
-    /// Reads a token; anything of another form is none.
+    /// Parses a token.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -110,31 +111,31 @@ impl RefreshToken {
         token
     }
 
-    /// Takes the bytes of a token; `None` where they are of another length.
+    /// Creates a token from its bytes; `None` if their number is wrong.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The token itself, for a cookie or an answer.
+    /// The plain token, for a cookie or response.
     #[must_use]
     pub fn expose(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// The token's bytes, as key material for sealing its successor.
+    /// The bytes, as key material for sealing its successor.
     #[must_use]
     pub const fn expose_bytes(&self) -> &[u8; 64] {
         &self.0
     }
 
-    /// What a session is found by.
+    /// Hash of the family, the lookup key of a session.
     #[must_use]
     pub fn family_hash(&self) -> TokenHash {
         TokenHash::of(&self.0[..32])
     }
 
-    /// What tells this token from the others of its session.
+    /// Hash of the whole token.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)

@@ -1,4 +1,4 @@
-//! Users: the authentication record behind an account.
+//! Users: the authentication records of accounts.
 
 use serde_json::{Map, Value};
 
@@ -8,45 +8,45 @@ use crate::profile::{AvatarUrl, Name};
 use crate::reason::{self, Reason};
 use crate::time::Timestamp;
 
-/// The provider marker of accounts with a password.
+/// Entry for password accounts in a user's `providers`.
 pub const EMAIL_PROVIDER: &str = "email";
 
-/// A user as it stands in a store, with what account operations show of its profile.
+/// A stored user, with the part of its profile that account operations show.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
-    /// Its id.
+    /// User id.
     pub id: UserId,
-    /// Its address.
+    /// Email address.
     pub email: Email,
-    /// Whether the address was proven.
+    /// True if the email address is verified.
     pub email_verified: bool,
-    /// Whether it has a password.
+    /// True if a password is set.
     pub has_password: bool,
     /// Keys of linked identity providers, sorted.
     pub identities: Vec<String>,
-    /// When it was banned, if it is.
+    /// Time of the ban, if banned.
     pub banned_at: Option<Timestamp>,
-    /// Made by a sign-up while verification was required, never verified, never had a session.
+    /// Created by a sign-up that required verification; never verified, never had a session.
     pub is_pending: bool,
-    /// Pending, and signed up again with another password: no password given so far will survive verification.
+    /// Pending, with further sign-ups under other passwords: no password so far survives verification.
     pub is_contested: bool,
     /// Application data that only an admin writes.
     pub metadata: AppMetadata,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When the record last changed.
+    /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Name and avatar of its profile, where it has one.
+    /// Name and avatar of its profile, if it has one.
     pub profile: Option<UserProfile>,
 }
 
-/// What account operations show of a profile.
+/// The part of a profile that account operations show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserProfile {
-    /// The profile's name.
+    /// Display name.
     pub name: Name,
-    /// The profile's picture.
+    /// Picture URL.
     pub avatar_url: Option<AvatarUrl>,
 }
 
@@ -58,13 +58,13 @@ impl User {
         own.into_iter().chain(self.identities.iter().map(String::as_str)).collect()
     }
 
-    /// Whether the account is banned.
+    /// True if the account is banned.
     #[must_use]
     pub const fn is_banned(&self) -> bool {
         self.banned_at.is_some()
     }
 
-    /// Whether its owner gets mails that nobody asked for: an address that is not proven may be somebody else's.
+    /// True if security notifications may be sent: an unverified address may belong to somebody else.
     #[must_use]
     pub const fn may_be_notified(&self) -> bool {
         self.email_verified && !self.is_banned()
@@ -76,19 +76,19 @@ impl User {
 pub struct AppMetadata(Map<String, Value>);
 
 impl AppMetadata {
-    /// Takes an object, unless it is too large.
+    /// Wraps an object of at most 16 KiB.
     pub fn new(object: Map<String, Value>) -> Result<Self, crate::profile::TooLarge> {
         crate::profile::check_object_size(&object)?;
         Ok(Self(object))
     }
 
-    /// Takes back what a store kept.
+    /// Restores a stored value.
     #[must_use]
     pub const fn from_stored(object: Map<String, Value>) -> Self {
         Self(object)
     }
 
-    /// The object.
+    /// The JSON object.
     #[must_use]
     pub const fn as_map(&self) -> &Map<String, Value> {
         &self.0

@@ -1,4 +1,4 @@
-//! The fields of a profile: bounded texts and objects, parsed at the door.
+//! Field types of a profile: bounded texts and JSON objects.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -14,10 +14,10 @@ pub const LONGEST_BIO: usize = 1_000;
 pub const LONGEST_AVATAR_URL: usize = 2_048;
 /// Largest metadata, and all custom fields together, in bytes of compact JSON.
 pub const LARGEST_OBJECT: usize = 16 * 1024;
-/// Keys of the flat profile that nobody can set.
+/// Keys of the flat profile that no client can set.
 pub const READ_ONLY_KEYS: [&str; 8] =
     ["id", "auth_id", "profile", "createdAt", "updatedAt", "created_at", "updated_at", "metadata"];
-/// Usernames that would be taken for the service or its staff.
+/// Usernames that could impersonate the service or its staff.
 const RESERVED_USERNAMES: [&str; 40] = [
     "about",
     "account",
@@ -68,25 +68,25 @@ macro_rules! bounded_text {
         pub struct $name(String);
 
         impl $name {
-            /// Reads it as sent.
+            /// Parses input.
             pub fn parse(text: &str) -> Result<Self, $error> {
                 let parse: fn(&str) -> Result<String, $error> = $parse;
                 parse(text).map(Self)
             }
 
-            /// Takes back what a store kept.
+            /// Restores a stored value.
             #[must_use]
             pub const fn from_stored(text: String) -> Self {
                 Self(text)
             }
 
-            /// Its text.
+            /// The text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Its text, moved out.
+            /// Unwraps the text.
             #[must_use]
             pub fn into_string(self) -> String {
                 self.0
@@ -102,7 +102,7 @@ macro_rules! bounded_text {
     };
 }
 
-/// A text is longer than its field holds, or has characters that the field refuses.
+/// Error: the text is too long or has refused characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidText {
     /// Too long.
@@ -122,13 +122,13 @@ impl InvalidText {
     }
 }
 
-/// The text is no avatar URL.
+/// Error: the text is not an avatar URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAvatarUrl {
-    /// No absolute http or https URL with a host.
+    /// Not an absolute http or https URL with a host.
     #[error("must be a valid URL: an absolute http or https URL with a host")]
     Form,
-    /// White space or control characters in it.
+    /// Contains white space or control characters.
     #[error("must be a valid URL without white space or control characters")]
     Spaces,
     /// Too long.
@@ -146,7 +146,7 @@ impl InvalidAvatarUrl {
     }
 }
 
-/// The text is no username.
+/// Error: the text is not a username.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUsername {
     /// Wrong characters or length.
@@ -166,13 +166,13 @@ impl InvalidUsername {
     }
 }
 
-/// An object is larger than its field holds.
+/// Error: the object is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be at most 16 KiB of JSON")]
 pub struct TooLarge;
 
 bounded_text!(
-    /// A display name: at most 100 characters, no control characters; empty when nobody gave one.
+    /// A display name: at most 100 characters, no control characters; empty if none was given.
     #[derive(Default)]
     Name, InvalidText, |text| {
         if text.chars().any(char::is_control) {
@@ -182,15 +182,15 @@ bounded_text!(
     }
 );
 bounded_text!(
-    /// A text about oneself: at most 1,000 characters, lines allowed.
+    /// A biography: at most 1,000 characters, line breaks allowed.
     Bio, InvalidText, |text| bounded(text, LONGEST_BIO)
 );
 bounded_text!(
-    /// Where a picture is: an absolute http or https URL with a host, at most 2,048 characters, kept as sent.
+    /// The URL of a picture: absolute http or https with a host, at most 2,048 characters, stored as sent.
     AvatarUrl, InvalidAvatarUrl, avatar_url
 );
 bounded_text!(
-    /// A unique handle: 3 to 32 of `a-z 0-9 _ . -`; upper case is taken as lower case.
+    /// A unique handle: 3 to 32 of `a-z 0-9 _ . -`; upper case is lowered.
     Username, InvalidUsername, username
 );
 
@@ -205,7 +205,7 @@ fn avatar_url(text: &str) -> Result<String, InvalidAvatarUrl> {
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(InvalidAvatarUrl::Spaces);
     }
-    // A browser would repair `https:host` and `https:\\host`; nobody means those as an absolute URL.
+    // Browsers repair `https:host` and `https:\\host`; neither is meant as an absolute URL.
     let (scheme, rest) = text.split_once("://").ok_or(InvalidAvatarUrl::Form)?;
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     let has_host = !rest.is_empty() && !rest.starts_with(['/', '\\', '?', '#']);
@@ -236,25 +236,25 @@ pub fn check_object_size(object: &Map<String, Value>) -> Result<(), TooLarge> {
 pub struct Metadata(Map<String, Value>);
 
 impl Metadata {
-    /// Takes an object, unless it is too large.
+    /// Wraps an object of at most 16 KiB.
     pub fn new(object: Map<String, Value>) -> Result<Self, TooLarge> {
         check_object_size(&object)?;
         Ok(Self(object))
     }
 
-    /// Takes back what a store kept.
+    /// Restores a stored value.
     #[must_use]
     pub const fn from_stored(object: Map<String, Value>) -> Self {
         Self(object)
     }
 
-    /// The object.
+    /// The JSON object.
     #[must_use]
     pub const fn as_map(&self) -> &Map<String, Value> {
         &self.0
     }
 
-    /// The object, moved out.
+    /// Unwraps the object.
     #[must_use]
     pub fn into_map(self) -> Map<String, Value> {
         self.0

@@ -1,4 +1,4 @@
-//! One entry of the redirect list: parsed once, compared with parsed URLs.
+//! An entry of the redirect list.
 
 use thiserror::Error;
 use url::{Position, Url};
@@ -7,16 +7,17 @@ use super::UrlPart;
 use super::pattern::{HostPattern, PathPattern, PatternFault};
 use super::screen::{self, UrlFault};
 
-/// An entry of the redirect list: a full URL, with wildcards in host and path where its scheme is http-like.
+/// An entry of the redirect list: an absolute URL; with an http-like scheme, host and path may have
+/// wildcards.
 ///
-/// - Scheme, host, port and path must be equal after one parse; a default port equals none.
-/// - `*` stands for one whole host label (letters, digits, `-`, `_`) or one whole path segment (not empty);
-///   `**`, last in the path, for the rest of the path, the empty rest included.
-///   After its wildcards a host must end in two concrete labels, or in `localhost`.
-/// - What a path wildcard takes must be free of percent-encoded slashes, backslashes, control characters and
-///   dot segments, in one, two or three layers of encoding.
-/// - Without a query it lets any query pass; with one it demands exactly that query.
-/// - Custom schemes match exactly, character by character, and know no wildcards.
+/// - Scheme, host, port and path are compared after parsing; a default port equals none.
+/// - `*` matches one whole host label (letters, digits, `-`, `_`) or one whole path segment (not empty); `**`
+///   at the end of the path matches the rest of the path, even an empty one. After its wildcards a host must
+///   end in two concrete labels, or in `localhost`.
+/// - Text that a path wildcard matches must be free of percent-encoded slashes, backslashes, control
+///   characters and dot segments, in up to three layers of encoding.
+/// - Without a query an entry allows any query; with one it requires exactly that query.
+/// - Custom schemes match exactly, character by character, without wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectEntry {
     text: String,
@@ -26,43 +27,43 @@ pub struct RedirectEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
-    /// http and its like.
+    /// An http-like ("special") scheme.
     Web { scheme: String, host: HostPattern, port: Option<u16>, path: PathPattern, origin: Option<String> },
-    /// Any other scheme, with everything before the query.
+    /// Any other scheme; `front` is everything before the query.
     Custom { scheme: String, front: String },
 }
 
-/// An entry that cannot stand on the redirect list, and why.
+/// Error: an invalid entry.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the redirect list entry {entry:?} {fault}")]
 pub struct InvalidEntry {
-    /// The entry as the operator wrote it.
+    /// The entry as configured.
     pub entry: String,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: EntryFault,
 }
 
-/// What is wrong with an entry. The text goes on from the entry.
+/// Fault of an entry. The text continues a sentence about the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EntryFault {
-    /// No target could match it: the URL itself is refused.
+    /// The URL itself is refused as a target.
     #[error("{0}")]
     Url(#[from] UrlFault),
-    /// A fragment, which never takes part in the comparison.
+    /// A fragment, which is never compared.
     #[error("has a fragment; leave out the # and what follows")]
     Fragment,
     /// A wildcard in a URL whose scheme is not http-like.
     #[error("has a wildcard; URLs of custom schemes match exactly")]
     CustomWildcard,
-    /// `*` beside other characters of a host label, or `**` in a host.
+    /// A `*` that is only part of a host label, or `**` in a host.
     #[error("has a wildcard that is no whole host label; * stands for one whole label")]
     PartialHostWildcard,
-    /// A wildcard host that would match hosts of many owners.
+    /// A wildcard host that matches hosts of many owners.
     #[error(
         "has a host that is too wide; after its wildcards it must end in two concrete labels, as in *.example.com, or in localhost"
     )]
     WideHost,
-    /// `*` beside other characters of a path segment, or `**` before the last segment.
+    /// A `*` that is only part of a path segment, or `**` before the last segment.
     #[error(
         "has a wildcard that is no whole path segment; * stands for one whole segment, ** for the rest of the path"
     )]
@@ -70,18 +71,18 @@ pub enum EntryFault {
 }
 
 impl RedirectEntry {
-    /// Parses an entry as the operator wrote it; nothing is trimmed.
+    /// Parses an entry; nothing is trimmed.
     pub fn parse(text: &str) -> Result<Self, InvalidEntry> {
         Self::read(text).map_err(|fault| InvalidEntry { entry: text.to_owned(), fault })
     }
 
-    /// The entry as the operator wrote it.
+    /// The entry as configured.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The domain behind the last wildcard of the host, as the parser writes it; `None` without a wildcard there.
+    /// Domain behind the last wildcard of the host, serialised; `None` without a wildcard host.
     #[must_use]
     pub fn wildcard_parent(&self) -> Option<String> {
         match &self.target {
@@ -100,7 +101,7 @@ impl RedirectEntry {
         Ok(Self { text: text.to_owned(), target, query: url.query().map(str::to_owned) })
     }
 
-    /// The origin of an http or https entry without any wildcard.
+    /// Origin of an http or https entry without wildcards.
     pub(super) fn origin(&self) -> Option<&str> {
         match &self.target {
             Target::Web { origin, .. } => origin.as_deref(),
@@ -108,7 +109,7 @@ impl RedirectEntry {
         }
     }
 
-    /// Whether a URL is what the entry allows, or else the first part that differs.
+    /// Compares a URL with the entry; fails with the first part that differs.
     pub(super) fn compare(&self, url: &Url) -> Result<(), UrlPart> {
         self.target.compare(url)?;
         let is_query_right = self.query.is_none() || self.query.as_deref() == url.query();

@@ -1,13 +1,13 @@
-//! Hosts and paths of http-like entries, with their wildcards. All texts here come out of the parser.
+//! Patterns of hosts and paths with wildcards. All texts are output of the URL parser.
 
-/// A host, or a host with some labels left open.
+/// A host, possibly with wildcard labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HostPattern {
     Exact(String),
     Labels(Vec<Piece>),
 }
 
-/// A path, or a path with some segments left open.
+/// A path, possibly with wildcard segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathPattern {
     Exact(String),
@@ -22,7 +22,7 @@ pub(super) enum Piece {
     Any,
 }
 
-/// Why a host or path is no pattern.
+/// Fault of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PatternFault {
     PartialHostWildcard,
@@ -30,7 +30,7 @@ pub(super) enum PatternFault {
     PartialPathWildcard,
 }
 
-/// Layers of percent-encoding that are looked through; more are refused.
+/// Layers of percent-encoding that are decoded; more are refused.
 const MAX_ENCODINGS: usize = 3;
 
 impl HostPattern {
@@ -95,7 +95,7 @@ impl PathPattern {
         let is_front_right = pieces
             .iter()
             .all(|piece| sent.next().is_some_and(|segment| piece.matches(segment, is_plain_segment)));
-        // "/app/**" needs the slash after "app": the rest begins behind it, and "/app" has none.
+        // `/app/**` requires the slash after `app`: `/app` does not match.
         let is_rest_right = match sent.next() {
             None => !has_open_end,
             Some(first) => has_open_end && is_innocent(first) && sent.all(is_innocent),
@@ -117,7 +117,7 @@ impl Piece {
     }
 }
 
-/// `None` where a `*` is not the whole of its piece.
+/// Parses labels or segments; `None` if a `*` is only part of one.
 fn pieces<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<Piece>> {
     texts
         .map(|text| match text {
@@ -128,13 +128,13 @@ fn pieces<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<Piece>> {
         .collect()
 }
 
-/// The segments of a path: what follows each slash. The empty path has none.
+/// Segments of a path: the text after each slash. The empty path has none.
 fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').skip(1)
 }
 
-/// Two concrete labels at the end keep `*.com` and `app.*` out; `localhost` is one owner by itself. Suffixes that are
-/// open to registration (`*.co.uk`) are not known here: the start warns of them.
+/// True unless the host ends in two concrete labels, which excludes `*.com` and `app.*`, or in `localhost`.
+/// Public suffixes (`*.co.uk`) are not known here; a warning at start covers them.
 fn is_too_wide(labels: &[Piece]) -> bool {
     let is_concrete = |piece: &Piece| matches!(piece, Piece::Exact(label) if !label.is_empty());
     let ends_in_localhost = matches!(labels.last(), Some(Piece::Exact(label)) if label == "localhost");
@@ -151,8 +151,8 @@ fn is_plain_segment(segment: &str) -> bool {
     !segment.is_empty() && is_innocent(segment)
 }
 
-/// Whether a segment stays one segment on servers that decode it, be it more than once: no slash, backslash,
-/// control character or dot segment comes out of it.
+/// True if a segment stays one segment on servers that decode it, even repeatedly: decoding yields no slash,
+/// backslash, control character or dot segment.
 fn is_innocent(segment: &str) -> bool {
     let mut text = segment.as_bytes().to_vec();
     for _ in 0..=MAX_ENCODINGS {
@@ -171,7 +171,7 @@ fn is_innocent(segment: &str) -> bool {
     false
 }
 
-/// Decodes each `%XX` once and leaves a bare `%` alone.
+/// Decodes each `%XX` once; a bare `%` is kept.
 fn decode_percent(text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;

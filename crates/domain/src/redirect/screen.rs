@@ -1,21 +1,21 @@
-//! What is refused of every redirect URL before any list is looked at, and the one parse of it.
+//! Checks of every redirect URL before the list, and the one parse.
 //!
-//! The looks at the text as sent come first, because the parser forgives what should not be forgiven here: it strips
-//! white space and tabs, turns backslashes into slashes, drops an empty user-info and invents missing slashes.
+//! The text as sent is checked first, because the parser is too lenient here: it strips white space and tabs,
+//! turns backslashes into slashes, drops an empty userinfo and inserts missing slashes.
 
 use thiserror::Error;
 use url::{ParseError, Url};
 
-/// Characters a redirect URL may have, both as sent and as serialised.
+/// Longest redirect URL in characters, as sent and as serialised.
 const MAX_CHARS: usize = 2048;
 
-/// Schemes whose URLs run script or read local data, so that no list can allow them.
+/// Schemes that run scripts or read local data; no list can allow them.
 const FORBIDDEN_SCHEMES: [&str; 6] = ["javascript", "data", "file", "vbscript", "blob", "about"];
 
-/// What makes a URL unfit as a redirect target, listed or not. The text goes on from "the redirect URL".
+/// Fault of a URL as redirect target, listed or not. The text continues "the redirect URL".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum UrlFault {
-    /// No text at all.
+    /// Empty text.
     #[error("is empty")]
     Empty,
     /// More than 2,048 characters, as sent or as serialised.
@@ -24,16 +24,16 @@ pub enum UrlFault {
     /// White space before or after the URL.
     #[error("begins or ends with white space")]
     SurroundingWhiteSpace,
-    /// A control character, tab and line end included.
+    /// A control character, including tab and line end.
     #[error("contains a control character")]
     ControlCharacter,
-    /// A backslash, which browsers take for a slash.
+    /// A backslash, which browsers treat as a slash.
     #[error("contains a backslash")]
     Backslash,
     /// No scheme, or an http-like scheme without `//` and a host after it.
     #[error("is not absolute: it must begin with a scheme, and http and https with a host")]
     NotAbsolute,
-    /// The parser refuses it, for example for its host or port.
+    /// Refused by the parser, for example for its host or port.
     #[error("is not a valid URL")]
     Invalid,
     /// One of the schemes `javascript data file vbscript blob about`.
@@ -44,7 +44,7 @@ pub enum UrlFault {
     UserInfo,
 }
 
-/// Refuses what is always refused and parses the rest, once.
+/// Checks and parses a URL.
 pub(super) fn parse(text: &str) -> Result<Url, UrlFault> {
     refuse_text(text)?;
 
@@ -88,7 +88,7 @@ fn refuse_text(text: &str) -> Result<(), UrlFault> {
     Ok(())
 }
 
-/// The host as sent, without port; `None` without `//`. Only for texts that [`parse`] took.
+/// Host as sent, without port; `None` without `//`. Only for texts that [`parse`] accepted.
 pub(super) fn host_as_sent(text: &str) -> Option<&str> {
     let authority = authority_as_sent(text)?;
     if authority.starts_with('[') {
@@ -97,8 +97,7 @@ pub(super) fn host_as_sent(text: &str) -> Option<&str> {
     Some(authority.split_once(':').map_or(authority, |(host, _port)| host))
 }
 
-/// What stands between `//` and the path, query or fragment. Without backslashes and control characters this is
-/// what the parser takes for the authority too.
+/// Authority as sent. Without backslashes and control characters the parser finds the same.
 fn authority_as_sent(text: &str) -> Option<&str> {
     let (_scheme, rest) = text.split_once(':')?;
     let rest = rest.strip_prefix("//")?;
