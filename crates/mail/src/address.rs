@@ -1,24 +1,24 @@
-//! Addresses as a mail header and an SMTP envelope need them: the domain in ASCII (IDNA), nothing that ends a line.
+//! Addresses for mail headers and SMTP envelopes: domain in ASCII (IDNA), free of line breaks.
 
 use std::fmt;
 use std::str::FromStr;
 
 use lettre::Address;
 
-/// A sender: a mail address with an optional display name (RFC 5322 `mailbox`).
+/// A sender address with an optional display name (RFC 5322 `mailbox`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mailbox {
     name: Option<String>,
     address: Address,
 }
 
-/// The text is no mailbox.
+/// Error: the text is not a mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as \"no-reply@example.org\" or \"Name <no-reply@example.org>\"")]
 pub struct InvalidMailbox;
 
 impl Mailbox {
-    /// Reads `user@host` or `Name <user@host>`. The host needs no dot, so that `latchkey@localhost` will do in
+    /// Parses `user@host` or `Name <user@host>`. The host needs no dot, so that `latchkey@localhost` works in
     /// development.
     pub fn parse(text: &str) -> Result<Self, InvalidMailbox> {
         if text.chars().any(char::is_control) {
@@ -34,19 +34,18 @@ impl Mailbox {
         Ok(Self { name: (!name.is_empty()).then(|| name.to_owned()), address })
     }
 
-    /// The display name.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// `user@host`, the host in ASCII.
+    /// `user@host` with the host in ASCII.
     #[must_use]
     pub fn address(&self) -> &str {
         self.address.as_ref()
     }
 
-    /// The host in ASCII: the right side of the message ids.
+    /// Host in ASCII, the right side of message ids.
     #[must_use]
     pub fn domain(&self) -> &str {
         self.address.domain()
@@ -78,7 +77,7 @@ impl fmt::Display for Mailbox {
     }
 }
 
-/// The address with its domain in ASCII; `None` where it has no form that every mail server takes.
+/// Converts the domain to ASCII; `None` if some mail servers would reject the address.
 pub(crate) fn ascii_address(text: &str) -> Option<Address> {
     let (local, domain) = text.rsplit_once('@')?;
     if !local

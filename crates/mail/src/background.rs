@@ -1,9 +1,9 @@
-//! Work on files, off the runtime's threads.
+//! Blocking file I/O off the runtime's threads.
 
 use std::io;
 
-/// Files are read and written off the runtime's threads. Few at a time: one mail each, for the one outbox worker or
-/// for a developer's inbox page.
+/// Runs blocking file I/O on the blocking pool. Concurrency is low: the outbox worker, or a developer's inbox
+/// page.
 #[expect(clippy::disallowed_methods, reason = "a handful of small files; the outbox bounds how many at once")]
 pub(crate) async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,

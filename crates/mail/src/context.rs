@@ -1,4 +1,4 @@
-//! What a mail is filled with, and the cleaned view of it that the templates see.
+//! Data of a mail, and its sanitised view for templates.
 
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
@@ -6,50 +6,50 @@ use serde::Serialize;
 use crate::plain_words::{person_name, single_line};
 use crate::template::{Need, Template};
 
-/// What a mail is filled with. It may hold a live code or link, therefore it has no `Debug`.
+/// Data of a mail. No `Debug`, because it may hold a live code or link.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MailContext {
-    /// The name of the service as people know it. Written by the operator.
+    /// Display name of the service, set by the operator.
     pub service_name: String,
-    /// `server.public_url`, without a slash at the end.
+    /// `server.public_url` without a trailing slash.
     pub public_url: String,
-    /// The name that the recipient, or whoever signed up with the address, gave. Untrusted: it is left out of the mail
-    /// when it looks like a link, an address or a number to call.
+    /// Name given by the recipient or by the client that signed up. Untrusted: omitted from the mail if it
+    /// resembles a link, an address or a phone number.
     pub recipient_name: Option<String>,
-    /// Six digits, or sixteen characters in groups; demanded by the `*_code` mails, unused by the others.
+    /// Six digits, or sixteen characters in groups; required by `*_code` mails, unused by others.
     pub code: Option<String>,
-    /// An absolute http or https URL; demanded by the `*_link` mails. In a sign-up attempt, where given, the page on
-    /// which one signs in.
+    /// An absolute http or https URL; required by `*_link` mails. In a sign-up attempt the optional sign-in
+    /// page.
     pub link: Option<String>,
-    /// For how many minutes the code or link is good.
+    /// Validity of the code or link, in minutes.
     pub expires_in_minutes: u32,
-    /// The address was signed up more than once, with different passwords, and none of them will survive.
+    /// The address was signed up several times with different passwords, none of which survives verification.
     pub contested: bool,
-    /// The account may have been used before its address is verified: what was put there goes, unless whoever verifies
-    /// is signed in to it.
+    /// The account may have been used before verification: its data is removed unless the verifying client is
+    /// signed in to it.
     pub entered: bool,
-    /// The act that the mail tells of; demanded by the mails that tell of one, unused by the others.
+    /// The reported action; required by security notifications, unused by others.
     pub act: Option<Act>,
 }
 
-/// An act on the recipient's account.
+/// A security-relevant action on the recipient's account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
-    /// When.
+    /// Time of the action.
     pub at: Timestamp,
-    /// The device of whoever did it, in the service's own words; `None` where an administrator did it.
+    /// Device of the acting client, from a fixed vocabulary; `None` for an administrator.
     pub device: Option<String>,
-    /// The network address of whoever did it; `None` where an administrator did it.
+    /// IP address of the acting client; `None` for an administrator.
     pub address: Option<String>,
-    /// The name of the identity provider that it is about. Written by the operator.
+    /// Name of the identity provider concerned, set by the operator.
     pub provider: Option<String>,
 }
 
-/// A field that a mail needs and did not get in a usable form.
+/// Error: a required field is missing or unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MissingField(pub(crate) &'static str);
 
-/// The variables of the templates. User text in it is one line and holds no link.
+/// Template variables. User text is reduced to one line without links.
 #[derive(Serialize)]
 pub(crate) struct View {
     service_name: String,
@@ -70,7 +70,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Cleans `context` for `template`; a code or link that the mail has no use for is dropped.
+    /// Sanitises `context` for `template`; a code or link that the mail does not use is dropped.
     pub(crate) fn new(template: Template, context: &MailContext) -> Result<Self, MissingField> {
         let need = template.need();
         let code =
@@ -107,7 +107,7 @@ impl View {
     }
 }
 
-/// Sample data for the trial rendering at load. Optional parts are there or not, as `full` says.
+/// Sample data for the trial rendering at load, with or without the optional parts.
 pub(crate) fn sample(full: bool) -> MailContext {
     MailContext {
         service_name: "Latchkey".to_owned(),
@@ -129,13 +129,13 @@ pub(crate) fn sample(full: bool) -> MailContext {
     }
 }
 
-/// An http or https address in printable ASCII: nothing in it can end the line or the attribute it stands in.
+/// True for an http or https URL in printable ASCII that cannot end a line or an HTML attribute.
 fn is_web_link(link: &str) -> bool {
     let is_web = link.starts_with("https://") || link.starts_with("http://");
     is_web && link.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'"'))
 }
 
-/// `2026-03-02 10:04 UTC`: one that is read alike everywhere.
+/// `2026-03-02 10:04 UTC`, unambiguous in every locale.
 fn time_in_words(at: Timestamp) -> String {
     let text = at.to_rfc3339();
     match (text.get(..10), text.get(11..16)) {

@@ -1,4 +1,4 @@
-//! The transport that writes each mail as an `.eml` file into a folder. Reading them back is in `inbox`.
+//! File transport: writes each mail as an `.eml` file. Reading them is in `inbox`.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,22 +14,22 @@ use crate::background::in_background;
 use crate::message::{Message, MessageError};
 use crate::send_error::SendError;
 
-/// The time in a file name: UTC with milliseconds, so that names sort by time.
+/// Time format of file names: UTC with milliseconds, so that names sort by time.
 pub(crate) const TIME_FORMAT: StaticFormatDescription =
     format_description!("[year][month][day]T[hour][minute][second][subsecond digits:3]Z");
 
-/// Tells apart the unfinished files of concurrent writers in this process.
+/// Distinguishes temporary files of concurrent writers in this process.
 static UNFINISHED: AtomicU64 = AtomicU64::new(0);
 
-/// Writes mails into a folder: `{UTC time}-{message id}.eml`, the time being the mail's own. A mail that is sent again
-/// (same id, same date) replaces its file. A reader never sees half a mail.
+/// Writes mails into a folder as `{UTC time}-{message id}.eml`, with the mail's own date. A retry (same id,
+/// same date) replaces its file. Writes are atomic for readers.
 #[derive(Debug, Clone)]
 pub struct FileTransport {
     folder: PathBuf,
 }
 
 impl FileTransport {
-    /// Opens the folder; makes it, for its owner alone (mode 700), where it is missing.
+    /// Opens the folder; creates it with mode 700 if missing.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -39,7 +39,6 @@ impl FileTransport {
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -56,7 +55,7 @@ impl FileTransport {
     }
 }
 
-/// The file name without `.eml`: what the inbox calls a mail's id.
+/// File name without `.eml`, the id of a mail in the inbox.
 fn stem(message: &Message) -> Result<String, MessageError> {
     let time = compact(message.date).ok_or(MessageError::Date)?;
     Ok(format!("{time}-{}", message.message_id))
@@ -67,7 +66,7 @@ fn compact(moment: Timestamp) -> Option<String> {
     OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?.format(TIME_FORMAT).ok()
 }
 
-/// Writes to a hidden name, then renames: within one folder that is atomic.
+/// Writes to a hidden temporary file and renames it, which is atomic within a folder.
 fn write(folder: &Path, stem: &str, mail: &[u8]) -> io::Result<()> {
     let number = UNFINISHED.fetch_add(1, Ordering::Relaxed);
     let unfinished = folder.join(format!(".{stem}.{}-{number}.tmp", std::process::id()));
@@ -76,7 +75,7 @@ fn write(folder: &Path, stem: &str, mail: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(mail).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&unfinished, folder.join(format!("{stem}.eml"))));
     if written.is_err() {
-        // The first error is the one to tell; what is left of the file is hidden from readers anyway.
+        // The first error is reported; a leftover file stays hidden from readers.
         let _ = std::fs::remove_file(&unfinished);
     }
     written

@@ -1,4 +1,4 @@
-//! Reads back what the file transport wrote, for the inbox page of development mode.
+//! Reads the mails of the file transport, for the inbox page of development mode.
 
 use std::io;
 use std::path::Path;
@@ -11,46 +11,42 @@ use crate::background::in_background;
 use crate::file::{FileTransport, TIME_FORMAT};
 use crate::message::MessageId;
 
-/// A line of the inbox.
+/// An inbox entry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredMail {
-    /// What [`FileTransport::read`] takes: the file's name without `.eml`.
+    /// Argument of [`FileTransport::read`]: file name without `.eml`.
     pub id: String,
-    /// When the mail was caused, as its file's name says.
+    /// Date of the mail, from its file name.
     pub date: Timestamp,
-    /// The recipient's address.
     pub to: String,
-    /// The subject.
     pub subject: String,
 }
 
-/// A whole mail. It holds codes and links, therefore there is no `Debug`.
+/// A parsed mail. No `Debug`, because it holds codes and links.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ParsedMail {
-    /// The file's name without `.eml`.
+    /// File name without `.eml`.
     pub id: String,
-    /// The recipient's address.
     pub to: String,
     /// The sender, `Name <address>`.
     pub from: String,
-    /// The subject.
     pub subject: String,
-    /// When the mail was caused, as its file's name says.
+    /// Date of the mail, from its file name.
     pub date: Timestamp,
-    /// The plain text body, lines ended by `\n`.
+    /// Plain text body with `\n` line ends.
     pub text: String,
-    /// The HTML body. Show it only in a sandboxed frame.
+    /// HTML body. Display it only in a sandboxed frame.
     pub html: String,
 }
 
 impl FileTransport {
-    /// The newest mails, newest first, at most `limit`. Files that are no mails of ours are passed over.
+    /// Lists up to `limit` mails, newest first. Foreign files are skipped.
     pub async fn list(&self, limit: usize) -> io::Result<Vec<StoredMail>> {
         let folder = self.folder().to_owned();
         in_background(move || list(&folder, limit)).await
     }
 
-    /// One mail. `None` where there is none, or where `id` is no name that the transport gives.
+    /// Reads a mail; `None` if it does not exist or `id` is malformed.
     pub async fn read(&self, id: &str) -> io::Result<Option<ParsedMail>> {
         let Some(date) = date_in(id) else { return Ok(None) };
         let (folder, id) = (self.folder().to_owned(), id.to_owned());
@@ -70,7 +66,7 @@ fn list(folder: &Path, limit: usize) -> io::Result<Vec<StoredMail>> {
 
     let mails = ids.into_iter().filter_map(|id| {
         let date = date_in(&id)?;
-        // Gone since the listing, or not readable: the other mails matter more.
+        // Deleted since the listing, or unreadable: skipped.
         let mail = read_file(folder, &id).ok().flatten()?;
         parse(id, date, &mail)
     });
@@ -80,7 +76,7 @@ fn list(folder: &Path, limit: usize) -> io::Result<Vec<StoredMail>> {
         .collect())
 }
 
-/// The time in an id. Also the guard against path walking: the rest of it must be a message id.
+/// Parses the time of an id. Guards against path traversal: the rest must be a message id.
 fn date_in(id: &str) -> Option<Timestamp> {
     let (time, message_id) = id.split_once('-')?;
     MessageId::parse(message_id).ok()?;

@@ -1,6 +1,6 @@
-//! Mails: what they say (templates), how they are written (RFC 5322) and how they leave (transports).
+//! Outgoing mail: templates, message format (RFC 5322) and transports.
 //!
-//! Not here: the outbox table, retries and dead letters. Those belong to the store and to the worker of the service.
+//! The outbox table, retries and dead letters belong to the store and to the outbox worker of the service.
 
 pub mod address;
 mod background;

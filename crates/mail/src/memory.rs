@@ -1,4 +1,4 @@
-//! The transport of tests: keeps what was sent, fails when told to.
+//! Transport for tests: stores mails in memory and fails on demand.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::message::Message;
 use crate::send_error::SendError;
 
-/// Keeps mails in memory. Clones share what they hold.
+/// Stores mails in memory. Clones share their state.
 #[derive(Clone, Default)]
 pub struct MemoryTransport {
     state: Arc<Mutex<State>>,
@@ -19,36 +19,35 @@ struct State {
 }
 
 impl MemoryTransport {
-    /// An empty one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Every mail that was taken, oldest first.
+    /// All accepted mails, oldest first.
     #[must_use]
     pub fn sent(&self) -> Vec<Message> {
         self.state().sent.clone()
     }
 
-    /// The newest mail to this address, compared without ASCII case.
+    /// Newest mail to this address; ASCII case is ignored.
     #[must_use]
     pub fn last_to(&self, address: &str) -> Option<Message> {
         self.state().sent.iter().rev().find(|message| message.to.eq_ignore_ascii_case(address)).cloned()
     }
 
-    /// Forgets the mails that were taken.
+    /// Removes the accepted mails.
     pub fn clear(&self) {
         self.state().sent.clear();
     }
 
-    /// The next `count` sends fail with `error`; further calls queue up behind.
+    /// Makes the next `count` sends fail with `error`; further calls queue up.
     pub fn fail_next(&self, count: usize, error: SendError) {
         self.state().failures.extend(std::iter::repeat_n(error, count));
     }
 
     pub(crate) fn send(&self, message: &Message) -> Result<(), SendError> {
-        // Refuse what the real ones would refuse.
+        // Same checks as the real transports.
         message.to_rfc5322()?;
         let mut state = self.state();
         if let Some(error) = state.failures.pop_front() {
@@ -58,7 +57,7 @@ impl MemoryTransport {
         Ok(())
     }
 
-    /// A panic of another test thread leaves the list whole.
+    /// Ignores poisoning: a panic leaves the lists consistent.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

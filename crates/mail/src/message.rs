@@ -1,4 +1,4 @@
-//! A rendered mail with its sender and recipient, and its form on the wire (RFC 5322, MIME).
+//! A rendered mail with sender and recipient, and its wire format (RFC 5322, MIME).
 
 use std::fmt;
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,29 +9,27 @@ use lettre::message::{MultiPart, SinglePart};
 
 use crate::address::{Mailbox, ascii_address};
 
-/// Longest id of a message.
 const LONGEST_ID: usize = 100;
-/// The last millisecond of the year 9999, the end of what a `Date` header can say.
+/// Last millisecond of the year 9999, the limit of a `Date` header.
 const LAST_DATE: i64 = 253_402_300_799_999;
 
-/// The left side of a `Message-ID`: 1 to 100 letters, digits, `-` and `_`. An outbox row's UUID is a good one.
+/// Left side of a `Message-ID`: 1 to 100 letters, digits, `-` and `_`; usually the UUID of the outbox row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MessageId(String);
 
-/// The text is no message id.
+/// Error: the text is not a message id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to 100 ASCII letters, digits, - and _")]
 pub struct InvalidMessageId;
 
 impl MessageId {
-    /// Reads an id.
     pub fn parse(text: &str) -> Result<Self, InvalidMessageId> {
         let is_id = (1..=LONGEST_ID).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
         if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidMessageId) }
     }
 
-    /// The id alone, without a host.
+    /// The id without the host.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -44,42 +42,40 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// A mail that is ready to go. Its bodies hold codes and links, therefore `Debug` shows the id alone.
+/// A mail ready to be sent. `Debug` shows only the id, because its bodies hold codes and links.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The same at every attempt, so that a mail that arrives twice can be told.
+    /// The same for every delivery attempt, so that duplicates are recognisable.
     pub message_id: MessageId,
-    /// The sender.
     pub from: Mailbox,
-    /// One recipient: the address as its owner typed it.
+    /// The recipient, as entered by the user.
     pub to: String,
-    /// One line.
+    /// A single line.
     pub subject: String,
-    /// The plain text body, lines ended by `\n`.
+    /// Plain text body with `\n` line ends.
     pub text: String,
-    /// The HTML body.
     pub html: String,
-    /// When the mail was caused; the same at every attempt.
+    /// Time of the cause; the same for every delivery attempt.
     pub date: Timestamp,
 }
 
-/// Why a mail cannot be written. Says nothing about its content or recipient, so it may go to a log.
+/// Error of encoding a mail. Safe for logs: nothing of its content or recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// No address that every mail server takes: one `@`, an ASCII local part, a host name.
+    /// Not an address that all mail servers accept: one `@`, an ASCII local part, a host name.
     #[error("the recipient's address cannot be used in a mail")]
     Recipient,
     /// Before 1970 or after 9999.
     #[error("the date is out of range")]
     Date,
-    /// The parts do not make a mail.
+    /// The library cannot encode the message.
     #[error("the mail cannot be encoded")]
     Encoding,
 }
 
 impl Message {
-    /// The whole mail: headers and `multipart/alternative` with both bodies in UTF-8, only ASCII on the wire. The same
-    /// message gives the same bytes.
+    /// Encodes headers and `multipart/alternative` with both bodies in UTF-8, only ASCII on the wire.
+    /// Deterministic.
     pub fn to_rfc5322(&self) -> Result<Vec<u8>, MessageError> {
         let recipient = self.envelope_recipient()?;
         let millis = u64::try_from(self.date.as_millis()).map_err(|_| MessageError::Date)?;
@@ -115,7 +111,7 @@ impl fmt::Debug for Message {
     }
 }
 
-/// `Auto-Submitted: auto-generated` (RFC 3834): asks for no out-of-office reply.
+/// `Auto-Submitted: auto-generated` (RFC 3834) suppresses out-of-office replies.
 #[derive(Clone)]
 struct AutoSubmitted;
 

@@ -1,13 +1,13 @@
-//! Makes text that somebody typed fit to stand in a mail: one line, nothing invisible, nothing that a mail program
-//! would turn into a link. HTML escaping is the work of the renderer.
+//! Sanitises user text for mails: one line, no invisible characters, nothing that mail clients turn into a
+//! link. HTML escaping is done by the renderer.
 
-/// Longest name shown in a mail, in characters. Room for a name, too little for a sales talk.
+/// Longest name in a mail, in characters: enough for a name, too short for spam.
 const LONGEST_NAME: usize = 64;
-/// From so many digits on, mail programs offer to call the number (and a reader may take it for a code).
+/// Number of digits from which mail clients offer to call a number (and readers may take it for a code).
 const TELEPHONE_DIGITS: usize = 5;
 
-/// One line: control characters and separators become a space, invisible and direction-changing characters go, white
-/// space is collapsed and trimmed.
+/// Reduces text to one line: control characters and separators become spaces, invisible and bidirectional
+/// formatting characters are removed, white space is collapsed and trimmed.
 pub(crate) fn single_line(text: &str) -> String {
     let cleaned: String = text
         .chars()
@@ -17,7 +17,7 @@ pub(crate) fn single_line(text: &str) -> String {
     cleaned.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A name fit for a greeting; `None` when nothing is left of it or when it would become a link.
+/// Sanitises a name for the greeting; `None` if it is empty or resembles a link.
 pub(crate) fn person_name(text: &str) -> Option<String> {
     let name = single_line(text);
     if name.is_empty() || looks_like_link(&name) {
@@ -30,21 +30,22 @@ pub(crate) fn person_name(text: &str) -> Option<String> {
     Some(format!("{}…", start.trim_end()))
 }
 
-/// Zero-width and direction-changing characters. The joiners U+200C and U+200D stay: names and emoji need them.
+/// True for zero-width and bidirectional formatting characters, except the joiners U+200C and U+200D, which
+/// names and emoji need.
 fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{00AD}' | '\u{061C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
         | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
 }
 
-/// True for what mail programs make clickable: addresses, URLs, host names and telephone numbers.
+/// True for text that mail clients make clickable: addresses, URLs, host names and phone numbers.
 fn looks_like_link(name: &str) -> bool {
     let has_mark = name.contains(['@', '/', '\\', ':', '＠', '／', '：']);
     let digits = name.chars().filter(|character| character.is_numeric()).count();
     has_mark || digits >= TELEPHONE_DIGITS || has_host_name(name)
 }
 
-/// True where a dot stands between a letter or digit and at least two more of them: `example.org`, but not `J.R.R.`
+/// True for a dot between a letter or digit and at least two more: `example.org`, but not `J.R.R.`
 fn has_host_name(name: &str) -> bool {
     let pieces: Vec<&str> = name.split(['.', '。', '．', '｡']).collect();
     pieces.windows(2).any(|pair| {

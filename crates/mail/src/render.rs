@@ -1,7 +1,7 @@
-//! Rendering: the embedded templates, a folder of the operator's own over them, and the three texts of a mail.
+//! Rendering of mails from embedded templates and the operator's overrides.
 //!
-//! The variables of a template are listed in [`MailContext`](crate::MailContext); `expires_in` says the minutes in words, and `subject` (in the
-//! bodies) is the rendered subject.
+//! Template variables are documented at [`MailContext`](crate::MailContext); besides, `expires_in` is the
+//! validity in words, and `subject` (in bodies) is the rendered subject.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,74 +16,67 @@ use crate::template::Template;
 
 mod embedded;
 
-/// How many instructions a template may take: hundreds of times what an honest one needs.
+/// Instruction limit of a rendering: hundreds of times a normal one.
 const FUEL: u64 = 50_000;
-/// Longest template file, in bytes.
 const LONGEST_FILE: u64 = 256 * 1024;
 
-/// Why the templates cannot be used. Once they are loaded, no error text quotes the data of a mail.
+/// Error of loading or rendering templates. After loading, no error text quotes data of a mail.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
-    /// A file whose name belongs to no template.
+    /// A file name that is no template's.
     #[error("{}: no mail template has this name; known are {}", path.display(), known.join(", "))]
     UnknownFile {
-        /// The file.
         path: PathBuf,
-        /// The names that would do.
+        /// All valid names.
         known: Vec<&'static str>,
     },
-    /// The folder or a file in it cannot be read, is no text in UTF-8, or is too long.
+    /// The folder or a file in it is unreadable, not UTF-8, or too long.
     #[error("{}: cannot be read: {source}", path.display())]
     Unreadable {
-        /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: std::io::Error,
     },
-    /// A template is wrong: its syntax, or a variable that does not exist.
+    /// Invalid template: syntax error or unknown variable.
     #[error("mail template {file}{}: {reason}", line.map(|line| format!(" line {line}")).unwrap_or_default())]
     Broken {
-        /// The name of the file.
         file: String,
-        /// The line in it, from 1, where known.
+        /// Line, counted from 1, if known.
         line: Option<usize>,
-        /// What is wrong.
         reason: String,
     },
-    /// A mail was asked for without something that it must carry.
+    /// A required field of the mail is missing.
     #[error("the mail {template} needs a valid {field}")]
     Missing {
-        /// The name of the template.
         template: &'static str,
-        /// The field of [`MailContext`](crate::MailContext).
+        /// Field of [`MailContext`](crate::MailContext).
         field: &'static str,
     },
 }
 
-/// The three texts of a mail. They hold codes and links, therefore there is no `Debug`.
+/// Subject and bodies of a mail. No `Debug`, because they hold codes and links.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// One line.
+    /// A single line.
     pub subject: String,
-    /// The plain text body; stands alone.
+    /// Plain text body, complete without the HTML.
     pub text: String,
-    /// The HTML body.
     pub html: String,
 }
 
-/// Compiled templates. Loading proves them: each one was rendered with sample data.
+/// Compiled templates. Each was rendered once with sample data at load.
 pub struct Templates {
     environment: Environment<'static>,
 }
 
 impl Templates {
-    /// The templates inside the binary. Fails never in a binary whose tests passed.
+    /// Loads the embedded templates. Cannot fail in a tested binary.
     pub fn embedded() -> Result<Self, TemplateError> {
         Self::compile(BTreeMap::new())
     }
 
-    /// The files of `folder` over the embedded ones. Files beginning with a dot are passed over; any other name that is
-    /// no template's is an error, so that a slip of the pen is not silently without effect.
+    /// Loads the embedded templates, overridden by the files of `folder`. Hidden files are skipped; any other
+    /// unknown name is an error, so that a typing error does not pass unnoticed.
     pub fn load(folder: &Path) -> Result<Self, TemplateError> {
         let unreadable = |path: &Path| {
             let path = path.to_owned();
@@ -105,9 +98,8 @@ impl Templates {
         Self::compile(own)
     }
 
-    /// Renders one mail.
     pub fn render(&self, template: Template, context: &MailContext) -> Result<Rendered, TemplateError> {
-        // A failure here may quote what it choked on: name the kind of error alone.
+        // The detail of an error may quote data of the mail: only its kind is reported.
         self.render_with(template, context, |error| error.kind().to_string())
     }
 
@@ -130,7 +122,7 @@ impl Templates {
         Ok(templates)
     }
 
-    /// Renders everything once, with and without the optional parts.
+    /// Trial rendering of all templates, with and without the optional parts.
     fn prove(&self) -> Result<(), TemplateError> {
         for template in Template::ALL {
             for full in [false, true] {
@@ -157,7 +149,7 @@ impl Templates {
         Ok(Rendered { subject, text: tidy(&text), html: tidy(&html) })
     }
 
-    /// Fills one file. An empty result is an error: nobody wants to send nothing.
+    /// Renders one file. An empty result is an error.
     fn fill(
         &self,
         file: &str,
@@ -181,14 +173,14 @@ impl Templates {
     }
 }
 
-/// HTML is escaped by the name of the file, everything else is plain text.
+/// Escapes HTML in files with that extension; other files are plain text.
 fn escaping(name: &str) -> AutoEscape {
     let is_html = Path::new(name).extension().is_some_and(|extension| extension == "html");
     if is_html { AutoEscape::Html } else { AutoEscape::None }
 }
 
-/// Prints a value, escaped where the file asks for it. What a mail may lack is not printed as the word `None`: a template
-/// has to ask for it first.
+/// Formats a value with the file's escaping. A missing optional value is an error instead of the text `None`:
+/// templates must test for it.
 fn format(
     output: &mut Output<'_>,
     state: &mut State<'_, '_>,
@@ -201,7 +193,7 @@ fn format(
     minijinja::escape_formatter(output, state, value)
 }
 
-/// Lines that hold nothing but a tag leave no line behind.
+/// Removes lines that hold only a tag.
 fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()
 }
@@ -217,7 +209,7 @@ fn read_template(path: &Path) -> std::io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Without control characters but the line end, no white space at line ends, one line end at the end.
+/// Removes control characters and trailing white space; ends with one line break.
 fn tidy(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
     for line in text.trim().lines() {
@@ -234,7 +226,7 @@ fn full_reason(error: &minijinja::Error) -> String {
     }
 }
 
-/// An error in an included file comes wrapped in one of the including file: the innermost names the right line.
+/// The innermost error names the right line: errors of included files are wrapped.
 fn broken(error: &minijinja::Error, file: &str, reason: fn(&minijinja::Error) -> String) -> TemplateError {
     let mut innermost = error;
     while let Some(inner) = std::error::Error::source(innermost).and_then(|source| source.downcast_ref()) {

@@ -1,21 +1,21 @@
-//! Why a mail did not leave, as every transport says it.
+//! Delivery errors, common to all transports.
 
 use crate::message::MessageError;
 
-/// Why a mail did not leave. The text may go to a log: it holds no address, code or credential, and nothing that the
-/// other side said but its status codes.
+/// A delivery error. Safe for logs: no address, code or credential, and of the peer's replies only the status
+/// codes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// Another attempt may succeed.
+    /// A retry may succeed.
     #[error("{0}")]
     Transient(String),
-    /// This mail will never be taken.
+    /// The mail will never be accepted.
     #[error("{0}")]
     Permanent(String),
 }
 
 impl SendError {
-    /// True where another attempt may succeed.
+    /// True if a retry may succeed.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Transient(_))

@@ -1,4 +1,4 @@
-//! The transport to a mail server (RFC 5321). The settings are in `settings`, the verdict on failures in `failure`.
+//! SMTP transport (RFC 5321). Settings are in `settings`, the classification of failures in `failure`.
 
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ mod connecting;
 pub(crate) mod failure;
 pub mod settings;
 
-/// How long a farewell may take; nothing depends on its answer.
+/// Timeout of QUIT; its reply is irrelevant.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Sends mails to one mail server, usually a relay.
+/// SMTP client for one mail server, usually a relay, with a pool of idle connections.
 pub struct SmtpTransport {
     settings: SmtpSettings,
     tls: Option<TlsParameters>,
@@ -30,7 +30,7 @@ pub struct SmtpTransport {
     idle: Mutex<Vec<AsyncSmtpConnection>>,
 }
 
-/// A mail in its envelope.
+/// A mail with its SMTP envelope.
 struct Letter {
     from: Address,
     to: Address,
@@ -45,8 +45,8 @@ impl Letter {
 }
 
 impl SmtpTransport {
-    /// Checks the settings and loads certificates. Does not connect: a mail server that is down must not keep the
-    /// service from starting.
+    /// Checks the settings and loads certificates. Does not connect, so that a mail server that is down does
+    /// not block the start.
     pub fn new(settings: SmtpSettings) -> Result<Self, InvalidSmtpSettings> {
         settings.check()?;
         let tls = match settings.tls {
@@ -56,7 +56,7 @@ impl SmtpTransport {
         Ok(Self { settings, tls, hello: ClientId::default(), idle: Mutex::new(Vec::new()) })
     }
 
-    /// Says goodbye on the connections that wait for a next mail.
+    /// Closes the idle connections with QUIT.
     pub async fn close_idle(&self) {
         let idle = std::mem::take(&mut *self.idle());
         for connection in idle {
@@ -80,7 +80,7 @@ impl SmtpTransport {
         Ok(self.deliver(connection, &letter).await?)
     }
 
-    /// One mail over an open connection, which is kept only if all went well.
+    /// Sends one mail over an open connection, which returns to the pool only on success.
     async fn deliver(&self, mut connection: AsyncSmtpConnection, letter: &Letter) -> Result<(), Failure> {
         match self.converse(&mut connection, letter).await {
             Ok(()) => {
@@ -101,7 +101,7 @@ impl SmtpTransport {
         Ok(())
     }
 
-    /// Waits for one answer, no longer than the settings allow.
+    /// Awaits one reply with the configured timeout.
     async fn answer<T>(
         &self,
         stage: Stage,
@@ -128,14 +128,14 @@ impl SmtpTransport {
         }
     }
 
-    /// A panic elsewhere leaves the list whole.
+    /// Ignores poisoning: the list is always consistent.
     fn idle(&self) -> MutexGuard<'_, Vec<AsyncSmtpConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Leaves after a failure. Only a server that gave an answer is said goodbye to: a broken or silent connection would
-/// cost time, and one half-way to TLS makes the client library panic in debug builds.
+/// Closes a connection after a failure. QUIT is sent only if the server replied: on a broken or silent
+/// connection it costs time, and half-way through STARTTLS the library panics in debug builds.
 async fn part(connection: AsyncSmtpConnection, failure: Failure) -> Failure {
     if matches!(failure.cause, Cause::Refused { .. }) {
         hang_up(connection).await;
@@ -147,7 +147,7 @@ async fn hang_up(mut connection: AsyncSmtpConnection) {
     let _ = tokio::time::timeout(FAREWELL, connection.abort()).await;
 }
 
-/// TLS 1.2 and 1.3; the public authorities, and those of the extra file.
+/// TLS 1.2 and 1.3 with the public root certificates and those of `ca_file`.
 fn tls_parameters(settings: &SmtpSettings) -> Result<TlsParameters, InvalidSmtpSettings> {
     let mut builder =
         TlsParameters::builder(settings.host.clone()).certificate_store(CertificateStore::WebpkiRoots);

@@ -1,33 +1,33 @@
-//! The list of mails that the service sends. What they say stands in `templates/`.
+//! The mails that the service sends. Their texts are in `templates/`.
 
-/// A mail that the service sends.
+/// Template of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Template {
-    /// A code that confirms an address.
+    /// Email verification by code.
     VerifyCode,
-    /// A link that confirms an address.
+    /// Email verification by link.
     VerifyLink,
-    /// A code that allows a new password.
+    /// Password reset by code.
     ResetCode,
-    /// A link that allows a new password.
+    /// Password reset by link.
     ResetLink,
-    /// To the owner of a verified account: somebody tried to sign up with this address.
+    /// Notice to the owner of a verified account about a sign-up attempt with the address.
     SignUpAttempt,
-    /// An identity was linked to the account.
+    /// Notification: an identity was linked.
     IdentityLinked,
-    /// An identity was unlinked from the account.
+    /// Notification: an identity was unlinked.
     IdentityUnlinked,
-    /// The password was changed.
+    /// Notification: the password was changed.
     PasswordChanged,
-    /// The password was reset.
+    /// Notification: the password was reset.
     PasswordWasReset,
-    /// To the old address: an administrator gave the account another one.
+    /// Notification to the old address: an administrator changed the address.
     EmailChanged,
-    /// A stale refresh token came back and ended its session.
+    /// Notification: reuse of a refresh token was detected and its session revoked.
     SessionEndedForSafety,
 }
 
-/// What a mail cannot do without.
+/// Required data of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Code,
@@ -37,7 +37,6 @@ pub(crate) enum Need {
 }
 
 impl Template {
-    /// Every template.
     pub const ALL: [Self; 11] = [
         Self::VerifyCode,
         Self::VerifyLink,
@@ -52,7 +51,7 @@ impl Template {
         Self::SessionEndedForSafety,
     ];
 
-    /// The stem of its three files: `{name}.subject.txt`, `{name}.txt` and `{name}.html`.
+    /// Stem of its three files: `{name}.subject.txt`, `{name}.txt` and `{name}.html`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,7 +69,7 @@ impl Template {
         }
     }
 
-    /// Reads a [`name`](Self::name) back, for example from an outbox row.
+    /// Parses a [`name`](Self::name), for example from an outbox row.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|template| template.name() == name)

@@ -1,4 +1,4 @@
-//! The ways out, as one enum. What each of them does stands in its own file.
+//! The transports as one enum; each is implemented in its own file.
 
 use crate::file::FileTransport;
 use crate::memory::MemoryTransport;
@@ -6,18 +6,18 @@ use crate::message::Message;
 use crate::send_error::SendError;
 use crate::smtp::SmtpTransport;
 
-/// How mails leave.
+/// A mail transport.
 pub enum Transport {
-    /// To a mail server.
+    /// SMTP.
     Smtp(SmtpTransport),
-    /// One `.eml` file each into a folder.
+    /// `.eml` files in a folder.
     File(FileTransport),
-    /// Kept in memory, for tests.
+    /// In memory, for tests.
     Memory(MemoryTransport),
 }
 
 impl Transport {
-    /// Hands one mail over. Success means that the other side has taken charge of it.
+    /// Sends one mail. Success means that the peer has taken responsibility for it.
     pub async fn send(&self, message: &Message) -> Result<(), SendError> {
         match self {
             Self::Smtp(transport) => transport.send(message).await,
@@ -26,14 +26,14 @@ impl Transport {
         }
     }
 
-    /// Gives back what is held for the next mail, such as open connections. For a pause and for the end.
+    /// Releases idle connections, before a pause or the end.
     pub async fn rest(&self) {
         if let Self::Smtp(transport) = self {
             transport.close_idle().await;
         }
     }
 
-    /// The transport's name in settings and logs: `smtp`, `file` or `memory`.
+    /// Name in settings and logs: `smtp`, `file` or `memory`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The SMTP transport against a real socket.
+//! The SMTP transport over real sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn with_login(settings: SmtpSettings) -> SmtpSettings {
     }
 }
 
-/// What a scripted failure at the first mail comes to, and what the text of it is.
+/// Error of the first mail after a scripted failure, as text.
 async fn failure(step: Step) -> SendError {
     let sink = SmtpSink::start().await.unwrap();
     sink.script([step]);
@@ -54,7 +54,7 @@ async fn failure(step: Step) -> SendError {
     let error = transport.send(&message("m1")).await.unwrap_err();
     assert!(sink.received().is_empty());
 
-    // The same transport is good for the next mail.
+    // The same transport delivers the next mail.
     transport.send(&message("m2")).await.unwrap();
     assert_eq!(sink.received().len(), 1);
     error
@@ -204,7 +204,7 @@ async fn a_server_that_comes_back_gets_the_next_mail() {
     assert_eq!(sink.received().len(), 1);
 }
 
-/// A certificate for `localhost`, its server side and its PEM.
+/// A certificate for `localhost`: TLS server configuration and PEM.
 fn certificate() -> (Arc<ServerConfig>, String) {
     let own = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).unwrap();
@@ -217,7 +217,7 @@ fn certificate() -> (Arc<ServerConfig>, String) {
     (Arc::new(config), own.cert.pem())
 }
 
-/// A sink with TLS, and settings that trust it.
+/// A TLS sink, and settings that trust its certificate.
 async fn tls_sink(implicit_tls: bool) -> (SmtpSink, SmtpSettings, tempfile::NamedTempFile) {
     let (config, pem) = certificate();
     let options = SinkOptions { tls: Some(config), implicit_tls, login: true, ..SinkOptions::default() };

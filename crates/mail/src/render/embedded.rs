@@ -1,8 +1,7 @@
-//! The template files inside the binary. A file of the same name in the operator's folder replaces one of them.
+//! Embedded template files. The operator's folder overrides them by name.
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
-        /// File name and content.
         pub(super) const FILES: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../templates/", $name)))),+];
     };
@@ -51,7 +50,6 @@ files!(
     "session_ended_for_safety.html",
 );
 
-/// The names of all files.
 pub(super) fn names() -> Vec<&'static str> {
     FILES.iter().map(|(name, _)| *name).collect()
 }

@@ -254,7 +254,7 @@ fn text_that_is_not_utf8_is_an_error_that_names_the_file() {
 
 #[test]
 fn a_failure_with_real_data_quotes_none_of_it() {
-    // Passes the trial rendering, fails for the data of this one mail.
+    // Passes the trial rendering, but fails with this mail's data.
     let source = "{% if recipient_name and recipient_name != 'Ada Lovelace' %}{{ code|int + recipient_name }}{% endif %}x";
     let templates = override_with("verify_code.txt", source).unwrap();
     let context = MailContext { code: Some("654321".to_owned()), ..named("Mallory") };

@@ -1,4 +1,4 @@
-//! Making a connection: a mail server's name can stand for several addresses (A and AAAA), which are tried in their order.
+//! Connecting: the addresses (A and AAAA) of the mail server are tried in order.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -13,14 +13,12 @@ use super::settings::TlsMode;
 use super::{SmtpTransport, part};
 use crate::send_error::SendError;
 
-/// Addresses that are tried at the most.
 const MOST_ADDRESSES: usize = 8;
 
-/// No address of the mail server could be used.
+/// Error: no address of the mail server worked.
 pub(super) struct NoConnection(Vec<(SocketAddr, Failure)>);
 
 impl SmtpTransport {
-    /// Connects to the first address that works.
     pub(super) async fn connect(&self) -> Result<AsyncSmtpConnection, SendError> {
         let deadline = Instant::now() + self.settings.timeout;
         let addresses = self.resolve(deadline).await?;
@@ -51,7 +49,7 @@ impl SmtpTransport {
             match self.connect_to_one(*address, left, deadline).await {
                 Ok(connection) => return Ok(connection),
                 Err(failure) => {
-                    // The same password again at the next address would count as a second guess.
+                    // Retrying a refused password at the next address would count as a second guess.
                     let is_last = failure.is_refused_login();
                     failures.push((*address, failure));
                     if is_last {
@@ -63,7 +61,8 @@ impl SmtpTransport {
         Err(NoConnection(failures))
     }
 
-    /// TCP gets its share of the time that is left, so that an address that swallows everything leaves some to the next.
+    /// Connects to one address. TCP gets a share of the remaining time, so that an unresponsive address
+    /// leaves some to the next.
     async fn connect_to_one(
         &self,
         address: SocketAddr,
@@ -85,7 +84,7 @@ impl SmtpTransport {
         }
     }
 
-    /// STARTTLS and login, as the settings demand.
+    /// Performs STARTTLS and AUTH as configured.
     async fn prepare(&self, connection: &mut AsyncSmtpConnection) -> Result<(), Failure> {
         if let (TlsMode::Starttls, Some(tls)) = (self.settings.tls, &self.tls) {
             self.answer(Stage::StartTls, connection.starttls(tls.clone(), &self.hello)).await?;
@@ -99,7 +98,7 @@ impl SmtpTransport {
 }
 
 impl fmt::Display for NoConnection {
-    /// The most telling failure first: an answer says more than silence, and silence more than a network that is not there.
+    /// Most informative failure first: a reply before a timeout, a timeout before an unreachable network.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [(_, only)] = self.0.as_slice() {
             return only.fmt(f);
@@ -114,7 +113,7 @@ impl fmt::Display for NoConnection {
     }
 }
 
-/// Nothing was said of a mail yet.
+/// Transient, because no mail was offered yet.
 impl From<NoConnection> for SendError {
     fn from(failed: NoConnection) -> Self {
         Self::Transient(failed.to_string())

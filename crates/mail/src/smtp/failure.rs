@@ -1,4 +1,4 @@
-//! What went wrong in a conversation with a mail server, and whether another attempt makes sense.
+//! Classification of SMTP failures into permanent and transient ones.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 
 use crate::send_error::SendError;
 
-/// How far the conversation had come.
+/// Stage of the SMTP session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     Resolve,
@@ -34,41 +34,41 @@ impl fmt::Display for Stage {
     }
 }
 
-/// What happened at that stage.
+/// Cause of a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// A refusal: the reply code and, where given, the enhanced status code (RFC 3463). The words of the reply are
-    /// left out, they often repeat the address.
+    /// A negative reply: its code and enhanced status code (RFC 3463), if any. The reply text is dropped,
+    /// because it often repeats the address.
     Refused { code: u16, enhanced: Option<String> },
-    /// No answer in time.
+    /// Timeout.
     TimedOut,
-    /// No connection, no TLS, a broken connection or an answer that is not SMTP.
+    /// No connection, no TLS, a broken connection or a malformed reply.
     Broken(String),
-    /// The network has no way to the address.
+    /// No route to the address.
     Unreachable(String),
 }
 
-/// A conversation that failed.
+/// A failed SMTP session.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) stage: Stage,
     pub(crate) cause: Cause,
 }
 
-/// Replies that speak of our login, not of the mail, wherever they come (RFC 4954 section 6).
+/// Reply codes about authentication rather than the mail, at any stage (RFC 4954 section 6).
 const LOGIN_CODES: [u16; 4] = [530, 534, 535, 538];
-/// The server is closing the connection (RFC 5321 section 4.2.3).
+/// Reply code of a server that closes the connection (RFC 5321 section 4.2.3).
 const CLOSING: u16 = 421;
 
 impl Failure {
-    /// Sorts an error of the SMTP client.
+    /// Classifies an error of the SMTP library.
     pub(crate) fn new(stage: Stage, error: &lettre::transport::smtp::Error) -> Self {
         let cause = match error.status() {
             Some(code) => {
                 Cause::Refused { code: code.into(), enhanced: error.source().and_then(enhanced_code) }
             }
             None if error.is_timeout() => Cause::TimedOut,
-            // The library quotes an answer that it cannot read, and a recipient may stand in it.
+            // The library quotes a malformed reply, which may contain the recipient.
             None if error.is_response() => Cause::Broken("its answer is no SMTP".to_owned()),
             None if is_unreachable(error) => Cause::Unreachable(innermost(error)),
             None => Cause::Broken(innermost(error)),
@@ -76,7 +76,7 @@ impl Failure {
         Self { stage, cause }
     }
 
-    /// True where a kept connection turned out to be gone before anything was said about the mail.
+    /// True if a pooled connection was closed before the mail was offered.
     pub(crate) fn is_stale_connection(&self) -> bool {
         let is_gone = match &self.cause {
             Cause::Refused { code, .. } => *code == CLOSING,
@@ -85,12 +85,12 @@ impl Failure {
         is_gone && self.stage == Stage::Sender
     }
 
-    /// True where the server refused the user name or the password.
+    /// True if the server refused the credentials.
     pub(crate) fn is_refused_login(&self) -> bool {
         self.stage == Stage::Login && matches!(self.cause, Cause::Refused { .. })
     }
 
-    /// How much a failure tells, among those of several addresses.
+    /// Informativeness of a failure among those of several addresses.
     pub(crate) fn weight(&self) -> u8 {
         match self.cause {
             Cause::Refused { .. } if self.is_refused_login() => 4,
@@ -149,7 +149,7 @@ fn is_unreachable(error: &lettre::transport::smtp::Error) -> bool {
     false
 }
 
-/// The innermost reason of an error that is no reply: the system's or the TLS library's words.
+/// Innermost cause of an error that is no reply, from the system or TLS library.
 fn innermost(error: &lettre::transport::smtp::Error) -> String {
     let mut reason: &dyn Error = error;
     while let Some(source) = reason.source() {
@@ -158,7 +158,7 @@ fn innermost(error: &lettre::transport::smtp::Error) -> String {
     reason.to_string().chars().filter(|character| !character.is_control()).take(200).collect()
 }
 
-/// `5.1.1` at the beginning of a reply's text.
+/// Parses an enhanced status code (`5.1.1`) at the start of a reply text.
 fn enhanced_code(reply: &dyn Error) -> Option<String> {
     let text = reply.to_string();
     let word = text.split_whitespace().next()?;

@@ -1,4 +1,4 @@
-//! Settings of the SMTP transport and the rules between them.
+//! Settings of the SMTP transport and their validation.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -6,24 +6,22 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-/// How the way to the mail server is protected.
+/// Encryption of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsMode {
-    /// Begin in the clear and demand STARTTLS (RFC 3207) before anything else is said; usual on port 587. A server that
-    /// does not offer it gets no mail.
+    /// STARTTLS (RFC 3207), usually on port 587. Required: a server that does not offer it gets no mail.
     Starttls,
-    /// TLS from the first byte (RFC 8314); usual on port 465.
+    /// Implicit TLS (RFC 8314), usually on port 465.
     Tls,
-    /// No protection: only towards a server on this machine.
+    /// No encryption, only for a server on this machine.
     Plain,
 }
 
-/// The password for the mail server. Wiped from memory when dropped; cannot be printed.
+/// SMTP password. Zeroised on drop; not printable.
 #[derive(Clone)]
 pub struct SmtpPassword(Zeroizing<String>);
 
 impl SmtpPassword {
-    /// Takes the password.
     #[must_use]
     pub fn new(password: String) -> Self {
         Self(Zeroizing::new(password))
@@ -34,29 +32,28 @@ impl SmtpPassword {
     }
 }
 
-/// Where the mail server is and how to talk to it.
+/// Address of the mail server and connection settings.
 #[derive(Clone)]
 pub struct SmtpSettings {
-    /// Host name or IP address. With TLS, the certificate must be for it.
+    /// Host name or IP address; with TLS, the certificate's name.
     pub host: String,
-    /// TCP port.
     pub port: u16,
-    /// User name; together with `password`, or neither.
+    /// User name; requires `password`.
     pub username: Option<String>,
-    /// Password; together with `username`, or neither.
+    /// Password; requires `username`.
     pub password: Option<SmtpPassword>,
-    /// Protection of the connection.
+    /// Encryption.
     pub tls: TlsMode,
-    /// A PEM file with certificates that are trusted besides the public ones, for a relay with a private authority.
+    /// PEM file with root certificates in addition to the public ones, for a relay with a private CA.
     pub ca_file: Option<PathBuf>,
-    /// The longest wait for the connection and for each answer.
+    /// Timeout of connecting and of each reply.
     pub timeout: Duration,
-    /// How many idle connections are kept for the next mail; 0 opens one for each.
+    /// Number of pooled idle connections; 0 opens one per mail.
     pub pool: usize,
 }
 
 impl SmtpSettings {
-    /// STARTTLS without a login, 30 seconds, one connection kept.
+    /// Defaults: STARTTLS, no authentication, 30 seconds, one pooled connection.
     #[must_use]
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self {
@@ -72,41 +69,30 @@ impl SmtpSettings {
     }
 }
 
-/// Why SMTP settings cannot be used.
+/// Error: invalid SMTP settings.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidSmtpSettings {
-    /// [`TlsMode::Plain`] towards another machine.
+    /// [`TlsMode::Plain`] to a remote host.
     #[error(
         "plain SMTP to {host} would send mails and passwords in the clear; use starttls or tls, or a relay on localhost"
     )]
-    PlainToRemote {
-        /// The host.
-        host: String,
-    },
-    /// A user name without a password, or the other way round.
+    PlainToRemote { host: String },
+    /// User name without password, or vice versa.
     #[error("SMTP needs both a user name and a password, or neither")]
     HalfLogin,
     /// Not a host name and not an IP address.
     #[error("{host:?} is no host name or IP address of a mail server")]
-    Host {
-        /// The host.
-        host: String,
-    },
-    /// The extra certificates cannot be read or used.
+    Host { host: String },
+    /// The root certificates are unreadable or invalid.
     #[error("{}: {reason}", path.display())]
-    CaFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The TLS library refused the settings.
+    CaFile { path: PathBuf, reason: String },
+    /// Error of the TLS library.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
 }
 
 impl SmtpSettings {
-    /// Checks the rules between settings; files are read later.
+    /// Validates the settings; files are read later.
     pub(crate) fn check(&self) -> Result<(), InvalidSmtpSettings> {
         let is_host = !self.host.is_empty()
             && self
@@ -126,7 +112,7 @@ impl SmtpSettings {
     }
 }
 
-/// `localhost` (RFC 6761) or a loopback address. Other names may resolve to anything tomorrow.
+/// True for `localhost` (RFC 6761) or a loopback address. Other names may resolve differently later.
 fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
