@@ -1,4 +1,4 @@
-//! The address that somebody is sent to (RFC 6749 section 4.1.1, OpenID Connect Core 1.0 section 3.1.2.1).
+//! Authorization request URL (RFC 6749 section 4.1.1, OpenID Connect Core 1.0 section 3.1.2.1).
 
 use url::Url;
 
@@ -6,7 +6,7 @@ use crate::flow::AuthorizationRequest;
 use crate::provider::Provider;
 use crate::providers::{Pkce, Protocol};
 
-/// What an app cannot ask for: these are the service's to say.
+/// Parameters reserved for the service.
 const RESERVED: &[&str] = &[
     "client_id",
     "redirect_uri",
@@ -23,7 +23,7 @@ const RESERVED: &[&str] = &[
     "claims",
 ];
 
-/// Adds the request to the provider's authorization endpoint.
+/// Adds the parameters to the provider's authorization endpoint.
 pub(crate) fn url(provider: &Provider, endpoint: Url, request: &AuthorizationRequest<'_>) -> Url {
     let entry = provider.entry;
     let mut url = endpoint;
@@ -53,8 +53,8 @@ pub(crate) fn url(provider: &Provider, endpoint: Url, request: &AuthorizationReq
     url
 }
 
-/// Compared the way that lenient servers read names: without case, up to a bracket, and with every other sign taken for an
-/// underscore, as in `Client_Id`, `redirect.uri` or `scope[0]`.
+/// Compares as lenient servers parse names: case-insensitively, up to a bracket, other punctuation as
+/// underscores, as in `Client_Id`, `redirect.uri` or `scope[0]`.
 fn is_reserved(provider: &Provider, name: &str) -> bool {
     let name = plain(name);
     let own = provider.entry.parameters.iter().map(|(own, _)| *own);

@@ -1,5 +1,5 @@
-//! What was fetched from a provider and is kept for a while: discovery documents and keys. One request at a time for
-//! each; what is old is better than nothing for a day; time is given, never asked for.
+//! Cache of discovery documents and keys: time-to-live, single flight per URL, stale-if-error for a day,
+//! negative caching of failures. Time is passed in.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,42 +12,43 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{ProviderError, Stage};
 use crate::outbound::too_slow;
 
-/// How long something is kept where the provider does not say.
+/// Default time-to-live, if the provider gives none.
 const USUAL_LIFE: Duration = Duration::from_hours(1);
-/// However short a life the provider gives it.
+/// Minimum time-to-live.
 const SHORTEST_LIFE: Duration = Duration::from_mins(5);
-/// However long a life the provider gives it: a withdrawn key must go.
+/// Maximum time-to-live: withdrawn keys must expire.
 const LONGEST_LIFE: Duration = Duration::from_hours(24);
-/// How long something old is used while the provider cannot be asked.
+/// Period after expiry during which a stale value is served if the provider fails.
 const STALE: Duration = Duration::from_hours(24);
-/// How long something old is used after a failure before the provider is asked again.
+/// Backoff after a failure, during which a stale value is served without a request.
 const PAUSE: Duration = Duration::from_secs(30);
-/// How long one who asks waits for something newer than what is old: the rest of the sign-in needs time too.
+/// Time that a caller waits for a refresh before it takes the stale value: the sign-in needs time for other
+/// requests.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long it takes until what is fresh may be fetched before its time once more.
+/// Refill interval of early renewals of a fresh value.
 const RENEWAL_PAUSE: Duration = Duration::from_secs(10);
-/// Addresses come from the operator, so there are few; this only bounds a mistake.
+/// Capacity; beyond it the cache is cleared. URLs come from the operator, so this only bounds a mistake.
 const MOST: usize = 512;
 
-/// Things of one kind, by their address.
+/// A cache of values by URL.
 pub(crate) struct Cache<T> {
     stage: Stage,
     patience: Duration,
     slots: Mutex<HashMap<String, Arc<Slot<T>>>>,
 }
 
-/// On whose word something is fetched before its time. Each has renewals of its own, so that strangers cannot use up
-/// those of the others.
+/// Origin of a request for early renewal. Each has its own budget, so that strangers cannot use up the
+/// provider's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// What the provider itself answered.
+    /// A response from the provider itself.
     Provider,
-    /// What anybody can send here.
+    /// Untrusted input that anybody can send.
     Stranger,
 }
 
 impl Asker {
-    /// How often in a row.
+    /// Burst of early renewals.
     const fn renewals(self) -> u32 {
         match self {
             Self::Provider => 20,
@@ -56,24 +57,24 @@ impl Asker {
     }
 }
 
-/// What a provider answered, with how long it lets it be kept.
+/// A fetched value with its `max-age`.
 pub(crate) type Fetched<T> = Result<(T, Option<Duration>), ProviderError>;
 
 struct Slot<T> {
     state: Mutex<State<T>>,
-    /// Held by whoever asks the provider.
+    /// Single flight: held during a request to the provider.
     asking: tokio::sync::Mutex<()>,
 }
 
 struct State<T> {
     kept: Option<Kept<T>>,
-    /// Counts the answers, good and bad, so that who waited for one knows that it came.
+    /// Number of responses, including failures, by which waiting callers notice one.
     answers: u64,
     failure: Option<(ProviderError, Timestamp)>,
     renewals: [Renewals; 2],
 }
 
-/// Renewals that were made of late; one is forgotten in each [`RENEWAL_PAUSE`].
+/// Leaky bucket of early renewals, which drains by one every [`RENEWAL_PAUSE`].
 #[derive(Default)]
 struct Renewals {
     made: u32,
@@ -87,7 +88,7 @@ struct Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// A clock that went back makes nothing fresh.
+    /// False after the clock stepped back.
     fn is_fresh(&self, now: Timestamp) -> bool {
         self.fetched_at <= now && now < self.fresh_until
     }
@@ -98,7 +99,7 @@ impl<T> Cache<T> {
         Self { stage, patience: PATIENCE, slots: Mutex::new(HashMap::new()) }
     }
 
-    /// What is kept under `key`, or what `fetch` brings.
+    /// Returns the cached value of `key`, or fetches it.
     pub(crate) async fn get<F: Future<Output = Fetched<T>>>(
         &self,
         key: &str,
@@ -116,12 +117,12 @@ impl<T> Cache<T> {
         };
         let Some(stale) = stale else { return self.ask(&slot, seen, now, deadline, fetch).await };
         let soon = deadline.min(Instant::now() + self.patience);
-        // No answer where somebody else is asking, and waits as well.
+        // Falls back to the stale value if the request, ours or a concurrent one, is too slow.
         Ok(self.ask(&slot, seen, now, soon, fetch).await.unwrap_or(stale))
     }
 
-    /// Something newer than `old`, which turned out to lack what was looked for. Gives what there is where it was
-    /// renewed too often lately: anybody can send a token with an unknown key.
+    /// Renews a value that lacks the wanted key. Returns the present value if the budget of renewals is used
+    /// up: anybody can send a token with an unknown key.
     pub(crate) async fn renew<F: Future<Output = Fetched<T>>>(
         &self,
         key: &str,
@@ -145,7 +146,7 @@ impl<T> Cache<T> {
         self.ask(&slot, seen, now, deadline, fetch).await
     }
 
-    /// Drops what is kept under `key`, and gives it. Requests under way do not bring it back.
+    /// Evicts and returns the value of `key`. Requests in flight do not restore it.
     pub(crate) fn forget(&self, key: &str) -> Option<Arc<T>> {
         let slot = self.slots().remove(key)?;
         let state = slot.state();
@@ -177,7 +178,7 @@ impl<T> Cache<T> {
         Arc::clone(slots.entry(key.to_owned()).or_insert_with(Slot::new))
     }
 
-    /// A panic elsewhere leaves the table whole.
+    /// Ignores poisoning: the map is always consistent.
     fn slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot<T>>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -237,7 +238,7 @@ impl<T> State<T> {
 }
 
 impl Renewals {
-    /// Takes one of `most`, if one is left.
+    /// Takes one of `most` renewals, if available.
     fn take(&mut self, most: u32, now: Timestamp) -> bool {
         if now < self.counted_at {
             *self = Self::default(); // the clock went back

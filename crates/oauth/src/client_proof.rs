@@ -1,4 +1,4 @@
-//! How the client proves itself at the token endpoint (RFC 6749 section 2.3.1), and the request that carries the proof.
+//! Client authentication at the token endpoint (RFC 6749 section 2.3.1).
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use crate::provider::{ClientSecret, Provider};
 use crate::providers::ClientAuth;
 use crate::secret::SecretText;
 
-/// Whom Apple's client secret is for.
+/// Audience of Apple's client secret.
 const APPLE: &str = "https://appleid.apple.com";
-/// How long a signed client secret is good: it is used at once.
+/// Lifetime of a signed client secret, which is used at once.
 const LIFE: Duration = Duration::from_mins(5);
 
-/// The claims of Apple's client secret.
+/// Claims of Apple's client secret.
 #[derive(Serialize)]
 struct AppleClaims<'a> {
     iss: &'a str,
@@ -29,7 +29,7 @@ struct AppleClaims<'a> {
     sub: &'a str,
 }
 
-/// Puts the fields and the proof into a request to the token endpoint.
+/// Adds fields and client authentication to a token request.
 pub(crate) fn signed(
     request: RequestBuilder,
     provider: &Provider,
@@ -55,7 +55,7 @@ pub(crate) fn signed(
     }
 }
 
-/// User and password are form-encoded before they are joined: RFC 6749 section 2.3.1.
+/// User name and password are form-encoded before joining (RFC 6749 section 2.3.1).
 fn with_basic(request: RequestBuilder, client_id: &str, secret: &SecretText) -> RequestBuilder {
     let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     request.basic_auth(encoded(client_id), Some(encoded(secret.expose())))

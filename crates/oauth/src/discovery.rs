@@ -1,4 +1,4 @@
-//! Discovery documents (OpenID Connect Discovery 1.0 section 3): which endpoints, keys and algorithms a provider has.
+//! Discovery documents (OpenID Connect Discovery 1.0 section 3).
 
 use jsonwebtoken::Algorithm;
 use serde::Deserialize;
@@ -10,20 +10,20 @@ use crate::id_token::ALGORITHMS;
 use crate::provider::Provider;
 use crate::providers::ClientAuth;
 
-/// What a discovery document says, as far as it matters here.
+/// The used fields of a discovery document.
 #[derive(Debug)]
 pub(crate) struct Metadata {
-    /// `issuer`, which may be a pattern with `{tenantid}` at Microsoft.
+    /// `issuer`; at Microsoft possibly a pattern with `{tenantid}`.
     pub(crate) issuer: String,
     pub(crate) authorization_endpoint: Url,
     pub(crate) token_endpoint: Url,
     pub(crate) userinfo_endpoint: Option<Url>,
     pub(crate) jwks_uri: Url,
-    /// The announced algorithms that are also good enough here.
+    /// Announced and accepted signature algorithms.
     pub(crate) algorithms: Vec<Algorithm>,
-    /// How the client proves itself; `None` where it is in a way that is not known here.
+    /// Client authentication; `None` if no supported method is announced.
     pub(crate) client_auth: Option<ClientAuth>,
-    /// Whether every answer names its issuer (RFC 9207).
+    /// True if authorization responses carry `iss` (RFC 9207).
     pub(crate) names_issuer: bool,
 }
 
@@ -39,7 +39,7 @@ struct Document {
     authorization_response_iss_parameter_supported: Option<bool>,
 }
 
-/// Reads the document of `provider`. Whose it claims to be must be whose was asked for.
+/// Parses the document of `provider`; its issuer must be the expected one.
 pub(crate) fn read(body: Value, provider: &Provider) -> Result<Metadata, ProviderError> {
     let bad = |reason: &str| ProviderError::BadAnswer { stage: Stage::Discovery, reason: reason.to_owned() };
     let document: Document =
@@ -64,14 +64,14 @@ pub(crate) fn read(body: Value, provider: &Provider) -> Result<Metadata, Provide
     })
 }
 
-/// RS256 where nothing is announced: every provider must have it.
+/// Defaults to RS256, which every provider must support.
 fn algorithms(announced: Option<&[String]>) -> Vec<Algorithm> {
     let Some(announced) = announced else { return vec![Algorithm::RS256] };
     let known = announced.iter().filter_map(|name| name.parse().ok());
     known.filter(|algorithm| ALGORITHMS.contains(algorithm)).collect()
 }
 
-/// Basic where nothing is announced, and where both are (RFC 6749 section 2.3.1).
+/// Prefers Basic, the default (RFC 6749 section 2.3.1).
 fn client_auth(announced: Option<&[String]>) -> Option<ClientAuth> {
     let Some(announced) = announced else { return Some(ClientAuth::Basic) };
     let has = |method: &str| announced.iter().any(|one| one == method);

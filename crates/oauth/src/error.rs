@@ -1,8 +1,8 @@
-//! Why a sign-in through a provider failed. Every text here may go to a log: it holds no code, token or secret.
+//! Errors of sign-in through a provider. All texts are safe for logs: no code, token or secret.
 
 use std::fmt;
 
-/// Which part of the conversation with a provider is meant.
+/// Request to a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// The discovery document (OpenID Connect Discovery 1.0).
@@ -11,9 +11,9 @@ pub enum Stage {
     Keys,
     /// The token endpoint (RFC 6749 section 3.2).
     Token,
-    /// The userinfo endpoint, or what a provider has in its place.
+    /// The userinfo endpoint or its proprietary equivalent.
     Profile,
-    /// The list of email addresses of providers that have one.
+    /// The proprietary list of email addresses.
     Emails,
 }
 
@@ -29,73 +29,75 @@ impl fmt::Display for Stage {
     }
 }
 
-/// Why a provider could not be asked, or its answer not be believed.
+/// Failure of a provider or of its response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
-    /// No answer in time, no connection, or a status of 5xx or 429: later it may work.
+    /// Timeout, no connection, or status 5xx or 429: a retry may succeed.
     #[error("{stage}: the provider does not answer ({reason})")]
     Down {
-        /// What was asked for.
+        /// Request that failed.
         stage: Stage,
-        /// What happened, in our words.
+        /// Reason, in our words.
         reason: String,
     },
-    /// The address of an endpoint is one that is never talked to: not https, or inside a private network.
+    /// The network policy forbids the endpoint: not https, or in a private network.
     #[error("{stage}: {reason}")]
     Forbidden {
-        /// What was to be asked for.
+        /// Intended request.
         stage: Stage,
-        /// Which rule, in our words.
+        /// Violated rule, in our words.
         reason: &'static str,
     },
-    /// The provider said no (RFC 6749 section 5.2), for example `invalid_grant` or `invalid_client`.
+    /// Error response of the provider (RFC 6749 section 5.2), for example `invalid_grant` or
+    /// `invalid_client`.
     #[error("{stage}: the provider refused with {error}")]
     Refused {
-        /// What was asked for.
+        /// Request that failed.
         stage: Stage,
-        /// The provider's error code: letters, digits and `_.:-`, at most 64. Where it gave none, `http_NNN` or `other`.
+        /// Error code of the provider: letters, digits and `_.:-`, at most 64; without one `http_NNN` or
+        /// `other`.
         error: String,
-        /// The provider's own words, cut and cleaned, without what we sent; `None` where it gave none.
+        /// Description of the provider, sanitised, truncated and free of our secrets, if any.
         description: Option<String>,
     },
-    /// An answer that is not what the standard or the provider's documentation says.
+    /// A response that violates the standard or the provider's documentation.
     #[error("{stage}: {reason}")]
     BadAnswer {
-        /// What was asked for.
+        /// Request that failed.
         stage: Stage,
-        /// What is wrong with it, in our words.
+        /// Violation, in our words.
         reason: String,
     },
-    /// The `id_token` is not one that proves anything to us.
+    /// Invalid `id_token`.
     #[error("id_token refused: {0}")]
     IdTokenRefused(#[from] IdTokenFault),
-    /// The answer came from another issuer than was asked (RFC 9207): a mix-up.
+    /// The response names another issuer than the request's (RFC 9207): a mix-up attack.
     #[error("the answer names another issuer than was asked")]
     IssuerMixUp,
-    /// The provider as configured cannot do this.
+    /// Not supported by the provider as configured.
     #[error("{0}")]
     Misconfigured(&'static str),
 }
 
-/// Why an `id_token` was refused (OpenID Connect Core 1.0 section 3.1.3.7; RFC 8725).
+/// Fault of an `id_token` (OpenID Connect Core 1.0 section 3.1.3.7; RFC 8725).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdTokenFault {
-    /// None came.
+    /// Missing.
     #[error("there is none")]
     Missing,
-    /// Not three parts of base64url with JSON objects in them, or too long.
+    /// Not three base64url parts with JSON objects, or too long.
     #[error("it is no JWT")]
     Form,
     /// `alg` is `none`, symmetric, unknown, or not one that the provider announces.
     #[error("its algorithm is not one of the provider's")]
     Algorithm,
-    /// `typ` says that it is another kind of token, or `crit` demands what is not known here.
+    /// `typ` names another kind of token, or `crit` is present.
     #[error("it is another kind of token")]
     Type,
-    /// No key of the provider fits.
+    /// No matching key of the provider.
     #[error("it is signed with an unknown key")]
     UnknownKey,
-    /// The signature is wrong.
+    /// Invalid signature.
     #[error("its signature is wrong")]
     Signature,
     /// `iss` is not the provider.
@@ -110,16 +112,16 @@ pub enum IdTokenFault {
     /// `sub` is missing, empty or too long.
     #[error("its sub is missing or no text")]
     Subject,
-    /// `exp`, `nbf` or `iat` is missing where it must be there, or no number.
+    /// `exp` or `iat` is missing, or a date is not a number.
     #[error("a date in it is missing or no number")]
     Date,
     /// `exp` is past.
     #[error("it has expired")]
     Expired,
-    /// `nbf` is to come.
+    /// `nbf` is in the future.
     #[error("it is not valid yet")]
     NotYetValid,
-    /// `iat` is more than 60 seconds to come.
+    /// `iat` is more than 60 seconds in the future.
     #[error("it was issued in the future")]
     IssuedInFuture,
     /// `iat` is more than 10 minutes ago.
@@ -128,7 +130,7 @@ pub enum IdTokenFault {
     /// `nonce` is missing or another one.
     #[error("its nonce is another one")]
     Nonce,
-    /// Userinfo is about somebody else.
+    /// Userinfo has another subject.
     #[error("userinfo has another sub")]
     OtherSubject,
 }

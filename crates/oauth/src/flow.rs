@@ -1,5 +1,5 @@
-//! The three things that are done with a provider: send somebody there, find out who came back, and believe a token that
-//! a native app brought.
+//! The client's three operations: build an authorization URL, identify a user by an authorization code, and
+//! verify an `id_token` of a native app.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use self::talk::Talk;
 
 mod talk;
 
-/// Talks to providers. One for the whole process: it keeps connections, discovery documents and keys.
+/// Client for all providers. One per process: it caches connections, discovery documents and keys.
 pub struct ProviderClient {
     outbound: Outbound,
     timeout: Duration,
@@ -31,22 +31,22 @@ pub struct ProviderClient {
     keys: Cache<ProviderKeys>,
 }
 
-/// What goes into the address that somebody is sent to.
+/// Parameters of an authorization request.
 #[derive(Clone, Copy)]
 pub struct AuthorizationRequest<'a> {
-    /// Our callback.
+    /// Callback URL of this service.
     pub redirect_uri: &'a str,
-    /// The state, as it will come back.
+    /// `state`, returned by the provider.
     pub state: &'a str,
-    /// What the `id_token` must repeat.
+    /// `nonce`, repeated in the `id_token`.
     pub nonce: &'a str,
-    /// The verifier whose challenge is sent.
+    /// PKCE verifier of the sent challenge.
     pub pkce: &'a PkceVerifier,
-    /// What the app asks for besides; reserved names are left out without a word.
+    /// Additional parameters from the app; reserved names are silently dropped.
     pub hints: &'a [(String, String)],
 }
 
-/// What came back, with what was kept for it.
+/// An authorization response with the stored parameters of its request.
 #[derive(Clone, Copy)]
 pub struct Grant<'a> {
     /// `code` of the callback.
@@ -55,25 +55,23 @@ pub struct Grant<'a> {
     pub issuer: Option<&'a str>,
     /// `user` of Apple's callback, if there was one.
     pub user: Option<&'a str>,
-    /// The callback that the code was sent to.
+    /// Callback URL that received the code.
     pub redirect_uri: &'a str,
-    /// The nonce of the start.
+    /// Nonce of the request.
     pub nonce: &'a str,
-    /// The verifier of the start.
+    /// PKCE verifier of the request.
     pub pkce: &'a PkceVerifier,
 }
 
-/// An `id_token` that a native app brought.
+/// An `id_token` from a native app.
 #[derive(Clone, Copy)]
 pub struct IdToken<'a> {
-    /// The JWT.
     pub token: &'a str,
-    /// The nonce that the app made, if it did. A token with one demands it, plain or as SHA-256 in hex (Apple's way).
+    /// Nonce of the app, if any. A token with a `nonce` requires it, plain or as hexadecimal SHA-256 (Apple).
     pub nonce: Option<&'a str>,
 }
 
 impl ProviderClient {
-    /// Loads certificates. Does not connect.
     pub fn new(settings: OutboundSettings) -> Result<Self, InvalidOutbound> {
         Ok(Self {
             timeout: settings.timeout,
@@ -83,7 +81,7 @@ impl ProviderClient {
         })
     }
 
-    /// The address to send somebody to. Asks for the discovery document where the entry does not know the address.
+    /// Builds the authorization URL. Fetches the discovery document if the entry lacks the endpoint.
     pub async fn authorization_url(
         &self,
         provider: &Provider,
@@ -101,7 +99,7 @@ impl ProviderClient {
         Ok(authorization::url(provider, endpoint, request))
     }
 
-    /// Exchanges the code and finds out who it is about; all of it within the time limit of the settings.
+    /// Exchanges the code and identifies the user, within one timeout.
     pub async fn identify(
         &self,
         provider: &Provider,
@@ -116,8 +114,8 @@ impl ProviderClient {
         identified.map_err(|error| without_secrets(error, provider, grant))
     }
 
-    /// Checks an `id_token` for the native clients of the provider. What is wrong with it whatever the provider's keys
-    /// are is told without asking the provider.
+    /// Verifies an `id_token` for the provider's native clients. Faults that do not depend on the provider's
+    /// keys are found without a request.
     pub async fn verify_id_token(
         &self,
         provider: &Provider,
@@ -129,7 +127,7 @@ impl ProviderClient {
         };
         let jws = Jws::parse(token.token)?;
         let audiences: Vec<_> = provider.client.native_client_ids.iter().map(String::as_str).collect();
-        // On Android the token is for the service's own client and was given to the app's.
+        // On Android `aud` is the service's client and `azp` the app's.
         let parties = audiences.iter().copied().chain([provider.client.client_id.as_str()]).collect();
         let issuers = provider.issuers_of_document();
         let issuers: Vec<_> = issuers.iter().map(String::as_str).collect();
@@ -149,13 +147,13 @@ impl ProviderClient {
         let metadata = talk.metadata().await?;
         let expected = Expected { issuer: provider.issuer_of_tokens(&[&metadata.issuer]), ..expected };
         let proved = talk.prove(&metadata, &jws, &expected, Asker::Stranger).await?;
-        // A token that says too little is what the app asked the provider for: nothing that passes.
+        // A token with too few claims is the app's fault, not the provider's.
         let identity = provider.read(&[&proved.claims]);
         let identity = identity.map_err(|_| IdTokenFault::Subject)?;
         Ok(VerifiedIdToken { identity, expires_at: proved.expires_at, replay_key: jws.replay_key() })
     }
 
-    /// Drops what is kept of the provider, its discovery document and its keys: for when an operator changed it.
+    /// Evicts the provider's cached discovery document and keys, after an operator changed it.
     pub fn forget(&self, provider: &Provider) {
         let Ok(document) = provider.document() else { return };
         if let Some(metadata) = self.documents.forget(document.as_str()) {
@@ -168,7 +166,7 @@ impl ProviderClient {
     }
 }
 
-/// A provider that repeats what it was sent must not bring it into a log.
+/// Removes secrets that the provider echoes, because errors are logged.
 fn without_secrets(error: ProviderError, provider: &Provider, grant: &Grant<'_>) -> ProviderError {
     let client_secret = match &provider.client.secret {
         ClientSecret::Text(secret) => secret.expose(),
@@ -177,7 +175,7 @@ fn without_secrets(error: ProviderError, provider: &Provider, grant: &Grant<'_>)
     without(error, &[grant.code, grant.nonce, grant.pkce.expose(), client_secret])
 }
 
-/// The refusal without the provider's words where these repeat one of the secrets.
+/// Removes the provider's texts if they contain one of the secrets.
 fn without(error: ProviderError, secrets: &[&str]) -> ProviderError {
     let ProviderError::Refused { stage, error, description } = error else { return error };
     let repeats = |text: &str| secrets.iter().any(|secret| secret.len() > 3 && text.contains(secret));

@@ -1,5 +1,5 @@
-//! Believing an `id_token` (OpenID Connect Core 1.0 section 3.1.3.7, RFC 8725). The form is read in `jws`; here stands
-//! what its claims must say.
+//! Validation of `id_token` claims (OpenID Connect Core 1.0 section 3.1.3.7, RFC 8725). Parsing and
+//! signatures are in `jws`.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use jsonwebtoken::Algorithm;
@@ -14,7 +14,7 @@ mod jws;
 
 pub(crate) use jws::Jws;
 
-/// The algorithms that are good enough: asymmetric, and with keys that cannot be found out.
+/// Accepted algorithms: asymmetric ones.
 pub(crate) const ALGORITHMS: &[Algorithm] = &[
     Algorithm::RS256,
     Algorithm::RS384,
@@ -27,45 +27,44 @@ pub(crate) const ALGORITHMS: &[Algorithm] = &[
     Algorithm::EdDSA,
 ];
 
-/// The longest `sub`, as OpenID Connect Core 1.0 section 2 has it.
+/// Longest `sub` (OpenID Connect Core 1.0 section 2).
 pub(crate) const LONGEST_SUBJECT: usize = 255;
 
-/// What the claims must say.
+/// Expected claims.
 pub(crate) struct Expected<'a> {
     pub(crate) issuer: Issuer<'a>,
-    /// The clients that it may be for.
+    /// Accepted `aud` clients.
     pub(crate) audiences: Vec<&'a str>,
-    /// The clients that it may have been given to.
+    /// Accepted `azp` clients.
     pub(crate) parties: Vec<&'a str>,
     pub(crate) nonce: Nonce<'a>,
     pub(crate) now: Timestamp,
 }
 
-/// Who must have issued it.
+/// Expected issuer.
 pub(crate) enum Issuer<'a> {
-    /// One of these, to the letter.
+    /// One of these, compared exactly.
     OneOf(Vec<&'a str>),
-    /// This, with the token's own `tid` in the place of `{tenantid}`: Microsoft's way for several tenants. `tenants` says
-    /// which may be there.
+    /// This pattern with the token's `tid` for `{tenantid}`: Microsoft's multi-tenant issuers. `tenants` is
+    /// the predicate of accepted tenants.
     OfTenant { pattern: &'a str, tenants: fn(&str) -> bool },
 }
 
-/// What `nonce` must be.
+/// Expected nonce.
 #[derive(Clone, Copy)]
 pub(crate) enum Nonce<'a> {
-    /// The one that was sent.
+    /// The sent one.
     Required(&'a str),
-    /// Where the token has one, the one that the app brought, plain or as SHA-256 in hex.
+    /// The app's nonce, if the token has one, plain or as hexadecimal SHA-256.
     IfPresent(Option<&'a str>),
-    /// The same at a provider whose apps hash their nonces: what has the form of a hash is one, and who read it in a
-    /// captured token does not know the nonce.
+    /// The same for a provider whose apps send a hashed nonce: a value in the form of a hash is compared as
+    /// one, so that the hash read from a stolen token is useless.
     IfPresentHashed(Option<&'a str>),
 }
 
-/// What a good token proves.
+/// A validated token.
 #[derive(Debug)]
 pub(crate) struct Proved {
-    /// All claims.
     pub(crate) claims: Value,
     /// `sub`.
     pub(crate) subject: String,
@@ -74,7 +73,7 @@ pub(crate) struct Proved {
 }
 
 impl Expected<'_> {
-    /// Judges claims. They prove something only where the signature is known to be good.
+    /// Validates claims. Trustworthy only with a verified signature.
     pub(crate) fn judge(&self, claims: Value) -> Result<Proved, IdTokenFault> {
         self.check_issuer(&claims)?;
         self.check_audience(&claims)?;
@@ -96,8 +95,8 @@ impl Expected<'_> {
         if is_right { Ok(()) } else { Err(IdTokenFault::Issuer) }
     }
 
-    /// `aud` names one of ours. Others beside it are borne only where `azp` says that it was given to us, and an `azp`
-    /// that is there always counts.
+    /// `aud` must name one of our clients. Further audiences require an `azp` of ours, and an `azp` is always
+    /// checked.
     fn check_audience(&self, claims: &Value) -> Result<(), IdTokenFault> {
         let audiences: Vec<&str> = match &claims["aud"] {
             Value::String(one) => vec![one],
@@ -128,14 +127,14 @@ impl Expected<'_> {
                 are_equal(nonce, brought) || are_equal(nonce, &sha256_hex(brought))
             }
             (Nonce::IfPresent(None) | Nonce::IfPresentHashed(None), None) => nonce.is_null(),
-            // An app that made a nonce wants it checked.
+            // A nonce of the app must be in the token, and vice versa.
             _ => false,
         };
         if is_right { Ok(()) } else { Err(IdTokenFault::Nonce) }
     }
 }
 
-/// Reads `sub`: 1 to 255 characters without control characters.
+/// Extracts `sub`: 1 to 255 characters without control characters.
 pub(crate) fn subject(claims: &Value) -> Result<&str, IdTokenFault> {
     let subject = claims["sub"].as_str().ok_or(IdTokenFault::Subject)?;
     let is_good = (1..=LONGEST_SUBJECT).contains(&subject.chars().count())

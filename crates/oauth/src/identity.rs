@@ -1,4 +1,4 @@
-//! Who signed in, as a provider says it.
+//! Identities as asserted by a provider.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use latchkey_domain::email::Email;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
-/// A proved identity. Name and avatar are the provider's words, not yet cleaned by the domain's types.
+/// A verified identity. Name and avatar are the provider's values, not yet validated by the domain's types.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProviderIdentity {
-    /// Key of the provider, as the caller named it.
+    /// Key of the provider.
     pub provider: String,
-    /// Whose names the subjects are: the issuer that discovery names, without a slash at its end; empty where the provider
-    /// has none.
+    /// Issuer from discovery, without a trailing slash, the namespace of the subject; empty for a provider
+    /// without one.
     pub issuer: String,
-    /// The provider's lasting name for the person: 1 to 255 characters, none of them a control character.
+    /// Stable subject identifier: 1 to 255 characters, no control characters.
     pub subject: String,
-    /// The email address; `None` where the provider has none or it is no address.
+    /// Email address, if present and valid.
     pub email: Option<Email>,
-    /// True only where the provider says that the person holds the mailbox.
+    /// True only if the provider asserts that the user controls the mailbox.
     pub email_verified: bool,
-    /// The name to show.
+    /// Display name.
     pub name: Option<String>,
-    /// Address of a picture.
+    /// URL of a picture.
     pub avatar_url: Option<String>,
 }
 
-/// Without the address and the name: this may get into a log.
+/// Omits email address and name, because it may be logged.
 impl fmt::Debug for ProviderIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProviderIdentity")
@@ -36,14 +36,14 @@ impl fmt::Debug for ProviderIdentity {
     }
 }
 
-/// What an `id_token` that a native app brought proves.
+/// Result of verifying an `id_token` of a native app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedIdToken {
-    /// Who it is about.
+    /// Identity of the user.
     pub identity: ProviderIdentity,
-    /// `exp`: until then its `replay_key` must be remembered.
+    /// `exp`: its `replay_key` must be remembered until then.
     pub expires_at: Timestamp,
-    /// Names this token among all others: SHA-256 of its signed part. Not of the whole, because an ECDSA signature can
-    /// be changed into another good one by anybody.
+    /// Identifier for replay detection: SHA-256 of the signed part. The signature is excluded, because ECDSA
+    /// signatures are malleable.
     pub replay_key: TokenHash,
 }

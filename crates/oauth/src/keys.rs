@@ -1,4 +1,4 @@
-//! A provider's public keys (RFC 7517), and which of them fits a signature.
+//! Public keys of a provider (RFC 7517) and their selection for a signature.
 
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
@@ -6,21 +6,21 @@ use serde_json::Value;
 
 use crate::error::{IdTokenFault, ProviderError, Stage};
 
-/// More keys than any provider has.
+/// Most keys read from a set.
 const MOST: usize = 100;
 
-/// The keys that can verify something; what else is in a set is left out.
+/// Verification keys of a set; others are skipped.
 pub(crate) struct ProviderKeys(Vec<ProviderKey>);
 
 struct ProviderKey {
     id: Option<String>,
-    /// What the set says the key is for; `None` where it says nothing.
+    /// `alg` of the key, if given.
     algorithm: Option<Algorithm>,
     kind: Kind,
     key: DecodingKey,
 }
 
-/// A family of algorithms that a key can be used with.
+/// Key type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Rsa,
@@ -44,7 +44,7 @@ struct Jwk {
 }
 
 impl ProviderKeys {
-    /// Reads a key set. A key that is not understood is left out; a set that is none is a bad answer.
+    /// Parses a key set. Unsupported keys are skipped; a malformed set is an error.
     pub(crate) fn read(mut body: Value) -> Result<Self, ProviderError> {
         let Some(Value::Array(keys)) = body.get_mut("keys").map(Value::take) else {
             let reason = "there is no list of keys".to_owned();
@@ -54,7 +54,7 @@ impl ProviderKeys {
         Ok(Self(read.collect()))
     }
 
-    /// The key for a signature: the one with this name, or, for a token without a name, the only one that fits.
+    /// Selects the key for a signature: by key id, or, for a token without one, the only key that fits.
     pub(crate) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<&DecodingKey, IdTokenFault> {
         let named = |key: &&ProviderKey| id.is_none() || key.id.as_deref() == id;
         let mut fitting = self.0.iter().filter(named).filter(|key| key.fits(algorithm));
@@ -66,7 +66,7 @@ impl ProviderKeys {
 }
 
 impl ProviderKey {
-    /// A key verifies its own kind of signature alone, and only the algorithm that it names.
+    /// True if the key's type and its `alg`, if given, fit the algorithm.
     fn fits(&self, algorithm: Algorithm) -> bool {
         kind_for(algorithm) == Some(self.kind) && self.algorithm.is_none_or(|own| own == algorithm)
     }
@@ -89,7 +89,7 @@ fn read_key(jwk: Jwk) -> Option<ProviderKey> {
     if !is_for_signatures {
         return None;
     }
-    // An algorithm that is not known here is not "any".
+    // An unknown algorithm excludes the key.
     let algorithm = jwk.alg.as_deref().map(str::parse).transpose().ok()?;
     let (x, y) = (jwk.x.as_deref(), jwk.y.as_deref());
     let (kind, key) = match (jwk.kty.as_str(), jwk.crv.as_deref()) {

@@ -1,8 +1,7 @@
-//! The outbound half of OAuth 2.0 and OpenID Connect: which providers there are (data, in `providers`), how a person is
-//! sent to one, and how what comes back is proved. Every request to the outside goes through one guarded client.
+//! OAuth 2.0 and OpenID Connect client: the provider table (data, in `providers`), the authorization request,
+//! and the validation of what comes back. All outbound requests go through one guarded HTTP client.
 //!
-//! Not here: states, codes and identities in the database, linking, sessions. Those belong to the store and to the use
-//! cases of the service.
+//! States, codes and identities in the database, linking and sessions belong to the store and the service.
 
 mod authorization;
 mod cache;

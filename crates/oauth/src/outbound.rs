@@ -1,5 +1,6 @@
-//! The one way to the outside: https, no redirects, at most 1 MiB and so many seconds, and never to an address that is
-//! not a public one. What may be talked to is decided in `address`, on the address that is connected to.
+//! Guarded HTTP client against server-side request forgery: https only, no redirects, at most 1 MiB, a
+//! timeout, and public addresses only. The policy in `address` is applied to the address that is connected
+//! to.
 
 use std::future::Future;
 use std::io;
@@ -18,27 +19,27 @@ mod tls;
 
 pub(crate) use client::{Answer, Outbound, refusal, too_slow};
 
-/// Which addresses may be connected to.
+/// Network policy of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Networks {
-    /// Loopback addresses, and http towards them: for development.
+    /// Allows loopback addresses, and http to them, for development.
     pub loopback: bool,
-    /// Private networks, for a provider inside one. Addresses that clouds serve their metadata at stay forbidden.
+    /// Allows private networks, for a provider inside one. Metadata addresses of clouds stay forbidden.
     pub private: bool,
 }
 
-/// Finds the addresses of a host. Injected so that tests can change the answer.
+/// DNS lookup, injectable for tests.
 pub trait Lookup: Send + Sync + 'static {
-    /// All addresses of `host`.
+    /// Resolves all addresses of `host`.
     fn lookup(&self, host: &str) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 }
 
-/// A proxy that every request goes through; it then looks up the hosts.
+/// A proxy for all requests; it also resolves the hosts.
 #[derive(Clone)]
 pub struct Proxy(pub(crate) Url);
 
 impl Proxy {
-    /// Reads the address of an http or https proxy, with or without `user:password@`.
+    /// Parses the URL of an http or https proxy, optionally with `user:password@`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
@@ -46,23 +47,23 @@ impl Proxy {
     }
 }
 
-/// How the outside is talked to.
+/// Settings of the outbound client.
 #[derive(Clone)]
 pub struct OutboundSettings {
-    /// Which addresses may be connected to.
+    /// Network policy of connections.
     pub networks: Networks,
-    /// The proxy, if there is one. Those of the environment are ignored.
+    /// Proxy, if any. Environment variables are ignored.
     pub proxy: Option<Proxy>,
-    /// A PEM file with certificates that are trusted besides the public ones.
+    /// PEM file with root certificates in addition to the public ones.
     pub ca_file: Option<PathBuf>,
-    /// The longest time for all requests of one use together.
+    /// Timeout of all requests of one operation together.
     pub timeout: Duration,
-    /// Instead of the system's resolver.
+    /// Replacement of the system's resolver.
     pub lookup: Option<Arc<dyn Lookup>>,
 }
 
 impl Default for OutboundSettings {
-    /// Public addresses alone, no proxy, and 9 seconds, so that an error is told within ten.
+    /// Public addresses only, no proxy, and 9 seconds, so that errors are reported within ten.
     fn default() -> Self {
         Self {
             networks: Networks::default(),
@@ -74,18 +75,13 @@ impl Default for OutboundSettings {
     }
 }
 
-/// Why the client cannot be made.
+/// Error: invalid outbound settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOutbound {
-    /// The file with certificates.
+    /// Unusable root certificates.
     #[error("oauth.ca_file {path}: {reason}")]
-    CaFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Anything else about TLS.
+    CaFile { path: PathBuf, reason: String },
+    /// Other TLS errors.
     #[error("TLS towards providers cannot be set up: {0}")]
     Tls(String),
 }

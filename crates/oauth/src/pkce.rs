@@ -1,22 +1,22 @@
-//! Proof key for code exchange towards the provider (RFC 7636), method S256.
+//! PKCE towards the provider (RFC 7636), method S256.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A code verifier: base64url without padding of 32 random bytes, 43 characters. Neither `Debug` nor `Display`.
+/// A code verifier: 32 random bytes in base64url without padding, 43 characters. No `Debug` or `Display`.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct PkceVerifier(String);
 
 impl PkceVerifier {
-    /// Makes a verifier of injected randomness.
+    /// Creates a verifier from injected randomness.
     #[must_use]
     pub fn new(random: [u8; 32]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(random))
     }
 
-    /// Takes back a verifier that was kept; anything but 43 to 128 unreserved characters is none.
+    /// Parses a stored verifier: 43 to 128 unreserved characters.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_unreserved = |c: u8| c.is_ascii_alphanumeric() || b"-._~".contains(&c);
@@ -24,13 +24,13 @@ impl PkceVerifier {
         is_verifier.then(|| Self(text.to_owned()))
     }
 
-    /// The verifier, to keep it sealed or to send it to the token endpoint.
+    /// The verifier, for sealing or for the token endpoint.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// `code_challenge` of this verifier: SHA-256, base64url without padding.
+    /// `code_challenge`: SHA-256 in base64url without padding.
     #[must_use]
     pub fn challenge(&self) -> String {
         URL_SAFE_NO_PAD.encode(digest(&SHA256, self.0.as_bytes()))

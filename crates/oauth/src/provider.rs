@@ -1,5 +1,5 @@
-//! A provider as an operator set it up: a row of the table, or a discovery address, with client credentials. Where it is
-//! stands in `place`, what an operator may say in `check`.
+//! A configured provider: an entry of the table, or a discovery URL, with client credentials. Endpoints are
+//! in `place`, validation in `check`.
 
 use url::Url;
 
@@ -12,67 +12,67 @@ mod place;
 pub(crate) use check::is_guid;
 pub(crate) use place::Place;
 
-/// How this service proves itself to a provider.
+/// Client credential at a provider.
 #[derive(Clone)]
 pub enum ClientSecret {
-    /// The text that the provider gave out, or at Apple a JWT that the operator signed and renews.
+    /// Client secret issued by the provider, or at Apple a JWT that the operator signs and renews.
     Text(SecretText),
-    /// Apple's: a key with which a short-lived secret is signed for each request.
+    /// Apple's private key, with which a short-lived secret is signed for each request.
     AppleKey {
-        /// The developer team, ten characters.
+        /// Developer team id, ten characters.
         team_id: String,
-        /// The key's name, ten characters.
+        /// Key id, ten characters.
         key_id: String,
-        /// The private key: PKCS#8 in PEM, as the `.p8` file has it.
+        /// Private key: PKCS#8 in PEM, the `.p8` file.
         private_key: SecretText,
     },
 }
 
-/// What an operator says about a provider.
+/// Operator's settings of a provider.
 #[derive(Clone)]
 pub struct ClientSettings {
     /// `client_id`.
     pub client_id: String,
-    /// The secret that belongs to it.
+    /// Credential of the client.
     pub secret: ClientSecret,
-    /// Scopes instead of the usual ones; those that sign-in cannot do without are added.
+    /// Replacement of the default scopes; scopes that sign-in requires are added.
     pub scopes: Option<Vec<String>>,
-    /// Clients of native apps whose `id_token` is taken: `aud`, and `azp` where there is one.
+    /// Client ids of native apps whose `id_token` is accepted, in `aud` and, if present, `azp`.
     pub native_client_ids: Vec<String>,
-    /// Microsoft's tenant: `common` (where `None`), `organizations`, `consumers`, or a directory's GUID.
+    /// Microsoft's tenant: `common` (the default), `organizations`, `consumers`, or a directory's GUID.
     pub tenant: Option<String>,
 }
 
-/// Why a provider cannot be set up so.
+/// Error: invalid provider settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidProvider {
-    /// The client's name.
+    /// Invalid client id.
     #[error("clientId must be 1 to 512 visible characters")]
     ClientId,
-    /// The secret.
+    /// Invalid client secret.
     #[error("clientSecret must be 1 to 2048 visible characters")]
     ClientSecret,
-    /// Another provider than Apple with a key.
+    /// An Apple key at another provider.
     #[error("clientSecret is required: teamId, keyId and privateKey are Apple's alone")]
     SecretKind,
-    /// Apple's key cannot be read.
+    /// Unusable Apple key.
     #[error("privateKey must be the PEM text of Apple's .p8 file, an EC key on P-256")]
     AppleKey,
-    /// A scope.
+    /// Invalid scopes.
     #[error("scopes must be at most 50 texts without spaces")]
     Scopes,
-    /// A native client's name.
+    /// Invalid native client ids.
     #[error("nativeClientIds must be at most 50 texts of 1 to 512 visible characters")]
     NativeClientIds,
-    /// The tenant, or one at a provider that has none.
+    /// Invalid tenant, or a provider without tenants.
     #[error("tenant is Microsoft's alone: common, organizations, consumers or a directory's GUID")]
     Tenant,
-    /// The discovery address.
+    /// Invalid discovery URL.
     #[error("discoveryEndpoint must be an https URL without user, query and fragment")]
     Discovery,
 }
 
-/// A provider that can be signed in through.
+/// A configured provider.
 #[derive(Clone)]
 pub struct Provider {
     pub(crate) key: String,
@@ -82,13 +82,13 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// A provider of the table.
+    /// Configures a built-in provider.
     pub fn built_in(entry: &'static Entry, client: ClientSettings) -> Result<Self, InvalidProvider> {
         check::client(entry, &client)?;
         Ok(Self { key: entry.key.to_owned(), entry, client, place: Place::AsInEntry })
     }
 
-    /// A provider of the operator's own: `key` is what its identities are kept under, `discovery` the address of its
+    /// Configures a custom provider. `key` identifies it in stored identities, `discovery` is the URL of its
     /// discovery document, or its issuer.
     pub fn custom(key: &str, discovery: &str, client: ClientSettings) -> Result<Self, InvalidProvider> {
         check::client(&providers::CUSTOM, &client)?;
@@ -96,27 +96,27 @@ impl Provider {
         Ok(Self { key: key.to_owned(), entry: &providers::CUSTOM, client, place })
     }
 
-    /// The same provider with all its hosts as folders of `base`: `https://api.github.com/user` becomes
-    /// `{base}/api.github.com/user`. For tests that play the provider.
+    /// Maps all hosts of the provider to folders of `base`: `https://api.github.com/user` becomes
+    /// `{base}/api.github.com/user`. For tests with a mock provider.
     #[must_use]
     pub fn under(mut self, base: Url) -> Self {
         self.place = Place::Under(base);
         self
     }
 
-    /// What its identities are kept under.
+    /// Key of the provider in stored identities.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// What is known of it beforehand.
+    /// Entry of the table.
     #[must_use]
     pub const fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// What is asked for: the operator's scopes or the usual ones, and those that sign-in cannot do without.
+    /// Scopes of the authorization request: the operator's or the default ones, and the required ones.
     pub(crate) fn scopes(&self) -> String {
         let Scopes { usual, needed, separator } = &self.entry.scopes;
         let chosen: Vec<&str> = match &self.client.scopes {

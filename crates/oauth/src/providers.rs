@@ -1,35 +1,35 @@
-//! The providers, as data. What an entry can say is here, the entries are in `table`.
+//! Providers as data: the vocabulary of entries; the entries are in `table`.
 
 mod table;
 
 pub use table::BUILT_IN;
 pub(crate) use table::CUSTOM;
 
-/// One provider. Whatever is special about it is said here, not in code of its own.
+/// A provider. All its peculiarities are data, not code.
 #[derive(Debug, PartialEq)]
 pub struct Entry {
-    /// Its key in paths and settings, lower case.
+    /// Key in paths and settings, lower case.
     pub key: &'static str,
-    /// What people call it.
+    /// Display name.
     pub name: &'static str,
     pub(crate) protocol: Protocol,
-    /// What the client is called in requests: `client_id`, but at `TikTok`.
+    /// Name of the client id parameter: `client_id`, except at `TikTok`.
     pub(crate) client_id_field: &'static str,
     pub(crate) client_auth: ClientAuth,
     pub(crate) pkce: Pkce,
     pub(crate) scopes: Scopes,
-    /// Parameters of the authorization request that this provider wants besides.
+    /// Additional parameters of the authorization request.
     pub(crate) parameters: &'static [(&'static str, &'static str)],
-    /// Whether its native apps hand it the SHA-256 of their nonce, and keep the nonce secret.
+    /// True if native apps send the provider the SHA-256 of their nonce and keep the nonce secret.
     pub(crate) hashes_nonces: bool,
     pub(crate) facts: Facts,
 }
 
-/// The issuer of identities whose provider has none.
+/// Issuer of identities from a provider without one.
 const NO_ISSUER: &str = "";
 
 impl Entry {
-    /// The issuer that identities of this provider have; empty where it has none, `None` where each tenant has its own.
+    /// Issuer of this provider's identities; empty if it has none, `None` if each tenant has its own.
     #[must_use]
     pub fn issuer(&self) -> Option<&'static str> {
         match self.protocol {
@@ -39,155 +39,155 @@ impl Entry {
         }
     }
 
-    /// True where `id_token`s of native apps can be taken.
+    /// True if `id_token`s of native apps are supported.
     #[must_use]
     pub const fn has_id_tokens(&self) -> bool {
         matches!(self.protocol, Protocol::OpenId { .. })
     }
 
-    /// True where the client can prove itself with Apple's key instead of a secret.
+    /// True if the client can authenticate with Apple's key instead of a secret.
     #[must_use]
     pub fn needs_apple_key(&self) -> bool {
         self.client_auth == ClientAuth::AppleKey
     }
 }
 
-/// The entry with this key.
+/// Finds the entry with this key.
 #[must_use]
 pub fn built_in(key: &str) -> Option<&'static Entry> {
     BUILT_IN.iter().find(|entry| entry.key == key)
 }
 
-/// What is spoken.
+/// Protocol of a provider.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Protocol {
-    /// OpenID Connect: token endpoint and keys by discovery, facts from the `id_token`.
+    /// OpenID Connect: token endpoint and keys by discovery, identity from the `id_token`.
     OpenId {
-        /// The issuer. `{tenant}` stands for the configured tenant.
+        /// Issuer; `{tenant}` stands for the configured tenant.
         issuer: &'static str,
-        /// Where people are sent to, with the same `{tenant}`; `None` where only discovery knows.
+        /// Authorization endpoint with the same `{tenant}`; `None` if only discovery names it.
         authorize: Option<&'static str>,
-        /// Other spellings of it that the provider's documentation has for `iss`.
+        /// Other spellings of the issuer that the provider documents for `iss`.
         aliases: &'static [&'static str],
-        /// Whether userinfo is asked for what the `id_token` lacks.
+        /// Use of the userinfo endpoint.
         userinfo: Userinfo,
     },
-    /// OAuth 2.0 with an interface of the provider's own for who it is.
+    /// OAuth 2.0 with a proprietary profile endpoint.
     OAuth {
-        /// Where people are sent to.
+        /// Authorization endpoint.
         authorize: &'static str,
-        /// Where the code is exchanged.
+        /// Token endpoint.
         token: &'static str,
     },
 }
 
-/// Whether userinfo adds something to an `id_token`.
+/// Use of the userinfo endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Userinfo {
-    /// Where there is such an endpoint and the `id_token` lacks something.
+    /// Fetched if the `id_token` lacks data.
     WhereLacking,
-    /// It has nothing more.
+    /// Never fetched, because it has no further data.
     Never,
 }
 
-/// How the client proves itself at the token endpoint (RFC 6749 section 2.3.1).
+/// Client authentication at the token endpoint (RFC 6749 section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClientAuth {
-    /// By HTTP Basic.
+    /// HTTP Basic.
     Basic,
-    /// By HTTP Basic, with a body in JSON.
+    /// HTTP Basic with a JSON body.
     BasicWithJson,
-    /// In the body.
+    /// Client secret in the body.
     Post,
-    /// In the body, a secret signed with Apple's key.
+    /// Secret signed with Apple's key, in the body.
     AppleKey,
-    /// As the discovery document says.
+    /// Method announced by discovery.
     Discovered,
 }
 
-/// Whether the provider takes a code challenge.
+/// Support of PKCE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pkce {
     /// S256 (RFC 7636).
     S256,
-    /// It does not, or refuses it.
+    /// Not supported or refused.
     Unsupported,
 }
 
-/// What is asked for.
+/// Requested scopes.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Scopes {
-    /// Where the operator says nothing.
+    /// Defaults, replaced by the operator's.
     pub usual: &'static [&'static str],
-    /// Whatever the operator says.
+    /// Required, always added.
     pub needed: &'static [&'static str],
-    /// What stands between two.
+    /// Separator.
     pub separator: &'static str,
 }
 
-/// How it is read who signed in. Places are JSON pointers (RFC 6901).
+/// Mapping of the provider's responses to an identity. Fields are JSON pointers (RFC 6901).
 #[derive(Debug, PartialEq)]
 pub(crate) struct Facts {
     pub source: Source,
-    /// The lasting name. Several parts are joined by colons: some providers' names are unique only together with that of
-    /// an organisation.
+    /// Stable subject. Several parts are joined by colons: some providers' subjects are unique only within an
+    /// organisation.
     pub subject: &'static [&'static str],
     pub email: Option<&'static str>,
     pub verified: Verified,
-    /// The first of these that is there.
+    /// Candidates in order of preference.
     pub name: &'static [&'static str],
     pub avatar: Avatar,
 }
 
-/// Where the facts are.
+/// Document with the identity.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Source {
-    /// In the `id_token`, and in userinfo.
+    /// The `id_token`, and userinfo.
     IdToken,
-    /// In the `id_token`; the name comes beside the first callback and never again, in `user` (Apple).
+    /// The `id_token`; the name comes only with the first callback, in `user` (Apple).
     IdTokenAndCallback,
-    /// In what this address answers to the access token.
+    /// Response of this URL to the access token.
     Profile {
         url: &'static str,
-        /// Headers that it wants.
+        /// Required headers.
         headers: &'static [(&'static str, &'static str)],
     },
-    /// In the answer of the token endpoint.
+    /// The token response.
     TokenAnswer,
 }
 
-/// Whether the holder of the mailbox is known.
+/// Evidence that the email address is verified.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verified {
-    /// The provider does not say so, or not of the mailbox.
+    /// None, or not about the mailbox.
     Never,
-    /// Where this is the JSON value `true`.
+    /// JSON value `true` at this pointer.
     True(&'static str),
-    /// Where this is `true` or the text `"true"`, because the provider's documentation has both.
+    /// `true` or the string `"true"` at this pointer, both documented by the provider.
     TrueOrText(&'static str),
-    /// As the primary one of a list says.
+    /// Flag of the primary address in a list.
     Listed(EmailList),
 }
 
-/// An address that answers with all email addresses of the person.
+/// An endpoint with all email addresses of the user.
 #[derive(Debug, PartialEq)]
 pub(crate) struct EmailList {
     pub url: &'static str,
-    /// Where the list is in the answer.
+    /// Pointer to the list.
     pub list: &'static str,
-    /// Fields of each: the address, whether it is the primary one, whether it is verified.
+    /// Fields of an element: address, primary flag, verified flag.
     pub address: &'static str,
     pub primary: &'static str,
     pub verified: &'static str,
 }
 
-/// The picture.
+/// Picture of the user.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Avatar {
-    /// There is none that everybody could see.
+    /// No publicly accessible picture.
     None,
-    /// Its address is here.
+    /// URL at this pointer.
     At(&'static str),
-    /// Its address is made of this, with the values of the pointers in braces.
+    /// URL template with pointers in braces.
     Template(&'static str),
 }

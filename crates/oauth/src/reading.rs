@@ -1,4 +1,4 @@
-//! Reading who signed in from what a provider answered, as its entry says where.
+//! Extraction of an identity from a provider's responses, as its entry describes.
 
 use latchkey_domain::email::Email;
 use serde_json::Value;
@@ -9,13 +9,13 @@ use crate::identity::ProviderIdentity;
 use crate::provider::Provider;
 use crate::providers::{Avatar, EmailList, Facts, Verified};
 
-/// Longest name and longest address of a picture that are taken along; the domain's types judge them later.
+/// Longest accepted name and picture URL; the domain's types validate them later.
 const LONGEST_NAME: usize = 400;
 const LONGEST_AVATAR: usize = 2048;
-/// More addresses than anybody has.
+/// Most addresses read from a list.
 const MOST_EMAILS: usize = 100;
 
-/// An address and whether its holder is known.
+/// An email address and its verification status.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Mailbox {
     pub(crate) email: Email,
@@ -23,8 +23,8 @@ pub(crate) struct Mailbox {
 }
 
 impl Provider {
-    /// Reads who signed in, as [`Facts::read`] does. Where tenants have issuers of their own, the first document is an
-    /// `id_token` whose issuer is known to be right.
+    /// Extracts the identity by [`Facts::read`]. If tenants have their own issuers, the first document is an
+    /// `id_token` with a verified issuer.
     pub(crate) fn read(&self, documents: &[&Value]) -> Result<ProviderIdentity, ProviderError> {
         let told = documents.first().and_then(|document| document["iss"].as_str());
         let issuer = self.issuer().or_else(|| told.map(str::to_owned)).ok_or(IdTokenFault::Issuer)?;
@@ -33,8 +33,8 @@ impl Provider {
 }
 
 impl Facts {
-    /// Reads the facts from documents, the most trusted first: the subject from the first of them, an address with its
-    /// flag from one and the same.
+    /// Extracts the identity from documents, most trusted first: the subject from the first one, an address
+    /// together with its flag from one document.
     pub(crate) fn read(
         &self,
         provider: &str,
@@ -58,7 +58,7 @@ impl Facts {
         })
     }
 
-    /// True where the document lacks something that another might have.
+    /// True if the document lacks data that userinfo might have.
     pub(crate) fn are_lacking(&self, document: &Value) -> bool {
         let has = |pointer: &str| document.pointer(pointer).is_some_and(|value| !value.is_null());
         let is_flag_lacking = match self.verified {
@@ -78,8 +78,8 @@ impl Facts {
         is_good.then_some(subject)
     }
 
-    /// The first address with a flag beside it, else the first address. A flag never speaks for another document's
-    /// address.
+    /// The first address with a verification flag, else the first address. A flag never applies to an address
+    /// of another document.
     fn mailbox(&self, documents: &[&Value]) -> Option<Mailbox> {
         let pointer = self.email?;
         let mut found = documents.iter().filter_map(|document| {
@@ -92,7 +92,7 @@ impl Facts {
         Some(Mailbox { email, is_verified: flag == Some(true) })
     }
 
-    /// What the document says of its address; `None` where it says nothing.
+    /// Verification flag of the document; `None` if absent.
     fn flag(&self, document: &Value) -> Option<bool> {
         let (Verified::True(pointer) | Verified::TrueOrText(pointer)) = &self.verified else { return None };
         match document.pointer(pointer)? {
@@ -119,7 +119,7 @@ impl Facts {
 }
 
 impl EmailList {
-    /// The primary address; `None` where none is.
+    /// The primary address, if any.
     pub(crate) fn read(&self, answer: &Value) -> Result<Option<Mailbox>, ProviderError> {
         let list = answer.pointer(self.list).and_then(Value::as_array);
         let list = list.ok_or_else(|| ProviderError::BadAnswer {
@@ -134,7 +134,7 @@ impl EmailList {
     }
 }
 
-/// Part of a lasting name: a text, or a whole number as GitHub has it.
+/// Part of a subject: a string, or an integer as at GitHub.
 fn part(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => {
@@ -151,7 +151,8 @@ fn text(value: &Value, longest: usize) -> Option<String> {
     (!text.is_empty() && text.chars().count() <= longest).then(|| text.to_owned())
 }
 
-/// Puts the values of the pointers in braces into the template. Values that could change the shape of a URL make none.
+/// Expands `{pointer}` placeholders of a URL template. `None` for values that could alter the URL's
+/// structure.
 fn filled(template: &str, document: &Value) -> Option<String> {
     let mut address = String::new();
     let mut rest = template;
@@ -170,7 +171,7 @@ fn filled(template: &str, document: &Value) -> Option<String> {
     Some(address)
 }
 
-/// The name in `user` of Apple's first callback. It is the person's own word, sent through their browser.
+/// Name in the `user` parameter of Apple's first callback. Unverified: it passes through the browser.
 pub(crate) fn name_in_callback(user: &str) -> Option<String> {
     if user.len() > 4096 {
         return None;

@@ -1,6 +1,6 @@
-//! Texts of strangers, made fit for a log line or an error.
+//! Sanitising of untrusted texts for logs and errors.
 
-/// At most so many characters, with `?` for what cannot be shown or could break a line.
+/// Truncates to `longest` characters and replaces control characters and line separators by `?`.
 pub(crate) fn cleaned(text: &str, longest: usize) -> String {
     let shown = |c: char| if c.is_control() || c == '\u{2028}' || c == '\u{2029}' { '?' } else { c };
     text.trim().chars().take(longest).map(shown).collect()

@@ -1,4 +1,4 @@
-//! The answer of the token endpoint (RFC 6749 section 5).
+//! Token response (RFC 6749 section 5).
 
 use serde_json::Value;
 
@@ -6,18 +6,19 @@ use crate::error::{ProviderError, Stage};
 use crate::outbound::refusal;
 use crate::secret::SecretText;
 
-/// What came for a code. The tokens are taken out of the rest.
+/// A token response. The tokens are moved out of the body.
 pub(crate) struct TokenAnswer {
     /// `access_token`.
     pub(crate) access_token: Option<SecretText>,
     /// `id_token`.
     pub(crate) id_token: Option<SecretText>,
-    /// Everything else.
+    /// The rest of the response.
     pub(crate) body: Value,
 }
 
 impl TokenAnswer {
-    /// Reads an answer, also one that says no with status 200 (GitHub, Slack) or wraps it in `data` (Instagram).
+    /// Parses a response, including errors with status 200 (GitHub, Slack) and responses wrapped in `data`
+    /// (Instagram).
     pub(crate) fn read(mut body: Value) -> Result<Self, ProviderError> {
         if let Some(refused) = refusal(Stage::Token, &body) {
             return Err(refused);
@@ -40,7 +41,7 @@ impl TokenAnswer {
         Ok(Self { access_token, id_token, body })
     }
 
-    /// The access token, which must be there to ask for anything.
+    /// The access token, required for further requests.
     pub(crate) fn access_token(&self) -> Result<&SecretText, ProviderError> {
         self.access_token.as_ref().ok_or_else(|| bad("there is no access_token"))
     }

@@ -12,7 +12,7 @@ fn down() -> ProviderError {
     ProviderError::Down { stage: Stage::Keys, reason: "down".to_owned() }
 }
 
-/// A provider whose answers are counted: the value is the number of the answer.
+/// A provider with counted responses: the value is the number of the response.
 #[derive(Default)]
 struct Source {
     asked: AtomicU32,
@@ -61,7 +61,7 @@ impl Kept {
         *self.cache.renew("key", old, asker, at(seconds), deadline, || self.source.answer()).await.unwrap()
     }
 
-    /// Asks a provider that never answers.
+    /// Fetches from a provider that never responds.
     async fn get_from_nobody(&self, seconds: u64) -> Result<u32, ProviderError> {
         let deadline = Instant::now() + Duration::from_mins(1);
         let answer = self.cache.get("key", at(seconds), deadline, std::future::pending::<Fetched<u32>>).await;

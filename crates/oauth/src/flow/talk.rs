@@ -1,4 +1,4 @@
-//! One conversation with one provider: its steps, all before the same deadline.
+//! One exchange with a provider: all requests share a deadline.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::reading::name_in_callback;
 use crate::secret::SecretText;
 use crate::token::TokenAnswer;
 
-/// Who is talked to, and until when.
+/// Context of the exchange.
 pub(super) struct Talk<'a> {
     pub(super) client: &'a ProviderClient,
     pub(super) provider: &'a Provider,
@@ -32,7 +32,7 @@ pub(super) struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// OpenID Connect: the `id_token` proves, userinfo adds.
+    /// OpenID Connect: identifies by the `id_token`, completed by userinfo.
     pub(super) async fn identify_by_id_token(
         &self,
         grant: &Grant<'_>,
@@ -69,7 +69,8 @@ impl Talk<'_> {
         Ok(identity)
     }
 
-    /// OAuth 2.0 alone: whoever the access token was given for. It came over a connection that proves whose it is.
+    /// OAuth 2.0 without OpenID Connect: identifies by the profile of the access token, which came directly
+    /// from the provider over TLS.
     pub(super) async fn identify_by_profile(
         &self,
         grant: &Grant<'_>,
@@ -92,7 +93,7 @@ impl Talk<'_> {
                 _ => &[],
             };
             let mailbox = match self.ask(Stage::Emails, &url, headers, answer.access_token()?).await {
-                // Whoever did not allow it to be read: who it is is known, at which address is not.
+                // No permission to read addresses: the identity is known, the address is not.
                 Err(ProviderError::Refused { .. }) => None,
                 listed => list.read(&listed?)?,
             };
@@ -104,7 +105,7 @@ impl Talk<'_> {
         Ok(identity)
     }
 
-    /// The discovery document, kept or fetched.
+    /// The discovery document, cached or fetched.
     pub(super) async fn metadata(&self) -> Result<Arc<Metadata>, ProviderError> {
         let url = self.provider.document()?;
         let fetch = async || {
@@ -113,7 +114,7 @@ impl Talk<'_> {
         };
         let documents = &self.client.documents;
         let metadata = documents.get(url.as_str(), self.now, self.deadline, fetch).await?;
-        // Kept for another provider at the same address, perhaps.
+        // The cached document may belong to another provider with the same URL.
         if self.provider.is_issuer_of_document(&metadata.issuer) {
             Ok(metadata)
         } else {
@@ -121,7 +122,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Checks algorithm, key, signature and claims of a token.
+    /// Verifies algorithm, key, signature and claims of a token.
     pub(super) async fn prove(
         &self,
         metadata: &Metadata,
@@ -140,8 +141,8 @@ impl Talk<'_> {
         let verified = |keys: &ProviderKeys| jws.verify(keys.find(jws.key_id.as_deref(), jws.algorithm)?);
         let keys = cache.get(address, self.now, self.deadline, fetch).await?;
         let claims = match verified(&keys) {
-            // The key may be newer than what is kept, under a new name or under the old one. What would be refused with
-            // a good signature too is not worth a request.
+            // The key set may be outdated: keys rotate under new or the same ids. Tokens that would fail for
+            // other reasons cause no request.
             Err(fault @ (IdTokenFault::UnknownKey | IdTokenFault::Signature)) => {
                 let claims = jws.unproven_claims().ok_or(fault)?;
                 expected.judge(claims).map_err(|_| fault)?;
@@ -202,7 +203,7 @@ impl Talk<'_> {
         if profile.is_object() { Ok(profile) } else { Err(bad(Stage::Profile, "it is no object")) }
     }
 
-    /// A question that needs the access token.
+    /// Fetches JSON with the access token.
     async fn ask(
         &self,
         stage: Stage,
@@ -226,7 +227,7 @@ impl Talk<'_> {
     }
 }
 
-/// RFC 9207: an answer that names its issuer names the one that was asked.
+/// Checks `iss` of the authorization response (RFC 9207) against mix-up attacks.
 fn check_issuer_of_answer(metadata: &Metadata, grant: &Grant<'_>) -> Result<(), ProviderError> {
     let is_right = match grant.issuer {
         Some(named) => named == metadata.issuer || is_of_a_tenant(&metadata.issuer, named),
@@ -235,7 +236,7 @@ fn check_issuer_of_answer(metadata: &Metadata, grant: &Grant<'_>) -> Result<(), 
     if is_right { Ok(()) } else { Err(ProviderError::IssuerMixUp) }
 }
 
-/// Microsoft's documents for several tenants name no issuer but the pattern of one.
+/// True for an issuer that fits the pattern in Microsoft's multi-tenant documents.
 fn is_of_a_tenant(pattern: &str, named: &str) -> bool {
     pattern.split_once("{tenantid}").is_some_and(|(before, after)| {
         let tenant = named.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));

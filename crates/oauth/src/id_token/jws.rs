@@ -1,4 +1,5 @@
-//! The form of an `id_token`: a JWS in compact serialisation (RFC 7515 section 7.1) with a JSON object in it.
+//! Parsing and signature of an `id_token`: a JWS in compact serialisation (RFC 7515 section 7.1) with a JSON
+//! payload.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,10 +10,10 @@ use serde_json::Value;
 use super::ALGORITHMS;
 use crate::error::IdTokenFault;
 
-/// Longer than any `id_token`.
+/// Longest accepted `id_token` in bytes.
 const LONGEST: usize = 32 * 1024;
 
-/// A token whose form is right and whose signature is not checked yet.
+/// A parsed token with an unverified signature.
 #[derive(Debug)]
 pub(crate) struct Jws<'a> {
     signed: &'a str,
@@ -25,7 +26,7 @@ pub(crate) struct Jws<'a> {
 }
 
 impl<'a> Jws<'a> {
-    /// Reads the three parts and the header. Whatever a header says about where a key is to be had is ignored.
+    /// Parses the three parts and the header. Key references in the header (`jku`, `jwk`, `x5u`) are ignored.
     pub(crate) fn parse(token: &'a str) -> Result<Self, IdTokenFault> {
         if token.len() > LONGEST {
             return Err(IdTokenFault::Form);
@@ -56,7 +57,7 @@ impl<'a> Jws<'a> {
         Ok(Self { signed, payload, signature, algorithm, key_id })
     }
 
-    /// The claims, if the signature is good.
+    /// Verifies the signature and returns the claims.
     pub(crate) fn verify(&self, key: &DecodingKey) -> Result<Value, IdTokenFault> {
         let is_good = crypto::verify(self.signature, self.signed.as_bytes(), key, self.algorithm);
         if !is_good.unwrap_or(false) {
@@ -65,13 +66,13 @@ impl<'a> Jws<'a> {
         object(self.payload)
     }
 
-    /// What it says of itself, whoever signed it: fit for deciding what is worth a request, and nothing else.
+    /// Unverified claims, only for the decision on fetching keys.
     pub(crate) fn unproven_claims(&self) -> Option<Value> {
         object(self.payload).ok()
     }
 
-    /// Names the token by its signed part. The signature is left out: an ECDSA signature has a twin that is as good, and
-    /// with it the same token would seem to be another one.
+    /// Replay identifier over the signed part. The signature is excluded, because ECDSA signatures are
+    /// malleable.
     pub(crate) fn replay_key(&self) -> TokenHash {
         TokenHash::of(self.signed.as_bytes())
     }

@@ -28,7 +28,7 @@ fn claims() -> Value {
     })
 }
 
-/// Judges the good claims with one of them changed; `null` takes it away.
+/// Validates valid claims with one changed; `null` removes it.
 fn judge(name: &str, value: Value) -> Result<Proved, IdTokenFault> {
     let mut claims = claims();
     claims[name] = value;

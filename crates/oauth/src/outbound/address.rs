@@ -1,4 +1,4 @@
-//! Which addresses may be talked to (RFC 6890 and the registries it made), and which URLs.
+//! Network policy: classification of IP addresses (RFC 6890 and its registries) and checks of URLs.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,17 +7,16 @@ use url::{Host, Url};
 
 use super::Networks;
 
-/// What kind of place an address is.
+/// Class of an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// The internet.
+    /// Globally routable.
     Public,
-    /// This machine.
+    /// Loopback.
     Loopback,
-    /// A network of the operator's.
+    /// Private network.
     Private,
-    /// Nothing that a provider could be: link-local, multicast, reserved, for documentation, or where clouds serve
-    /// their metadata and credentials.
+    /// Never allowed: link-local, multicast, reserved, documentation, and metadata services of clouds.
     Never,
 }
 
@@ -29,7 +28,7 @@ const fn v6(a: u16, b: u16, c: u16, h: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, h), length)
 }
 
-/// The first match counts; no match is public.
+/// First match wins; default: public.
 const IPV4: &[(Ipv4Net, Place)] = &[
     (v4(100, 100, 100, 200, 32), Place::Never), // metadata of Alibaba Cloud
     (v4(168, 63, 129, 16, 32), Place::Never),   // host services of Azure, in public space
@@ -50,13 +49,13 @@ const IPV4: &[(Ipv4Net, Place)] = &[
     (v4(240, 0, 0, 0, 4), Place::Never),    // reserved, broadcast
 ];
 
-/// The first match counts; no match is never.
+/// First match wins; default: never.
 const IPV6: &[(Ipv6Net, Place)] = &[
     (v6(0, 0, 0, 1, 128), Place::Loopback),
     (v6(0xfd00, 0x0ec2, 0, 0, 32), Place::Never), // metadata, credentials and time of Amazon
     (v6(0xfd20, 0x00ce, 0, 0x254, 128), Place::Never), // metadata of Google
     (v6(0xfc00, 0, 0, 0, 7), Place::Private),
-    // NAT64 of a network's own: where in it the IPv4 address stands, and so whether it is one of these, is not known.
+    // Local-use NAT64: the position of the embedded IPv4 address is unknown, so it cannot be classified.
     (v6(0x0064, 0xff9b, 1, 0, 48), Place::Never),
     (v6(0x2001, 0, 0, 0, 23), Place::Never), // protocol assignments, Teredo
     (v6(0x2001, 0x0db8, 0, 0, 32), Place::Never), // documentation
@@ -65,7 +64,7 @@ const IPV6: &[(Ipv6Net, Place)] = &[
     (v6(0x2000, 0, 0, 0, 3), Place::Public),
 ];
 
-/// NAT64's well-known prefix (RFC 6052): the last 32 bits are the IPv4 address that is meant.
+/// Well-known NAT64 prefix (RFC 6052): the last 32 bits are the IPv4 address.
 const NAT64: Ipv6Net = v6(0x0064, 0xff9b, 0, 0, 96);
 
 fn place_of(address: IpAddr) -> Place {
@@ -91,7 +90,7 @@ fn place_of_v4(address: Ipv4Addr) -> Place {
 }
 
 impl Networks {
-    /// True where a connection to the address may be made.
+    /// True if connections to the address are allowed.
     pub(crate) fn allow(self, address: IpAddr) -> bool {
         match place_of(address) {
             Place::Public => true,
@@ -101,8 +100,7 @@ impl Networks {
         }
     }
 
-    /// Checks what can be checked before the address is known: scheme, user, and a host that is an address itself,
-    /// for which no resolver is asked. The reason is given where it is not allowed.
+    /// Checks scheme, userinfo and literal IP addresses, before any DNS lookup.
     pub(crate) fn check(self, url: &Url) -> Result<(), &'static str> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("the address must not name a user");
@@ -124,7 +122,7 @@ impl Networks {
     }
 }
 
-/// What is said of an address that is not allowed.
+/// Reason for a forbidden address.
 pub(super) const NOT_PUBLIC: &str = "the address is in a network that is never talked to";
 
 fn is_this_machine(host: &Host<&str>) -> bool {
@@ -135,7 +133,7 @@ fn is_this_machine(host: &Host<&str>) -> bool {
     }
 }
 
-/// RFC 6761 section 6.3.
+/// True for `localhost` names (RFC 6761 section 6.3).
 pub(super) fn is_localhost(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

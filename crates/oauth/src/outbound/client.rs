@@ -1,4 +1,4 @@
-//! The guarded client: one request, one answer in JSON, or an error that says whose fault it is.
+//! HTTP client for JSON: one request, one response, and errors that tell the side at fault.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -18,27 +18,27 @@ use super::{InvalidOutbound, Networks, OutboundSettings, Proxy, tls};
 use crate::error::{ProviderError, Stage};
 use crate::text::cleaned;
 
-/// The longest body that is read.
+/// Longest response body in bytes.
 pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
-/// The longest code of an error that is taken for one.
+/// Longest error code in bytes.
 const LONGEST_CODE: usize = 64;
-/// What an error is called whose code is none.
+/// Stands for a malformed error code.
 const OTHER: &str = "other";
-/// What the service calls itself. Some providers refuse clients without a name.
+/// `User-Agent`, which some providers require.
 const USER_AGENT: &str = "latchkey";
 
-/// The only way out. Cheap to clone.
+/// Outbound HTTP client. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Outbound {
     http: reqwest::Client,
     networks: Networks,
 }
 
-/// An answer with a good status.
+/// A response with a success status.
 pub(crate) struct Answer {
-    /// The body.
+    /// JSON body.
     pub(crate) body: Value,
-    /// `max-age` of `Cache-Control`, if there was one.
+    /// `max-age` of `Cache-Control`.
     pub(crate) max_age: Option<Duration>,
 }
 
@@ -61,7 +61,7 @@ impl Outbound {
             .timeout(settings.timeout)
             .pool_idle_timeout(Duration::from_secs(30));
         if let Some(Proxy(proxy)) = settings.proxy {
-            // The proxy looks hosts up; what is resolved here is its own name, which the operator chose.
+            // The proxy resolves hosts; only its own name, which the operator chose, is resolved here.
             builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(invalid)?);
         } else {
             let lookup = settings.lookup.unwrap_or_else(|| Arc::new(SystemLookup));
@@ -70,24 +70,24 @@ impl Outbound {
         Ok(Self { http: builder.build().map_err(invalid)?, networks: settings.networks })
     }
 
-    /// A request for `url`, if that may be talked to.
+    /// GET request, if the policy allows `url`.
     pub(crate) fn get(&self, stage: Stage, url: &Url) -> Result<RequestBuilder, ProviderError> {
         self.check(stage, url)?;
         Ok(self.http.get(url.clone()))
     }
 
-    /// A request with a body, likewise.
+    /// POST request, likewise.
     pub(crate) fn post(&self, stage: Stage, url: &Url) -> Result<RequestBuilder, ProviderError> {
         self.check(stage, url)?;
         Ok(self.http.post(url.clone()))
     }
 
-    /// Says whether `url` may be talked to, and people be sent there.
+    /// Checks the policy for requests to `url` and redirects to it.
     pub(crate) fn check(&self, stage: Stage, url: &Url) -> Result<(), ProviderError> {
         self.networks.check(url).map_err(|reason| ProviderError::Forbidden { stage, reason })
     }
 
-    /// Sends the request and reads the answer, until the deadline.
+    /// Sends a request and reads the response before the deadline.
     pub(crate) async fn send(
         &self,
         stage: Stage,
@@ -120,7 +120,7 @@ async fn exchange(stage: Stage, request: RequestBuilder) -> Result<Answer, Provi
     }
 }
 
-/// The body as JSON: declared as such, as it is (not packed), and not too long, however it is sent.
+/// Reads a JSON body: content type JSON, no content encoding, bounded length.
 async fn json(stage: Stage, mut response: Response) -> Result<Value, ProviderError> {
     if !is_json(response.headers()) {
         return Err(bad(stage, "the content type is not JSON"));
@@ -128,7 +128,7 @@ async fn json(stage: Stage, mut response: Response) -> Result<Value, ProviderErr
     if response.headers().contains_key(CONTENT_ENCODING) {
         return Err(bad(stage, "the body is compressed, which was not asked for"));
     }
-    // Tokens are in it.
+    // Zeroised, because it holds tokens.
     let mut body = Zeroizing::new(Vec::with_capacity(16 * 1024));
     while let Some(chunk) = response.chunk().await.map_err(|error| failure(stage, &error))? {
         if body.len() + chunk.len() > LONGEST_BODY {
@@ -156,7 +156,7 @@ fn bad(stage: Stage, reason: &str) -> ProviderError {
     ProviderError::BadAnswer { stage, reason: reason.to_owned() }
 }
 
-/// The provider's own words, as far as the answer has any.
+/// Error response of a provider, with its code and description if present.
 fn refused(stage: Stage, status: StatusCode, body: Option<Value>) -> ProviderError {
     let plain = || format!("http_{}", status.as_u16());
     match body.and_then(|body| refusal(stage, &body)) {
@@ -168,7 +168,7 @@ fn refused(stage: Stage, status: StatusCode, body: Option<Value>) -> ProviderErr
     }
 }
 
-/// A refusal in the way of RFC 6749 section 5.2, which some providers send with status 200.
+/// Parses an error response by RFC 6749 section 5.2, which some providers send with status 200.
 pub(crate) fn refusal(stage: Stage, body: &Value) -> Option<ProviderError> {
     let error = body.get("error")?.as_str().filter(|error| !error.is_empty())?;
     let error = if is_code(error) { error } else { OTHER }.to_owned();
@@ -177,13 +177,13 @@ pub(crate) fn refusal(stage: Stage, body: &Value) -> Option<ProviderError> {
     Some(ProviderError::Refused { stage, error, description })
 }
 
-/// A code is for programs. Free text goes to no log: it can have addresses and tokens in it.
+/// True for a machine-readable code. Free text is not logged, because it can contain addresses and tokens.
 fn is_code(error: &str) -> bool {
     let is_part = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b':' | b'-');
     (1..=LONGEST_CODE).contains(&error.len()) && error.bytes().all(is_part)
 }
 
-/// What went wrong on the way, without the URL: that can have a secret in its query.
+/// Transport error without the URL, whose query may hold a secret.
 fn failure(stage: Stage, error: &reqwest::Error) -> ProviderError {
     let mut source = error.source();
     let mut innermost = None;

@@ -1,5 +1,4 @@
-//! The resolver of the client: gives it none but allowed addresses, at the moment when it connects. What a name meant a
-//! moment ago does not count (DNS rebinding).
+//! Resolver that returns only allowed addresses at connection time, against DNS rebinding.
 
 use std::fmt;
 use std::future::Future;
@@ -13,7 +12,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::address::{NOT_PUBLIC, is_localhost};
 use super::{Lookup, Networks};
 
-/// All addresses of the name are in networks that are never talked to. Found again in the chain of the client's error.
+/// Error: all addresses of the name are forbidden. Recognised in the source chain of the client's error.
 #[derive(Debug)]
 pub(super) struct NotPublic;
 
@@ -25,7 +24,7 @@ impl fmt::Display for NotPublic {
 
 impl std::error::Error for NotPublic {}
 
-/// The system's resolver.
+/// System resolver.
 pub(super) struct SystemLookup;
 
 impl Lookup for SystemLookup {
@@ -38,7 +37,7 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Gives a connection the addresses of a host, without those that are not allowed.
+/// Resolves a host and drops forbidden addresses.
 pub(super) struct GuardedResolver {
     pub(super) lookup: Arc<dyn Lookup>,
     pub(super) networks: Networks,
@@ -51,7 +50,7 @@ impl Resolve for GuardedResolver {
         let lookup = self.lookup.lookup(name.as_str());
         Box::pin(async move {
             let found = lookup.await?;
-            // A name that http was allowed to because it says "this machine" must also be this machine.
+            // A `localhost` name, for which http is allowed, must resolve to a loopback address.
             let is_allowed = |address: &IpAddr| {
                 networks.allow(*address) && (!is_local || address.to_canonical().is_loopback())
             };

@@ -1,4 +1,4 @@
-//! TLS towards providers: 1.2 and 1.3, the public authorities and those of the operator's file.
+//! TLS 1.2 and 1.3 with the public root certificates and the operator's.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Where a provider is: its endpoints, its discovery document, and the issuer that must be in it.
+//! Location of a provider: endpoints, discovery document and expected issuer.
 
 use url::Url;
 
@@ -9,31 +9,31 @@ use crate::id_token::Issuer;
 use crate::outbound::Networks;
 use crate::providers::Protocol;
 
-/// What a discovery address ends with (OpenID Connect Discovery 1.0 section 4).
+/// Path of discovery documents (OpenID Connect Discovery 1.0 section 4).
 const WELL_KNOWN: &str = "/.well-known/openid-configuration";
-/// The tenant of Microsoft's personal accounts.
+/// Tenant id of Microsoft's personal accounts.
 const CONSUMERS: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";
-/// Longest address of a discovery document.
+/// Longest URL of a discovery document.
 const LONGEST_ADDRESS: usize = 2048;
 
-/// Where a provider is.
+/// Location of a provider.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// Where its entry says.
+    /// As in its entry.
     AsInEntry,
-    /// Where its entry says, but every host is a folder of this address: a stand-in for tests.
+    /// As in its entry, with every host mapped to a folder of this URL, for tests.
     Under(Url),
-    /// Where a discovery document says, which must name this issuer (with or without a slash at its end).
+    /// By a discovery document, which must name this issuer (with or without a trailing slash).
     Discovered {
-        /// Address of the document.
+        /// URL of the document.
         document: Url,
-        /// The issuer without a slash at its end.
+        /// Issuer without a trailing slash.
         issuer: String,
     },
 }
 
 impl Place {
-    /// Reads the address of a discovery document or of an issuer. Whether it may be talked to is decided when it is.
+    /// Parses the URL of a discovery document or of an issuer. The network policy is checked on use.
     pub(super) fn discovered(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let is_plain = url.username().is_empty()
@@ -53,8 +53,8 @@ impl Place {
 }
 
 impl Provider {
-    /// Checks what can be checked of a discovery address of the operator's before anybody asks it; the reason is given
-    /// where it will never be talked to.
+    /// Checks the discovery URL of a custom provider against the network policy, as far as possible without
+    /// DNS.
     pub fn check_place(&self, networks: Networks) -> Result<(), &'static str> {
         match &self.place {
             Place::Discovered { document, .. } => networks.check(document),
@@ -62,7 +62,7 @@ impl Provider {
         }
     }
 
-    /// True where both have the same discovery address, in whatever writing.
+    /// True if both have the same discovery URL after normalisation.
     #[must_use]
     pub fn is_where(&self, other: &Self) -> bool {
         match (&self.place, &other.place) {
@@ -74,18 +74,18 @@ impl Provider {
         }
     }
 
-    /// An endpoint of the entry.
+    /// Resolves an endpoint of the entry.
     pub(crate) fn endpoint(&self, url: &str) -> Result<Url, ProviderError> {
         Url::parse(&self.moved(url))
             .map_err(|_| ProviderError::Misconfigured("an endpoint of the provider is no URL"))
     }
 
-    /// An endpoint of the entry with the configured tenant in the place of `{tenant}`.
+    /// Resolves an endpoint of the entry, with the configured tenant for `{tenant}`.
     pub(crate) fn tenant_endpoint(&self, url: &str) -> Result<Url, ProviderError> {
         self.endpoint(&url.replace("{tenant}", self.tenant()))
     }
 
-    /// The address of the discovery document.
+    /// URL of the discovery document.
     pub(crate) fn document(&self) -> Result<Url, ProviderError> {
         match &self.place {
             Place::Discovered { document, .. } => Ok(document.clone()),
@@ -95,12 +95,12 @@ impl Provider {
         }
     }
 
-    /// True where a discovery document of this provider may name this issuer.
+    /// True if the provider's discovery document may name this issuer.
     pub(crate) fn is_issuer_of_document(&self, named: &str) -> bool {
         self.issuers_of_document().iter().any(|issuer| issuer == named)
     }
 
-    /// The issuers that a discovery document of this provider may name.
+    /// Issuers that the provider's discovery document may name.
     pub(crate) fn issuers_of_document(&self) -> Vec<String> {
         if let Place::Discovered { issuer, .. } = &self.place {
             return vec![issuer.clone(), format!("{issuer}/")];
@@ -113,8 +113,8 @@ impl Provider {
         vec![self.moved(&self.issuer_for(tenant))]
     }
 
-    /// The issuer that identities of this provider have: the one that discovery names, without a slash at its end, which a
-    /// document may name or not; empty where the provider has none, `None` where only a token names it.
+    /// Issuer of this provider's identities, from discovery, without a trailing slash. Empty for a provider
+    /// without issuer; `None` if only tokens name it.
     #[must_use]
     pub fn issuer(&self) -> Option<String> {
         match &self.place {
@@ -123,7 +123,7 @@ impl Provider {
         }
     }
 
-    /// Who must have issued an `id_token` where the discovery document names, or may name, these issuers.
+    /// Expected issuer of an `id_token`, given the documented issuers.
     pub(crate) fn issuer_of_tokens<'a>(&self, documented: &[&'a str]) -> Issuer<'a> {
         let pattern = documented.iter().find(|issuer| self.has_tenants() && issuer.contains("{tenantid}"));
         if let Some(pattern) = pattern {
@@ -153,7 +153,7 @@ impl Provider {
         }
     }
 
-    /// The address itself, or where its stand-in is.
+    /// Maps a URL to the mock provider, if configured.
     fn moved(&self, address: &str) -> String {
         match (&self.place, address.strip_prefix("https://")) {
             (Place::Under(base), Some(rest)) => {

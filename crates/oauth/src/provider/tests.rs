@@ -52,7 +52,7 @@ fn apple_alone_takes_a_key() {
         key_id: "KEY".to_owned(),
         private_key: SecretText::new("no key".to_owned()),
     };
-    // A secret that the operator signed is taken too.
+    // A secret signed by the operator is accepted, too.
     assert_eq!(refusal("apple", |_| ()), None);
     assert_eq!(refusal("apple", |c| c.secret = key()), Some(InvalidProvider::AppleKey));
     assert_eq!(refusal("google", |c| c.secret = key()), Some(InvalidProvider::SecretKind));
@@ -116,7 +116,7 @@ fn a_discovery_address_is_a_plain_url() {
     }
 }
 
-/// Without them the provider would refuse to say who it is.
+/// Without them the provider would not return the identity.
 #[test]
 fn what_a_sign_in_cannot_do_without_is_asked_for_whatever_the_operator_says() {
     for (key, needed) in [

@@ -1,4 +1,4 @@
-//! The entries, in the order of their keys. Endpoints and readings are those of the providers' own documentation.
+//! Entries in alphabetical order. Endpoints and mappings follow the providers' documentation.
 
 use super::{
     Avatar, ClientAuth, EmailList, Entry, Facts, Pkce, Protocol, Scopes, Source, Userinfo, Verified,
@@ -17,7 +17,7 @@ const STANDARD: Facts = Facts {
     avatar: Avatar::At("/picture"),
 };
 
-/// What the most have in common that speak OpenID Connect.
+/// Common fields of OpenID Connect providers.
 const OPENID_CONNECT: Entry = Entry {
     key: "",
     name: "",
@@ -39,7 +39,7 @@ const fn scopes(usual: &'static [&'static str], separator: &'static str) -> Scop
     Scopes { usual, needed: NO_SCOPES, separator }
 }
 
-/// Scopes without which nobody is told who it is, or at which address.
+/// Required scopes, without which the identity or the address is missing.
 const fn needed(scopes: &'static [&'static str], separator: &'static str) -> Scopes {
     Scopes { usual: scopes, needed: scopes, separator }
 }
@@ -48,14 +48,14 @@ const fn profile(url: &'static str) -> Source {
     Source::Profile { url, headers: &[] }
 }
 
-/// What all providers have in common that an operator adds by a discovery address.
+/// Common fields of custom providers, added by discovery URL.
 pub(crate) const CUSTOM: Entry =
     Entry { key: "custom", name: "OpenID Connect", client_auth: ClientAuth::Discovered, ..OPENID_CONNECT };
 
-/// Every provider that needs no more than client credentials.
+/// Built-in providers, which need only client credentials.
 pub const BUILT_IN: &[Entry] = &[
-    // The secret is signed with a key; the name is told at the first consent only, and scopes demand form_post.
-    // `email_verified` is documented as "a string or a Boolean".
+    // The secret is signed with a key; the name comes only with the first consent, and scopes require
+    // form_post. `email_verified` is documented as "a string or a Boolean".
     Entry {
         key: "apple",
         name: "Apple",
@@ -122,7 +122,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Facebook does not say of an address that it was verified.
+    // Facebook does not tell if an address is verified.
     Entry {
         key: "facebook",
         name: "Facebook",
@@ -161,7 +161,8 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // The profile has the public address, which anybody may set; only the list of addresses says what is verified.
+    // The profile has the public address, which users set freely; only the list of addresses has verified
+    // flags.
     Entry {
         key: "github",
         name: "GitHub",
@@ -195,7 +196,7 @@ pub const BUILT_IN: &[Entry] = &[
         protocol: openid("https://gitlab.com", Some("https://gitlab.com/oauth/authorize")),
         ..OPENID_CONNECT
     },
-    // The documentation has both spellings of the issuer for `iss`.
+    // Both spellings of the issuer are documented for `iss`.
     Entry {
         key: "google",
         name: "Google",
@@ -207,7 +208,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Business login; there are no addresses. The answer of the token endpoint is wrapped in `data`.
+    // Business login without email addresses. The token response is wrapped in `data`.
     Entry {
         key: "instagram",
         name: "Instagram",
@@ -229,7 +230,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Its `id_token` does not repeat the nonce, so userinfo is asked, over a connection that proves whose it is. A code
+    // The `id_token` lacks the nonce, so userinfo is used, directly from the provider over TLS. A code
     // verifier beside a client secret is refused with `invalid_client`.
     Entry {
         key: "linkedin",
@@ -242,8 +243,8 @@ pub const BUILT_IN: &[Entry] = &[
         facts: Facts { source: profile("https://api.linkedin.com/v2/userinfo"), ..STANDARD },
         ..OPENID_CONNECT
     },
-    // `email` is whatever an administrator of any tenant wrote there; `xms_edov`, an optional claim, says that the owner
-    // of its domain was verified. People are unique by tenant and object. Pictures need an access token to be seen.
+    // `email` is set freely by a tenant's administrator; `xms_edov`, an optional claim, tells that the owner
+    // of its domain was verified. Users are unique by tenant and object id. Pictures require an access token.
     Entry {
         key: "microsoft",
         name: "Microsoft",
@@ -262,7 +263,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // The person is in the answer of the token endpoint.
+    // The user is in the token response.
     Entry {
         key: "notion",
         name: "Notion",
@@ -284,7 +285,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // People are unique only within a team.
+    // User ids are unique only within a team.
     Entry {
         key: "slack",
         name: "Slack",
@@ -293,7 +294,7 @@ pub const BUILT_IN: &[Entry] = &[
         facts: Facts { subject: &["/https:~1~1slack.com~1team_id", "/sub"], ..STANDARD },
         ..OPENID_CONNECT
     },
-    // The documentation says of the address that it is not verified.
+    // The address is documented as unverified.
     Entry {
         key: "spotify",
         name: "Spotify",
@@ -316,7 +317,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // The client is called `client_key`; there are no addresses.
+    // The client id is called `client_key`; no email addresses.
     Entry {
         key: "tiktok",
         name: "TikTok",
@@ -339,7 +340,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Claims beyond the subject must be asked for by name.
+    // Claims other than the subject must be requested by name.
     Entry {
         key: "twitch",
         name: "Twitch",
@@ -353,7 +354,7 @@ pub const BUILT_IN: &[Entry] = &[
         facts: Facts { name: &["/preferred_username"], ..STANDARD },
         ..OPENID_CONNECT
     },
-    // No address is told.
+    // No email address.
     Entry {
         key: "x",
         name: "X",
@@ -373,7 +374,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Scopes are chosen where the app is registered. `verified` is of the account, not of the mailbox.
+    // Scopes are set at app registration. `verified` is about the account, not the mailbox.
     Entry {
         key: "zoom",
         name: "Zoom",

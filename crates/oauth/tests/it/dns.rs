@@ -1,4 +1,4 @@
-//! The guarded client: whom it connects to, whatever a name means at the moment; TLS, and proxies.
+//! The guarded client: address policy at connection time (DNS rebinding), TLS, and proxies.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -14,7 +14,7 @@ use latchkey_oauth::{
 use crate::wire::{Authority, Bytes, Server, answer, json};
 use crate::world::{NOW, credentials, development, start};
 
-/// A resolver that gives one answer after the other, and the last for ever.
+/// A resolver with a sequence of answers; the last one repeats.
 struct Changing {
     answers: Mutex<VecDeque<Vec<IpAddr>>>,
     asked: Mutex<Vec<String>>,
@@ -40,7 +40,7 @@ impl Lookup for Changing {
     }
 }
 
-/// A client that knows the authority and asks this resolver.
+/// A client that trusts the test CA and uses this resolver.
 fn client(lookup: &Arc<Changing>, networks: Networks, authority: Option<&Authority>) -> ProviderClient {
     let folder = tempfile::tempdir().unwrap();
     let ca_file = authority.map(|authority| {
@@ -83,7 +83,7 @@ async fn a_name_that_means_a_private_address_is_not_connected_to() {
 #[tokio::test]
 async fn a_name_that_begins_to_mean_another_address_is_not_connected_to() {
     let authority = Authority::new();
-    // The name is looked up anew for each connection, and judged anew.
+    // The name is resolved and checked for each connection.
     let server = Server::tls(Bytes::All(answer("404 Not Found", "", b"")), &authority, "idp.example").await;
     let lookup = Changing::new(&[&["127.0.0.1"], &["169.254.169.254"], &["10.0.0.1"], &["127.0.0.1"]]);
     let client = client(&lookup, DEVELOPMENT, Some(&authority));

@@ -1,4 +1,4 @@
-//! What the providers' documentation shows of their answers, and what must be read from them.
+//! Documented responses of the providers and the identities expected from them.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ mod unproved;
 mod verified;
 mod without_address;
 
-/// How a client must have proved itself.
+/// Expected client authentication.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Proof {
     Basic,
@@ -15,18 +15,18 @@ pub(crate) enum Proof {
     Post,
 }
 
-/// One provider: what it answers, and who that is.
+/// A provider's responses and the expected identity.
 pub(crate) struct Case {
     pub(crate) key: &'static str,
     pub(crate) authorize: &'static str,
     pub(crate) token: &'static str,
     pub(crate) proof: Proof,
     pub(crate) has_pkce: bool,
-    /// Without the `id_token`.
+    /// Token response without the `id_token`.
     pub(crate) token_answer: Value,
-    /// Of the `id_token`, besides issuer, audience, dates and nonce; for those who speak OpenID Connect.
+    /// Claims of the `id_token` besides issuer, audience, dates and nonce; OpenID Connect only.
     pub(crate) claims: Option<Value>,
-    /// What is asked with the access token, and answered.
+    /// Requests with the access token, and their responses.
     pub(crate) asked: Vec<(&'static str, Value)>,
     pub(crate) subject: &'static str,
     pub(crate) email: Option<&'static str>,
@@ -41,7 +41,7 @@ fn bearer() -> Value {
     json!({"access_token": "the-access-token", "token_type": "Bearer", "expires_in": 3600})
 }
 
-/// A case without quirks; what differs is said in its place.
+/// A plain case; peculiarities are overridden.
 fn plain(key: &'static str, authorize: &'static str, token: &'static str) -> Case {
     Case {
         key,

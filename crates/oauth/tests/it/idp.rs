@@ -1,4 +1,4 @@
-//! A provider that speaks OpenID Connect, and can be made to lie.
+//! A mock OpenID Connect provider that can be made to lie.
 
 use aws_lc_rs::signature::Ed25519KeyPair;
 use jsonwebtoken::jwk::Jwk;
@@ -34,7 +34,7 @@ impl Signer {
         Self { key, algorithm, id }
     }
 
-    /// The public half, as a key set has it.
+    /// Public key as JWK.
     pub(crate) fn public(&self) -> Value {
         let jwk = Jwk::from_encoding_key(&self.key, self.algorithm).unwrap();
         let mut jwk = serde_json::to_value(jwk).unwrap();
@@ -54,7 +54,7 @@ fn ec(algorithm: &'static rcgen::SignatureAlgorithm) -> EncodingKey {
     EncodingKey::from_ec_pem(pair.serialize_pem().as_bytes()).unwrap()
 }
 
-/// The provider with its endpoints at `https://idp.example`, played by the stand-in.
+/// The provider with endpoints at `https://idp.example`, served by the mock.
 pub(crate) struct Idp {
     pub(crate) stand_in: StandIn,
     pub(crate) signer: Signer,
@@ -99,7 +99,7 @@ impl Idp {
         })
     }
 
-    /// Claims that lack nothing, so that userinfo is not asked.
+    /// Complete claims, so that userinfo is not fetched.
     pub(crate) fn claims(&self) -> Value {
         json!({
             "iss": self.issuer(),
@@ -115,14 +115,14 @@ impl Idp {
         })
     }
 
-    /// The claims with one of them changed; `null` takes it away.
+    /// The claims with one changed; `null` removes it.
     pub(crate) fn claims_with(&self, name: &str, value: Value) -> Value {
         let mut claims = self.claims();
         claims[name] = value;
         claims
     }
 
-    /// The token endpoint gives a token with these claims.
+    /// Makes the token endpoint return a token with these claims.
     pub(crate) fn answer(&self, claims: &Value) {
         self.answer_token(&self.signer.sign(claims));
     }

@@ -1,4 +1,4 @@
-//! The guarded client: how much, how long, and in what form it listens.
+//! The guarded client: limits of size, time and format.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use latchkey_oauth::{OutboundSettings, Provider, ProviderClient, ProviderError, 
 use crate::wire::{Bytes, Server, answer, json};
 use crate::world::{NOW, credentials, development, start};
 
-/// Asks the server for a discovery document, with so much patience.
+/// Fetches a discovery document with this timeout.
 async fn ask_for(server: &Server, timeout: Duration) -> ProviderError {
     let client = ProviderClient::new(OutboundSettings { timeout, ..development() }).unwrap();
     let issuer = format!("http://127.0.0.1:{}", server.port);

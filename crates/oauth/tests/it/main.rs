@@ -1,4 +1,4 @@
-//! The crate from outside: a stand-in plays the providers over HTTP, honest ones and others.
+//! Integration tests against a mock of the providers over HTTP, honest or not.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod dns;

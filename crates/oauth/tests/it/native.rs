@@ -1,4 +1,4 @@
-//! Tokens that native apps bring.
+//! `id_token`s of native apps.
 
 use jsonwebtoken::Algorithm;
 use latchkey_domain::time::Timestamp;
@@ -76,7 +76,7 @@ async fn a_nonce_in_the_token_must_be_known() {
 async fn the_same_token_has_the_same_replay_key_and_another_has_another() {
     let idp = Idp::start().await;
     let claims = app_claims(&idp);
-    // ECDSA signs the same differently each time.
+    // ECDSA signatures are randomised.
     let (one, again) =
         (verify(&idp, &claims, None).await.unwrap(), verify(&idp, &claims, None).await.unwrap());
     assert!(one.replay_key == again.replay_key);
@@ -141,7 +141,7 @@ async fn junk_tokens_do_not_delay_a_new_key() {
     assert!(verify(&idp, &app_claims(&idp), None).await.is_ok());
 }
 
-/// Every one of them is wrong whatever the keys are.
+/// All of these are invalid regardless of the keys.
 #[tokio::test]
 async fn a_token_that_cannot_be_good_is_refused_without_asking_the_provider() {
     let idp = Idp::start().await;

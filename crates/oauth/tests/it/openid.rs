@@ -1,4 +1,4 @@
-//! Sign-in through OpenID Connect: what is believed, and every lie that is not.
+//! Sign-in through OpenID Connect: accepted and refused responses.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

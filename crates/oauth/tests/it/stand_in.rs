@@ -1,4 +1,4 @@
-//! A server that answers what it was told to, and remembers what it was asked.
+//! A mock server with scripted responses and a record of requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use url::Url;
 
-/// One request as it came.
+/// A received request.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) path: String,
@@ -39,7 +39,7 @@ struct Script {
     asked: Vec<Asked>,
 }
 
-/// All hosts of a provider as folders of one address.
+/// Base URL of the mock: all hosts of a provider are its folders.
 #[derive(Clone)]
 pub(crate) struct StandIn {
     pub(crate) address: Url,
@@ -56,12 +56,12 @@ impl StandIn {
         Self { address, script }
     }
 
-    /// Where a URL of the provider is played, without a slash at the end.
+    /// Mock URL of a provider's URL, without a trailing slash.
     pub(crate) fn at(&self, url: &str) -> String {
         format!("{}{}", self.address, url.trim_start_matches("https://"))
     }
 
-    /// What `url`, without its query, answers from now on.
+    /// Sets the response of `url` without its query.
     pub(crate) fn on(&self, url: &str, body: Value) {
         self.on_status(url, 200, body);
     }
@@ -72,12 +72,12 @@ impl StandIn {
         self.script.lock().unwrap().answers.insert(path, (status, body));
     }
 
-    /// Everything that was asked, in its order.
+    /// All requests in order.
     pub(crate) fn all_asked(&self) -> Vec<Asked> {
         self.script.lock().unwrap().asked.clone()
     }
 
-    /// All that was asked of `url`, in its order.
+    /// All requests to `url` in order.
     pub(crate) fn asked(&self, url: &str) -> Vec<Asked> {
         let path = format!("/{}", url.trim_start_matches("https://"));
         let script = self.script.lock().unwrap();

@@ -1,5 +1,5 @@
-//! Every entry of the provider table, from the authorization URL to the identity, against a stand-in that answers as the
-//! provider's documentation shows.
+//! Every entry of the provider table, from the authorization URL to the identity, against a mock with
+//! documented responses.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::idp::Signer;
 use crate::stand_in::{Asked, StandIn};
 use crate::world::{NONCE, NOW, SECOND, apple_credentials, client, credentials, grant, start, verifier};
 
-/// The issuer of an entry that speaks OpenID Connect, as its tokens name it.
+/// Issuer of an OpenID Connect entry in its tokens.
 fn issuer(key: &str) -> &'static str {
     match key {
         "google" => "https://accounts.google.com",
@@ -30,7 +30,7 @@ fn issuer(key: &str) -> &'static str {
     }
 }
 
-/// The issuer as the document names it, and the folder of the document.
+/// Issuer in the document, and the folder of the document.
 fn document_issuer(key: &str) -> (&'static str, &'static str) {
     match key {
         "microsoft" => (
@@ -59,7 +59,7 @@ impl Play {
         play
     }
 
-    /// Tells the stand-in what to answer.
+    /// Scripts the responses of the mock.
     fn rehearse(&self) {
         let Case { key, token, authorize, .. } = &self.case;
         let mut token_answer = self.case.token_answer.clone();
@@ -313,7 +313,7 @@ async fn one_tenant_of_microsofts_lets_no_other_in() {
             "id_token_signing_alg_values_supported": ["ES256"],
         }),
     );
-    // The token that the stand-in gives is another tenant's, good as it is.
+    // The mock's token is valid, but of another tenant.
     let refused = client().identify(&play.provider, &grant(), NOW).await;
     assert!(refused.is_err());
 }

@@ -1,4 +1,4 @@
-//! Servers below HTTP: whatever bytes a test wants, plain or in TLS.
+//! Raw socket servers: arbitrary bytes, plain or in TLS.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,18 +10,18 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// What a server sends after a request came.
+/// Response of the server.
 #[derive(Clone)]
 pub(crate) enum Bytes {
-    /// These, and the end.
+    /// These bytes, then end of stream.
     All(Vec<u8>),
-    /// These, then the same again for as long as somebody reads.
+    /// The first bytes, then the second repeated endlessly.
     Endless(Vec<u8>, Vec<u8>),
-    /// These, and then nothing more, without an end.
+    /// These bytes, then silence without end of stream.
     Silence(Vec<u8>),
 }
 
-/// A server on a port of its own.
+/// A running server.
 pub(crate) struct Server {
     pub(crate) port: u16,
     connections: Arc<AtomicU32>,
@@ -65,7 +65,7 @@ impl Server {
     }
 }
 
-/// The first byte of a greeting in TLS, which has no end that a server of plain text would see.
+/// First byte of a TLS handshake, which has no end that a plain-text server would see.
 const TLS_RECORD: u8 = 0x16;
 
 async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: Bytes) {
@@ -89,13 +89,13 @@ async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: Bytes) {
         }
         Bytes::Endless(_, more) => while stream.write_all(&more).await.is_ok() {},
         Bytes::Silence(_) => {
-            // Until the other side goes away.
+            // Until the client disconnects.
             let _ = stream.read(&mut buffer).await;
         }
     }
 }
 
-/// An answer in JSON.
+/// A JSON response.
 pub(crate) fn json(body: &str) -> Vec<u8> {
     answer("200 OK", "Content-Type: application/json\r\n", body.as_bytes())
 }
@@ -109,7 +109,7 @@ pub(crate) fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// An authority that nobody knows but those who have its certificate.
+/// A private CA.
 pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }

@@ -1,4 +1,4 @@
-//! What every test here needs: a client for development, credentials, a grant, and the time.
+//! Fixtures: a development client, credentials, a grant, and the time.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -8,7 +8,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![google(), gitlab(), apple(), microsoft(), slack(), twitch()]
 }
 
-/// Standard claims, with some more or others.
+/// Standard claims, extended or overridden.
 fn standard_with(more: Value) -> Value {
     let mut claims = json!({
         "sub": "110169484474386276334",
@@ -95,7 +95,7 @@ fn slack() -> Case {
 
 fn twitch() -> Case {
     Case {
-        // Its list of scopes is a list, not a text.
+        // Its list of scopes is an array, not a string.
         token_answer: json!({"access_token": "the-access-token", "scope": ["openid"], "token_type": "bearer"}),
         claims: Some(standard_with(json!({"sub": "713936733", "name": null, "preferred_username": "ada"}))),
         has_pkce: false,

@@ -1,4 +1,4 @@
-//! Providers that tell an address, and not whether it is verified.
+//! Providers with email addresses of unknown verification status.
 
 use serde_json::json;
 

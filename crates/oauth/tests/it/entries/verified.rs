@@ -1,4 +1,4 @@
-//! Providers that say whether an address is verified, without OpenID Connect.
+//! OAuth 2.0 providers with verified flags for email addresses.
 
 use serde_json::json;
 

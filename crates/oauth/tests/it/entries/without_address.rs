@@ -1,4 +1,4 @@
-//! Providers that tell no address.
+//! Providers without email addresses.
 
 use serde_json::json;
 
