@@ -1,7 +1,7 @@
-//! The log of a process: to standard error, as text or JSON lines. What may stand in them is decided where they are
-//! written.
+//! The log of a process, to standard error, as text or JSON lines. Callers are responsible for the content.
 //!
-//! Every request makes a line, so this crate is optimised where the rest of the binary's own code is not: ADR 0019.
+//! Every request logs a line, so this crate is optimised for speed, unlike the binary's other crates: ADR
+//! 0019.
 
 mod lines;
 
@@ -14,21 +14,20 @@ use tracing_subscriber::{fmt, registry};
 
 pub use self::lines::LogThread;
 
-/// The form of a log line.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON object per line.
     Json,
 }
 
-/// Sets up the log of this process. `directives` are levels, and levels by module, separated by commas; where they cannot
-/// be read, `info` holds. The log is written until what this answers is dropped.
+/// Installs the global subscriber. `directives` are comma-separated levels, also per module; if invalid,
+/// `info` applies. The log is written until the returned thread is dropped.
 ///
 /// # Panics
 ///
-/// A process that has a log already gets no second one.
+/// If a global subscriber is installed already.
 pub fn start(format: LogFormat, directives: &str) -> std::io::Result<LogThread> {
     let (lines, thread) = lines::start(std::io::stderr())?;
     let default = || Targets::new().with_default(LevelFilter::INFO);

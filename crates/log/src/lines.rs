@@ -1,6 +1,6 @@
-//! Lines on their way to standard error. Who logs puts a line down and goes on; a thread of its own writes what has
-//! gathered, many lines at once: a write for every request is a sixth of what a read costs. And who reads the log slowly,
-//! or not at all, holds up nobody: then lines are lost, and the log says how many.
+//! Non-blocking log writer. Log calls append to a bounded buffer; a background thread writes batches, because
+//! a system call per request would cost a sixth of a read. If the reader of standard error is slow, lines are
+//! dropped and their number is logged.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -9,24 +9,24 @@ use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How long lines are gathered: what a crash can lose at the most.
+/// Batching delay, and so the most that a crash can lose.
 const GATHERED_FOR: Duration = Duration::from_millis(5);
-/// Bytes that wait at the most.
+/// Capacity of the buffer in bytes.
 const ROOM: usize = 4 * 1024 * 1024;
-/// How long the end waits for what is left to be written: who does not read the log must not keep the process alive.
+/// Timeout of the final flush: a reader that has stalled must not keep the process alive.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Bytes of the buffer that are kept for the next lines.
+/// Capacity in bytes that is kept between batches.
 const KEPT: usize = 256 * 1024;
 
-/// Where lines are put down. One write is one line.
+/// Writer of log lines; one write is one line.
 #[derive(Clone)]
 pub(super) struct Lines(Arc<Shared>);
 
-/// The thread that writes. Dropping it writes what is left.
+/// Guard of the writer thread. Dropping it flushes the buffer.
 #[must_use = "dropping it ends the log"]
 pub struct LogThread {
     shared: Arc<Shared>,
-    /// Closed when the thread has ended.
+    /// Disconnected when the thread has ended.
     ended: Receiver<()>,
 }
 
@@ -40,12 +40,12 @@ struct Shared {
 struct Waiting {
     text: Vec<u8>,
     lost: u64,
-    /// The thread sleeps until it is told of a line.
+    /// The thread waits for a notification.
     is_asleep: bool,
     is_closed: bool,
 }
 
-/// Starts the thread on what takes the lines.
+/// Starts the writer thread.
 pub(super) fn start(out: impl Write + Send + 'static) -> std::io::Result<(Lines, LogThread)> {
     let shared = Arc::<Shared>::default();
     let theirs = Arc::clone(&shared);
@@ -77,7 +77,7 @@ impl Shared {
     fn write_all_to(&self, mut out: impl Write) {
         let mut text = Vec::new();
         while let Some(lost) = self.take(&mut text) {
-            // Nobody is left to be told of a log that cannot be written.
+            // A write error of the log cannot be reported anywhere.
             let _ = out.write_all(&text).and_then(|()| out.flush());
             text.clear();
             text.shrink_to(KEPT);
@@ -87,8 +87,8 @@ impl Shared {
         }
     }
 
-    /// Waits for lines, gathers for a moment, and swaps them for the empty `text`. Answers how many were lost; `None`
-    /// where the log has ended and nothing is left.
+    /// Waits for lines and the batching delay, then swaps buffers. Returns the number of dropped lines;
+    /// `None` once the log is closed and empty.
     fn take(&self, text: &mut Vec<u8>) -> Option<u64> {
         let mut waiting = self.lock();
         while waiting.text.is_empty() && !waiting.is_closed {
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes a write only when it is asked for, and tells of it beforehand.
+    /// A writer that blocks until it is read from, and tells about each write.
     struct Slow {
         taken: SyncSender<Vec<u8>>,
         begun: Sender<()>,
