@@ -104,7 +104,7 @@ pub(crate) async fn look(settings: &Settings, now: Timestamp) -> Result<Look, Wi
 }
 
 fn look_at_sqlite(path: &Path, now: Timestamp) -> Result<Look, StorageFault> {
-    let look = Sqlite::look(path, now).map_err(|error| of_sqlite(&error))?;
+    let look = Sqlite::inspect(path, now).map_err(|error| of_sqlite(&error))?;
     Ok(Look { missing: look.missing, signing_keys: look.signing_keys })
 }
 

@@ -5,7 +5,7 @@ mod world;
 
 use async_trait::async_trait;
 use latchkey_store::{Accounts, FeedPosition, FeedRead, SearchFeed, Store};
-use latchkey_store_suite::conformance::hidden::Look;
+use latchkey_store_suite::conformance::hidden::InspectRows;
 use latchkey_store_suite::conformance::numbered::{account, at, user_id};
 
 use world::{Fixture, connect};
@@ -17,7 +17,7 @@ async fn fixture() -> Fixture {
 }
 
 #[async_trait]
-impl Look for Fixture {
+impl InspectRows for Fixture {
     fn store(&self) -> &dyn Store {
         &self.store
     }

@@ -1,5 +1,5 @@
-//! A file as the source of a copy: every row of every table, of one moment, without writing to the file. What rows
-//! and tables are is said in [`latchkey_store_operations::bulk`].
+//! Source of a copy: every row of every table, from one snapshot, without writing to the file.
+//! [`latchkey_store_operations::bulk`] defines tables and rows.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,49 +15,37 @@ use crate::errors::Fault;
 use crate::statements::{execute, number};
 use crate::{migrations, open};
 
-/// How long to wait for another process that is writing.
+/// Busy timeout.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The bytes of the file on which SQLite's connections keep a lock as long as they are open: first and length. They
-/// are part of its file format.
+/// Byte range (start, length) of the shared lock that every SQLite connection holds while open; part of the file
+/// format.
 const LOCKED_WHILE_OPEN: (u64, u64) = (0x4000_0002, 510);
 
-/// A number that changes with every commit of another connection.
+/// Changes with every commit of another connection.
 const DATA_VERSION: &str = "PRAGMA data_version";
 
-/// Why a file cannot be copied.
+/// Reason to refuse a source.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// It is not there, or cannot be read.
+    /// The file is missing or unreadable.
     #[error("{} cannot be read: {source}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Another process has it open: the copy would miss what that still writes.
+    File { path: PathBuf, source: std::io::Error },
+    /// Another process has the file open: the copy would miss its later writes.
     #[error("{} is open in another process{}: stop the service first", path.display(), named(*process))]
     InUse {
-        /// Which file.
         path: PathBuf,
-        /// The process, where the system says so.
+        /// Process id, if the system tells it.
         process: Option<i32>,
     },
     /// Migrations are missing.
     #[error("the database is not up to date, {0} is missing: run `latchkey migrate` on it first")]
     Outdated(&'static str),
-    /// A text that is none.
+    /// A text is not valid UTF-8.
     #[error(
         "{row}: the column {column} holds a text that is not UTF-8: mend it in the source, then copy again"
     )]
-    NotUtf8 {
-        /// Which row.
-        row: String,
-        /// Which column.
-        column: &'static str,
-    },
-    /// The database.
+    NotUtf8 { row: String, column: &'static str },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -78,7 +66,7 @@ fn named(process: Option<i32>) -> String {
     process.map(|id| format!(" ({id})")).unwrap_or_default()
 }
 
-/// A file that is only read, as it is at the moment of opening.
+/// A read-only snapshot of a file.
 pub struct SqliteSource {
     conn: Connection,
     watcher: Connection,
@@ -86,7 +74,7 @@ pub struct SqliteSource {
 }
 
 impl SqliteSource {
-    /// Opens a file of exactly this version that no other process has open.
+    /// Opens a file of exactly this schema version that no other process has open.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
         refuse_if_in_use(path)?;
         let watcher = open::reader(path, PATIENCE)?;
@@ -99,12 +87,12 @@ impl SqliteSource {
         Ok(Self { conn, watcher, version })
     }
 
-    /// Whether somebody has written since, of which a copy knows nothing.
+    /// True if another process has committed since; the copy lacks that commit.
     pub fn has_changed(&self) -> Result<bool, SourceError> {
         Ok(number(&self.watcher, DATA_VERSION, [])? != self.version)
     }
 
-    /// How many rows there are up to a key, that one with them.
+    /// Number of rows up to and including a key.
     pub fn count_up_to(&self, table: &'static Table, key: &Key) -> Result<u64, SourceError> {
         let (name, keys, marks) = (table.name, table.key_names(), vec!["?"; table.key].join(", "));
         let sql = format!("SELECT count(*) FROM {name} WHERE ({keys}) <= ({marks})");
@@ -112,7 +100,7 @@ impl SqliteSource {
         Ok(u64::try_from(count).unwrap_or_default())
     }
 
-    /// The rows after a key (from the first without one), in the order of their keys, at most `limit`.
+    /// Rows after a key (from the first without one), in key order, at most `limit` (keyset pagination).
     pub fn rows(
         &self,
         table: &'static Table,
@@ -130,7 +118,7 @@ impl SqliteSource {
         Ok(rows)
     }
 
-    /// The digest of a table; every batch of rows is shown to `see` on the way.
+    /// Digest of a table; calls `see` with every batch of rows.
     pub fn digest<E: From<SourceError>>(
         &self,
         table: &'static Table,
@@ -149,7 +137,7 @@ impl SqliteSource {
     }
 }
 
-/// Asks the system who holds SQLite's lock, without taking one.
+/// Queries the holder of SQLite's lock (F_GETLK) without taking one.
 fn refuse_if_in_use(path: &Path) -> Result<(), SourceError> {
     let fail = |source| SourceError::File { path: path.to_owned(), source };
     let file = File::open(path).map_err(fail)?;
@@ -200,7 +188,7 @@ fn read_cell(kind: Kind, value: ValueRef<'_>) -> Option<Cell> {
     })
 }
 
-/// Which row it is, also where the key itself cannot be read.
+/// Name of a row, even if its key cannot be decoded.
 fn name_of(table: &Table, row: &rusqlite::Row<'_>) -> String {
     let keys = table.columns[..table.key].iter().enumerate();
     let cells = keys.map(|(at, column)| match row.get_ref(at) {

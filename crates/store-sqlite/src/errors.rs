@@ -1,12 +1,12 @@
-//! From what SQLite says to what the contract knows.
+//! Mapping of SQLite's errors to the contract's.
 
 use latchkey_store::{StoreError, UniqueKey};
 use rusqlite::ffi;
 
-/// The result of a statement, and of what is made of statements.
+/// Result of statements and of their decoding.
 pub(crate) type Fallible<T> = Result<T, Fault>;
 
-/// A [`StoreError`] into which `?` turns the driver's errors.
+/// A [`StoreError`]; `?` converts the driver's errors.
 #[derive(Debug)]
 pub(crate) struct Fault(StoreError);
 
@@ -28,13 +28,13 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// Work was not done, for a reason of this engine's own.
+/// Failures within the engine itself.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EngineFault {
     #[error("the threads of the store have stopped")]
     Stopped,
-    #[error("nothing of the transaction is kept: {0}")]
-    NotKept(String),
+    #[error("the transaction was rolled back: {0}")]
+    RolledBack(String),
     #[error("the storage is closed: its files are not in their place")]
     NotInPlace,
     #[error("a statement of the engine yielded no such result")]
@@ -43,21 +43,21 @@ pub(crate) enum EngineFault {
     Panicked,
 }
 
-/// What SQLite says, with its code and what to do: the log and a refused start show it.
+/// SQLite's message with code and remedy, for the log and a refused start.
 #[derive(Debug, thiserror::Error)]
-#[error("{said} (SQLite code {code}): {mend}")]
-struct SurroundingFault {
+#[error("{said} (SQLite code {code}): {remedy}")]
+struct EnvironmentFault {
     said: String,
     code: i32,
-    mend: &'static str,
+    remedy: &'static str,
 }
 
-/// The storage does not work now.
+/// Wraps a transient fault.
 pub(crate) fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Unavailable(Box::new(error))
 }
 
-/// The driver failed in a way that another try will not mend.
+/// Wraps a permanent driver error.
 pub(crate) fn driver(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Driver(Box::new(error))
 }
@@ -69,9 +69,9 @@ fn classify(error: rusqlite::Error) -> StoreError {
     if let Some(key) = message.as_deref().and_then(|text| unique_key(code.extended_code, text)) {
         return StoreError::Conflict(key);
     }
-    let Some(mend) = mend_of(code.code) else { return driver(error) };
+    let Some(remedy) = remedy_for(code.code) else { return driver(error) };
     let code = code.extended_code;
-    unavailable(SurroundingFault { said: error.to_string(), code, mend })
+    unavailable(EnvironmentFault { said: error.to_string(), code, remedy })
 }
 
 fn unique_key(extended_code: i32, message: &str) -> Option<UniqueKey> {
@@ -86,8 +86,8 @@ fn unique_key(extended_code: i32, message: &str) -> Option<UniqueKey> {
     }
 }
 
-/// What to do about a fault of the surroundings: locks, the disk, the file, memory. `None` for faults of a statement.
-const fn mend_of(code: rusqlite::ErrorCode) -> Option<&'static str> {
+/// Remedy for an environment fault: locks, disk, file, memory. `None` for a fault of a statement.
+const fn remedy_for(code: rusqlite::ErrorCode) -> Option<&'static str> {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, FileLockingProtocolFailed,
         NotADatabase, OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_cannot_be_read_is_unavailable_and_says_what_to_do() {
+    fn unreadable_disk_is_unavailable_with_a_remedy() {
         for code in
             [ffi::SQLITE_IOERR_READ, ffi::SQLITE_IOERR_SHORT_READ, ffi::SQLITE_CORRUPT, ffi::SQLITE_FULL]
         {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_statement_is_no_fault_of_the_disk() {
+    fn invalid_statement_is_not_an_environment_fault() {
         assert!(matches!(sorted(ffi::SQLITE_ERROR), StoreError::Driver(_)));
     }
 }

@@ -1,5 +1,5 @@
-//! Scripts on SQLite. Changes run in their order when a script begins; a read runs when its result is asked for, so that
-//! an early refusal costs no more than what it looked at. A result that is asked for twice is read twice.
+//! Executor for SQLite. Changes run in order when a script starts; a read runs when its result is requested, so
+//! that an early refusal costs only the reads before it. A result requested twice is read twice.
 
 use std::future::Future;
 
@@ -16,25 +16,25 @@ use crate::statements::{execute, moment};
 use crate::store::Sqlite;
 use crate::takes;
 
-/// A script on a connection.
+/// A script running on a connection.
 struct Run<'c> {
     conn: &'c Connection,
     script: &'c Script,
-    done: Vec<Done>,
+    done: Vec<StatementResult>,
 }
 
-/// What a statement has yielded.
-enum Done {
-    /// Nothing yet: it is a read.
+/// Result of a statement.
+enum StatementResult {
+    /// Not executed yet: a read.
     NotYet,
-    /// Rows that it changed.
+    /// Number of affected rows.
     Changed(u64),
-    /// The outcome of a take.
+    /// Outcome of a take.
     Taken(Taken),
 }
 
 impl<'c> Run<'c> {
-    /// Makes all changes of the script.
+    /// Executes all changes of the script.
     fn begin(conn: &'c Connection, script: &'c Script) -> Fallible<Self> {
         let done = script.statements().iter().map(|statement| change(conn, statement));
         let done = done.collect::<Fallible<_>>()?;
@@ -45,7 +45,7 @@ impl<'c> Run<'c> {
         let Some(Statement::Read(sql, values)) = self.script.statements().get(slot.index()) else {
             return Err(driver(EngineFault::NoResult).into());
         };
-        // It would see them here, and not on PostgreSQL.
+        // The read would see those changes here, but not on PostgreSQL.
         debug_assert!(!self.script.is_changing_after(slot), "changes stand behind a read that is asked for");
         let mut statement = self.conn.prepare_cached(sql.sqlite())?;
         let mut rows = statement.query(params_from_iter(values.iter().map(Parameter)))?;
@@ -58,17 +58,17 @@ impl<'c> Run<'c> {
     }
 }
 
-fn change(conn: &Connection, statement: &Statement) -> Fallible<Done> {
+fn change(conn: &Connection, statement: &Statement) -> Fallible<StatementResult> {
     Ok(match statement {
-        Statement::Read(..) | Statement::Announce => Done::NotYet,
+        Statement::Read(..) | Statement::Announce => StatementResult::NotYet,
         Statement::Change(sql, values) => {
             let params = params_from_iter(values.iter().map(Parameter));
-            Done::Changed(execute(conn, sql.sqlite(), params)? as u64)
+            StatementResult::Changed(execute(conn, sql.sqlite(), params)? as u64)
         }
-        Statement::Take(request) => Done::Taken(takes::take(conn, request)?),
+        Statement::Take(request) => StatementResult::Taken(takes::take(conn, request)?),
         Statement::Profile(write) => {
             profile_writes::write(conn, write)?;
-            Done::NotYet
+            StatementResult::NotYet
         }
     })
 }
@@ -80,20 +80,20 @@ impl ResultSource for Run<'_> {
 
     fn affected(&self, slot: Slot) -> StoreResult<u64> {
         match self.done.get(slot.index()) {
-            Some(Done::Changed(count)) => Ok(*count),
+            Some(StatementResult::Changed(count)) => Ok(*count),
             _ => Err(driver(EngineFault::NoResult)),
         }
     }
 
     fn taken(&self, slot: Slot) -> StoreResult<Taken> {
         match self.done.get(slot.index()) {
-            Some(Done::Taken(taken)) => Ok(taken.clone()),
+            Some(StatementResult::Taken(taken)) => Ok(taken.clone()),
             _ => Err(driver(EngineFault::NoResult)),
         }
     }
 }
 
-/// Runs a script and makes the answer of what it yields.
+/// Executes a script and computes the outcome from its results.
 pub(crate) fn finish<T>(
     conn: &Connection,
     script: &Script,
@@ -103,7 +103,7 @@ pub(crate) fn finish<T>(
     Ok(finish(&Results::new(&run))?)
 }
 
-/// The same for reads alone: several of them see one moment.
+/// Executes reads from one snapshot.
 pub(crate) fn finish_read<T>(
     conn: &Connection,
     script: &Script,
@@ -113,7 +113,7 @@ pub(crate) fn finish_read<T>(
     finish(conn, script, made)
 }
 
-/// Decides and writes. An answer alone takes back what the reads claimed.
+/// Decides and writes. A bare answer rolls back the claims of the reads.
 fn decide<T>(
     conn: &Connection,
     reads: &Script,
@@ -123,7 +123,7 @@ fn decide<T>(
         return match finish(conn, reads, decide)? {
             Decided::Answer(answer) => Ok(answer),
             Decided::Write(script, made) => finish(conn, &script, made),
-            Decided::Again => Err(moved()),
+            Decided::Again => Err(no_conflict()),
         };
     }
     execute(conn, "SAVEPOINT claims", [])?;
@@ -133,14 +133,14 @@ fn decide<T>(
             answer
         }
         Decided::Write(script, made) => finish(conn, &script, made)?,
-        Decided::Again => return Err(moved()),
+        Decided::Again => return Err(no_conflict()),
     };
     execute(conn, "RELEASE claims", [])?;
     Ok(outcome)
 }
 
-/// Nothing moves between two statements of the one writer.
-fn moved() -> Fault {
+/// Impossible with a single writer.
+fn no_conflict() -> Fault {
     driver(EngineFault::NoResult).into()
 }
 

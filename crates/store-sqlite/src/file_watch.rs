@@ -1,6 +1,6 @@
-//! Watch over the database's files. SQLite goes on in files that were moved, deleted or replaced beside it: what it
-//! commits there is in no file that a later start opens. The files are looked at by their paths several times a second,
-//! and by the writer after each commit, before it acknowledges.
+//! Watch over the database files. SQLite keeps writing to files that were moved, deleted or replaced, so that
+//! commits go into a file that no later start opens. The paths are checked several times a second, and by the
+//! writer after each commit, before it acknowledges.
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
@@ -16,51 +16,51 @@ use rusqlite::Connection;
 use crate::errors::{EngineFault, Fallible, unavailable};
 use crate::wal_index::{FileKey, key_of};
 
-/// How often the files are looked at while nothing is written.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Interval of the checks while there are no writes.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The files that belong to an open database.
+/// Files of an open database.
 #[derive(Default)]
 pub(crate) struct FileWatch {
     files: Vec<WatchedFile>,
     is_lost: AtomicBool,
-    seen: Mutex<Seen>,
+    seen: Mutex<CheckState>,
 }
 
-/// Findings of earlier looks.
+/// State of earlier checks.
 #[derive(Default)]
-struct Seen {
-    /// Content of the main file when every file was last in its place.
+struct CheckState {
+    /// Content stamp of the main file when all files were last in place.
     content: Option<Content>,
-    /// A changed file came back, and that is logged.
-    is_change_told: bool,
+    /// The return of a changed file has been logged.
+    is_change_logged: bool,
 }
 
-/// A path, and the file that SQLite opened there.
+/// A path, and the identity of the file that SQLite opened there.
 struct WatchedFile {
     path: PathBuf,
     key: FileKey,
 }
 
-/// Size and time of the last write.
+/// Size and modification time.
 type Content = (u64, Option<SystemTime>);
 
-/// Looks at the files until it is dropped.
-pub(crate) struct Patrol {
+/// Checks the files periodically until it is dropped.
+pub(crate) struct PeriodicCheck {
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Something is wrong with a file.
-struct Loss<'a> {
+/// A missing, replaced or emptied file.
+struct FileFault<'a> {
     path: &'a Path,
     what: String,
 }
 
 impl FileWatch {
-    /// Of a database that `conn` has read, opened at that path.
+    /// Watch over a database that `conn` has read, opened at that path.
     pub(crate) fn of(path: &Path, conn: &Connection) -> io::Result<Self> {
-        // SQLite keeps the log beside the file that a symbolic link leads to.
+        // SQLite keeps the WAL beside the target of a symbolic link.
         let opened = conn.path().unwrap_or_default();
         let beside = |suffix: &str| PathBuf::from(format!("{opened}{suffix}"));
         let paths = [std::path::absolute(path)?, beside("-wal"), beside("-shm")];
@@ -68,18 +68,18 @@ impl FileWatch {
         Ok(Self { files: files.collect::<io::Result<_>>()?, ..Self::default() })
     }
 
-    /// Refuses work while a file is not in its place, as of the last look.
+    /// Fails if a file was not in place at the last check.
     pub(crate) fn ensure(&self) -> Fallible<()> {
         if self.is_lost() { Err(unavailable(EngineFault::NotInPlace).into()) } else { Ok(()) }
     }
 
-    /// Whether a file was not in its place at the last look.
+    /// True if a file was not in place at the last check.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Acquire)
     }
 
-    /// Looks at the files now; answers whether all are in their place.
-    pub(crate) fn look(&self) -> bool {
+    /// Checks the files now; returns `true` if all are in place.
+    pub(crate) fn check(&self) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         match (self.find_content(), self.is_lost()) {
             (Ok(content), false) => seen.content = content,
@@ -87,16 +87,16 @@ impl FileWatch {
                 tracing::info!("the database files are back in their place: the storage is used again");
                 self.is_lost.store(false, Ordering::Release);
             }
-            // Who wrote into it knew nothing of our log: both together could be any mixture.
-            (Ok(_), true) if !std::mem::replace(&mut seen.is_change_told, true) => tracing::error!(
+            // Another process wrote into it without our WAL: together they may be inconsistent.
+            (Ok(_), true) if !std::mem::replace(&mut seen.is_change_logged, true) => tracing::error!(
                 "the database file came back changed and is not used: stop the service, restore a backup and start it"
             ),
             (Ok(_) | Err(_), true) => {}
-            (Err(loss), false) => {
+            (Err(fault), false) => {
                 self.is_lost.store(true, Ordering::Release);
                 tracing::error!(
-                    file = %loss.path.display(),
-                    reason = loss.what,
+                    file = %fault.path.display(),
+                    reason = fault.what,
                     "a database file is not in its place: every call that needs the storage answers 503. Put the same \
                      file back unchanged, or stop the service, restore a backup and start it"
                 );
@@ -105,16 +105,16 @@ impl FileWatch {
         !self.is_lost()
     }
 
-    /// Content of the main file, where every file is in its place.
-    fn find_content(&self) -> Result<Option<Content>, Loss<'_>> {
+    /// Content stamp of the main file, if every file is in place.
+    fn find_content(&self) -> Result<Option<Content>, FileFault<'_>> {
         let mut content = None;
         for file in &self.files {
-            let found = file.check().map_err(|what| Loss { path: &file.path, what })?;
+            let found = file.check().map_err(|what| FileFault { path: &file.path, what })?;
             content.get_or_insert_with(|| (found.len(), found.modified().ok()));
         }
         match content {
             // Even a new database has its first page.
-            Some((0, _)) => Err(Loss { path: &self.files[0].path, what: "it was emptied".to_owned() }),
+            Some((0, _)) => Err(FileFault { path: &self.files[0].path, what: "it was emptied".to_owned() }),
             content => Ok(content),
         }
     }
@@ -131,24 +131,23 @@ impl WatchedFile {
     }
 }
 
-impl Patrol {
-    /// Starts looking.
+impl PeriodicCheck {
     pub(crate) fn start(files: Arc<FileWatch>) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
         let thread = Builder::new().name("sqlite-files".to_owned()).spawn(move || {
-            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                files.look();
+            while stopped.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                files.check();
             }
         })?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 }
 
-impl Drop for Patrol {
+impl Drop for PeriodicCheck {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // it runs nothing that could panic
+            let _ = thread.join(); // the thread cannot panic
         }
     }
 }
@@ -180,19 +179,19 @@ mod tests {
         let conn = open::writer(&path, Duration::from_secs(1)).unwrap();
         conn.execute_batch("CREATE TABLE a (x)").unwrap();
         let files = FileWatch::of(&path, &conn).unwrap();
-        assert!(files.look());
+        assert!(files.check());
         Opened { folder, files, conn }
     }
 
     #[test]
-    fn each_file_is_missed_and_found_again() {
+    fn missing_and_returned_files_are_noticed() {
         let opened = opened();
         for name in ["test.db", "test.db-wal", "test.db-shm"] {
             fs::rename(opened.path(name), opened.path("away")).unwrap();
-            assert!(!opened.files.look(), "{name}");
+            assert!(!opened.files.check(), "{name}");
             assert!(opened.files.ensure().is_err());
             fs::rename(opened.path("away"), opened.path(name)).unwrap();
-            assert!(opened.files.look(), "{name}");
+            assert!(opened.files.check(), "{name}");
             assert!(opened.files.ensure().is_ok());
         }
     }
@@ -202,33 +201,33 @@ mod tests {
         let opened = opened();
         fs::copy(opened.path("test.db"), opened.path("copy")).unwrap();
         fs::rename(opened.path("copy"), opened.path("test.db")).unwrap();
-        assert!(!opened.files.look());
+        assert!(!opened.files.check());
     }
 
     #[test]
     fn a_file_that_was_written_while_it_was_away_is_not_taken_back() {
         let opened = opened();
         fs::rename(opened.path("test.db"), opened.path("away")).unwrap();
-        assert!(!opened.files.look());
+        assert!(!opened.files.check());
         let file = fs::OpenOptions::new().append(true).open(opened.path("away")).unwrap();
         std::io::Write::write_all(&mut &file, b"more").unwrap();
         fs::rename(opened.path("away"), opened.path("test.db")).unwrap();
-        assert!(!opened.files.look());
+        assert!(!opened.files.check());
     }
 
     #[test]
     fn an_emptied_file_is_lost() {
         let opened = opened();
         fs::OpenOptions::new().write(true).truncate(true).open(opened.path("test.db")).unwrap();
-        assert!(!opened.files.look());
+        assert!(!opened.files.check());
     }
 
     #[test]
     fn a_checkpoint_changes_nothing() {
         let opened = opened();
         opened.conn.execute_batch("INSERT INTO a VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-        assert!(opened.files.look());
+        assert!(opened.files.check());
         opened.conn.execute_batch("INSERT INTO a VALUES (1)").unwrap();
-        assert!(opened.files.look());
+        assert!(opened.files.check());
     }
 }

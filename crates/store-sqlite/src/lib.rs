@@ -1,12 +1,13 @@
-//! The embedded engine: [`latchkey_store::Store`] on one SQLite file. One writer thread commits in groups, readers
-//! are a small pool; the schema is in `migrations/`. What an operation means is said by the contract, and rules that
-//! every engine keeps alike are in `latchkey_domain`; here is only how this engine keeps them.
+//! The embedded engine: [`latchkey_store::Store`] on one SQLite file. One writer thread with group commit, and a
+//! small pool of readers; the schema is in `migrations/`. The contract defines the operations,
+//! `latchkey_store_operations` implements them, and `latchkey_domain` holds the rules; this crate only executes
+//! scripts.
 
 mod bulk;
 mod errors;
 mod executor;
 mod file_watch;
-mod look;
+mod inspection;
 mod migrations;
 mod open;
 mod own;
@@ -26,8 +27,8 @@ mod wal_index;
 mod writer;
 
 pub use bulk::{SourceError, SqliteSource};
+pub use inspection::Inspection;
 pub use latchkey_store::migrations::MigrationError;
-pub use look::Look;
 pub use open::NoDatabase;
 #[cfg(feature = "seed")]
 pub use seed::seed;

@@ -1,4 +1,4 @@
-//! Bringing the schema up to date: numbered steps, forward only, each applied once, all of them in one transaction.
+//! Schema migrations: numbered, forward only, each applied once, all missing ones in one transaction.
 
 use latchkey_store::migrations::{Migration, MigrationError};
 use rusqlite::{Connection, params};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use crate::errors::{Fallible, driver};
 use crate::statements::{execute, list, number};
 
-/// Those of this engine, and then the shared ones.
+/// Migrations of this engine, then the shared ones.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
     1 "0001_users",
     2 "0002_profiles",
@@ -34,7 +34,7 @@ const IS_THERE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_
 const LIST_APPLIED: &str = "SELECT version, checksum FROM schema_migrations ORDER BY version";
 const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES (?1, ?2, ?3)";
 
-/// Applies what is missing. Of several processes that start together, one does it and the others wait.
+/// Applies missing migrations. Of processes that start together one applies them and the others wait.
 pub(crate) fn migrate(conn: &Connection) -> Fallible<()> {
     apply(conn, MIGRATIONS)
 }
@@ -48,7 +48,7 @@ fn apply(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
     outcome.map(|_| ())
 }
 
-/// The names of what is missing, oldest first; changes nothing.
+/// Names of missing migrations, oldest first; changes nothing.
 pub(crate) fn check(conn: &Connection) -> Fallible<Vec<&'static str>> {
     Ok(look(conn, MIGRATIONS)?.into_iter().map(|migration| migration.name).collect())
 }
@@ -63,7 +63,7 @@ fn apply_missing(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
     Ok(())
 }
 
-/// What is missing, in a file that this binary may work on.
+/// Missing migrations, after checks that this binary may use the file.
 fn look<'a>(conn: &Connection, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     let applied = list_applied(conn)?;
     if applied.is_empty() && number(conn, COUNT_TABLES, [])? > 0 {

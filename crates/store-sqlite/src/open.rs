@@ -1,4 +1,4 @@
-//! Opening the file: its mode, and the settings of every connection.
+//! Opening the database file: file mode, and the settings of every connection.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -12,23 +12,23 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::errors::{Fallible, Fault, driver, unavailable};
 use crate::store::SqliteOptions;
 
-/// Statements that a connection keeps prepared: more than this engine has.
+/// Capacity of the prepared statement cache per connection: more than the engine's statements.
 const PREPARED_STATEMENTS: usize = 256;
-/// Pages that a connection keeps in memory, in KiB.
+/// Page cache per connection, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
-/// The log is cut to this size after a checkpoint, in bytes.
+/// Size that the WAL is truncated to after a checkpoint, in bytes.
 const LOG_LIMIT: i64 = 64 * 1024 * 1024;
-/// How long to wait before another try to switch the journal mode.
+/// Pause between attempts to switch the journal mode.
 const SWITCH_PAUSE: Duration = Duration::from_millis(10);
 
-/// The file cannot be used as asked.
+/// The file cannot be opened as requested.
 #[derive(Debug, thiserror::Error)]
 enum OpenError {
     #[error("write-ahead logging is not possible here: the journal mode is {0}")]
     JournalMode(String),
 }
 
-/// Makes the file where there is none, readable by its owner alone.
+/// Creates a missing file with mode 600.
 pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -40,12 +40,12 @@ pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
     }
 }
 
-/// There is no database, and none may be made.
+/// There is no database, and creating one is not allowed.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no database at {}", .0.display())]
 pub struct NoDatabase(PathBuf);
 
-/// Refuses where there is no file, or an empty one, which SQLite would take for a new database.
+/// Fails if the file is missing or empty; SQLite would take an empty one for a new database.
 pub(crate) fn refuse_missing(path: &Path) -> StoreResult<()> {
     match path.metadata() {
         Ok(found) if found.len() > 0 => Ok(()),
@@ -54,7 +54,7 @@ pub(crate) fn refuse_missing(path: &Path) -> StoreResult<()> {
     }
 }
 
-/// The connection that writes.
+/// Connection of the writer.
 pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
     switch_to_wal(&conn, busy_timeout)?;
@@ -64,29 +64,29 @@ pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     Ok(conn)
 }
 
-/// Whether closing the last connection leaves the log in its place, instead of checkpointing and deleting it.
+/// Sets if closing the last connection keeps the WAL instead of checkpointing and deleting it.
 pub(crate) fn keep_log(conn: &Connection, keeps: bool) -> Fallible<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps)?;
     Ok(())
 }
 
-/// A connection that reads.
+/// Read-only connection.
 pub(crate) fn reader(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
     conn.pragma_update(None, "query_only", true)?;
     Ok(conn)
 }
 
-/// A connection that reads and leaves no files beside the database, whether a service has it open or not.
-pub(crate) fn onlooker(path: &Path) -> Fallible<Connection> {
+/// Read-only connection that leaves no files beside the database, even if no service has it open.
+pub(crate) fn passive_reader(path: &Path) -> Fallible<Connection> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let is_open = Path::new(&log).try_exists().map_err(unavailable)?;
     if is_open { reader(path, SqliteOptions::default().busy_timeout) } else { reader_of_closed(path) }
 }
 
-/// A connection that reads a file which no other process has open. It takes no locks and leaves no files beside it,
-/// as another reader of a file with write-ahead logging does.
+/// Read-only connection to a file that no other process has open (`immutable=1`). Unlike a normal WAL reader it
+/// takes no locks and creates no `-wal` and `-shm` files.
 fn reader_of_closed(path: &Path) -> Fallible<Connection> {
     let path = path.canonicalize().map_err(unavailable)?;
     let encoded: String = path.as_os_str().as_encoded_bytes().iter().copied().map(encoded).collect();
@@ -95,7 +95,7 @@ fn reader_of_closed(path: &Path) -> Fallible<Connection> {
     connect(Path::new(&uri), access, Duration::ZERO)
 }
 
-/// A byte of a path in a URI.
+/// Percent-encodes a byte of a path.
 fn encoded(byte: u8) -> String {
     match byte {
         b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
@@ -103,8 +103,7 @@ fn encoded(byte: u8) -> String {
     }
 }
 
-/// An empty database that is nowhere.
-pub(crate) fn nothing() -> Fallible<Connection> {
+pub(crate) fn empty_in_memory() -> Fallible<Connection> {
     Ok(Connection::open_in_memory()?)
 }
 
@@ -115,7 +114,8 @@ fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<C
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
-    // Or joins would be planned anew whenever a parameter changes: that costs five times the read itself.
+    // Query planner stability: otherwise joins are replanned whenever a parameter changes, which costs five times
+    // the read itself.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
@@ -123,7 +123,7 @@ fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<C
     Ok(conn)
 }
 
-/// The switch needs the file alone for a moment, and does not always heed the busy timeout.
+/// The switch needs exclusive access for a moment and does not always honour the busy timeout.
 #[expect(clippy::disallowed_methods, reason = "opening happens once, at start, before anybody waits")]
 fn switch_to_wal(conn: &Connection, busy_timeout: Duration) -> Fallible<()> {
     let mut left = busy_timeout;

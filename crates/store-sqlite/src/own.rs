@@ -1,4 +1,4 @@
-//! Operations that SQLite does in its own way, beside the search's feed.
+//! Operations specific to SQLite, other than the search feed.
 
 use async_trait::async_trait;
 use latchkey_domain::page::Page;
@@ -18,7 +18,7 @@ impl Own for Sqlite {
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
         let query = query.clone();
         let found = self.read_elsewhere(move |conn| search::search(conn, &query, page)).await?;
-        if found.is_slow {
+        if found.is_index_behind {
             self.catch_up();
         }
         Ok(found.hits)

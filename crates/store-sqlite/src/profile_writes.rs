@@ -1,4 +1,4 @@
-//! Writes of profiles, with the search's index behind them: triggers note which profiles it has to take up.
+//! Profile writes. Triggers record which profiles the trigram index has to pick up.
 
 use latchkey_domain::profile::Profile;
 use latchkey_store_operations::form::{ProfileWrite, Sql, Value};
@@ -12,7 +12,8 @@ use crate::rows::Parameter;
 use crate::search::pending;
 use crate::statements::execute;
 
-/// Writes a profile. Folding its text for search costs more than the write, so it is left out where nothing of it changed.
+/// Writes a profile. Folding its text costs more than the write itself, so it is skipped if the text is
+/// unchanged.
 pub(crate) fn write(conn: &Connection, write: &ProfileWrite) -> Fallible<()> {
     match write {
         ProfileWrite::Create(profile) => run(conn, &CREATE, &create_values(profile)?),
@@ -22,7 +23,7 @@ pub(crate) fn write(conn: &Connection, write: &ProfileWrite) -> Fallible<()> {
         }
         ProfileWrite::Clear(profile) => {
             save(conn, profile)?;
-            pending::take_up_of(conn, profile.user_id)
+            pending::index_profile_of(conn, profile.user_id)
         }
     }
 }

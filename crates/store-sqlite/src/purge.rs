@@ -1,4 +1,4 @@
-//! Deleting what is past its use. One table at a time, so that other writes get in between.
+//! Purge of expired rows, one table at a time, so that other writes run in between.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{CHANGE_PURGES, PURGED_AT_ONCE, StoreResult};
@@ -15,28 +15,29 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN
         (SELECT id FROM sessions WHERE sealed_until < ?1 ORDER BY sealed_until LIMIT ?2)";
 
-/// Rounds at a purge of bringing the index for searches up to date: for a hundred thousand profiles.
-const TAKE_UPS: usize = 400;
+/// Batches of pending profiles indexed per purge: enough for a hundred thousand profiles.
+const INDEXING_BATCHES: usize = 400;
 
 impl Sqlite {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table; answers how many in all. Changes that indexes
-    /// have read and sealed refresh tokens past their grace go as well, and are not counted. The index for searches is
-    /// brought up to date.
+    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table and returns the total. Also deletes read changes of
+    /// the search feed and sealed refresh tokens past their grace period, uncounted, and indexes pending
+    /// profiles.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let mut deleted = 0;
         for rows in &PURGED {
             deleted += self.purge_rows(statement(rows), rows.until(now)).await?;
         }
-        // All sealed tokens at every purge, however many sessions refresh: they are kept for their grace alone. Neither
-        // they nor changes that were kept for indexes are counted.
+        // Deletes all of them at every purge, however many sessions refresh: they are needed only during the
+        // grace period.
         while self.purge_rows(WIPE_SEALS.to_owned(), now).await? >= u64::from(PURGED_AT_ONCE) {}
         for _ in 0..CHANGE_PURGES {
             if self.run(move |conn| search_feed::purge(conn, now)).await? < u64::from(PURGED_AT_ONCE) {
                 break;
             }
         }
-        for _ in 0..TAKE_UPS {
-            if self.run(|conn| pending::take_up(conn, pending::AT_ONCE)).await? < pending::AT_ONCE as usize {
+        for _ in 0..INDEXING_BATCHES {
+            if self.run(|conn| pending::index_pending(conn, pending::BATCH)).await? < pending::BATCH as usize
+            {
                 break;
             }
         }

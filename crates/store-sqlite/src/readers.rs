@@ -1,5 +1,5 @@
-//! Connections that only read. Point reads run where they are asked for: they take microseconds, less than a hop to
-//! another thread would. What can take long has connections of its own, on threads of their own.
+//! Read-only connections. Point reads run on the calling thread: they take microseconds, less than a thread hop.
+//! Long-running reads have connections and threads of their own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,20 +10,21 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
-use crate::point_reads::{KeptSnapshots, PointReads};
+use crate::point_reads::{HeldSnapshots, PointReads};
 use crate::wal_index::WalIndex;
 
-/// Reads that may wait for a thread of the long ones; more wait in their callers.
+/// Capacity of the queue of long-running reads; further callers wait.
 const QUEUE: usize = 256;
 
-/// Two sets of read-only connections.
+/// Connections for point reads and for long-running reads.
 pub(crate) struct Readers {
     short: PointReads,
     long: Threads,
 }
 
 impl Readers {
-    /// Takes the connections for short and for long reads, at least one each, and the index of their file.
+    /// Takes the connections for point reads and for long-running reads, at least one each, and the WAL index of
+    /// their file.
     pub(crate) fn start(
         short: Vec<Connection>,
         long: Vec<Connection>,
@@ -32,17 +33,17 @@ impl Readers {
         Ok(Self { short: PointReads::start(short, index)?, long: Threads::start(long)? })
     }
 
-    /// The snapshots that the writer is to end.
-    pub(crate) fn kept(&self) -> KeptSnapshots {
-        self.short.kept()
+    /// Handle by which the writer releases held snapshots.
+    pub(crate) fn held_snapshots(&self) -> HeldSnapshots {
+        self.short.held_snapshots()
     }
 
-    /// Runs an indexed read of a few rows on the calling thread.
+    /// Executes a point read on the calling thread.
     pub(crate) fn run<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
         self.short.run(read).map_err(StoreError::from)
     }
 
-    /// Runs a read that can take long on a thread of its own.
+    /// Executes a long-running read on a thread of the pool.
     pub(crate) async fn run_long<T, F>(&self, read: F) -> StoreResult<T>
     where
         T: Send + 'static,
@@ -50,7 +51,7 @@ impl Readers {
     {
         let (reply, answer) = oneshot::channel();
         let task = move |conn: &Connection| {
-            // A caller that has gone needs no answer, and a read for it no work.
+            // A cancelled caller's read is skipped.
             if !reply.is_closed() {
                 let _ = reply.send(read(conn).map_err(StoreError::from));
             }
@@ -64,7 +65,7 @@ impl Readers {
 
 type Task = Box<dyn FnOnce(&Connection) + Send>;
 
-/// Threads that take long reads from one queue.
+/// Threads that take long-running reads from one queue.
 struct Threads {
     queue: Option<mpsc::Sender<Task>>,
     threads: Vec<JoinHandle<()>>,
@@ -74,7 +75,7 @@ impl Threads {
     fn start(connections: Vec<Connection>) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(waiting));
-        // Where one cannot be started, those before it are ended with this.
+        // Dropping this ends the threads already started if a later one cannot be.
         let mut all = Self { queue: Some(queue), threads: Vec::new() };
         for conn in connections {
             let waiting = Arc::clone(&waiting);
@@ -89,7 +90,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // The threads catch the panics of reads, so there is nothing to learn here.
+            // The threads catch panics of reads, so the result carries nothing.
             let _ = thread.join();
         }
     }
@@ -99,7 +100,7 @@ fn serve(conn: &Connection, waiting: &Mutex<mpsc::Receiver<Task>>) {
     loop {
         let task = waiting.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
         let Some(task) = task else { return };
-        // A panicking read leaves nothing behind; its caller sees that no answer came.
+        // A panicking read leaves nothing behind; its caller gets an error because the sender is dropped.
         let _ = catch_unwind(AssertUnwindSafe(|| task(conn)));
     }
 }

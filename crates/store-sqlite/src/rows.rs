@@ -1,11 +1,11 @@
-//! Values and rows of SQLite. A UUID is the 16 bytes of it, a truth value 0 or 1.
+//! Values and rows of SQLite. A UUID is a 16-byte blob, a boolean 0 or 1.
 
 use latchkey_store_operations::form::{Cell, Row, Value, WrongKind};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef};
 use uuid::Uuid;
 
-/// A value as a parameter of a statement.
+/// A value as a statement parameter.
 pub(crate) struct Parameter<'v>(pub(crate) &'v Value);
 
 impl ToSql for Parameter<'_> {
@@ -22,7 +22,7 @@ impl ToSql for Parameter<'_> {
     }
 }
 
-/// A row that is being stepped over.
+/// A row of a running statement.
 pub(crate) struct SqliteRow<'r>(pub(crate) &'r rusqlite::Row<'r>);
 
 impl SqliteRow<'_> {

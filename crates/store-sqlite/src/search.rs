@@ -1,5 +1,5 @@
-//! Finding profiles by words. The trigram index names candidates; [`latchkey_domain::search::matches`] decides, on
-//! the folded columns, so that this engine cannot disagree with the contract. Profiles for which the index is behind
+//! Profile search. The trigram index yields candidates, and [`latchkey_domain::search::matches`] rechecks them on
+//! the folded columns, so that this engine cannot deviate from the contract. Profiles not yet indexed
 //! ([`pending`]) are candidates of every search.
 
 pub(crate) mod pending;
@@ -19,9 +19,9 @@ use crate::errors::Fallible;
 use crate::rows::SqliteRow;
 use crate::statements::find;
 
-/// Characters of one token of the index.
+/// Characters per token of the index.
 const TRIGRAM: usize = 3;
-/// Most trigrams of one word that are asked for: more would only narrow the candidates further.
+/// Most trigrams of one word in a query: more would hardly narrow the candidates.
 const ASKED_PER_WORD: usize = 12;
 
 const LIST_CANDIDATES: &str = "
@@ -29,14 +29,14 @@ const LIST_CANDIDATES: &str = "
     FROM profile_search JOIN profiles AS p ON p.search_id = profile_search.rowid
     WHERE profile_search MATCH ?1 AND p.searchable = 1
         AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS behind WHERE behind.search_id = p.search_id)";
-/// `CROSS` keeps the order: those behind are few, and their profiles are looked up.
+/// `CROSS JOIN` fixes the join order: pending profiles are few, and each is looked up by key.
 const LIST_PENDING: &str = "
     SELECT p.search_id, p.id, p.created_at, p.folded_name, p.folded_username, p.folded_bio
     FROM profile_search_pending AS behind CROSS JOIN profiles AS p ON p.search_id = behind.search_id
     WHERE p.searchable = 1";
 const FIND_HIT: &str = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE search_id = ?1");
 
-/// A match, ordered as the contract lists it: best tier, then newest, then greatest id.
+/// A match, ordered as in the contract: rank, then newest, then greatest id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Hit {
     tier: Tier,
@@ -45,23 +45,22 @@ struct Hit {
     search_id: i64,
 }
 
-/// What a search found.
-pub(crate) struct Found {
-    /// A page of matches and their exact number, of one moment.
+/// Result of a search.
+pub(crate) struct SearchResult {
+    /// A page of matches and their exact number, from one snapshot.
     pub(crate) hits: ProfileHits,
-    /// The index is behind for so many profiles that it should be brought up to date.
-    pub(crate) is_slow: bool,
+    /// True if so many profiles are pending that the index should catch up.
+    pub(crate) is_index_behind: bool,
 }
 
-/// Finds a page of matches.
-pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fallible<Found> {
+pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fallible<SearchResult> {
     let moment = conn.unchecked_transaction()?;
     let mut hits = Vec::new();
     if !query.folded().contains('\0') {
-        // No stored text has one, and the index could not be asked.
+        // No stored text contains U+0000, and the index cannot be queried for it.
         list_hits(&moment, LIST_CANDIDATES, params![candidates(query)], query, &mut hits)?;
     }
-    let looked_at = list_hits(&moment, LIST_PENDING, params![], query, &mut hits)?;
+    let checked = list_hits(&moment, LIST_PENDING, params![], query, &mut hits)?;
     let total = hits.len();
     let first = usize::try_from(page.offset()).unwrap_or(usize::MAX).min(total);
     let end = first.saturating_add(page.limit() as usize).min(total);
@@ -71,11 +70,11 @@ pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fall
     }
     hits.sort_unstable();
     let profiles = hits[first..].iter().map(|hit| find_hit(&moment, hit)).collect::<Fallible<_>>()?;
-    let is_slow = looked_at > pending::AT_ONCE as usize;
-    Ok(Found { hits: ProfileHits { total: total as u64, profiles }, is_slow })
+    let is_index_behind = checked > pending::BATCH as usize;
+    Ok(SearchResult { hits: ProfileHits { total: total as u64, profiles }, is_index_behind })
 }
 
-/// Adds the candidates that match; answers how many there were.
+/// Adds the candidates that match; returns the number of candidates.
 fn list_hits(
     conn: &Connection,
     sql: &str,
@@ -86,9 +85,9 @@ fn list_hits(
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut text = SearchText::default();
-    let mut looked_at = 0;
+    let mut checked = 0;
     while let Some(row) = rows.next()? {
-        looked_at += 1;
+        checked += 1;
         let row = SqliteRow(row);
         let mut cells = Cells::new(&row);
         cells.of("profiles");
@@ -102,7 +101,7 @@ fn list_hits(
             hits.push(Hit { tier, created_at: Reverse(created_at), id: Reverse(id), search_id });
         }
     }
-    Ok(looked_at)
+    Ok(checked)
 }
 
 fn refill(buffer: &mut String, text: &str) {
@@ -117,8 +116,8 @@ fn find_hit(conn: &Connection, hit: &Hit) -> Fallible<Profile> {
     })
 }
 
-/// The question to the index: every trigram of it stands in every profile that matches. Each is a quoted string, so
-/// no character of it is an operator.
+/// Full-text query: every trigram in it occurs in every matching profile. Each is a quoted string, so that no
+/// character acts as an operator.
 fn candidates(query: &SearchQuery) -> String {
     let mut asked: Vec<String> = Vec::new();
     for word in query.words() {
@@ -132,7 +131,7 @@ fn candidates(query: &SearchQuery) -> String {
     asked.join(" AND ")
 }
 
-/// Trigrams that a match must have: of a short word the one of a word's beginning, of a longer one a selection that
+/// Trigrams that a match must contain: for a short word its prefix trigram, for a longer one a selection that
 /// covers it from both ends.
 fn trigrams(word: &str) -> Vec<String> {
     if SearchQuery::is_short(word) {

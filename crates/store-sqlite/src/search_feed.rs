@@ -1,5 +1,5 @@
-//! Following what search shows. Triggers write the changes (`migrations/0012_search_feed.sql`); one process writes at
-//! a time, so they become visible in the order of their places and the last place read says how far one is.
+//! The search feed. Triggers write the changes (`migrations/0012_search_feed.sql`). With a single writer they
+//! become visible in the order of their places, so the cursor is the last place read.
 
 use std::collections::HashSet;
 
@@ -20,10 +20,10 @@ use crate::errors::Fallible;
 use crate::statements::{execute, find, list, moment, number};
 use crate::store::Sqlite;
 
-/// Changes that are read at once.
-const AT_ONCE: i64 = 4_096;
-/// So many are read where they are asked for, as point reads are.
-const FEW: i64 = 64;
+/// Changes per read.
+const BATCH: i64 = 4_096;
+/// Reads of at most this many changes run on the calling thread, as point reads.
+const SMALL_READ: i64 = 64;
 
 const FIND_END: &str = "SELECT coalesce(max(place), 0) FROM search_feed";
 const FIND_PURGED: &str = "SELECT purged FROM search_feed_state WHERE id = 1";
@@ -68,10 +68,10 @@ impl SearchFeed for Sqlite {
         let Ok(after) = after.0.parse::<i64>() else { return Ok(FeedRead::Lost) };
         let end = self.read_here(|conn| number(conn, FIND_END, []))?;
         match end - after {
-            // A file that was put in the place of another one may end earlier.
+            // A file restored in place of another may end earlier.
             i64::MIN..0 => Ok(FeedRead::Lost),
             0 => Ok(FeedRead::Changes { changes: Vec::new(), position: position(after), has_more: false }),
-            1..=FEW => self.read_here(|conn| list_changes(conn, after)),
+            1..=SMALL_READ => self.read_here(|conn| list_changes(conn, after)),
             _ => self.read_elsewhere(move |conn| list_changes(conn, after)).await,
         }
     }
@@ -97,9 +97,9 @@ fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
     if number(conn, FIND_PURGED, [])? > after {
         return Ok(FeedRead::Lost);
     }
-    let rows = list(conn, LIST_CHANGES, params![after, AT_ONCE], read_change)?;
+    let rows = list(conn, LIST_CHANGES, params![after, BATCH], read_change)?;
     let end = rows.last().map_or(after, |(place, ..)| *place);
-    let has_more = i64::try_from(rows.len()).is_ok_and(|count| count == AT_ONCE);
+    let has_more = i64::try_from(rows.len()).is_ok_and(|count| count == BATCH);
     let mut seen = HashSet::new();
     let mut changes = Vec::new();
     for (_, id, created_at) in rows {
@@ -111,8 +111,8 @@ fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
     Ok(FeedRead::Changes { changes, position: position(end), has_more })
 }
 
-/// Deletes changes that nobody needs any more, a few at a time; answers how many. The last one stays: places are
-/// counted from it.
+/// Deletes a batch of old changes and returns the number. The last change stays, because places are counted from
+/// it.
 pub(crate) fn purge(conn: &Connection, now: Timestamp) -> Fallible<u64> {
     let end = number(conn, FIND_END, [])?;
     let marked_before = now.minus(CHANGES_KEPT).as_millis();

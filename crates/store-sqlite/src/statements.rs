@@ -1,4 +1,4 @@
-//! Running prepared statements. Reading what they yield is in [`crate::rows`].
+//! Execution of prepared statements. [`crate::rows`] decodes the results.
 
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form::Cells;
@@ -7,12 +7,12 @@ use rusqlite::{Connection, Params, Transaction};
 use crate::errors::Fallible;
 use crate::rows::SqliteRow;
 
-/// Runs a statement that changes rows; answers how many.
+/// Executes a change; returns the number of affected rows.
 pub(crate) fn execute(conn: &Connection, sql: &str, params: impl Params) -> Fallible<usize> {
     Ok(conn.prepare_cached(sql)?.execute(params)?)
 }
 
-/// The first row, if there is one.
+/// First row, if any.
 pub(crate) fn find<T>(
     conn: &Connection,
     sql: &str,
@@ -41,12 +41,13 @@ pub(crate) fn list<T>(
     Ok(found)
 }
 
-/// A number that the statement always yields.
+/// Integer from a statement that always returns a row.
 pub(crate) fn number(conn: &Connection, sql: &str, params: impl Params) -> Fallible<i64> {
     Ok(conn.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
 }
 
-/// Lets several reads see one moment, until it is dropped. A snapshot that is kept open ([`crate::point_reads`]) is one.
+/// Snapshot for several reads, held until dropped. `None` if the connection already holds one
+/// ([`crate::point_reads`]).
 pub(crate) fn moment(conn: &Connection) -> Fallible<Option<Transaction<'_>>> {
     Ok(conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose()?)
 }

@@ -1,4 +1,4 @@
-//! The store itself: one file, its writer and its readers. Scripts run on it in `executor.rs`.
+//! The store: one file with its writer and readers. `executor.rs` runs scripts on it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use latchkey_store_operations::Engine;
 use rusqlite::Connection;
 
 use crate::errors::{Fallible, unavailable};
-use crate::file_watch::{FileWatch, Patrol};
+use crate::file_watch::{FileWatch, PeriodicCheck};
 use crate::readers::Readers;
 use crate::search::pending;
 use crate::statements::execute;
@@ -19,31 +19,30 @@ use crate::wal_index::WalIndex;
 use crate::writer::Writer;
 use crate::{migrations, open};
 
-/// Connections for reads that can take long.
+/// Connections for long-running reads.
 const LONG_READERS: usize = 2;
 
 pub(crate) const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
 
-/// How a file is opened.
+/// Options of the engine.
 #[derive(Debug, Clone, Copy)]
 pub struct SqliteOptions {
-    /// Connections for point reads; as many as threads that ask is best. At least 1.
+    /// Connections for point reads; ideally as many as calling threads. At least 1.
     pub readers: usize,
-    /// Most operations that share a commit. At least 1.
+    /// Most operations per commit. At least 1.
     pub batch: usize,
-    /// Whether a file that is missing is made.
+    /// Behaviour if the file is missing.
     pub missing: MissingFile,
-    /// How long to wait for another process that is writing, before an operation is
+    /// Timeout for the write lock of another process, after which an operation is
     /// [`latchkey_store::StoreError::Unavailable`].
     pub busy_timeout: Duration,
 }
 
-/// What to do where there is no database.
+/// Behaviour if there is no database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingFile {
-    /// Make it.
     Create,
-    /// Refuse to open.
+    /// Fail.
     Refuse,
 }
 
@@ -62,29 +61,29 @@ impl Default for SqliteOptions {
 /// The storage contract on one SQLite file.
 pub type SqliteStore = Engine<Sqlite>;
 
-/// One SQLite file. Other processes may have the file open at the same time. Dropping it
-/// finishes what is queued and checkpoints; a crash at any time loses nothing that was answered.
+/// An SQLite file. Other processes may have it open at the same time. Dropping it drains the queue and
+/// checkpoints; a crash at any time loses no acknowledged write.
 pub struct Sqlite {
-    // Dropped in this order: the writer's last checkpoint wants no readers.
+    // Dropped first: the writer's last checkpoint needs all readers closed.
     readers: Readers,
     writer: Writer,
     files: Arc<FileWatch>,
-    _patrol: Patrol,
-    /// The writer was asked to bring the index for searches up to date, and has not yet.
+    _patrol: PeriodicCheck,
+    /// True while the writer has a queued request to index pending profiles.
     is_catching_up: Arc<AtomicBool>,
-    /// After all connections.
+    /// Dropped after all connections.
     _index: Arc<WalIndex>,
 }
 
 impl Sqlite {
-    /// Opens a file with the default options; makes it (mode 600) where there is none, in a folder that exists, and
-    /// brings its schema up to date. A file of a newer version or of something else is refused with
+    /// Opens a file with the default options: creates a missing one (mode 600) in an existing folder, and
+    /// migrates its schema. Refuses a file of a newer version or of another application with
     /// [`latchkey_store::StoreError::Driver`] of a [`crate::MigrationError`].
     pub fn open(path: &Path) -> StoreResult<SqliteStore> {
         Self::open_with(path, SqliteOptions::default())
     }
 
-    /// The same with other options. Where nothing may be made, a missing or empty file is
+    /// Opens a file with other options. With [`MissingFile::Refuse`], a missing or empty file is
     /// [`latchkey_store::StoreError::Driver`] of a [`crate::NoDatabase`].
     pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<SqliteStore> {
         match options.missing {
@@ -103,37 +102,37 @@ impl Sqlite {
         };
         let (for_points, for_lists) = (readers(options.readers)?, readers(LONG_READERS)?);
         let readers = Readers::start(for_points, for_lists, Arc::clone(&index)).map_err(unavailable)?;
-        let writer =
-            Writer::start(conn, options.batch, readers.kept(), Arc::clone(&files)).map_err(unavailable)?;
-        let patrol = Patrol::start(Arc::clone(&files)).map_err(unavailable)?;
+        let writer = Writer::start(conn, options.batch, readers.held_snapshots(), Arc::clone(&files))
+            .map_err(unavailable)?;
+        let patrol = PeriodicCheck::start(Arc::clone(&files)).map_err(unavailable)?;
         let is_catching_up = Arc::default();
         Ok(Engine::new(Self { readers, writer, files, _patrol: patrol, is_catching_up, _index: index }))
     }
 
-    /// Gives the store to a service. The contract is compiled here: where a caller did it, all of its operations would have
-    /// the optimisation level of the caller's crate.
+    /// Shares the store as a trait object. The generic operations are instantiated here, so that they get this
+    /// crate's optimisation level instead of the caller's.
     #[must_use]
     pub fn share(store: SqliteStore) -> Arc<dyn Store> {
         Arc::new(store)
     }
 
-    /// Refuses where there is no file, or an empty one, as opening with [`MissingFile::Refuse`] does.
+    /// Fails if the file is missing or empty, as [`MissingFile::Refuse`] does.
     pub fn refuse_missing(path: &Path) -> StoreResult<()> {
         open::refuse_missing(path)
     }
 
-    /// The names of the migrations that a file lacks, oldest first; changes nothing, and makes no file. Refuses what
-    /// [`Sqlite::open`] refuses.
+    /// Names of missing migrations of a file, oldest first; changes nothing and creates no file. Refuses the same
+    /// files as [`Sqlite::open`].
     pub fn check_migrations(path: &Path) -> StoreResult<Vec<&'static str>> {
         let conn = if path.exists() {
             open::reader(path, SqliteOptions::default().busy_timeout)?
         } else {
-            open::nothing()?
+            open::empty_in_memory()?
         };
         Ok(migrations::check(&conn)?)
     }
 
-    /// Runs an operation that writes: atomic, answered when durable.
+    /// Executes a write: atomic, and durable when it returns.
     pub(crate) async fn run<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
@@ -143,7 +142,7 @@ impl Sqlite {
         self.writer.run(work).await
     }
 
-    /// Asks the writer to bring the index for searches up to date for some more profiles, unless it has been asked.
+    /// Requests the writer to index more pending profiles, unless a request is queued.
     pub(crate) fn catch_up(&self) {
         if self.is_catching_up.swap(true, Ordering::Relaxed) {
             return;
@@ -151,20 +150,20 @@ impl Sqlite {
         let is_catching_up = Arc::clone(&self.is_catching_up);
         let is_asked = self.writer.run_later(move |conn| {
             is_catching_up.store(false, Ordering::Relaxed);
-            pending::take_up(conn, pending::AT_ONCE)
+            pending::index_pending(conn, pending::BATCH)
         });
         if !is_asked {
             self.is_catching_up.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Runs a read of a few indexed rows, here and now.
+    /// Executes a point read on the calling thread.
     pub(crate) fn read_here<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
         self.files.ensure()?;
         self.readers.run(read)
     }
 
-    /// Runs a read that can take long, elsewhere.
+    /// Executes a long-running read on a thread of the pool.
     pub(crate) async fn read_elsewhere<T, F>(&self, read: F) -> StoreResult<T>
     where
         T: Send + 'static,
@@ -175,7 +174,7 @@ impl Sqlite {
     }
 }
 
-/// Shows the index a commit that changes something. Where none is possible now, reads do without the index.
+/// Makes a commit that changes a page, to prove the WAL index. If none is possible now, reads work without it.
 fn prove(index: &WalIndex, conn: &Connection) {
     let before = index.read();
     if execute(conn, BEAT, []).is_ok() {

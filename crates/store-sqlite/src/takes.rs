@@ -1,4 +1,4 @@
-//! Token buckets. The arithmetic is the domain's.
+//! Token buckets. The domain does the arithmetic.
 
 use latchkey_domain::limits::{LimitKey, Take};
 use latchkey_domain::time::Timestamp;
@@ -15,7 +15,7 @@ const SAVE_BUCKET: &str = "
     INSERT INTO limit_buckets (key, full_at) VALUES (?1, ?2)
     ON CONFLICT (key) DO UPDATE SET full_at = excluded.full_at";
 
-/// Takes a token from each bucket, or from none where one is empty: then the first such one is named.
+/// Takes a token from each bucket, or from none if one is empty; then names the first empty one.
 pub(crate) fn take(conn: &Connection, request: &TakeRequest) -> Fallible<Taken> {
     let TakeRequest { takes, only_for, now } = request;
     if let Some((session, email)) = only_for {

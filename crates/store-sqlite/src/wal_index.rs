@@ -1,7 +1,7 @@
-//! Whether anybody, in any process, has committed since somebody last looked. SQLite keeps the head of its write-ahead log
-//! in a file beside the database (`-shm`), mapped by all who have the database open; every commit changes its first 48
-//! bytes before it returns (<https://www.sqlite.org/walformat.html>, section 2.1). Reading them takes one short system
-//! call and no lock.
+//! Change detection across processes. SQLite keeps the header of the WAL index in a file beside the database
+//! (`-shm`), mapped by every process that has the database open; every commit changes its first 48 bytes before
+//! it returns (<https://www.sqlite.org/walformat.html>, section 2.1). Reading them takes one short system call
+//! and no lock.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -12,30 +12,31 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::Connection;
 
-/// Bytes of the head.
+/// Bytes of the header.
 const HEAD: usize = 48;
-/// What the head begins with, in the byte order of the machine, as long as its form is the one that is known here.
+/// Header prefix (`iVersion`) of the supported format, in native byte order.
 const FORMAT: [u8; 4] = 3_007_000_u32.to_ne_bytes();
-/// Where the head says that it is filled in.
+/// Offset of `isInit`.
 const IS_FILLED: usize = 12;
 
-/// A state of the file: two are equal if and only if nothing was committed between them.
+/// Snapshot of the header: two are equal if and only if nothing was committed in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Version([u8; HEAD]);
 
-/// The index of one database file. Its file is opened once for all stores of this process, and closed with the last of
-/// them: closing it would take away the locks that SQLite holds on it (POSIX locks belong to a process and a file, not to
-/// who opened it). So this begins before the first connection of a store and ends after the last.
+/// WAL index of one database file. All stores of this process share one file descriptor, closed with the last of
+/// them: closing any descriptor of the file would drop the POSIX locks that SQLite holds on it, because they
+/// belong to process and inode. Therefore this is created before the first connection of a store and dropped
+/// after the last.
 #[derive(Debug)]
 pub(crate) struct WalIndex {
     key: FileKey,
     file: OnceLock<Arc<File>>,
-    /// A commit of our own has changed the file. Until then nothing is said of versions: it may be another file than
-    /// SQLite's, or one that does not show what is written to its mapping.
+    /// Set once a commit of this process has visibly changed the file. Until then no version is reported: the
+    /// file may not be SQLite's, or its file system may not show writes to the mapping.
     is_proven: AtomicBool,
 }
 
-/// A file, by device and number.
+/// File identity: device and inode.
 pub(crate) type FileKey = (u64, u64);
 
 #[derive(Default)]
@@ -51,14 +52,15 @@ fn shared() -> MutexGuard<'static, BTreeMap<FileKey, Shared>> {
 }
 
 impl WalIndex {
-    /// Of a database file that is there. To be asked before any connection to it is opened.
+    /// WAL index of an existing database file; called before any connection to it is opened.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
         let key = key_of(&std::fs::metadata(database)?);
         shared().entry(key).or_default().stores += 1;
         Ok(Self { key, file: OnceLock::new(), is_proven: AtomicBool::new(false) })
     }
 
-    /// Finds the index of a connection that has read. Without one there are no versions, and nothing else is amiss.
+    /// Opens the index of a connection that has read. If there is none, versions are not reported; everything
+    /// else works.
     pub(crate) fn open(&self, conn: &Connection) {
         let Some(path) = conn.path().filter(|path| !path.is_empty()) else { return };
         let path = PathBuf::from(format!("{path}-shm"));
@@ -67,7 +69,7 @@ impl WalIndex {
         if shared.file.is_none() {
             shared.file = File::open(&path).ok().map(Arc::new);
         }
-        // Between the end of one store and the start of another, SQLite may have made a new one.
+        // SQLite may have recreated the file between two stores.
         let is_same = |file: &Arc<File>| {
             let (ours, theirs) = (file.metadata().ok(), std::fs::metadata(&path).ok());
             ours.zip(theirs).is_some_and(|(ours, theirs)| key_of(&ours) == key_of(&theirs))
@@ -77,20 +79,20 @@ impl WalIndex {
         }
     }
 
-    /// The state of the file now; `None` where that cannot be told, or not yet.
+    /// Current version; `None` if it cannot be determined (yet).
     pub(crate) fn version(&self) -> Option<Version> {
         if self.is_proven.load(Ordering::Relaxed) { self.read() } else { None }
     }
 
-    /// What the file says, proven or not.
+    /// Current header, before or after the proof.
     pub(crate) fn read(&self) -> Option<Version> {
         let mut head = [0; HEAD];
         read_at_start(self.file.get()?, &mut head).ok()?;
         (head.starts_with(&FORMAT) && head[IS_FILLED] == 1).then_some(Version(head))
     }
 
-    /// Learns from a commit of our own that has certainly changed something, and before which the file said `before`.
-    /// (How many rows changed does not tell: what is replaced with the same is not written.)
+    /// Compares the header with `before`, after a commit of this process that certainly changed a page. (The
+    /// number of changed rows is not enough: replacing a value with itself writes nothing.)
     pub(crate) fn learn(&self, before: Option<Version>) {
         if before.is_some() && self.read() != before {
             self.is_proven.store(true, Ordering::Relaxed);
@@ -122,7 +124,8 @@ fn read_at_start(file: &File, head: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, head, 0)
 }
 
-/// Elsewhere a file and its mapping may differ for a while, or locks work in other ways: nothing is told.
+/// On other systems a file and its mapping may differ for a while, or locks work differently: no versions are
+/// reported.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn key_of(_: &Metadata) -> FileKey {
     (0, 0)
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_before_a_commit_has_shown() {
+    fn no_version_is_reported_before_a_visible_commit() {
         let (_folder, index, conn) = database();
         assert_eq!(index.version(), None);
         let before = index.read();
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_does_not_show_proves_nothing() {
+    fn invisible_commit_proves_nothing() {
         let (_folder, index, conn) = database();
         index.learn(index.read());
         assert_eq!(index.version(), None);
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_of_a_store_that_is_gone_is_not_taken_for_that_of_the_next() {
+    fn index_of_a_closed_store_is_not_reused_for_the_next() {
         let (folder, first, conn) = proven();
         let path = folder.path().join("test.db");
         let second = WalIndex::of(&path).unwrap();

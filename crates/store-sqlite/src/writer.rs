@@ -1,6 +1,5 @@
-//! The one thread that writes. It runs operations one after another, each in its own savepoint, and commits many of
-//! them at once: a durable write costs a share of a sync instead of a whole one. An operation is answered only after
-//! the commit that holds it.
+//! The writer thread with group commit: operations run one after another, each in its own savepoint, and many
+//! share one commit, so that the cost of a sync is shared. An operation is acknowledged only after its commit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,34 +13,34 @@ use tokio::sync::{mpsc, oneshot};
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::file_watch::FileWatch;
 use crate::open;
-use crate::point_reads::KeptSnapshots;
+use crate::point_reads::HeldSnapshots;
 use crate::statements::execute;
 
-/// Operations that may wait in front of the writer; more wait in their callers.
+/// Capacity of the queue; further callers wait.
 const QUEUE: usize = 1_024;
 
-/// A handle to the writer thread. Dropping it lets the queue drain and the thread end.
+/// Handle of the writer thread. Dropping it drains the queue and ends the thread.
 pub(crate) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Starts the thread on its connection; at most `batch` operations share a commit.
+    /// Starts the thread with its connection; at most `batch` operations share a commit.
     pub(crate) fn start(
         conn: Connection,
         batch: usize,
-        kept: KeptSnapshots,
+        snapshots: HeldSnapshots,
         files: Arc<FileWatch>,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let thread = std::thread::Builder::new()
             .name("sqlite-writer".to_owned())
-            .spawn(move || serve(&conn, waiting, batch.max(1), &kept, &files))?;
+            .spawn(move || serve(&conn, waiting, batch.max(1), &snapshots, &files))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Runs an operation atomically and answers once it is durable. It runs even if the caller stops waiting.
+    /// Executes an operation atomically and returns once it is durable. It runs even if the caller is cancelled.
     pub(crate) async fn run<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
@@ -55,7 +54,7 @@ impl Writer {
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Runs an operation that nobody waits for, if there is room in the queue; answers whether there is.
+    /// Queues an operation without waiting for it; `false` if the queue is full.
     pub(crate) fn run_later<T, F>(&self, work: F) -> bool
     where
         T: Send + 'static,
@@ -71,18 +70,18 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // The thread catches the panics of operations, so there is nothing to learn here.
+            // The thread catches panics of operations, so the result carries nothing.
             let _ = thread.join();
         }
     }
 }
 
-/// An operation whose result type the thread need not know.
+/// An operation with its result type erased.
 trait Job: Send {
-    /// Does the work; answers whether its savepoint is to be kept.
+    /// Executes the operation; returns `true` to release its savepoint, `false` to roll it back.
     fn run(&mut self, conn: &Connection) -> bool;
 
-    /// Tells the caller. `lost` says why nothing of the batch was kept, where that is so.
+    /// Completes the caller's future. `lost` is the reason if the whole batch was rolled back.
     fn answer(self: Box<Self>, lost: Option<&str>);
 }
 
@@ -99,22 +98,22 @@ where
 {
     fn run(&mut self, conn: &Connection) -> bool {
         let Some(work) = self.work.take() else { return false };
-        // The savepoint takes back whatever a panicking operation left in the database; it shares nothing else.
+        // Unwind safe: the savepoint rolls back the database, and nothing else is shared.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(conn)));
         let outcome = outcome.unwrap_or_else(|_| Err(driver(EngineFault::Panicked).into()));
-        let is_kept = outcome.is_ok();
+        let is_released = outcome.is_ok();
         self.outcome = Some(outcome.map_err(StoreError::from));
-        is_kept
+        is_released
     }
 
     fn answer(self: Box<Self>, lost: Option<&str>) {
         let outcome = match (self.outcome, lost) {
             (Some(Err(own)), _) => Err(own),
-            (_, Some(why)) => Err(unavailable(EngineFault::NotKept(why.to_owned()))),
+            (_, Some(why)) => Err(unavailable(EngineFault::RolledBack(why.to_owned()))),
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(unavailable(EngineFault::Stopped)),
         };
-        // A caller that has gone needs no answer.
+        // The caller may have been cancelled.
         if let Err(Err(error)) = self.reply.send(outcome) {
             tracing::warn!(%error, "a write failed, and nobody waits for its answer");
         }
@@ -125,7 +124,7 @@ fn serve(
     conn: &Connection,
     mut waiting: mpsc::Receiver<Box<dyn Job>>,
     batch: usize,
-    kept: &KeptSnapshots,
+    snapshots: &HeldSnapshots,
     files: &FileWatch,
 ) {
     while let Some(first) = waiting.blocking_recv() {
@@ -134,9 +133,9 @@ fn serve(
             continue;
         }
         let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
-        let lost = match run_batch(conn, first, &mut waiting, batch, &mut jobs, kept) {
-            Ok(()) if files.look() => None,
-            // Committed into a file that nobody will find again.
+        let lost = match run_batch(conn, first, &mut waiting, batch, &mut jobs, snapshots) {
+            Ok(()) if files.check() => None,
+            // The commit went into a file that is no longer at its path.
             Ok(()) => Some(EngineFault::NotInPlace.to_string()),
             Err(why) => {
                 tracing::error!(error = %why, operations = jobs.len(), "a group of writes was rolled back");
@@ -151,18 +150,18 @@ fn serve(
     finish(conn, files);
 }
 
-/// Runs jobs until the batch is full or nobody waits, and commits. On `Err`, which says why, nothing of `jobs` was
-/// kept.
+/// Executes jobs until the batch is full or the queue is empty, and commits. `Err` with the reason means that the
+/// whole batch was rolled back.
 fn run_batch(
     conn: &Connection,
     first: Box<dyn Job>,
     waiting: &mut mpsc::Receiver<Box<dyn Job>>,
     batch: usize,
     jobs: &mut Vec<Box<dyn Job>>,
-    kept: &KeptSnapshots,
+    snapshots: &HeldSnapshots,
 ) -> Result<(), String> {
     if let Err(error) = run(conn, "BEGIN IMMEDIATE") {
-        // Whoever waits already would run into the same: one wait for the lock is enough for all of them.
+        // One busy timeout is enough for all waiting jobs: they would all meet the same lock.
         jobs.push(first);
         while jobs.len() < batch
             && let Ok(next) = waiting.try_recv()
@@ -182,19 +181,19 @@ fn run_batch(
         }
     }
 
-    // The checkpoint that a commit may begin wants the log for itself.
-    let _committing = kept.let_go();
+    // A held snapshot would block the checkpoint that a commit may start.
+    let _committing = snapshots.release();
     run(conn, "COMMIT")
 }
 
-/// Runs one job in its savepoint. `Err` means that the whole transaction is lost.
+/// Executes one job in its savepoint. `Err` means that the whole transaction is lost.
 fn run_one(conn: &Connection, job: &mut dyn Job) -> Result<(), String> {
     run(conn, "SAVEPOINT job")?;
-    let is_kept = job.run(conn);
+    let is_released = job.run(conn);
     if conn.is_autocommit() {
         return Err("the database ended the transaction".to_owned()); // a full disk or an I/O error does that
     }
-    if !is_kept {
+    if !is_released {
         run(conn, "ROLLBACK TO job")?;
     }
     run(conn, "RELEASE job")
@@ -215,14 +214,14 @@ fn roll_back(conn: &Connection) {
     }
 }
 
-/// Leaves a tidy file behind. Nothing depends on it: what was answered is in the log already. (There is no
-/// `PRAGMA optimize`: statistics of a small database would mislead the planner once it has grown.)
+/// Checkpoints at shutdown. Nothing depends on it: acknowledged writes are in the WAL already. (No `PRAGMA
+/// optimize`: statistics of a small database would mislead the planner once it has grown.)
 fn finish(conn: &Connection, files: &FileWatch) {
-    // The last connection deletes the log, by its path: that of another database, if ours was replaced.
-    if !files.look() || open::keep_log(conn, false).is_err() {
+    // The last connection deletes the WAL by its path: that of another database, if ours was replaced.
+    if !files.check() || open::keep_log(conn, false).is_err() {
         return;
     }
-    // Our own readers are gone. Those of another process are not waited for: they would wait for us.
+    // Our own readers are closed. Waiting for another process's readers could deadlock.
     let _ = conn.busy_timeout(Duration::ZERO);
     let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }

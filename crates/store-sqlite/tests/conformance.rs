@@ -1,4 +1,4 @@
-//! The contract, shown on the embedded engine.
+//! The conformance suite on SQLite.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 latchkey_store_suite::conformance_tests!(empty_store);
 
-/// A store on a new file, and the folder that has to outlive it.
+/// Store on a new file, and the folder, which must outlive it.
 #[expect(clippy::unused_async, reason = "the suite awaits it; other engines have to")]
 async fn empty_store() -> (Arc<dyn Store>, TempDir) {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,4 +1,4 @@
-//! The file: its mode, other processes, faults of the disk, crashes.
+//! The database file: its mode, other processes, disk faults, crashes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::io::{BufRead, BufReader};
@@ -12,9 +12,9 @@ use latchkey_store_sqlite::{Sqlite, SqliteOptions};
 use latchkey_store_suite::conformance::numbered::{account, key, user_id};
 use rusqlite::Connection;
 
-/// Tasks that write at once in the crash test.
+/// Concurrent writers of the crash test.
 const WRITERS: u64 = 8;
-/// Answers after which its child is killed, at the least.
+/// Acknowledged writes before the child process is killed, at least.
 const ACKNOWLEDGED: usize = 60;
 
 fn options() -> SqliteOptions {
@@ -59,7 +59,7 @@ async fn two_processes_see_each_others_writes() {
 }
 
 #[tokio::test]
-async fn a_lock_that_another_process_keeps_is_unavailable_and_passes() {
+async fn lock_held_by_another_process_is_unavailable_until_released() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     let store = Sqlite::open_with(&path, options()).unwrap();
@@ -84,7 +84,7 @@ async fn a_lock_that_another_process_frees_in_time_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_storage_that_cannot_be_written_is_noticed_by_the_check() {
+async fn unwritable_storage_fails_the_check() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     let store = Sqlite::open_with(&path, options()).unwrap();
@@ -115,7 +115,7 @@ async fn a_bad_row_is_corrupt_and_names_its_column() {
 }
 
 #[tokio::test]
-async fn a_file_of_something_else_is_refused_and_left_alone() {
+async fn file_of_another_application_is_refused_and_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     std::fs::write(&path, "this is no database, however long this text may be".repeat(100)).unwrap();
@@ -125,7 +125,7 @@ async fn a_file_of_something_else_is_refused_and_left_alone() {
     assert!(matches!(Sqlite::open(&folder.path().join("no/folder.db")), Err(StoreError::Unavailable(_))));
 }
 
-/// Not a test of its own: the child of the crash test, which is this program with one test chosen.
+/// Child process of the crash test: this test binary with one test selected.
 #[tokio::test]
 async fn child_that_writes_until_it_is_killed() {
     let Some((path, first)) = task_of_child() else { return };
@@ -154,7 +154,7 @@ fn task_of_child() -> Option<(String, u64)> {
 }
 
 #[tokio::test]
-async fn a_killed_process_loses_nothing_that_was_answered() {
+async fn killed_process_loses_no_acknowledged_write() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     let mut acknowledged = Vec::new();
@@ -175,7 +175,7 @@ async fn a_killed_process_loses_nothing_that_was_answered() {
     assert!(acknowledged.len() >= 3 * ACKNOWLEDGED);
 }
 
-/// Starts the child and kills it after some acknowledgements; answers all that it gave.
+/// Starts the child, kills it after some acknowledgements, and returns all of them.
 fn run_and_kill(path: &Path, first: u64) -> Vec<u64> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_that_writes_until_it_is_killed", "--nocapture"])

@@ -1,4 +1,4 @@
-//! Statements of the operations fit the schema of this engine.
+//! Statements of the operations are valid in the schema of this engine.
 #![allow(clippy::unwrap_used)]
 
 use latchkey_store_operations::tables::all_statements;
@@ -34,8 +34,10 @@ fn an_identity_is_found_by_its_whole_key() {
         let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql.sqlite())).unwrap();
         let nulls = vec![rusqlite::types::Null; plan.parameter_count()];
         let steps = plan.query_map(rusqlite::params_from_iter(nulls), |row| row.get::<_, String>(3)).unwrap();
-        let is_slow = |step: &String| step.contains("identities") && step.ends_with("(provider=?)");
-        slow.extend(steps.map(Result::unwrap).filter(is_slow).map(|step| format!("{table}::{name}: {step}")));
+        let is_index_behind = |step: &String| step.contains("identities") && step.ends_with("(provider=?)");
+        slow.extend(
+            steps.map(Result::unwrap).filter(is_index_behind).map(|step| format!("{table}::{name}: {step}")),
+        );
     }
 
     assert!(slow.is_empty(), "{}", slow.join("\n"));

@@ -59,7 +59,7 @@ fn a_changed_migration_is_refused() {
 }
 
 #[test]
-fn a_database_of_something_else_is_refused() {
+fn database_of_another_application_is_refused() {
     let conn = database();
     conn.execute_batch("CREATE TABLE other (x INTEGER)").unwrap();
     assert!(reason(apply(&conn, &[FIRST])).contains("something else"));
@@ -74,7 +74,7 @@ fn a_failed_migration_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_was_stored_before_the_shared_migrations_stays() {
+fn rows_from_before_the_shared_migrations_survive() {
     let conn = database();
     conn.pragma_update(None, "foreign_keys", true).unwrap();
     apply(&conn, &MIGRATIONS[..13]).unwrap();

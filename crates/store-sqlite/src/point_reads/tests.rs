@@ -40,16 +40,16 @@ impl Town {
         self.reads.run(count).unwrap()
     }
 
-    /// Reads until a connection keeps its snapshot.
-    fn read_until_kept(&self) {
-        (0..=QUIET_READS).for_each(|_| {
+    /// Reads until a connection holds its snapshot.
+    fn read_until_held(&self) {
+        (0..=READS_BEFORE_HOLDING).for_each(|_| {
             self.count();
         });
-        assert!(self.is_keeping());
+        assert!(self.holds_snapshot());
     }
 
-    fn is_keeping(&self) -> bool {
-        self.reads.pool.readers.iter().any(|reader| reader.lock().unwrap().is_keeping)
+    fn holds_snapshot(&self) -> bool {
+        self.reads.pool.readers.iter().any(|reader| reader.lock().unwrap().holds_snapshot)
     }
 }
 
@@ -61,27 +61,27 @@ fn add(conn: &Connection) {
     conn.execute_batch("INSERT INTO things DEFAULT VALUES").unwrap();
 }
 
-/// Another process would do the same with a connection of its own.
+/// A connection of another process would behave the same.
 fn neighbour(path: &Path) -> Connection {
     open::writer(path, PATIENCE).unwrap()
 }
 
 #[test]
-fn a_kept_snapshot_never_hides_a_commit() {
+fn held_snapshot_never_hides_a_commit() {
     let town = town(1);
     let neighbour = neighbour(&file(&town.folder));
     for round in 0..6 {
-        town.read_until_kept();
+        town.read_until_held();
         add(if round % 2 == 0 { &town.writer } else { &neighbour });
         assert_eq!(town.count(), round + 1);
-        assert!(!town.is_keeping());
+        assert!(!town.holds_snapshot());
     }
 }
 
 #[test]
 fn commits_in_a_row_are_all_seen() {
     let town = town(2);
-    town.read_until_kept();
+    town.read_until_held();
     for written in 1..500 {
         add(&town.writer);
         assert_eq!(town.count(), written);
@@ -108,7 +108,7 @@ fn readers_of_many_threads_see_what_was_committed_before_they_began() {
             for number in 1..=300 {
                 add(&neighbour);
                 written.store(number, Ordering::SeqCst);
-                // Pauses of different lengths, so that snapshots are kept in some of them.
+                // Pauses of different lengths, so that some snapshots are held.
                 (0..number % 7 * 40).for_each(|_| assert!(reads.run(count).unwrap() >= number));
             }
         });
@@ -116,16 +116,16 @@ fn readers_of_many_threads_see_what_was_committed_before_they_began() {
 }
 
 #[test]
-fn a_snapshot_is_let_go_when_nobody_reads() {
+fn idle_snapshot_is_released() {
     let town = town(2);
     add(&town.writer);
-    town.read_until_kept();
+    town.read_until_held();
     assert!(truncates_the_log(&town.writer));
-    assert!(!town.is_keeping());
+    assert!(!town.holds_snapshot());
 }
 
 #[test]
-fn a_snapshot_that_is_read_from_all_the_time_is_let_go_too() {
+fn busy_snapshot_is_released_too() {
     let town = town(1);
     add(&town.writer);
     let is_over = std::sync::atomic::AtomicBool::new(false);
@@ -142,25 +142,25 @@ fn a_snapshot_that_is_read_from_all_the_time_is_let_go_too() {
     });
 }
 
-/// Waits for a moment in which nobody reads from the log, as long as the connection's patience.
+/// Truncating checkpoint: waits for readers of the WAL up to the busy timeout.
 fn truncates_the_log(conn: &Connection) -> bool {
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).unwrap() == 0
 }
 
 #[test]
-fn a_failed_read_keeps_nothing() {
+fn failed_read_holds_no_snapshot() {
     let town = town(1);
-    town.read_until_kept();
+    town.read_until_held();
     assert!(town.reads.run(|conn| number(conn, "SELECT nothing FROM things", [])).is_err());
-    assert!(!town.is_keeping());
+    assert!(!town.holds_snapshot());
     assert_eq!(town.count(), 0);
 }
 
 #[test]
 fn a_read_that_ends_its_transaction_does_not_break_the_connection() {
     let town = town(1);
-    town.read_until_kept();
-    // As SQLite does when the disk or the memory fails.
+    town.read_until_held();
+    // SQLite does the same on a disk or memory failure.
     let failing = |conn: &Connection| -> Fallible<()> {
         conn.execute_batch("ROLLBACK").unwrap();
         Err(latchkey_store::StoreError::Conflict(latchkey_store::UniqueKey::Username).into())
@@ -169,27 +169,27 @@ fn a_read_that_ends_its_transaction_does_not_break_the_connection() {
     assert!(matches!(error, latchkey_store::StoreError::Conflict(_)), "the read's own error");
     add(&town.writer);
     assert_eq!(town.count(), 1);
-    town.read_until_kept();
+    town.read_until_held();
 }
 
 #[test]
-fn a_commit_of_the_writer_ends_what_is_kept_and_none_begins_meanwhile() {
+fn commit_of_the_writer_releases_snapshots_and_none_is_held_meanwhile() {
     let town = town(2);
-    town.read_until_kept();
-    let committing = town.reads.kept().let_go();
-    assert!(!town.is_keeping());
-    (0..2 * QUIET_READS).for_each(|_| {
+    town.read_until_held();
+    let committing = town.reads.held_snapshots().release();
+    assert!(!town.holds_snapshot());
+    (0..2 * READS_BEFORE_HOLDING).for_each(|_| {
         town.count();
     });
-    assert!(!town.is_keeping());
+    assert!(!town.holds_snapshot());
     drop(committing);
-    town.read_until_kept();
+    town.read_until_held();
 }
 
 #[test]
 fn a_panicking_read_hides_no_later_commit() {
     let town = town(1);
-    town.read_until_kept();
+    town.read_until_held();
     let panicking = || town.reads.run(|_| -> Fallible<()> { panic!("a read that panics") });
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panicking)).is_err());
     add(&town.writer);
@@ -197,7 +197,7 @@ fn a_panicking_read_hides_no_later_commit() {
 }
 
 #[test]
-fn without_an_index_nothing_is_kept() {
+fn without_a_wal_index_no_snapshot_is_held() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder);
     open::create_file(&path).unwrap();
@@ -206,10 +206,10 @@ fn without_an_index_nothing_is_kept() {
     writer.execute_batch("CREATE TABLE things (id INTEGER PRIMARY KEY)").unwrap();
     let connections = vec![open::reader(&path, PATIENCE).unwrap()];
     let town = Town { reads: PointReads::start(connections, Arc::new(index)).unwrap(), folder, writer };
-    (0..=QUIET_READS).for_each(|_| {
+    (0..=READS_BEFORE_HOLDING).for_each(|_| {
         town.count();
     });
-    assert!(!town.is_keeping());
+    assert!(!town.holds_snapshot());
     add(&town.writer);
     assert_eq!(town.count(), 1);
 }

@@ -1,5 +1,5 @@
-//! Profiles for which the trigram index is behind. A search looks at each of them, so what it finds is right at any time;
-//! how many there are is only a matter of how long it takes.
+//! Profiles not yet in the trigram index. A search checks each of them, so results are always complete; their
+//! number only affects latency.
 
 use latchkey_domain::ids::UserId;
 use rusqlite::{Connection, params};
@@ -7,8 +7,8 @@ use rusqlite::{Connection, params};
 use crate::errors::Fallible;
 use crate::statements::{execute, find};
 
-/// Profiles that are taken up in one go: some milliseconds.
-pub(crate) const AT_ONCE: u32 = 256;
+/// Profiles indexed in one batch: takes some milliseconds.
+pub(crate) const BATCH: u32 = 256;
 
 const FIND_LAST: &str = "
     SELECT max(search_id) FROM (SELECT search_id FROM profile_search_pending ORDER BY search_id LIMIT ?1)";
@@ -17,7 +17,7 @@ const FORGET_OLD_WORDS: &str = "
     INSERT INTO profile_search (profile_search, rowid, words)
     SELECT 'delete', search_id, indexed FROM profile_search_pending 
     WHERE search_id BETWEEN ?1 AND ?2 AND indexed IS NOT NULL";
-/// `CROSS` keeps the order: those behind are few, and their profiles are looked up.
+/// `CROSS JOIN` fixes the join order: pending profiles are few, and each is looked up by key.
 const TAKE_NEW_WORDS: &str = "
     INSERT INTO profile_search (rowid, words)
     SELECT p.search_id, '  ' || replace(p.folded_name || ' ' || p.folded_username || ' ' || p.folded_bio, ' ', '  ')
@@ -25,14 +25,14 @@ const TAKE_NEW_WORDS: &str = "
     WHERE behind.search_id BETWEEN ?1 AND ?2 AND p.searchable = 1";
 const SETTLE: &str = "DELETE FROM profile_search_pending WHERE search_id BETWEEN ?1 AND ?2";
 
-/// Brings the index up to date for at most so many profiles; answers for how many.
-pub(crate) fn take_up(conn: &Connection, at_most: u32) -> Fallible<usize> {
+/// Indexes at most `at_most` pending profiles; returns the number.
+pub(crate) fn index_pending(conn: &Connection, at_most: u32) -> Fallible<usize> {
     let last = find(conn, FIND_LAST, params![at_most], |cells| cells.maybe_int("search_id"))?.flatten();
     last.map_or(Ok(0), |last| take_up_range(conn, i64::MIN, last))
 }
 
-/// Brings the index up to date for a user's profile, so that nothing of its old text is left to be forgotten later.
-pub(crate) fn take_up_of(conn: &Connection, user_id: UserId) -> Fallible<()> {
+/// Indexes a user's profile now, so that no old text of it stays in the index.
+pub(crate) fn index_profile_of(conn: &Connection, user_id: UserId) -> Fallible<()> {
     let own = find(conn, FIND_ONE, params![user_id.as_uuid().as_bytes()], |cells| cells.int("search_id"))?;
     own.map_or(Ok(0), |own| take_up_range(conn, own, own)).map(|_| ())
 }
@@ -50,8 +50,8 @@ mod tests {
     use crate::{migrations, open};
 
     #[test]
-    fn few_profiles_that_are_behind_are_looked_up_and_not_looked_for() {
-        let conn = open::nothing().unwrap();
+    fn few_pending_profiles_are_looked_up_by_key() {
+        let conn = open::empty_in_memory().unwrap();
         migrations::migrate(&conn).unwrap();
         for sql in [TAKE_NEW_WORDS, super::super::LIST_PENDING] {
             let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

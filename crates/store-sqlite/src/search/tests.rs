@@ -11,9 +11,9 @@ use super::*;
 use crate::migrations;
 use crate::profile_writes::write;
 
-/// A change of the set of profiles.
+/// A change of the stored profiles.
 #[derive(Debug, Clone)]
-enum Step {
+enum Change {
     Write { user: u8, name: String, username: Option<String>, bio: Option<String> },
     Delete { user: u8 },
     Hide { user: u8, is_searchable: bool },
@@ -47,7 +47,7 @@ fn add_user(conn: &Connection, user: u8) {
 }
 
 fn profile(user: u8, name: &str, username: Option<&str>, bio: Option<&str>) -> Profile {
-    // Few moments of creation, so that ties are common.
+    // Few distinct creation times, so that ties are common.
     let now = Timestamp::from_millis(i64::from(user % 3));
     let id = ProfileId::new(now, [user.wrapping_mul(37); 10]);
     let new = NewProfile { id, name: Name::from_stored(name.to_owned()), avatar_url: None };
@@ -57,9 +57,9 @@ fn profile(user: u8, name: &str, username: Option<&str>, bio: Option<&str>) -> P
     profile
 }
 
-fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Step) {
+fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Change) {
     match step {
-        Step::Write { user, name, username, bio } => {
+        Change::Write { user, name, username, bio } => {
             let username = username.map(|text| format!("{text}_{user}"));
             let new = profile(user, &name, username.as_deref(), bio.as_deref());
             if let Some((old, _)) = there.iter_mut().find(|(old, _)| old.user_id == new.user_id) {
@@ -70,19 +70,19 @@ fn take_step(conn: &Connection, there: &mut Vec<(Profile, bool)>, step: Step) {
                 there.push((new, true));
             }
         }
-        Step::Delete { user } => {
+        Change::Delete { user } => {
             run(conn, &profiles::DELETE, user_id(user));
             hide(conn, user, false);
             there.retain(|(profile, _)| profile.user_id != user_id(user));
         }
-        Step::Hide { user, is_searchable } => {
+        Change::Hide { user, is_searchable } => {
             for (_, flag) in there.iter_mut().filter(|(profile, _)| profile.user_id == user_id(user)) {
                 hide(conn, user, !is_searchable);
                 *flag = is_searchable;
             }
         }
-        Step::TakeUp { at_most } => {
-            pending::take_up(conn, at_most).unwrap();
+        Change::TakeUp { at_most } => {
+            pending::index_pending(conn, at_most).unwrap();
         }
     }
 }
@@ -94,7 +94,7 @@ fn hide(conn: &Connection, user: u8, is_banned: bool) {
     run(conn, &profiles::SHOW_OR_HIDE, user_id(user));
 }
 
-/// What the contract says, by looking at every profile.
+/// Expected matches, by a full scan with the contract's definition.
 fn expected(there: &[(Profile, bool)], query: &SearchQuery) -> Vec<ProfileId> {
     let mut hits: Vec<_> = there
         .iter()
@@ -114,7 +114,7 @@ fn found(conn: &Connection, query: &SearchQuery, page: Page) -> (u64, Vec<Profil
     (hits.total, hits.profiles.iter().map(|profile| profile.id).collect())
 }
 
-/// Texts that fold, compose, leave the basic plane, or mean something to an index; and any other character.
+/// Texts that fold, compose, leave the Basic Multilingual Plane or are special to an index, and arbitrary ones.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => prop::sample::select(vec!["a", "ad", "Ada", "lov", "É", "e\u{301}", "ß", "ﬁ", "İ", "Σ", "計", "算機", "한", "😀", "𝔄",
@@ -130,14 +130,14 @@ fn leak(c: char) -> &'static str {
     Box::leak(c.to_string().into_boxed_str())
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Change> {
     let user = 0..12u8;
     prop_oneof![
         8 => (user.clone(), text(), prop::option::of("[a-d_.-]{1,5}"), prop::option::of(text()))
-            .prop_map(|(user, name, username, bio)| Step::Write { user, name, username, bio }),
-        1 => user.clone().prop_map(|user| Step::Delete { user }),
-        1 => (user, any::<bool>()).prop_map(|(user, is_searchable)| Step::Hide { user, is_searchable }),
-        2 => (1..6u32).prop_map(|at_most| Step::TakeUp { at_most }),
+            .prop_map(|(user, name, username, bio)| Change::Write { user, name, username, bio }),
+        1 => user.clone().prop_map(|user| Change::Delete { user }),
+        1 => (user, any::<bool>()).prop_map(|(user, is_searchable)| Change::Hide { user, is_searchable }),
+        2 => (1..6u32).prop_map(|at_most| Change::TakeUp { at_most }),
     ]
 }
 
@@ -156,9 +156,9 @@ proptest! {
             take_step(&conn, &mut there, step);
         }
         let parts = there.iter().flat_map(|(profile, _)| parts(profile.name.as_str())).collect::<Vec<_>>();
-        // As the steps left it, and with an index that has caught up.
+        // First with pending profiles as the steps left them, then with a complete index.
         for at_most in [0, u32::MAX] {
-            pending::take_up(&conn, at_most).unwrap();
+            pending::index_pending(&conn, at_most).unwrap();
             for query in texts.iter().chain(&parts).filter_map(|text| SearchQuery::parse(text).ok()) {
                 let expected = expected(&there, &query);
                 let all = found(&conn, &query, Page::new(100, 0));
@@ -174,7 +174,7 @@ proptest! {
     }
 }
 
-/// Pieces of a text, so that queries meet something.
+/// Substrings of a text, so that queries have matches.
 fn parts(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let piece = |start: usize, length: usize| chars.iter().skip(start).take(length).collect();

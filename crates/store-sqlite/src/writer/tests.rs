@@ -10,14 +10,14 @@ const COUNT: &str = "SELECT count(*) FROM things";
 fn writer(batch: usize) -> Writer {
     let conn = Connection::open_in_memory().unwrap();
     conn.execute_batch("CREATE TABLE things (name TEXT NOT NULL UNIQUE) STRICT").unwrap();
-    Writer::start(conn, batch, KeptSnapshots::default(), Arc::default()).unwrap()
+    Writer::start(conn, batch, HeldSnapshots::default(), Arc::default()).unwrap()
 }
 
 fn add(conn: &Connection, name: &str) -> Fallible<usize> {
     execute(conn, "INSERT INTO things (name) VALUES (?1)", [name])
 }
 
-/// Lets everything that is queued meanwhile run in one batch: holds the writer until the answer is dropped.
+/// Blocks the writer until the sender is dropped, so that everything queued meanwhile runs in one batch.
 fn hold(writer: &Writer) -> (impl Future<Output = StoreResult<()>> + '_, mpsc::Sender<()>) {
     let (release, held) = mpsc::channel::<()>();
     let work = move |_: &Connection| {
@@ -28,7 +28,7 @@ fn hold(writer: &Writer) -> (impl Future<Output = StoreResult<()>> + '_, mpsc::S
 }
 
 #[tokio::test]
-async fn a_failed_operation_takes_nothing_else_with_it() {
+async fn failed_operation_rolls_back_only_itself() {
     let writer = writer(256);
     let (holding, release) = hold(&writer);
     let (_, first, broken, last, ()) = tokio::join!(
@@ -44,7 +44,7 @@ async fn a_failed_operation_takes_nothing_else_with_it() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_error_of_its_operation_alone() {
+async fn panic_fails_only_its_operation() {
     let writer = writer(256);
     let broken: StoreResult<()> = writer
         .run(|conn| {
@@ -57,7 +57,7 @@ async fn a_panic_is_an_error_of_its_operation_alone() {
 }
 
 #[tokio::test]
-async fn a_lost_transaction_is_unavailable_for_all_of_its_batch() {
+async fn lost_transaction_is_unavailable_for_its_whole_batch() {
     let writer = writer(256);
     let (holding, release) = hold(&writer);
     let (_, before, breaker, ()) = tokio::join!(
@@ -72,7 +72,7 @@ async fn a_lost_transaction_is_unavailable_for_all_of_its_batch() {
 }
 
 #[tokio::test]
-async fn an_operation_runs_even_if_nobody_waits_for_it() {
+async fn cancelled_operation_still_runs() {
     let writer = writer(256);
     let (holding, release) = hold(&writer);
     let abandoned = async {
@@ -89,7 +89,7 @@ async fn an_operation_runs_even_if_nobody_waits_for_it() {
 }
 
 #[tokio::test]
-async fn a_batch_holds_no_more_than_it_may() {
+async fn batch_size_is_limited() {
     let writer = writer(2);
     let names = ["a", "b", "c", "d", "e"];
     let (holding, release) = hold(&writer);
@@ -108,14 +108,14 @@ async fn a_batch_holds_no_more_than_it_may() {
 }
 
 #[tokio::test]
-async fn dropping_the_writer_finishes_what_is_queued() {
+async fn dropping_the_writer_drains_the_queue() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("CREATE TABLE things (name TEXT NOT NULL UNIQUE) STRICT").unwrap();
-    let writer = Writer::start(conn, 256, KeptSnapshots::default(), Arc::default()).unwrap();
+    let writer = Writer::start(conn, 256, HeldSnapshots::default(), Arc::default()).unwrap();
     {
-        // Polled once: queued, but not waited for.
+        // Polled once: queued, but not awaited.
         let mut queued = Box::pin(writer.run(|conn| add(conn, "a")));
         tokio::select! {
             biased;

@@ -1,5 +1,5 @@
 //! What no caller of the contract can see, but everybody who looks at the rows: what is wiped, and that decoys are rows
-//! like others. An engine says how its rows are looked at, by [`Look`], and runs all of it by
+//! like others. An engine says how its rows are looked at, by [`InspectRows`], and runs all of it by
 //! [`hidden_tests!`](crate::hidden_tests).
 #![allow(clippy::missing_panics_doc, reason = "the name of a fact says it; it panics where it is not so")]
 
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(30);
 
 /// An empty store, and a look at its rows from outside.
 #[async_trait]
-pub trait Look: Send + Sync {
+pub trait InspectRows: Send + Sync {
     /// The store.
     fn store(&self) -> &dyn Store;
 
@@ -31,11 +31,11 @@ pub trait Look: Send + Sync {
     async fn text(&self, sql: &str) -> String;
 }
 
-/// Makes a test of every fact. Takes the name of an async function without arguments that answers with a [`Look`].
+/// Makes a test of every fact. Takes the name of an async function without arguments that returns an [`InspectRows`].
 #[macro_export]
 macro_rules! hidden_tests {
-    ($look:ident) => {
-        $crate::hidden_tests! { $look
+    ($fixture:ident) => {
+        $crate::hidden_tests! { $fixture
             a_sent_mail_loses_its_sealed_part
             unknown_addresses_leave_the_same_rows_as_known_ones
             refused_attempts_leave_the_same_rows_for_known_and_unknown_addresses
@@ -46,27 +46,27 @@ macro_rules! hidden_tests {
             a_state_that_came_back_keeps_nothing_sealed
         }
     };
-    ($look:ident $($fact:ident)+) => {
+    ($fixture:ident $($fact:ident)+) => {
         $(
             #[tokio::test]
             async fn $fact() {
-                $crate::conformance::hidden::$fact(&$look().await).await;
+                $crate::conformance::hidden::$fact(&$fixture().await).await;
             }
         )+
     };
 }
 
-async fn number(look: &impl Look, sql: &str) -> i64 {
-    look.text(sql).await.parse().unwrap()
+async fn number(fixture: &impl InspectRows, sql: &str) -> i64 {
+    fixture.text(sql).await.parse().unwrap()
 }
 
 /// The account of number 1, with a session.
-async fn begin(look: &impl Look) {
+async fn begin(fixture: &impl InspectRows) {
     let account = NewAccount { session: Some(session(1)), ..account(1) };
-    look.store().create_account(account).await.unwrap();
+    fixture.store().create_account(account).await.unwrap();
 }
 
-async fn request(look: &impl Look, email: EmailKey, number: u64, challenge: NewChallenge) {
+async fn request(fixture: &impl InspectRows, email: EmailKey, number: u64, challenge: NewChallenge) {
     let request = RequestChallenge {
         email,
         purpose: Purpose::ResetPassword,
@@ -75,10 +75,10 @@ async fn request(look: &impl Look, email: EmailKey, number: u64, challenge: NewC
         mail: mail(number),
         now: at(0),
     };
-    assert_eq!(look.store().request_challenge(request).await.unwrap(), RequestOutcome::Accepted);
+    assert_eq!(fixture.store().request_challenge(request).await.unwrap(), RequestOutcome::Accepted);
 }
 
-async fn rotate(look: &impl Look) {
+async fn rotate(fixture: &impl InspectRows) {
     let refresh = RefreshSession {
         family: token(1),
         presented: token(1_001),
@@ -91,7 +91,7 @@ async fn rotate(look: &impl Look) {
         mail: None,
         now: at(10),
     };
-    let outcome = look.store().refresh_session(refresh).await.unwrap();
+    let outcome = fixture.store().refresh_session(refresh).await.unwrap();
     assert!(matches!(outcome, RefreshOutcome::Rotated(_)));
 }
 
@@ -104,24 +104,24 @@ fn link(number: u64) -> NewChallenge {
     NewChallenge::Link { token, redirect_to: Some("https://app.example/".to_owned()) }
 }
 
-pub async fn a_sent_mail_loses_its_sealed_part(look: &impl Look) {
-    begin(look).await;
-    request(look, key(1), 1, code()).await;
+pub async fn a_sent_mail_loses_its_sealed_part(fixture: &impl InspectRows) {
+    begin(fixture).await;
+    request(fixture, key(1), 1, code()).await;
     let lease = Lease { id: LeaseId::new(at(0), [9; 10]), until: at(60) };
-    let claimed = look.store().claim_mails(lease, &MailSchedule::default(), 10, at(0)).await.unwrap();
-    assert!(look.store().settle_mail(claimed[0].id, lease.id, MailFate::Sent, at(1)).await.unwrap());
+    let claimed = fixture.store().claim_mails(lease, &MailSchedule::default(), 10, at(0)).await.unwrap();
+    assert!(fixture.store().settle_mail(claimed[0].id, lease.id, MailFate::Sent, at(1)).await.unwrap());
     let wiped = "SELECT count(*) FROM outbox WHERE state = 'sent' AND payload IS NULL";
-    assert_eq!(number(look, wiped).await, 1);
+    assert_eq!(number(fixture, wiped).await, 1);
 }
 
-pub async fn unknown_addresses_leave_the_same_rows_as_known_ones(look: &impl Look) {
-    begin(look).await;
+pub async fn unknown_addresses_leave_the_same_rows_as_known_ones(fixture: &impl InspectRows) {
+    begin(fixture).await;
     for (round, (known, unknown)) in
         [(code(), code()), (link(11), link(12)), (code(), code())].into_iter().enumerate()
     {
         let number = 10 * (1 + u64::try_from(round).unwrap());
-        request(look, key(1), number, known).await;
-        request(look, key(2), number + 1, unknown).await;
+        request(fixture, key(1), number, known).await;
+        request(fixture, key(2), number + 1, unknown).await;
         for (table, size) in [
             ("codes", "length(mac)"),
             ("link_tokens", "length(hash) + length(redirect_to) + coalesce(superseded_at, 0)"),
@@ -131,18 +131,20 @@ pub async fn unknown_addresses_leave_the_same_rows_as_known_ones(look: &impl Loo
                 let rows = format!(
                     "SELECT count(*) || ' ' || coalesce(sum({size}), 0) FROM {table} WHERE user_id IS {is_known}"
                 );
-                look.text(&rows).await
+                fixture.text(&rows).await
             };
             assert_eq!(shape("NULL").await, shape("NOT NULL").await, "{table} after round {round}");
         }
     }
-    assert_eq!(number(look, "SELECT count(*) FROM outbox WHERE state = 'decoy'").await, 3);
+    assert_eq!(number(fixture, "SELECT count(*) FROM outbox WHERE state = 'decoy'").await, 3);
 }
 
-pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresses(look: &impl Look) {
-    begin(look).await;
-    request(look, key(1), 1, code()).await;
-    request(look, key(2), 2, code()).await;
+pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresses(
+    fixture: &impl InspectRows,
+) {
+    begin(fixture).await;
+    request(fixture, key(1), 1, code()).await;
+    request(fixture, key(2), 2, code()).await;
     for (number, email) in [(20, key(1)), (21, key(2))] {
         let attempt = CodeAttempt {
             email,
@@ -155,65 +157,65 @@ pub async fn refused_attempts_leave_the_same_rows_for_known_and_unknown_addresse
             now: at(1),
         };
         let new = NewToken { hash: token(number), expires_at: at(900) };
-        let outcome = look.store().exchange_reset_code(attempt, new).await.unwrap();
+        let outcome = fixture.store().exchange_reset_code(attempt, new).await.unwrap();
         assert_eq!(outcome, ExchangeOutcome::Refused);
     }
-    assert_eq!(number(look, "SELECT count(*) FROM codes WHERE attempts = 1").await, 2);
+    assert_eq!(number(fixture, "SELECT count(*) FROM codes WHERE attempts = 1").await, 2);
     let counted = "SELECT count(*) FROM code_budgets WHERE lane = 1 AND attempts = 1 AND day_attempts = 1";
-    assert_eq!(number(look, counted).await, 2);
+    assert_eq!(number(fixture, counted).await, 2);
 }
 
-pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event(look: &impl Look) {
-    begin(look).await;
+pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event(fixture: &impl InspectRows) {
+    begin(fixture).await;
     let counts = async || {
         let mut counts = Vec::new();
         for table in ["users", "credentials", "profiles", "codes", "link_tokens", "outbox", "audit_events"] {
-            counts.push(number(look, &format!("SELECT count(*) FROM {table}")).await);
+            counts.push(number(fixture, &format!("SELECT count(*) FROM {table}")).await);
         }
         counts
     };
     let before = counts().await;
     let again = NewAccount { id: user_id(2), event: event(2), email: email(1), ..account(3) };
     let sign_up = PendingSignUp { account: again, challenge: code(), mail: mail(1), browser: None };
-    assert_eq!(look.store().sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::OwnerTold);
+    assert_eq!(fixture.store().sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::OwnerTold);
     let added: Vec<i64> = counts().await.iter().zip(before).map(|(after, before)| after - before).collect();
     assert_eq!(added, [0, 0, 0, 0, 0, 1, 1]);
 }
 
-pub async fn a_sealed_successor_is_wiped_after_its_grace(look: &impl Look) {
-    begin(look).await;
-    rotate(look).await;
+pub async fn a_sealed_successor_is_wiped_after_its_grace(fixture: &impl InspectRows) {
+    begin(fixture).await;
+    rotate(fixture).await;
     let kept = "SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL";
-    look.store().purge(at(40)).await.unwrap();
-    assert_eq!(number(look, kept).await, 1, "within the grace");
-    look.store().purge(at(41)).await.unwrap();
-    assert_eq!(number(look, kept).await, 0, "after it");
+    fixture.store().purge(at(40)).await.unwrap();
+    assert_eq!(number(fixture, kept).await, 1, "within the grace");
+    fixture.store().purge(at(41)).await.unwrap();
+    assert_eq!(number(fixture, kept).await, 0, "after it");
 }
 
-pub async fn an_ended_session_keeps_no_sealed_successor(look: &impl Look) {
-    begin(look).await;
-    rotate(look).await;
+pub async fn an_ended_session_keeps_no_sealed_successor(fixture: &impl InspectRows) {
+    begin(fixture).await;
+    rotate(fixture).await;
     let which = EndedSession::Own(user_id(1), session(1).id);
-    assert_eq!(look.store().end_sessions(which, event(60), at(11)).await.unwrap(), 1);
-    assert_eq!(number(look, "SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL").await, 0);
+    assert_eq!(fixture.store().end_sessions(which, event(60), at(11)).await.unwrap(), 1);
+    assert_eq!(number(fixture, "SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL").await, 0);
 }
 
-pub async fn nothing_of_a_deleted_user_stays_but_the_audit(look: &impl Look) {
-    begin(look).await;
-    request(look, key(1), 1, code()).await;
-    request(look, key(1), 2, link(11)).await;
-    assert_eq!(look.store().delete_users(&[user_id(1)], vec![event(70)]).await.unwrap(), 1);
+pub async fn nothing_of_a_deleted_user_stays_but_the_audit(fixture: &impl InspectRows) {
+    begin(fixture).await;
+    request(fixture, key(1), 1, code()).await;
+    request(fixture, key(1), 2, link(11)).await;
+    assert_eq!(fixture.store().delete_users(&[user_id(1)], vec![event(70)]).await.unwrap(), 1);
     for table in
         ["users", "credentials", "profiles", "sessions", "codes", "link_tokens", "outbox", "identities"]
     {
-        assert_eq!(number(look, &format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+        assert_eq!(number(fixture, &format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
     }
-    assert_eq!(number(look, "SELECT count(*) FROM audit_events").await, 2);
+    assert_eq!(number(fixture, "SELECT count(*) FROM audit_events").await, 2);
 }
 
 /// Of a flow that is over only the fact is kept.
-pub async fn a_state_that_came_back_keeps_nothing_sealed(look: &impl Look) {
-    begin(look).await;
+pub async fn a_state_that_came_back_keeps_nothing_sealed(fixture: &impl InspectRows) {
+    begin(fixture).await;
     let flow = NewFlow {
         state: token(20),
         provider: ProviderKey::parse("google").unwrap(),
@@ -224,8 +226,8 @@ pub async fn a_state_that_came_back_keeps_nothing_sealed(look: &impl Look) {
         created_at: at(0),
         expires_at: at(600),
     };
-    look.store().begin_flow(flow).await.unwrap();
-    assert!(matches!(look.store().take_flow(token(20), at(1)).await.unwrap(), StateOutcome::Taken(_)));
+    fixture.store().begin_flow(flow).await.unwrap();
+    assert!(matches!(fixture.store().take_flow(token(20), at(1)).await.unwrap(), StateOutcome::Taken(_)));
     let kept = "SELECT count(*) FROM oauth_flows WHERE sealed IS NOT NULL OR used_at IS NULL";
-    assert_eq!(number(look, kept).await, 0);
+    assert_eq!(number(fixture, kept).await, 0);
 }

@@ -1,4 +1,4 @@
-//! A look at a file before anything works on it: for the checks of an operator.
+//! Inspection of a file before it is opened for work, for an operator's checks.
 
 use std::path::Path;
 
@@ -12,35 +12,35 @@ use crate::errors::{Fallible, unavailable};
 use crate::store::Sqlite;
 use crate::{executor, migrations, open};
 
-/// The migration that makes the table of the settings.
+/// Migration that creates the settings table.
 const SETTINGS_MADE_BY: &str = "0007_settings";
 
 /// Facts of a file that a start depends on.
 #[derive(Debug)]
-pub struct Look {
-    /// The names of the migrations that are missing, oldest first.
+pub struct Inspection {
+    /// Names of missing migrations, oldest first.
     pub missing: Vec<&'static str>,
-    /// The signing keys in use, the signing one first; empty while migrations are missing.
+    /// Signing keys in use, the current one first; empty if migrations are missing.
     pub signing_keys: Vec<StoredSigningKey>,
 }
 
 impl Sqlite {
-    /// Looks at a file that exists, beside a running service or without one; changes nothing. Refuses what
-    /// [`Sqlite::open`] refuses.
-    pub fn look(path: &Path, now: Timestamp) -> StoreResult<Look> {
-        let conn = open::onlooker(path)?;
+    /// Inspects an existing file, with or without a running service; changes nothing. Refuses the same files as
+    /// [`Sqlite::open`].
+    pub fn inspect(path: &Path, now: Timestamp) -> StoreResult<Inspection> {
+        let conn = open::passive_reader(path)?;
         let missing = migrations::check(&conn)?;
         let signing_keys = if missing.is_empty() { list_keys(&conn, now)? } else { Vec::new() };
-        Ok(Look { missing, signing_keys })
+        Ok(Inspection { missing, signing_keys })
     }
 
-    /// The settings that a file holds, without opening it for work: nothing is made, migrated or written, and a service
-    /// may have it open. `None` where there is no file, or none with settings yet.
+    /// Settings stored in a file. Creates, migrates and writes nothing, and a service may have the file open.
+    /// `None` if there is no file or no settings table yet.
     pub fn stored_settings(path: &Path) -> StoreResult<Option<StoredSettings>> {
         if !path.try_exists().map_err(unavailable)? {
             return Ok(None);
         }
-        let conn = open::onlooker(path)?;
+        let conn = open::passive_reader(path)?;
         if migrations::check(&conn)?.contains(&SETTINGS_MADE_BY) {
             return Ok(None);
         }
@@ -64,48 +64,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_leaves_no_file_behind() {
+    fn inspection_leaves_no_file_behind() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a b?c#d%41ä.db");
         drop(Sqlite::open(&path).unwrap());
         let names = || std::fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(names(), 1);
 
-        let look = Sqlite::look(&path, Timestamp::from_millis(0)).unwrap();
+        let inspection = Sqlite::inspect(&path, Timestamp::from_millis(0)).unwrap();
 
-        assert!(look.missing.is_empty() && look.signing_keys.is_empty());
+        assert!(inspection.missing.is_empty() && inspection.signing_keys.is_empty());
         assert_eq!(names(), 1);
     }
 
     #[test]
-    fn a_look_beside_an_open_file_sees_what_is_in_its_log() {
+    fn inspection_of_an_open_file_sees_its_wal() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
         let store = Sqlite::open(&path).unwrap();
 
-        assert!(Sqlite::look(&path, Timestamp::from_millis(0)).unwrap().missing.is_empty());
+        assert!(Sqlite::inspect(&path, Timestamp::from_millis(0)).unwrap().missing.is_empty());
 
         drop(store);
     }
 
     #[test]
-    fn a_look_at_an_empty_file_misses_everything_and_writes_nothing() {
+    fn inspection_of_an_empty_file_lists_all_migrations_and_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
         std::fs::write(&path, "").unwrap();
 
-        let look = Sqlite::look(&path, Timestamp::from_millis(0)).unwrap();
+        let inspection = Sqlite::inspect(&path, Timestamp::from_millis(0)).unwrap();
 
-        assert!(!look.missing.is_empty());
+        assert!(!inspection.missing.is_empty());
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
     }
 
     #[test]
-    fn a_look_at_what_is_no_database_is_refused() {
+    fn inspection_of_another_file_format_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
         std::fs::write(&path, "a text, and no database at all\n".repeat(99)).unwrap();
 
-        assert!(Sqlite::look(&path, Timestamp::from_millis(0)).is_err());
+        assert!(Sqlite::inspect(&path, Timestamp::from_millis(0)).is_err());
     }
 }
