@@ -110,7 +110,7 @@ async fn deletion_acts_on_the_very_next_request() {
 }
 
 #[tokio::test]
-async fn deletion_without_a_terminal_is_refused_unless_it_is_sure() {
+async fn deletion_without_a_terminal_needs_confirmation() {
     let binary = Binary::new();
     binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
 
@@ -139,7 +139,7 @@ async fn id_of_an_account_has_one_spelling() {
 }
 
 #[tokio::test]
-async fn user_that_does_not_exist_is_told() {
+async fn unknown_user_is_reported() {
     let binary = Binary::new();
 
     let by_email = binary.run(&["user", "ban", "nobody@example.org"]).await;
@@ -215,7 +215,7 @@ async fn redirect_list_of_the_admin_counts_for_the_command_too() {
 }
 
 #[tokio::test]
-async fn version_is_told() {
+async fn version_is_printed() {
     let said = Binary::bare().run(&["version"]).await;
 
     assert_eq!(said.good(), format!("latchkey {}\n", env!("CARGO_PKG_VERSION")));

@@ -48,7 +48,7 @@ fn fill(binary: &Binary, rows: u32) {
 }
 
 #[tokio::test]
-async fn what_worked_before_the_copy_works_after_it() {
+async fn everything_works_after_the_copy_as_before() {
     let (binary, database) = (binary(), database());
     let session = stopped_with_ada(&binary).await;
 
@@ -133,7 +133,7 @@ async fn instance_is_never_copied_onto_another() {
 }
 
 #[tokio::test]
-async fn target_comes_from_the_settings_where_none_is_named() {
+async fn default_target_is_the_one_of_the_settings() {
     let (binary, database) = (binary(), database());
     stopped_with_ada(&binary).await;
     let source = format!("sqlite:{FILE}");

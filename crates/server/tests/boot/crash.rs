@@ -63,7 +63,7 @@ async fn live(anon: &Client, account: &mut Account, acknowledged: &AtomicUsize) 
 }
 
 /// Runs the load and kills the service.
-async fn storm_and_kill(running: Running) -> Vec<Account> {
+async fn load_and_kill(running: Running) -> Vec<Account> {
     let acknowledged = Arc::new(AtomicUsize::new(0));
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
@@ -100,9 +100,9 @@ async fn assert_whole(running: &Running, account: &Account) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kill_loses_nothing_that_was_acknowledged_and_leaves_nothing_by_halves() {
+async fn kill_loses_no_acknowledged_write_and_leaves_no_partial_one() {
     let binary = Binary::new().set("server.public_url=http://localhost:8700");
-    let accounts = storm_and_kill(binary.serve().await).await;
+    let accounts = load_and_kill(binary.serve().await).await;
 
     let running = binary.serve().await;
 
@@ -118,7 +118,7 @@ async fn kill_loses_nothing_that_was_acknowledged_and_leaves_nothing_by_halves()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn outbox_goes_on_after_a_kill_and_loses_no_promised_mail() {
     let binary = Binary::new();
-    let accounts = storm_and_kill(binary.serve().await).await;
+    let accounts = load_and_kill(binary.serve().await).await;
     let promised: Vec<_> = accounts.into_iter().filter(|account| account.mail_promised).collect();
     assert!(!promised.is_empty());
 

@@ -139,7 +139,7 @@ fn cluster(settings: &[&str]) -> TestCluster {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn server_that_is_killed_and_comes_again_loses_nothing_and_needs_no_restart() {
+async fn killed_and_restarted_server_loses_nothing_and_needs_no_service_restart() {
     let cluster = cluster(&[]);
     let database = cluster.database();
     let load = Load::on(&database, |binary| binary).await;
@@ -163,7 +163,7 @@ async fn server_that_is_killed_and_comes_again_loses_nothing_and_needs_no_restar
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_that_are_ended_under_load_are_made_again() {
+async fn connections_ended_under_load_are_reopened() {
     let database = TestCluster::shared().database();
     let load = Load::on(&database, |binary| binary).await;
 
@@ -178,7 +178,7 @@ async fn connections_that_are_ended_under_load_are_made_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn server_that_only_reads_makes_no_wrong_answers_and_is_used_again_when_it_writes() {
+async fn read_only_server_causes_no_wrong_responses_and_is_used_again_when_it_writes() {
     let database = TestCluster::shared().database();
     let load = Load::on(&database, |binary| binary).await;
     let name = database.name();
@@ -196,7 +196,7 @@ async fn server_that_only_reads_makes_no_wrong_answers_and_is_used_again_when_it
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn reader_alone_answers_reads_and_refuses_writes() {
+async fn read_only_server_serves_reads_and_refuses_writes() {
     let database = TestCluster::shared().database();
     let url = format!("storage.url={}&target_session_attrs=any", database.url());
     let running = Binary::new().set(&url).serve().await;
@@ -234,7 +234,7 @@ async fn storm(running: &Running, session: &Session, requests: usize) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn storm_beyond_the_pool_waits_or_is_told_to() {
+async fn burst_beyond_the_pool_waits_or_gets_retry_after() {
     let database = TestCluster::shared().database();
     let binary = Binary::new().on(&database).set("storage.postgres.pool_size=2");
     let running = binary.set("storage.postgres.acquire_timeout=50ms").serve().await;
@@ -248,7 +248,7 @@ async fn storm_beyond_the_pool_waits_or_is_told_to() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn storm_beyond_the_connections_of_the_server_is_told_to_wait() {
+async fn burst_beyond_the_connections_of_the_server_gets_retry_after() {
     let cluster = cluster(&["max_connections=8", "superuser_reserved_connections=0"]);
     let database = cluster.database();
     let binary = Binary::new().on(&database).set("storage.postgres.pool_size=40");

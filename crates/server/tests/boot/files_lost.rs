@@ -90,17 +90,17 @@ fn beside(database: &Path, suffix: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn deleted_file_is_noticed() {
+async fn deleted_file_is_detected() {
     loss(|database| fs::remove_file(database).unwrap()).await;
 }
 
 #[tokio::test]
-async fn moved_file_is_noticed() {
+async fn moved_file_is_detected() {
     loss(|database| fs::rename(database, beside(database, ".away")).unwrap()).await;
 }
 
 #[tokio::test]
-async fn file_that_another_one_is_moved_over_is_noticed() {
+async fn overwritten_file_is_detected() {
     loss(|database| {
         fs::write(beside(database, ".new"), "something else").unwrap();
         fs::rename(beside(database, ".new"), database).unwrap();
@@ -109,7 +109,7 @@ async fn file_that_another_one_is_moved_over_is_noticed() {
 }
 
 #[tokio::test]
-async fn file_that_is_deleted_and_made_anew_is_noticed() {
+async fn recreated_file_is_detected() {
     loss(|database| {
         fs::remove_file(database).unwrap();
         fs::write(database, "").unwrap();
@@ -118,7 +118,7 @@ async fn file_that_is_deleted_and_made_anew_is_noticed() {
 }
 
 #[tokio::test]
-async fn backup_that_is_restored_under_the_service_is_noticed() {
+async fn backup_restored_under_the_service_is_detected() {
     loss(|database| {
         fs::copy(database, beside(database, ".backup")).unwrap();
         fs::remove_file(database).unwrap();
@@ -128,7 +128,7 @@ async fn backup_that_is_restored_under_the_service_is_noticed() {
 }
 
 #[tokio::test]
-async fn emptied_file_is_noticed() {
+async fn emptied_file_is_detected() {
     let town = Town::new().await;
 
     fs::OpenOptions::new().write(true).truncate(true).open(town.database()).unwrap();
@@ -138,7 +138,7 @@ async fn emptied_file_is_noticed() {
 }
 
 #[tokio::test]
-async fn deleted_log_is_noticed() {
+async fn deleted_log_is_detected() {
     for suffix in ["-wal", "-shm"] {
         let town = Town::new().await;
 
@@ -152,7 +152,7 @@ async fn deleted_log_is_noticed() {
 }
 
 #[tokio::test]
-async fn moved_folder_is_noticed() {
+async fn moved_folder_is_detected() {
     let town = Town::new().await;
 
     fs::rename(town.binary.path("latchkey-data"), town.binary.path("away")).unwrap();
@@ -162,7 +162,7 @@ async fn moved_folder_is_noticed() {
 }
 
 #[tokio::test]
-async fn loss_is_noticed_without_a_write() {
+async fn loss_is_detected_without_a_write() {
     let town = Town::new().await;
 
     fs::rename(town.database(), beside(&town.database(), ".away")).unwrap();
@@ -189,7 +189,7 @@ async fn file_that_is_put_back_is_used_again() {
 }
 
 #[tokio::test]
-async fn stop_takes_nothing_from_the_database_that_came_in_its_place() {
+async fn stop_leaves_the_replacing_database_untouched() {
     let town = Town::new().await;
     let folder = town.binary.path("away");
     fs::create_dir(&folder).unwrap();
@@ -209,7 +209,7 @@ async fn stop_takes_nothing_from_the_database_that_came_in_its_place() {
 }
 
 #[tokio::test]
-async fn page_that_cannot_be_read_is_unavailable_and_told() {
+async fn unreadable_page_is_unavailable_and_logged() {
     let town = Town::new().await;
     town.running.stop().await;
     let running = town.binary.serve().await;
@@ -230,7 +230,7 @@ async fn page_that_cannot_be_read_is_unavailable_and_told() {
 }
 
 #[tokio::test]
-async fn damaged_page_is_unavailable_and_told() {
+async fn damaged_page_is_unavailable_and_logged() {
     let town = Town::new().await;
     town.running.stop().await;
     let running = town.binary.serve().await;

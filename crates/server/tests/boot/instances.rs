@@ -92,7 +92,7 @@ async fn live(clients: &[Client], number: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn three_serve_a_load_as_one_and_send_each_mail_once() {
+async fn three_instances_serve_a_load_consistently_and_send_each_mail_once() {
     let three = Three::start().await;
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
@@ -183,7 +183,7 @@ async fn eventually_everywhere(what: &str, three: &Three, is_so: impl AsyncFn(&C
 }
 
 #[tokio::test]
-async fn setting_changed_at_one_comes_into_force_everywhere() {
+async fn setting_changed_at_one_takes_effect_everywhere() {
     let three = Three::start().await;
 
     for (at, closed) in [(0, true), (1, false), (2, true)] {
@@ -201,7 +201,7 @@ async fn setting_changed_at_one_comes_into_force_everywhere() {
 }
 
 #[tokio::test]
-async fn setting_is_taken_over_without_notifications_as_well() {
+async fn setting_takes_effect_without_notifications_too() {
     let three = Three::with(|binary| binary.set("storage.postgres.listen=false")).await;
 
     three.admin_at(0).put("/api/auth/config", json!({"passwordMinLength": 12})).send().await.expect(200);

@@ -34,7 +34,7 @@ async fn seen_in_a_browser(service: &str) -> Vec<(String, String, String)> {
 }
 
 #[tokio::test]
-async fn visitor_in_a_browser_signs_in_and_comes_back_with_a_session() {
+async fn visitor_in_a_browser_signs_in_and_returns_with_a_session() {
     let binary = Binary::new();
     let running = binary.serve().await;
     let provider = provider_of(&running).await;

@@ -52,7 +52,7 @@ async fn listed(binary: &Binary, what: &str) -> String {
 }
 
 #[tokio::test]
-async fn mail_that_is_refused_for_the_time_being_waits_with_the_reason() {
+async fn transiently_refused_mail_is_pending_with_the_reason() {
     let binary = Binary::new();
     let _running = service_with_one_mail(&binary, "451 come back later").await;
 
@@ -64,7 +64,7 @@ async fn mail_that_is_refused_for_the_time_being_waits_with_the_reason() {
 }
 
 #[tokio::test]
-async fn mail_that_was_given_up_is_listed_and_put_back() {
+async fn dead_mail_is_listed_and_retried() {
     let binary = Binary::new();
     let running = service_with_one_mail(&binary, "550 nobody of this name").await;
     let dead = listed(&binary, "550").await;
@@ -80,14 +80,14 @@ async fn mail_that_was_given_up_is_listed_and_put_back() {
 }
 
 #[tokio::test]
-async fn mail_that_does_not_exist_is_not_put_back() {
+async fn unknown_mail_is_not_retried() {
     let said = Binary::new().run(&["mail", "retry", NOBODY]).await;
 
     said.refused(&["there is no such mail among those that were given up"]);
 }
 
 #[tokio::test]
-async fn mail_that_is_put_back_goes_out_from_the_running_service() {
+async fn retried_mail_is_sent_by_the_running_service() {
     let binary = Binary::new();
     let refused = service_with_one_mail(&binary, "550 nobody of this name").await;
     listed(&binary, "550").await;

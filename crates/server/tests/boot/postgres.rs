@@ -74,7 +74,7 @@ async fn commands_work_beside_the_service() {
 }
 
 #[tokio::test]
-async fn what_waiting_would_not_mend_ends_the_start() {
+async fn permanent_error_ends_the_start() {
     let database = TestCluster::shared().bare_database();
     let url = database.url();
     let nobody = url.replace("user=postgres", "user=nobody_at_all");
@@ -107,7 +107,7 @@ async fn database_of_something_else_is_refused() {
 }
 
 #[tokio::test]
-async fn user_without_the_right_to_make_tables_is_told() {
+async fn missing_right_to_create_tables_is_reported() {
     let database = TestCluster::shared().bare_database();
     let role = format!("poor_{}", database.name());
     database.run(&format!("CREATE ROLE {role} LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC"));

@@ -87,7 +87,7 @@ async fn check_beside_the_stopped_and_the_running_service_is_good_and_leaves_not
 }
 
 #[tokio::test]
-async fn everything_that_is_wrong_is_named_at_once() {
+async fn all_errors_are_reported_at_once() {
     let binary = production();
     set_mode(&binary.path("server.key"), 0o644);
     fs::create_dir(binary.path("templates")).unwrap();
@@ -139,7 +139,7 @@ async fn file_of_authorities_that_holds_none_is_refused() {
 }
 
 #[tokio::test]
-async fn secret_file_that_everybody_can_read_is_refused_in_production_and_warned_of_in_development() {
+async fn secret_file_readable_by_every_user_is_refused_in_production_and_warned_of_in_development() {
     let words = [
         "server.secret: every user of this machine can open server.key (mode 0604); run `chmod 600 server.key`",
     ];
@@ -156,7 +156,7 @@ async fn secret_file_that_everybody_can_read_is_refused_in_production_and_warned
 }
 
 #[tokio::test]
-async fn settings_file_with_secrets_that_everybody_can_read_is_refused_and_without_secrets_is_not() {
+async fn settings_file_with_secrets_readable_by_every_user_is_refused_and_without_secrets_is_not() {
     let binary = production();
     fs::write(binary.path("latchkey.toml"), format!("[admin]\napi_key_next = '{}'\n", "Ab3".repeat(20)))
         .unwrap();
@@ -185,7 +185,7 @@ async fn data_folder_that_others_can_open_is_refused_in_production_and_warned_of
 }
 
 #[tokio::test]
-async fn kept_secrets_and_a_database_elsewhere_that_everybody_can_read_are_refused() {
+async fn stored_secrets_and_a_database_elsewhere_readable_by_every_user_are_refused() {
     let binary = production().set("storage.url=sqlite:elsewhere.db");
     binary.serve().await.stop().await;
     fs::write(binary.path("latchkey-data/admin-key"), OTHER_SECRET).unwrap();
@@ -199,7 +199,7 @@ async fn kept_secrets_and_a_database_elsewhere_that_everybody_can_read_are_refus
 }
 
 #[tokio::test]
-async fn kept_secret_that_is_emptied_fails_the_check() {
+async fn emptied_stored_secret_fails_the_check() {
     let binary = Binary::new();
     binary.serve().await.stop().await;
     fs::write(binary.path("latchkey-data/admin-key"), "\n").unwrap();
@@ -327,7 +327,7 @@ async fn variable_with_one_underscore_is_refused_with_the_right_name() {
 }
 
 #[tokio::test]
-async fn variables_of_others_are_no_mistake_and_a_similar_one_is_warned_of() {
+async fn foreign_variables_are_ignored_and_a_similar_one_is_warned_of() {
     let binary = Binary::new()
         .variable("LATCHKEY_PORT", "tcp://10.0.0.1:8700")
         .variable("LATCHKEY_SERVER_PORT_8700_TCP_ADDR", "10.0.0.1")

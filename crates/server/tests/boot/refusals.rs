@@ -16,7 +16,7 @@ async fn production(settings: &[&str]) -> Said {
 }
 
 #[tokio::test]
-async fn production_without_anything_names_all_that_it_lacks() {
+async fn production_without_settings_names_all_missing_ones() {
     let said = Binary::bare().set("server.mode=production").run(&[]).await;
 
     said.refused(&["server.public_url: ", "server.secret: ", "admin.api_key: ", "mail.transport: "]);
@@ -70,7 +70,7 @@ async fn production_with_an_http_public_url_is_refused() {
 }
 
 #[tokio::test]
-async fn production_that_must_verify_and_cannot_mail_is_refused() {
+async fn production_with_verification_and_without_mail_is_refused() {
     let said = production(&[SECRET, ADMIN_KEY, PUBLIC_URL, "mail.transport="]).await;
 
     said.refused(&["- mail.transport: verification is required and there is no way to send the mail"]);
@@ -93,14 +93,14 @@ async fn refused_start_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn unknown_key_is_told_with_the_nearest() {
+async fn unknown_key_is_reported_with_the_nearest_known_one() {
     let said = Binary::bare().set("auth.require_email_verifcation=true").run(&[]).await;
 
     said.refused(&["auth.require_email_verifcation", "did you mean auth.require_email_verification?"]);
 }
 
 #[tokio::test]
-async fn port_that_is_taken_is_told() {
+async fn used_port_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
 
@@ -111,7 +111,7 @@ async fn port_that_is_taken_is_told() {
 }
 
 #[tokio::test]
-async fn data_folder_that_cannot_be_written_is_told() {
+async fn unwritable_data_folder_is_reported() {
     let binary = Binary::new();
     // Root ignores modes, so a file stands in the place of the folder.
     std::fs::write(binary.path("file"), "").unwrap();
@@ -123,7 +123,7 @@ async fn data_folder_that_cannot_be_written_is_told() {
 }
 
 #[tokio::test]
-async fn data_folder_that_is_read_only_is_told() {
+async fn read_only_data_folder_is_reported() {
     let binary = Binary::new();
     let folder = binary.path("latchkey-data");
     std::fs::create_dir(&folder).unwrap();
@@ -138,7 +138,7 @@ async fn data_folder_that_is_read_only_is_told() {
 }
 
 #[tokio::test]
-async fn database_that_is_none_is_told() {
+async fn file_that_is_no_database_is_reported() {
     let binary = Binary::new();
     std::fs::create_dir(binary.path("latchkey-data")).unwrap();
     std::fs::write(
@@ -154,7 +154,7 @@ async fn database_that_is_none_is_told() {
 }
 
 #[tokio::test]
-async fn database_under_another_secret_is_told() {
+async fn database_under_another_secret_is_reported() {
     let binary = Binary::new();
     binary.serve().await.stop().await;
 

@@ -62,7 +62,7 @@ async fn documented_grants_are_enough_for_the_service() {
 }
 
 #[tokio::test]
-async fn missing_grant_ends_the_start_and_is_told() {
+async fn missing_grant_ends_the_start_and_is_named() {
     let apart = Apart::new().await;
     apart.database.run(&format!("REVOKE UPDATE ON health FROM {}", apart.role));
 
@@ -73,7 +73,7 @@ async fn missing_grant_ends_the_start_and_is_told() {
 }
 
 #[tokio::test]
-async fn statement_that_is_refused_later_is_told_with_its_cause_and_its_mend() {
+async fn refused_statement_is_logged_with_its_cause_and_its_remedy() {
     let apart = Apart::new().await;
     let running = apart.service.serve().await;
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
@@ -94,7 +94,7 @@ async fn statement_that_is_refused_later_is_told_with_its_cause_and_its_mend() {
 }
 
 #[tokio::test]
-async fn damaged_data_of_the_server_is_unavailable_and_told() {
+async fn damaged_data_of_the_server_is_unavailable_and_logged() {
     let database = TestCluster::shared().bare_database();
     let running = Binary::new().on(&database).serve().await;
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);

@@ -101,7 +101,7 @@ async fn print_does_not_migrate() {
 }
 
 #[tokio::test]
-async fn database_that_cannot_be_read_is_told_and_the_rest_is_printed() {
+async fn unreadable_database_is_reported_and_the_rest_is_printed() {
     let garbage = Binary::new().set("storage.url=sqlite:garbage.db");
     std::fs::write(garbage.path("garbage.db"), "no database ".repeat(500)).unwrap();
     let unreachable = Binary::new().set("storage.url=postgres://ada:hunter2hunter2@127.0.0.1:9/x");
@@ -119,7 +119,7 @@ async fn database_that_cannot_be_read_is_told_and_the_rest_is_printed() {
 }
 
 #[tokio::test]
-async fn what_is_printed_reads_back_as_a_file() {
+async fn printed_settings_with_admin_changes_read_back_as_a_file() {
     let binary = Binary::new();
     let running = binary.serve().await;
     let changes =

@@ -26,7 +26,7 @@ fn without_other_secrets() -> Binary {
 }
 
 #[tokio::test]
-async fn missing_secrets_of_other_parts_stop_no_command_on_the_database() {
+async fn missing_secrets_of_other_parts_block_no_command_on_the_database() {
     let binary = without_other_secrets();
     let create = ["user", "create", "ada@example.org", "--verified"];
 
@@ -68,7 +68,7 @@ async fn commands_of_providers_want_their_settings_and_no_password_of_mails() {
 }
 
 #[tokio::test]
-async fn wrong_settings_of_mails_stop_the_service_and_no_command() {
+async fn invalid_mail_settings_block_the_service_and_no_command() {
     let binary = Binary::new().set("mail.smtp.port=0").set("mail.smtp.hots=x").set("mail.from=nonsense");
 
     binary.run(&["user", "list"]).await.good();
@@ -80,7 +80,7 @@ async fn wrong_settings_of_mails_stop_the_service_and_no_command() {
 }
 
 #[tokio::test]
-async fn wrong_settings_that_a_command_uses_stop_it() {
+async fn invalid_settings_of_a_command_block_it() {
     let binary = Binary::new().set("passwords.min_length=7").set("storage.url=nonsense");
 
     let said = binary.run(&["user", "list"]).await;

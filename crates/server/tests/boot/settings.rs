@@ -97,7 +97,7 @@ async fn printed_settings_read_back_as_a_file() {
 }
 
 #[tokio::test]
-async fn check_names_everything_that_is_wrong_and_starts_nothing() {
+async fn check_reports_all_errors_and_starts_nothing() {
     let binary = Binary::bare().set("auth.code_atempts=6").set("auth.code_ttl=soon");
 
     let said = binary.run(&["config", "check"]).await;

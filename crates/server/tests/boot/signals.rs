@@ -98,7 +98,7 @@ async fn command_that_waits_for_its_input_is_ended_by_a_signal() {
 }
 
 #[tokio::test]
-async fn request_that_outlasts_the_drain_time_is_cut() {
+async fn request_beyond_the_drain_timeout_is_cut() {
     let running = Binary::new().set("server.drain_timeout=100ms").serve().await;
     let (stream, _) = half_a_sign_up(&running).await;
 
@@ -110,7 +110,7 @@ async fn request_that_outlasts_the_drain_time_is_cut() {
 }
 
 #[tokio::test]
-async fn idle_connections_do_not_hold_up_the_stop() {
+async fn idle_connections_do_not_delay_the_stop() {
     let running = Binary::new().set("server.drain_timeout=1h").serve().await;
     let mut idle = TcpStream::connect(running.address).await.unwrap();
     idle.write_all(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();

@@ -14,7 +14,7 @@ fn unconfigured() -> Binary {
 }
 
 #[tokio::test]
-async fn banner_says_where_everything_is() {
+async fn banner_names_all_locations() {
     let binary = unconfigured();
 
     let running = binary.serve().await;

@@ -89,7 +89,7 @@ async fn secret_of_broken_settings_is_in_no_line() {
 }
 
 #[tokio::test]
-async fn start_without_a_format_and_every_command_speak_to_people() {
+async fn start_without_a_format_and_every_command_print_text() {
     let json = Binary::bare().set("log.format=json").set("auth.code_ttl=soon");
     let unknown = Binary::bare().set("log.format=jsno");
 

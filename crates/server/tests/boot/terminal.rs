@@ -64,7 +64,7 @@ impl Sitting {
     }
 
     /// Whether the terminal echoes input.
-    fn shows_typing(&self) -> bool {
+    fn echoes_input(&self) -> bool {
         tcgetattr(self.terminal.as_fd()).unwrap().local_modes.contains(LocalModes::ECHO)
     }
 
@@ -110,24 +110,24 @@ async fn admin_key_is_shown_once_at_a_terminal() {
 }
 
 #[tokio::test]
-async fn password_is_asked_for_twice_and_not_shown() {
+async fn password_is_prompted_twice_and_not_echoed() {
     let binary = Binary::new();
     let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
 
     for question in ["Password: ", "The same again: "] {
         sitting.sees(question).await;
-        assert!(!sitting.shows_typing(), "{question}");
+        assert!(!sitting.echoes_input(), "{question}");
         sitting.types(&format!("{PASSWORD}\n")).await;
     }
 
     assert_eq!(sitting.ended().await.code(), Some(0), "{:?}", sitting.seen);
-    assert!(sitting.shows_typing() && !sitting.seen.contains(PASSWORD), "{:?}", sitting.seen);
+    assert!(sitting.echoes_input() && !sitting.seen.contains(PASSWORD), "{:?}", sitting.seen);
     let running = binary.serve().await;
     running.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
 }
 
 #[tokio::test]
-async fn passwords_that_differ_create_nobody() {
+async fn different_passwords_create_no_user() {
     let binary = Binary::new();
     let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
 
@@ -142,7 +142,7 @@ async fn passwords_that_differ_create_nobody() {
 }
 
 #[tokio::test]
-async fn ctrl_c_at_the_password_ends_the_command_and_shows_typing_again() {
+async fn ctrl_c_at_the_password_ends_the_command_and_restores_terminal_echo() {
     let binary = Binary::new();
     let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
     sitting.sees("Password: ").await;
@@ -150,12 +150,12 @@ async fn ctrl_c_at_the_password_ends_the_command_and_shows_typing_again() {
     sitting.types("half a pass\u{3}").await;
 
     assert_eq!(sitting.ended().await.code(), Some(130), "{:?}", sitting.seen);
-    assert!(sitting.shows_typing());
+    assert!(sitting.echoes_input());
     assert!(accounts(&binary).await.ends_with("0 of 0\n"));
 }
 
 #[tokio::test]
-async fn command_that_is_told_to_end_shows_typing_again() {
+async fn terminated_command_restores_terminal_echo() {
     let binary = Binary::new();
     let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
     sitting.sees("Password: ").await;
@@ -163,21 +163,21 @@ async fn command_that_is_told_to_end_shows_typing_again() {
     terminate(&sitting.child, Signal::TERM);
 
     assert_eq!(sitting.ended().await.code(), Some(143), "{:?}", sitting.seen);
-    assert!(sitting.shows_typing());
+    assert!(sitting.echoes_input());
 }
 
 #[tokio::test]
-async fn secret_of_a_provider_is_not_shown() {
+async fn secret_of_a_provider_is_not_printed() {
     let binary = Binary::new();
     let mut sitting = Sitting::start(&binary, &["oauth", "add", "google", "--client-id", "c"]);
     sitting.sees("Secret: ").await;
 
-    assert!(!sitting.shows_typing());
+    assert!(!sitting.echoes_input());
     sitting.types("GOCSPX-not-shown\n").await;
 
     sitting.sees("added Google").await;
     assert_eq!(sitting.ended().await.code(), Some(0));
-    assert!(sitting.shows_typing() && !sitting.seen.contains("GOCSPX"), "{:?}", sitting.seen);
+    assert!(sitting.echoes_input() && !sitting.seen.contains("GOCSPX"), "{:?}", sitting.seen);
 }
 
 #[tokio::test]
@@ -204,7 +204,7 @@ async fn deletion_shows_the_account_and_asks() {
 }
 
 #[tokio::test]
-async fn anything_but_yes_deletes_nothing() {
+async fn unconfirmed_deletion_deletes_nothing() {
     let binary = Binary::new();
     binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
     for answer in ["\n", "n\n", "yess\n", "ja\n", "\u{4}"] {
@@ -220,7 +220,7 @@ async fn anything_but_yes_deletes_nothing() {
 }
 
 #[tokio::test]
-async fn deletion_that_is_sure_does_not_ask_at_a_terminal() {
+async fn confirmed_deletion_does_not_ask_at_a_terminal() {
     let binary = Binary::new();
     binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
     let mut sitting = Sitting::start(&binary, &["user", "delete", "ada@example.org", "--yes"]);

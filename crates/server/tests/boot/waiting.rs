@@ -40,7 +40,7 @@ fn assert_unavailable(answer: &Answer) {
 }
 
 #[tokio::test]
-async fn service_waits_for_its_database_and_goes_on_when_it_comes() {
+async fn service_waits_for_its_database_and_continues_when_it_is_available() {
     let (cluster, database) = down();
     let (binary, client) = binary_on(&database);
 
@@ -65,7 +65,7 @@ async fn service_waits_for_its_database_and_goes_on_when_it_comes() {
 }
 
 #[tokio::test]
-async fn service_that_waits_stops_when_it_is_told() {
+async fn waiting_service_stops_on_a_signal() {
     let (_cluster, database) = down();
     let (binary, client) = binary_on(&database);
     let starting = binary.start();
@@ -78,7 +78,7 @@ async fn service_that_waits_stops_when_it_is_told() {
 }
 
 #[tokio::test]
-async fn what_waiting_does_not_mend_ends_it_when_the_database_comes() {
+async fn permanent_error_ends_the_wait_when_the_database_is_available() {
     let (cluster, database) = down();
     let (binary, client) = binary_on(&database);
     let url = database.url().replace(database.name(), "no_such_database");

@@ -15,7 +15,7 @@ fn admin_routes() -> impl Iterator<Item = &'static Route> {
 }
 
 fn request(app: &TestApp, route: &Route, query: &str) -> Request {
-    app.admin().request(route.method, &format!("{}{query}", route.path_of_nobody()))
+    app.admin().request(route.method, &format!("{}{query}", route.path_of_an_unknown_id()))
 }
 
 /// Asserts a refusal that names this key or parameter.
@@ -72,7 +72,7 @@ both_stores! {
         app.admin().put("/api/auth/config", body).send().await.expect(200);
     }
 
-    async fn nearest_known_name_is_told(app) {
+    async fn nearest_known_name_is_suggested(app) {
         let admin = app.admin();
         let user = format!("{USERS}/{NOBODY}");
         for (request, name, nearest) in [
@@ -111,7 +111,7 @@ both_stores! {
         ada.get("/api/profiles/me").send().await.expect(200);
     }
 
-    async fn what_a_get_shows_can_be_sent_back(app) {
+    async fn output_of_a_get_can_be_sent_back(app) {
         configure(&app).await;
         let ada = app.user("ada").await;
         let user = format!("{USERS}/{}", ada.id);
@@ -156,15 +156,15 @@ both_stores! {
         assert_eq!(made["user"]["emailVerified"], true);
     }
 
-    async fn sign_up_of_everybody_ignores_what_it_does_not_know(app) {
+    async fn public_sign_up_ignores_unknown_keys(app) {
         let body = json!({"email": "ada@example.org", "password": PASSWORD, "emial": 1});
 
         app.anon().post(&format!("{USERS}?utm_source=x"), body).send().await.expect(200);
     }
 
-    async fn credentials_are_judged_before_names(app) {
+    async fn credentials_are_checked_before_names(app) {
         for route in admin_routes().filter(|route| route.who == Who::Admin) {
-            let path = format!("{}?nonsense=1", route.path_of_nobody());
+            let path = format!("{}?nonsense=1", route.path_of_an_unknown_id());
 
             let answer = app.anon().request(route.method, &path).send().await;
 

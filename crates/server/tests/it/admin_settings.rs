@@ -53,7 +53,7 @@ both_stores! {
         assert!(!public.text().contains("example.org"), "{public:?}");
     }
 
-    async fn change_is_partial_and_answers_all_settings(app) {
+    async fn change_is_partial_and_returns_all_settings(app) {
         let mut expected = config(&app).await;
         assert_eq!(
             (&expected["allowedRedirectUrls"], &expected["defaultRedirectUrl"]),
@@ -328,7 +328,7 @@ both_stores! {
     }
 
     with(|b| b.pinned(SettingKey::DisableSignUp))
-    async fn pinned_setting_cannot_be_changed_nor_what_stands_beside_it(app) {
+    async fn change_with_a_pinned_setting_changes_nothing(app) {
         let before = config(&app).await;
 
         let answer = put(&app, json!({"disableSignup": true, "passwordMinLength": 12})).await;

@@ -29,7 +29,7 @@ async fn send(app: &TestApp, what: &str, email: &str) {
 }
 
 both_stores! {
-    async fn change_answers_the_whole_user_and_moves_its_time(app) {
+    async fn change_returns_the_whole_user_and_updates_its_time(app) {
         let ada = app.user("ada").await;
         let mut expected = shown(&app, &ada).await;
         app.clock.advance(minutes(1));
@@ -199,7 +199,7 @@ both_stores! {
         assert_eq!((&user["email"], &user["emailVerified"]), (&json!("ADA@example.org"), &json!(true)));
     }
 
-    async fn address_of_somebody_else_is_taken(app) {
+    async fn address_of_another_user_is_taken(app) {
         let (ada, eve) = (app.user("ada").await, app.user("eve").await);
         let before = shown(&app, &ada).await;
 
@@ -312,7 +312,7 @@ both_stores! {
         ada.patch("/api/auth/profiles/current", json!({"name": "Ada"})).send().await.expect(200);
     }
 
-    async fn deletion_counts_who_went_and_skips_unknown_ids(app) {
+    async fn deletion_counts_deleted_users_and_skips_unknown_ids(app) {
         let (ada, eve, bob) = (app.user("ada").await, app.user("eve").await, app.user("bob").await);
         let nobody = "00000000-0000-7000-8000-000000000000";
 

@@ -51,7 +51,7 @@ both_stores! {
         assert_eq!((emails(&beyond).len(), &beyond["pagination"]["total"]), (0, &json!(5)));
     }
 
-    async fn cursor_walks_everybody_once_though_others_come_and_go(app) {
+    async fn cursor_visits_every_user_once_despite_changes(app) {
         people(&app, &["ada", "bob", "cay", "dot", "eve"]).await;
         let first = app.admin().get(USERS).query("limit", "2").send().await.expect(200);
         people(&app, &["new"]).await;
@@ -87,7 +87,7 @@ both_stores! {
         assert_eq!(Value::from(walked), all["data"]);
     }
 
-    async fn parameters_of_the_list_are_judged(app) {
+    async fn parameters_of_the_list_are_validated(app) {
         for query in [
             "limit=0",
             "limit=x",

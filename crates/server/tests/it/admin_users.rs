@@ -94,7 +94,7 @@ both_stores! {
         ada.get("/api/profiles/me").send().await.expect(200);
     }
 
-    async fn credentials_are_judged_before_ids_and_bodies(app) {
+    async fn credentials_are_checked_before_ids_and_bodies(app) {
         let unknown = app.anon().get(&format!("{USERS}/no-id")).send().await;
         let malformed =
             app.anon().request("PATCH", &format!("{USERS}/{NOBODY}")).raw("text/plain", "{").send().await;
@@ -132,7 +132,7 @@ both_stores! {
         }
     }
 
-    async fn post_with_a_wrong_api_key_is_refused_and_makes_nobody(app) {
+    async fn post_with_a_wrong_api_key_is_refused_and_creates_no_user(app) {
         let body = json!({"email": "one@example.org", "password": PASSWORD});
 
         for key in ["wrong", ""] {
@@ -232,7 +232,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn admin_is_told_that_an_address_is_taken(app) {
+    async fn taken_address_is_reported_to_the_admin(app) {
         create(&app, json!({"email": "ada@example.org", "password": PASSWORD})).await.expect(200);
 
         let answer = create(&app, json!({"email": "ADA@example.ORG", "password": PASSWORD})).await;

@@ -59,7 +59,7 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
     app.mail_to(email).await.code()
 }
 
-async fn limits_told(app: &TestApp) -> Vec<Value> {
+async fn audited_limits(app: &TestApp) -> Vec<Value> {
     app.run_jobs().await;
     let mut events = events(app).await;
     events.retain(|event| event["event"] == "request_limited");
@@ -68,7 +68,7 @@ async fn limits_told(app: &TestApp) -> Vec<Value> {
 
 both_stores! {
     with(|b| b.limits())
-    async fn refusal_by_a_limit_is_told_once_an_hour_for_each_limit(app) {
+    async fn refusal_by_a_limit_is_audited_once_an_hour_for_each_limit(app) {
         let ada = early_user(&app, "ada").await;
         let sign_in = || probe(app.anon()).sign_in(&ada.email, "a wrong password");
         for _ in 0..10 {
@@ -79,38 +79,38 @@ both_stores! {
         }
         assert!(events(&app).await.iter().all(|event| event["event"] != "request_limited"), "after the answer");
 
-        let told = limits_told(&app).await;
+        let told = audited_limits(&app).await;
 
         assert_eq!(told.len(), 1);
         says(&told[0], "user", &ada.id, None);
         assert_eq!(told[0]["details"], json!({"limit": "password sign-in, per account and address"}));
         sign_in().send().await.refused(429, "TOO_MANY_REQUESTS");
-        assert_eq!(limits_told(&app).await.len(), 1);
+        assert_eq!(audited_limits(&app).await.len(), 1);
         for _ in 0..2 {
             email_call(&app, "send-reset-password", json!({"email": ada.email})).await;
         }
-        assert_eq!(limits_told(&app).await.len(), 2, "another limit");
+        assert_eq!(audited_limits(&app).await.len(), 2, "another limit");
     }
 
     with(|b| b.limits())
-    async fn refusal_is_told_again_in_the_next_hour(app) {
+    async fn refusal_is_audited_again_in_the_next_hour(app) {
         let ada = early_user(&app, "ada").await;
         for hour in 1..3 {
             for _ in 0..2 {
                 email_call(&app, "send-reset-password", json!({"email": ada.email})).await;
             }
-            assert_eq!(limits_told(&app).await.len(), hour);
+            assert_eq!(audited_limits(&app).await.len(), hour);
             app.clock.advance(minutes(60));
         }
     }
 
     with(|b| b.limits())
-    async fn refusal_about_no_account_is_not_told(app) {
+    async fn refusal_without_an_account_is_not_audited(app) {
         for _ in 0..2 {
             email_call(&app, "send-reset-password", json!({"email": "nobody@example.org"})).await;
         }
 
-        assert!(limits_told(&app).await.is_empty());
+        assert!(audited_limits(&app).await.is_empty());
     }
 
     async fn event_goes_after_its_retention(app) {
@@ -128,7 +128,7 @@ both_stores! {
         assert_eq!(counted, [3, 2, 2, 0]);
     }
 
-    async fn sign_up_is_told_with_its_session(app) {
+    async fn sign_up_is_audited_with_its_session(app) {
         app.clock.advance(minutes(5));
 
         let answer = probe(app.anon()).sign_up("ada@example.org", PASSWORD).send().await;
@@ -138,7 +138,7 @@ both_stores! {
         says(&last(&app, "sign_up").await, "user", &session.user_id, Some(&id));
     }
 
-    async fn sign_in_is_told_with_its_session(app) {
+    async fn sign_in_is_audited_with_its_session(app) {
         let ada = early_user(&app, "ada").await;
 
         let answer = probe(app.anon()).sign_in(&ada.email, PASSWORD).send().await;
@@ -147,7 +147,7 @@ both_stores! {
         says(&last(&app, "sign_in").await, "user", &ada.id, Some(&id));
     }
 
-    async fn failed_sign_in_is_told_with_the_user_that_was_meant(app) {
+    async fn failed_sign_in_is_audited_with_the_intended_user(app) {
         let ada = early_user(&app, "ada").await;
 
         probe(app.anon())
@@ -159,7 +159,7 @@ both_stores! {
         says(&last(&app, "sign_in_failed").await, "user", &ada.id, None);
     }
 
-    async fn failed_sign_in_of_nobody_names_no_user(app) {
+    async fn failed_sign_in_with_an_unknown_address_is_audited_without_a_user(app) {
         probe(app.anon())
             .sign_in("nobody@example.org", PASSWORD)
             .send()
@@ -174,7 +174,7 @@ both_stores! {
         assert!(!event.to_string().contains("nobody"), "{event}");
     }
 
-    async fn sign_in_of_a_banned_user_is_told_as_failed(app) {
+    async fn sign_in_of_a_banned_user_is_audited_as_failed(app) {
         let ada = early_user(&app, "ada").await;
         app.admin()
             .patch(&format!("/api/auth/users/{}", ada.id), json!({"banned": true}))
@@ -187,7 +187,7 @@ both_stores! {
         says(&last(&app, "sign_in_failed").await, "user", &ada.id, None);
     }
 
-    async fn sign_out_is_told_with_its_session(app) {
+    async fn sign_out_is_audited_with_its_session(app) {
         let ada = early_user(&app, "ada").await;
         let id = session_id(&app, &ada.session).await;
 
@@ -196,7 +196,7 @@ both_stores! {
         says(&last(&app, "sign_out").await, "user", &ada.id, Some(&id));
     }
 
-    async fn end_of_a_single_session_is_told(app) {
+    async fn end_of_a_single_session_is_audited(app) {
         let ada = early_user(&app, "ada").await;
         let other = session_id(&app, &ada.sign_in_again().await).await;
 
@@ -210,7 +210,7 @@ both_stores! {
         );
     }
 
-    async fn reuse_of_a_refresh_token_is_told_with_its_session(app) {
+    async fn reuse_of_a_refresh_token_is_audited_with_its_session(app) {
         let ada = app.user_on("ada", "server").await;
         let id = session_id(&app, &ada.session).await;
         let next = Session::of(&ada.refreshed().await);
@@ -222,7 +222,7 @@ both_stores! {
         says(&last(&app, "refresh_reuse").await, "user", &ada.id, Some(&id));
     }
 
-    async fn answer_that_was_missed_is_told_as_no_reuse(app) {
+    async fn retry_after_a_lost_response_is_not_audited_as_reuse(app) {
         let ada = app.user_on("ada", "server").await;
         ada.refreshed().await.expect(200);
         app.clock.advance(minutes(5));
@@ -233,7 +233,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn verification_by_code_is_told_with_its_session(app) {
+    async fn verification_by_code_is_audited_with_its_session(app) {
         app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
         app.clock.advance(minutes(5));
         let code = app.mail_to("ada@example.org").await.code();
@@ -246,7 +246,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().redirects(&["https://app.example.org/done"]))
-    async fn verification_by_link_is_told_without_a_session(app) {
+    async fn verification_by_link_is_audited_without_a_session(app) {
         let body = json!({"email": "ada@example.org", "password": PASSWORD, "redirectTo": "https://app.example.org/done"});
         app.anon().post("/api/auth/users", body).send().await.expect(200);
         app.clock.advance(minutes(5));
@@ -259,7 +259,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn sign_up_at_a_taken_address_is_told_about_its_owner(app) {
+    async fn sign_up_at_a_taken_address_is_audited_for_its_owner(app) {
         let ada = early_user(&app, "ada").await;
 
         probe(app.anon()).sign_up(&ada.email, "another lantern 43").send().await.expect(200);
@@ -267,7 +267,7 @@ both_stores! {
         says(&last(&app, "sign_up_repeated").await, "user", &ada.id, None);
     }
 
-    async fn reset_by_code_is_told_in_both_steps(app) {
+    async fn reset_by_code_is_audited_in_both_steps(app) {
         let ada = early_user(&app, "ada").await;
         let code = reset_code(&app, &ada.email).await;
 
@@ -281,7 +281,7 @@ both_stores! {
         says(&last(&app, "password_reset").await, "user", &ada.id, None);
     }
 
-    async fn password_change_is_told_with_its_session(app) {
+    async fn password_change_is_audited_with_its_session(app) {
         let ada = early_user(&app, "ada").await;
         let id = session_id(&app, &ada.session).await;
 
@@ -292,7 +292,7 @@ both_stores! {
         says(&last(&app, "password_changed").await, "user", &ada.id, Some(&id));
     }
 
-    async fn wrong_password_at_a_change_is_told_as_failed(app) {
+    async fn wrong_password_at_a_change_is_audited_as_failed(app) {
         let ada = early_user(&app, "ada").await;
         let body = json!({"currentPassword": "a wrong password 1", "newPassword": "another lantern 43"});
 
@@ -303,7 +303,7 @@ both_stores! {
         assert_eq!((&event["userId"], &event["ip"]), (&json!(ada.id), &json!(IP)));
     }
 
-    async fn reading_and_editing_ones_profile_is_nobodys_business(app) {
+    async fn reading_and_editing_a_profile_is_not_audited(app) {
         let ada = early_user(&app, "ada").await;
         let before = events(&app).await;
 

@@ -17,7 +17,7 @@ async fn change(app: &TestApp, user_id: &str, body: Value) {
 }
 
 both_stores! {
-    async fn creation_of_a_user_is_told(app) {
+    async fn creation_of_a_user_is_audited(app) {
         app.clock.advance(minutes(5));
         let body = json!({"email": "ada@example.org", "password": PASSWORD});
 
@@ -26,7 +26,7 @@ both_stores! {
         says(&last(&app, "user_created").await, "admin", user["id"].as_str().unwrap(), None);
     }
 
-    async fn every_change_of_a_user_is_told(app) {
+    async fn every_change_of_a_user_is_audited(app) {
         let ada = early_user(&app, "ada").await;
 
         for (body, event) in [
@@ -42,7 +42,7 @@ both_stores! {
         }
     }
 
-    async fn verification_by_an_admin_is_told(app) {
+    async fn verification_by_an_admin_is_audited(app) {
         let ada = early_user(&app, "ada").await;
 
         change(&app, &ada.id, json!({"emailVerified": true})).await;
@@ -50,7 +50,7 @@ both_stores! {
         says(&events(&app).await[0], "admin", &ada.id, None);
     }
 
-    async fn refused_change_is_not_told_as_made(app) {
+    async fn refused_change_is_not_audited_as_made(app) {
         let (ada, eve) = (early_user(&app, "ada").await, app.user("eve").await);
         let before = events(&app).await;
 
@@ -62,7 +62,7 @@ both_stores! {
         assert_eq!(events(&app).await, before);
     }
 
-    async fn deletion_is_told_for_each_user_that_went(app) {
+    async fn deletion_is_audited_for_each_deleted_user(app) {
         let (ada, eve) = (app.user("ada").await, early_user(&app, "eve").await);
         let ids = json!({"userIds": [ada.id, "00000000-0000-7000-8000-000000000000", eve.id]});
 
@@ -75,7 +75,7 @@ both_stores! {
         says(&deleted[1], "admin", &ada.id, None);
     }
 
-    async fn end_of_sessions_and_of_a_profile_is_told(app) {
+    async fn end_of_sessions_and_of_a_profile_is_audited(app) {
         let ada = early_user(&app, "ada").await;
 
         admin(&app).delete(&format!("{USERS}/{}/sessions", ada.id)).send().await.expect(200);
@@ -85,7 +85,7 @@ both_stores! {
         says(&last(&app, "profile_deleted").await, "admin", &ada.id, None);
     }
 
-    async fn change_of_settings_is_told_with_the_names_of_what_changed(app) {
+    async fn change_of_settings_is_audited_with_the_changed_keys(app) {
         app.clock.advance(minutes(5));
         let settings = json!({"disableSignup": true, "allowedRedirectUrls": ["https://secret.example.org/"]});
 
@@ -102,7 +102,7 @@ both_stores! {
         assert!(!details.contains("secret"), "{details}");
     }
 
-    async fn refused_admin_key_is_told_without_the_key(app) {
+    async fn refused_admin_key_is_audited_without_the_key(app) {
         let wrong = format!("{ADMIN_KEY}-but-wrong");
 
         probe(app.bearing(&wrong)).get(USERS).send().await.refused(401, "ADMIN_UNAUTHORIZED");
@@ -121,7 +121,7 @@ both_stores! {
         }
     }
 
-    async fn rotation_of_the_signing_key_is_told(app) {
+    async fn rotation_of_the_signing_key_is_audited(app) {
         app.service().rotate_signing_key(Actor::System, None).await.unwrap();
 
         let event = last(&app, "key_rotated").await;

@@ -114,7 +114,7 @@ both_stores! {
         assert_eq!(walked, all);
     }
 
-    async fn limit_and_before_are_judged(app) {
+    async fn limit_and_before_are_validated(app) {
         for query in
             ["limit=0", "limit=101", "limit=-1", "limit=x", "limit=", "limit=1&limit=1", "before=", "before=x", "before=1"]
         {

@@ -153,7 +153,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn account_without_a_password_has_no_right_current_one(app) {
+    async fn account_without_a_password_accepts_no_current_password(app) {
         for password in [PASSWORD, WRONG] {
             app.anon().sign_up("ada@example.org", password).send().await.expect(200);
         }

@@ -79,7 +79,7 @@ both_stores! {
     }
 
     with(|b| b.limits())
-    async fn guesses_under_a_clock_that_ran_ahead_block_nobody(app) {
+    async fn guesses_under_a_clock_that_ran_ahead_block_no_one(app) {
         app.user("ada").await;
         app.clock.leap(HOUR);
         fail(&app, 10).await;
@@ -119,7 +119,7 @@ both_stores! {
         exchange(&app.anon(), ADA, &code).send().await.expect(200);
     }
 
-    async fn clock_that_leaps_a_year_for_a_minute_deletes_nothing(app) {
+    async fn clock_jump_of_a_year_for_a_minute_deletes_nothing(app) {
         let ada = app.user("ada").await;
         app.run_jobs().await;
         app.clock.leap(days(365));
@@ -145,7 +145,7 @@ both_stores! {
         assert!(app.service().purge().await.unwrap() > 0);
     }
 
-    async fn time_that_passes_is_no_leap(app) {
+    async fn passing_time_is_no_clock_jump(app) {
         app.user("ada").await;
 
         app.clock.advance(days(365));
@@ -153,7 +153,7 @@ both_stores! {
         assert!(app.service().purge().await.unwrap() > 0);
     }
 
-    async fn clock_that_leaps_rotates_no_key(app) {
+    async fn clock_jump_rotates_no_key(app) {
         let before = kid(&app).await;
         app.clock.leap(days(91));
         assert!(!app.service().rotate_signing_key_if_due().await.unwrap());

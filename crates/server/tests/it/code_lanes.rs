@@ -51,7 +51,7 @@ fn is_long(code: &str) -> bool {
 
 both_stores! {
     with(|b| b.limits())
-    async fn strangers_guesses_lock_nobody_out_of_where_he_signs_in(app) {
+    async fn strangers_guesses_do_not_lock_the_owner_out_of_known_addresses(app) {
         ada_from_home(&app).await;
         let code = ask(&app, HOME).await;
         for network in ["192.0.2", "198.51.100", "198.18.1"] {

@@ -109,7 +109,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn reset_of_a_contested_address_proves_it_and_leaves_nothing_given_before(app) {
+    async fn reset_of_a_contested_address_verifies_it_and_removes_everything_given_before(app) {
         sign_up(&app, PASSWORD, "Ada").await;
         sign_up(&app, OTHER, "Eve").await;
 

@@ -42,7 +42,7 @@ both_stores! {
         }
     }
 
-    async fn answer_to_a_call_without_an_origin_varies_by_origin_too(app) {
+    async fn response_to_a_call_without_an_origin_varies_by_origin_too(app) {
         let answer = app.anon().get("/api/auth/public-config").send().await;
 
         assert!(varies_by_origin(&answer), "{answer:?}");

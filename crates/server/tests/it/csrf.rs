@@ -36,7 +36,7 @@ both_stores! {
         request.send().await.refused(403, "INVALID_CSRF_TOKEN");
     }
 
-    async fn bad_cookie_is_not_told_of_its_csrf_token(app) {
+    async fn invalid_cookie_does_not_reveal_its_csrf_token(app) {
         let ada = app.user("ada").await;
         app.anon().sign_out(&ada.session).send().await.expect(200);
 

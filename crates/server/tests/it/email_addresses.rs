@@ -28,7 +28,7 @@ both_stores! {
         ascii.refused(409, "EMAIL_EXISTS");
     }
 
-    async fn what_is_no_plain_address_is_refused(app) {
+    async fn invalid_address_is_refused(app) {
         let long_local = format!("{}@example.org", "a".repeat(65));
         let long = format!("ada@{}.org", ["a".repeat(60).as_str(); 5].join("."));
         let hostile = [

@@ -31,40 +31,40 @@ fn without_secret(header: &str) -> String {
 }
 
 both_stores! {
-    async fn sign_in_tells_no_wrong_password_from_an_unknown_address(app) {
+    async fn wrong_password_and_unknown_address_are_indistinguishable_at_sign_in(app) {
         every_kind_of_account(&app).await;
         let sign_in = |name: &str| app.anon().sign_in(&format!("{name}@example.org"), WRONG);
 
         same_for_all(&app, 401, sign_in).await;
     }
 
-    async fn resend_tells_nobody_who_has_an_account(app) {
+    async fn resend_does_not_reveal_accounts(app) {
         every_kind_of_account(&app).await;
 
         same_for_all(&app, 202, |name| mail_request(&app, "send-verification", name)).await;
     }
 
-    async fn reset_mail_tells_nobody_who_has_an_account(app) {
+    async fn reset_mail_does_not_reveal_accounts(app) {
         every_kind_of_account(&app).await;
 
         same_for_all(&app, 202, |name| mail_request(&app, "send-reset-password", name)).await;
     }
 
     with(|b| b.link_reset().settings(|settings| settings.verify_email_method = latchkey_testkit::EmailMethod::Link))
-    async fn mail_requests_tell_nobody_who_has_an_account_by_link_either(app) {
+    async fn mail_requests_by_link_do_not_reveal_accounts(app) {
         every_kind_of_account(&app).await;
 
         same_for_all(&app, 202, |name| mail_request(&app, "send-verification", name)).await;
         same_for_all(&app, 202, |name| mail_request(&app, "send-reset-password", name)).await;
     }
 
-    async fn wrong_reset_code_tells_nobody_who_has_an_account(app) {
+    async fn wrong_reset_code_does_not_reveal_accounts(app) {
         every_kind_of_account(&app).await;
 
         same_for_all(&app, 400, |name| try_code(&app, "exchange-reset-password-token", "code", name)).await;
     }
 
-    async fn wrong_reset_code_tells_nobody_that_one_was_sent(app) {
+    async fn wrong_reset_code_does_not_reveal_a_sent_one(app) {
         every_kind_of_account(&app).await;
         for name in ["verified", "unverified", "banned", "unknown"] {
             mail_request(&app, "send-reset-password", name).send().await.expect(202);
@@ -76,7 +76,7 @@ both_stores! {
         }
     }
 
-    async fn wrong_verification_code_tells_nobody_who_has_an_account(app) {
+    async fn wrong_verification_code_does_not_reveal_accounts(app) {
         every_kind_of_account(&app).await;
         for name in ["verified", "unverified", "banned", "unknown"] {
             mail_request(&app, "send-verification", name).send().await.expect(202);
@@ -121,7 +121,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn sign_in_tells_no_pending_or_contested_address_from_an_unknown_one(app) {
+    async fn pending_contested_and_unknown_addresses_are_indistinguishable_at_sign_in(app) {
         for (name, password) in [("pending", PASSWORD), ("contested", PASSWORD), ("contested", "a wholly other one")] {
             app.anon().sign_up(&format!("{name}@example.org"), password).send().await.expect(200);
         }

@@ -12,7 +12,7 @@ const ADA: &str = "ada@example.org";
 const CLICK: &str = "/api/auth/email/verify-link";
 
 both_stores! {
-    async fn squatter_is_gone_after_the_owner_verifies_by_code(app) {
+    async fn squatter_is_removed_after_the_owner_verifies_by_code(app) {
         let squatter = settle(&app).await;
         let code = code_of_owner(&app).await;
 
@@ -21,7 +21,7 @@ both_stores! {
         assert_gone(&app, &squatter, &owner).await;
     }
 
-    async fn squatter_is_gone_after_the_owner_agrees_to_the_link(app) {
+    async fn squatter_is_removed_after_the_owner_confirms_the_link(app) {
         let squatter = settle(&app).await;
         let link = link_of_owner(&app).await;
         assert_asked(&app, &app.anon().get(&link).send().await).await;
@@ -34,7 +34,7 @@ both_stores! {
         assert_gone(&app, &squatter, &owner).await;
     }
 
-    async fn squatter_is_gone_after_the_owner_uses_the_links_token(app) {
+    async fn squatter_is_removed_after_the_owner_uses_the_links_token(app) {
         let squatter = settle(&app).await;
         let link = link_of_owner(&app).await;
         let token = link.split_once("token=").unwrap().1;
@@ -45,7 +45,7 @@ both_stores! {
     }
 
     // Verification was off once; the squatter got in then.
-    async fn squatter_of_other_days_is_gone_after_the_owner_verifies(app) {
+    async fn squatter_from_before_is_removed_after_the_owner_verifies(app) {
         let squatter = settle(&app).await;
         app.admin().put("/api/auth/config", json!({"requireEmailVerification": true})).send().await.expect(200);
         let code = code_of_owner(&app).await;
@@ -66,7 +66,7 @@ both_stores! {
         assert_gone(&app, &squatter, &owner).await;
     }
 
-    async fn scanner_that_opens_the_link_takes_nothing_from_anybody(app) {
+    async fn scanner_that_opens_the_link_removes_nothing(app) {
         let ada = settle(&app).await;
         let link = link_of_owner(&app).await;
 
@@ -99,7 +99,7 @@ both_stores! {
         assert_eq!(me["user"]["emailVerified"], true);
     }
 
-    async fn cookie_and_bearer_of_somebody_else_are_outside(app) {
+    async fn cookie_and_bearer_of_another_user_are_outside(app) {
         let squatter = settle(&app).await;
         let bob = app.user("bob").await;
         let link = link_of_owner(&app).await;
@@ -113,7 +113,7 @@ both_stores! {
         bob.get("/api/auth/sessions/current").send().await.expect(200);
     }
 
-    async fn stale_and_strange_bearers_are_no_error_at_verification(app) {
+    async fn stale_and_foreign_bearers_are_no_error_at_verification(app) {
         let squatter = settle(&app).await;
         squatter.sign_out(&squatter.session).send().await.expect(200);
         for (caller, is_good) in [(app.bearing("stale"), false), (app.with_session(&squatter.session), true)] {
@@ -177,7 +177,7 @@ both_stores! {
         assert!(asked.set_cookies().is_empty());
     }
 
-    async fn click_with_nothing_behind_it_shows_the_page_for_dead_links(app) {
+    async fn link_without_a_token_shows_the_page_for_dead_links(app) {
         let form = "application/x-www-form-urlencoded";
         let bodies = [(form, ""), (form, "token=abc"), (form, "token=a&token=b"), ("application/json", "{}")];
         for (content_type, body) in bodies {
@@ -200,7 +200,7 @@ both_stores! {
         }
     }
 
-    async fn admin_who_vouches_for_an_address_takes_nothing_away(app) {
+    async fn verification_by_an_admin_removes_nothing(app) {
         let ada = settle(&app).await;
 
         crate::email_calls::change_user(&app, ADA, json!({"emailVerified": true})).await;

@@ -19,7 +19,7 @@ const ROUNDS: usize = 4000;
 const MARK: &str = "m4rk3d";
 
 both_stores! {
-    async fn value_of_a_wrong_type_in_any_field_is_no_fault(app) {
+    async fn value_of_a_wrong_type_in_any_field_causes_no_fault(app) {
         let ada = app.user("ada").await;
         let mut turn = 0..;
         for route in with_body() {
@@ -109,7 +109,7 @@ both_stores! {
         assert_still_well(&app).await;
     }
 
-    async fn thousands_of_random_requests_are_no_fault_and_log_nothing_of_their_content(app) {
+    async fn thousands_of_random_requests_cause_no_fault_and_do_not_leak_into_the_log(app) {
         let log = whole_log();
         let ada = app.user("ada").await;
         let mut random = StdRng::seed_from_u64(7);
@@ -233,7 +233,7 @@ fn random_request(app: &TestApp, ada: &User, random: &mut StdRng) -> Request {
     let path = match random.random_range(0..4) {
         0 => route.path.replace("{id}", &ada.id).replace("{userId}", &ada.id),
         1 => route.path.replace("{id}", MARK).replace("{userId}", MARK),
-        _ => route.path_of_nobody(),
+        _ => route.path_of_an_unknown_id(),
     };
     let mut request = match random.random_range(0..10) {
         0 => app.anon().request(["PUT", "POST", "PATCH", "DELETE"][random.random_range(0..4)], &path),

@@ -16,7 +16,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn search_finds_a_profile_as_soon_as_its_address_is_proven(app) {
+    async fn search_finds_a_profile_as_soon_as_its_address_is_verified(app) {
         let body = json!({"email": "new@example.org", "password": PASSWORD, "name": "Nova"});
         app.anon().post("/api/auth/users", body).send().await.expect(200);
         let code = app.mail_to("new@example.org").await.code();

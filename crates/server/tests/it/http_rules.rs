@@ -16,7 +16,7 @@ both_stores! {
         wrong.refused(405, "METHOD_NOT_ALLOWED");
     }
 
-    async fn path_that_is_none_of_the_map_is_not_found_under_any_method(app) {
+    async fn unknown_path_is_not_found_under_any_method(app) {
         for path in
             ["/api", "/api/", "/api/profiles/me/", "/API/profiles/me", "//api/profiles/me", "/api/auth"]
         {
@@ -49,7 +49,7 @@ both_stores! {
         let ada = app.user("ada").await;
         for route in ROUTES.iter().filter(|route| route.method == "GET") {
             let get = route.request(&app, &ada).send().await;
-            let path = route.path_of_nobody();
+            let path = route.path_of_an_unknown_id();
 
             let head = match route.who {
                 crate::routes::Who::Anybody => app.anon().request("HEAD", &path).send().await,
@@ -72,8 +72,8 @@ both_stores! {
     }
 
     with(|b| b.limits())
-    async fn every_kind_of_answer_carries_the_headers_of_the_policy(app) {
-        for answer in kinds_of_answers(&app).await {
+    async fn every_kind_of_response_carries_the_headers_of_the_policy(app) {
+        for answer in kinds_of_responses(&app).await {
             answer.assert_secure();
             let policy = answer.header("content-security-policy").unwrap();
             let is_page = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
@@ -90,8 +90,8 @@ both_stores! {
     }
 
     with(|b| b.limits().mode_production())
-    async fn every_kind_of_answer_insists_on_https_where_that_is_the_public_address(app) {
-        for answer in kinds_of_answers(&app).await {
+    async fn every_kind_of_response_has_hsts_with_an_https_public_url(app) {
+        for answer in kinds_of_responses(&app).await {
             answer.assert_secure();
             assert!(
                 answer.header("strict-transport-security").unwrap().starts_with("max-age=31536000"),
@@ -149,7 +149,7 @@ both_stores! {
         assert_eq!(ids.len(), refusals(&app).await.len(), "ids are new for every request");
     }
 
-    async fn key_set_may_be_kept_by_caches(app) {
+    async fn key_set_is_cacheable(app) {
         let answer = app.anon().get("/.well-known/jwks.json").send().await;
 
         answer.expect(200);
@@ -276,7 +276,7 @@ both_stores! {
     }
 
     with(|b| b.config(|config| config.hashing.memory_kib = 1 << 18).http(|http| http.request_timeout = minutes(0)))
-    async fn request_that_takes_too_long_is_told_to_come_back(app) {
+    async fn request_beyond_the_timeout_gets_retry_after(app) {
         let answer = app.anon().sign_in("ada@example.org", PASSWORD).send().await;
 
         answer.refused(503, "SERVICE_BUSY");
@@ -321,7 +321,7 @@ fn body_of(bytes: usize) -> String {
 }
 
 /// An uncacheable response of every kind.
-async fn kinds_of_answers(app: &TestApp) -> Vec<Answer> {
+async fn kinds_of_responses(app: &TestApp) -> Vec<Answer> {
     let ada = app.user("ada").await;
     let reset = json!({"email": ada.email});
     let anon = app.anon();

@@ -46,7 +46,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn session_opened_by_a_code_says_so(app) {
+    async fn session_opened_by_a_code_has_its_method(app) {
         let ada = app.user("ada").await;
 
         let claims = part(&ada.session.access_token, 1);

@@ -239,7 +239,7 @@ both_stores! {
     }
 
     with(|b| b.limits())
-    async fn what_is_used_up_stays_so_over_a_restart_and_on_other_instances(mut app) {
+    async fn used_limits_survive_a_restart_and_apply_on_other_instances(mut app) {
         spend(&app, "203.0.113.9").await;
         let other = app.beside().await;
         limited(&sign_in_from(&other, "203.0.113.9").await, SIGN_IN);

@@ -74,7 +74,7 @@ both_stores! {
     }
 
     with(|b| b.limits())
-    async fn recipient_is_counted_wherever_the_request_comes_from(app) {
+    async fn mails_of_a_recipient_are_counted_over_all_addresses(app) {
         app.user("ada").await;
         send_reset(&app.anon(), ADA).from_ip("203.0.113.1").send().await.expect(202);
 

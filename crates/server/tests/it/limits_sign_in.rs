@@ -72,7 +72,7 @@ both_stores! {
     }
 
     with(|b| b.limits())
-    async fn attempt_while_one_waits_does_not_lengthen_the_wait(app) {
+    async fn attempt_during_the_delay_does_not_extend_it(app) {
         app.user("ada").await;
         fail(&app, HERE, 10).await;
         app.clock.advance(seconds(20));
@@ -229,7 +229,7 @@ both_stores! {
     }
 
     parallel with(|b| b.limits())
-    async fn of_twenty_guesses_at_once_no_more_than_ten_are_judged(app) {
+    async fn of_twenty_concurrent_guesses_at_most_ten_are_checked(app) {
         app.user("ada").await;
         let guesses: Vec<_> = (0..20)
             .map(|_| app.anon().sign_in(ADA, "a wrong password").from_ip(HERE).send())
@@ -253,7 +253,7 @@ both_stores! {
         config.hashing.threads = NonZeroUsize::MIN;
         config.hashing.queue = 1;
     }))
-    async fn full_hash_queue_is_told_at_once_and_reads_go_on(app) {
+    async fn full_hash_queue_is_refused_at_once_and_reads_continue(app) {
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
         for _ in 0..8 {
             let (sign_in, tell) = (app.anon().sign_in(ADA, PASSWORD).send(), tell.clone());

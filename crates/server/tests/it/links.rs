@@ -67,7 +67,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().redirects(&["https://app.example/**"]))
-    async fn verify_link_signs_nobody_in(app) {
+    async fn verify_link_opens_no_session(app) {
         let link = signed_up_link(&app, ADA).await;
 
         let answer = app.anon().get(&link).send().await;
@@ -206,7 +206,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().redirects(&["https://app.example/**"]))
-    async fn dead_link_is_told_for_a_week_and_unknown_afterwards(app) {
+    async fn dead_link_is_reported_as_such_for_a_week_and_unknown_afterwards(app) {
         let link = signed_up_link(&app, ADA).await;
         app.clock.advance(hours(24) + days(7) - minutes(1));
         app.run_jobs().await;

@@ -33,7 +33,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn code_stands_in_both_parts_and_never_in_the_subject(app) {
+    async fn code_is_in_both_parts_and_never_in_the_subject(app) {
         signed_up_code(&app, ADA).await;
         reset_code(&app, ADA).await;
 
@@ -50,7 +50,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().link_reset().redirects(&["https://app.example/**"]))
-    async fn link_stands_in_both_parts_and_its_token_never_in_the_subject(app) {
+    async fn link_is_in_both_parts_and_its_token_never_in_the_subject(app) {
         signed_up_link(&app, ADA).await;
         reset_link(&app, ADA).await;
 
@@ -162,7 +162,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn owner_is_told_of_a_sign_up_with_their_address(app) {
+    async fn owner_is_notified_of_a_sign_up_with_their_address(app) {
         let ada = app.user("ada").await;
         app.mail().clear();
         let body = json!({"email": ADA, "password": "the password of an impostor", "name": "Mallory"});
@@ -186,7 +186,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn sign_up_for_a_banned_address_mails_nobody(app) {
+    async fn sign_up_for_a_banned_address_sends_no_mail(app) {
         app.user("ada").await;
         crate::email_calls::change_user(&app, ADA, json!({"banned": true})).await;
         app.mail().clear();

@@ -36,7 +36,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn address_that_the_provider_did_not_verify_links_to_nobody(app) {
+    async fn address_unverified_by_the_provider_links_to_no_account(app) {
         let acme = acme(&app).await;
         let ada = app.user("ada").await;
         for verified in [json!(false), json!("true"), json!("false"), json!(1), json!(null), json!([true])] {
@@ -56,7 +56,7 @@ both_stores! {
     async fn unverified_address_is_refused_alike_whether_it_is_taken_or_free(app) {
         app.user("ada").await;
 
-        unproven_addresses_are_answered_alike(&app).await;
+        unverified_addresses_are_answered_alike(&app).await;
     }
 
     with(|b| b.sign_up_disabled())
@@ -65,7 +65,7 @@ both_stores! {
         app.user("ada").await;
         app.restart_with(|b| b.sign_up_disabled()).await;
 
-        unproven_addresses_are_answered_alike(&app).await;
+        unverified_addresses_are_answered_alike(&app).await;
     }
 
     // The attacker signs up with the victim's address; the victim comes through a provider.
@@ -129,7 +129,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn pending_account_is_taken_over_and_its_password_dies(app) {
+    async fn pending_account_is_taken_over_and_loses_its_password(app) {
         let acme = acme(&app).await;
         app.anon().sign_up(ADA, PASSWORD).send().await.expect(200);
 
@@ -169,7 +169,7 @@ both_stores! {
         assert_ne!(session(&app, &acme, "acme").await.user_id, ada.user_id);
     }
 
-    async fn subject_that_is_none_identifies_nobody(app) {
+    async fn invalid_subject_identifies_no_user(app) {
         let acme = acme(&app).await;
         for sub in [json!(""), json!(null), json!(7), json!("a".repeat(300)), json!(["ada"])] {
             let mut claims = person("ada", ADA);
@@ -287,7 +287,7 @@ both_stores! {
     }
 
     // The attacker has a provider claim the victim's address unverified, and waits for the victim's click.
-    async fn identity_of_an_unproven_address_does_not_outlive_the_proof_of_the_mailbox(app) {
+    async fn identity_of_an_unverified_address_is_removed_by_the_verification_of_the_mailbox(app) {
         let acme = acme(&app).await;
         let mut claims = person("mallory", ADA);
         claims["email_verified"] = json!(false);
@@ -311,7 +311,7 @@ both_stores! {
 }
 
 /// Addresses of every kind, none verified by the provider: same response, in the browser and with an `id_token`.
-async fn unproven_addresses_are_answered_alike(app: &TestApp) {
+async fn unverified_addresses_are_answered_alike(app: &TestApp) {
     let acme = acme(app).await;
     let mut answers = Vec::new();
     for email in [ADA, "free@example.org"] {

@@ -84,7 +84,7 @@ both_stores! {
         }
     }
 
-    async fn cookie_that_is_none_of_ours_is_replaced(app) {
+    async fn foreign_cookie_is_replaced(app) {
         let _acme = acme(&app).await;
         for bad in ["", "x", "../..", &"g".repeat(64)] {
             let client = app.anon().with_header("cookie", &format!("{COOKIE}={bad}"));

@@ -40,7 +40,7 @@ both_stores! {
         assert_eq!(ids[0], ids[1]);
     }
 
-    async fn visitor_who_says_no_comes_back_with_an_error(app) {
+    async fn visitor_who_denies_consent_returns_with_an_error(app) {
         let acme = acme(&app).await;
 
         let callback = acme.deny(&auth_url(&app.anon(), "acme").await, "ada").await;
@@ -48,7 +48,7 @@ both_stores! {
         error_of(&returned(&app, &callback).await);
     }
 
-    async fn visitor_with_an_unverified_address_does_not_open_somebody_elses_account(app) {
+    async fn visitor_with_an_unverified_address_does_not_open_another_users_account(app) {
         let acme = acme(&app).await;
         app.anon().sign_up("unverified-ada@example.org", latchkey_testkit::PASSWORD).send().await.expect(200);
 

@@ -95,7 +95,7 @@ both_stores! {
         assert_eq!(changed["scopes"], json!(null));
     }
 
-    async fn disabled_provider_lets_nobody_in_and_is_not_listed(app) {
+    async fn disabled_provider_opens_no_session_and_is_not_listed(app) {
         let acme = acme(&app).await;
         app.admin().put(ACME, json!({"enabled": false})).send().await.expect(200);
 
@@ -259,7 +259,7 @@ both_stores! {
     }
 
     // Otherwise an admin key would be enough to have the secret sent to another address.
-    async fn secret_does_not_follow_a_new_address(app) {
+    async fn secret_is_not_sent_to_a_new_address(app) {
         let (acme, other) = (acme(&app).await, LyingProvider::start(&app.clock).await);
         let moved = json!({"discoveryEndpoint": other.custom("acme")["discoveryEndpoint"]});
 
@@ -275,7 +275,7 @@ both_stores! {
         crate::oauth_calls::session(&app, &other, "acme").await;
     }
 
-    async fn address_that_is_never_talked_to_is_refused(app) {
+    async fn forbidden_provider_address_is_refused(app) {
         let _acme = acme(&app).await;
         for endpoint in [
             "http://idp.example.com",

@@ -50,7 +50,7 @@ both_stores! {
         exchange(&app.anon(), &stolen, OTHER_VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
     }
 
-    async fn code_or_verifier_that_is_none_is_refused(app) {
+    async fn malformed_code_or_verifier_is_refused(app) {
         let acme = acme(&app).await;
         let good = code(&app, &acme, "acme").await;
         for (code, verifier) in [("", VERIFIER), ("nothing", VERIFIER), (good.as_str(), ""), (&good, "short")] {
@@ -65,7 +65,7 @@ both_stores! {
         }
     }
 
-    async fn stale_bearer_does_not_hinder_a_sign_in(app) {
+    async fn stale_bearer_does_not_prevent_a_sign_in(app) {
         let acme = acme(&app).await;
         let code = code(&app, &acme, "acme").await;
 
@@ -83,7 +83,7 @@ both_stores! {
         assert_eq!(crate::oauth_calls::identities(&bob).await, Vec::<String>::new());
     }
 
-    async fn exchange_says_so_in_the_audit(app) {
+    async fn exchange_is_audited(app) {
         let acme = acme(&app).await;
         let code = code(&app, &acme, "acme").await;
         exchange(&app.anon(), &code, VERIFIER).send().await.expect(200);
@@ -160,7 +160,7 @@ both_stores! {
         assert_eq!(user_count(&app).await, 0);
     }
 
-    async fn burnt_code_is_told_in_the_audit(app) {
+    async fn consumed_code_is_audited(app) {
         let acme = acme(&app).await;
         let code = code(&app, &acme, "acme").await;
 

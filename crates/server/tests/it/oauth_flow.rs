@@ -24,7 +24,7 @@ both_stores! {
         assert_eq!(of("scope"), "openid email profile");
     }
 
-    async fn start_of_a_built_in_provider_asks_nobody(app) {
+    async fn start_of_a_built_in_provider_sends_no_request(app) {
         for (key, endpoint) in [
             ("apple", "https://appleid.apple.com/auth/authorize"),
             ("gitlab", "https://gitlab.com/oauth/authorize"),
@@ -69,7 +69,7 @@ both_stores! {
     }
 
     with(|b| b.redirects(&["https://app.example/**"]).default_redirect("https://app.example/home"))
-    async fn default_redirect_stands_in_for_a_missing_one(app) {
+    async fn default_redirect_replaces_a_missing_one(app) {
         let acme = acme(&app).await;
         let start = app.anon().get("/api/auth/oauth/custom/acme").query("code_challenge", CHALLENGE);
 
@@ -101,7 +101,7 @@ both_stores! {
         assert_eq!(acme.asked(latchkey_testkit::provider::Endpoint::Token), 0);
     }
 
-    async fn providers_that_are_unknown_or_without_credentials_are_told_apart(app) {
+    async fn unknown_and_unconfigured_providers_have_different_errors(app) {
         for (path, code) in [
             ("/api/auth/oauth/no-such-provider", "UNSUPPORTED_PROVIDER"),
             ("/api/auth/oauth/google", "PROVIDER_NOT_CONFIGURED"),
@@ -133,7 +133,7 @@ both_stores! {
         code_of(&come_back(&app.anon(), &acme.consent(&auth_url)).await);
     }
 
-    async fn way_back_ends_at_the_app_with_a_code_and_nothing_else(app) {
+    async fn callback_redirects_to_the_app_with_only_a_code(app) {
         let acme = acme(&app).await;
 
         let target = consent(&app, &acme, "acme").await;
@@ -167,7 +167,7 @@ both_stores! {
         exchange(&app.anon(), &code_of(&target), VERIFIER).send().await.expect(200);
     }
 
-    async fn exchange_answers_as_a_sign_in_does(app) {
+    async fn exchange_responds_like_a_sign_in(app) {
         let acme = acme(&app).await;
 
         let body = sign_in(&app, &acme, "acme").await.expect(200);
@@ -214,7 +214,7 @@ both_stores! {
         assert_eq!((&profile["name"], &profile["avatar_url"]), (&json!("Ada"), &json!(null)));
     }
 
-    async fn long_name_is_cut_and_a_picture_that_is_none_is_dropped(app) {
+    async fn long_name_is_cut_and_an_invalid_picture_is_dropped(app) {
         let acme = acme(&app).await;
         let mut claims = person("ada", "ada@example.org");
         claims["name"] = json!(format!(" Ada\u{0}\n{}", "ä".repeat(150)));
@@ -241,7 +241,7 @@ both_stores! {
         assert_eq!(body["user"]["profile"]["name"], "Ada of the provider");
     }
 
-    async fn same_subject_at_another_provider_is_somebody_else(app) {
+    async fn same_subject_at_another_provider_is_another_user(app) {
         let (acme, other) = (acme(&app).await, provider(&app, "other").await);
         acme.person(person("1", "ada@example.org"));
         other.person(person("1", "bob@example.org"));

@@ -41,7 +41,7 @@ pub(crate) fn forget_issuers(app: &TestApp) {
 }
 
 both_stores! {
-    async fn key_that_is_pointed_at_another_issuer_opens_nobodys_account(app) {
+    async fn key_pointed_at_another_issuer_opens_no_account(app) {
         let first = acme(&app).await;
         let ada = session(&app, &first, "acme").await;
         let other = namesake(&app).await;
@@ -53,7 +53,7 @@ both_stores! {
         assert_eq!(session(&app, &first, "acme").await.user_id, ada.user_id, "and the first opens its own");
     }
 
-    async fn key_that_is_configured_anew_at_another_issuer_opens_nobodys_account(app) {
+    async fn key_reconfigured_for_another_issuer_opens_no_account(app) {
         let first = acme(&app).await;
         let ada = session(&app, &first, "acme").await;
         app.admin().delete(CONFIG).send().await.expect(200);
@@ -64,7 +64,7 @@ both_stores! {
         assert_ne!(session(&app, &other, "acme").await.user_id, ada.user_id);
     }
 
-    async fn id_token_of_another_issuer_opens_nobodys_account(app) {
+    async fn id_token_of_another_issuer_opens_no_account(app) {
         let first = acme(&app).await;
         let ada = session(&app, &first, "acme").await;
         let other = namesake(&app).await;
@@ -141,7 +141,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn proven_and_unproven_addresses_are_refused_alike_where_they_do_not_link(app) {
+    async fn verified_and_unverified_addresses_are_refused_alike_without_linking(app) {
         let acme = acme(&app).await;
         app.admin().put(CONFIG, json!({"linkByEmail": false})).send().await.expect(200);
         app.user("ada").await;

@@ -22,7 +22,7 @@ async fn is_not_believed(app: &TestApp, tell: impl FnOnce(&LyingProvider)) {
 }
 
 /// Asserts that each of these claims is refused.
-async fn claims_are_not_believed(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
+async fn claims_are_refused(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
     let acme = acme(app).await;
     for patch in patches {
         acme.is_honest();
@@ -37,7 +37,7 @@ async fn claims_are_not_believed(app: &TestApp, patches: impl IntoIterator<Item 
 }
 
 /// Asserts that each of these claims is accepted.
-async fn claims_are_believed(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
+async fn claims_are_accepted(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
     let acme = acme(app).await;
     for patch in patches {
         acme.is_honest();
@@ -116,11 +116,11 @@ both_stores! {
         error_of(&consent(&app, &acme, "acme").await);
     }
 
-    async fn answer_without_an_id_token_is_refused(app) {
+    async fn response_without_an_id_token_is_refused(app) {
         is_not_believed(&app, |acme| acme.says(Document::TokenAnswer, json!({"id_token": null}))).await;
     }
 
-    async fn id_token_that_is_none_is_refused(app) {
+    async fn malformed_id_token_is_refused(app) {
         let acme = acme(&app).await;
         for token in ["", "a.b.c", "e30.e30.e30", "not a token"] {
             acme.says(Document::TokenAnswer, json!({"id_token": token}));
@@ -132,12 +132,12 @@ both_stores! {
 
     async fn issuer_must_be_the_provider_to_the_letter(app) {
         let issuers = ["https://evil.example", "http://127.0.0.1", ""].map(|issuer| json!({"iss": issuer}));
-        claims_are_not_believed(&app, issuers.into_iter().chain([json!({"iss": null}), json!({"iss": ["x"]})])).await;
+        claims_are_refused(&app, issuers.into_iter().chain([json!({"iss": null}), json!({"iss": ["x"]})])).await;
     }
 
     async fn audience_must_be_our_client(app) {
         let other = "another-client";
-        claims_are_not_believed(&app, [
+        claims_are_refused(&app, [
             json!({"aud": other}),
             json!({"aud": null}),
             json!({"aud": [other]}),
@@ -149,12 +149,12 @@ both_stores! {
     }
 
     async fn audience_of_our_client_alone_may_be_a_list(app) {
-        claims_are_believed(&app, [json!({"aud": [PROVIDER_CLIENT_ID]})]).await;
+        claims_are_accepted(&app, [json!({"aud": [PROVIDER_CLIENT_ID]})]).await;
     }
 
     async fn authorized_party_must_be_our_client(app) {
         let both = json!([PROVIDER_CLIENT_ID, "another-client"]);
-        claims_are_not_believed(&app, [
+        claims_are_refused(&app, [
             json!({"azp": "another-client"}),
             json!({"aud": both, "azp": "another-client"}),
             json!({"aud": both}),
@@ -165,38 +165,38 @@ both_stores! {
 
     async fn audience_of_several_clients_needs_our_authorized_party(app) {
         let aud = json!([PROVIDER_CLIENT_ID, "another-client"]);
-        claims_are_believed(&app, [json!({"aud": aud, "azp": PROVIDER_CLIENT_ID}), json!({"azp": PROVIDER_CLIENT_ID})]).await;
+        claims_are_accepted(&app, [json!({"aud": aud, "azp": PROVIDER_CLIENT_ID}), json!({"azp": PROVIDER_CLIENT_ID})]).await;
     }
 
     async fn expired_id_token_is_refused(app) {
         let now = now(&app);
-        claims_are_not_believed(&app, [json!({"exp": now - 1}), json!({"exp": now - 3600}), json!({"exp": null})]).await;
+        claims_are_refused(&app, [json!({"exp": now - 1}), json!({"exp": now - 3600}), json!({"exp": null})]).await;
     }
 
     async fn id_token_that_is_not_valid_yet_is_refused(app) {
         let now = now(&app);
-        claims_are_not_believed(&app, [json!({"nbf": now + 3600}), json!({"nbf": "soon"})]).await;
+        claims_are_refused(&app, [json!({"nbf": now + 3600}), json!({"nbf": "soon"})]).await;
     }
 
     async fn id_token_from_the_future_is_refused(app) {
         let now = now(&app);
-        claims_are_not_believed(&app, [61, 3600].map(|ahead| json!({"iat": now + ahead, "exp": now + 7200}))).await;
+        claims_are_refused(&app, [61, 3600].map(|ahead| json!({"iat": now + ahead, "exp": now + 7200}))).await;
     }
 
     async fn id_token_of_more_than_ten_minutes_ago_is_refused(app) {
         let now = now(&app);
-        claims_are_not_believed(&app, [json!({"iat": now - 601}), json!({"iat": 0}), json!({"iat": null})]).await;
+        claims_are_refused(&app, [json!({"iat": now - 601}), json!({"iat": 0}), json!({"iat": null})]).await;
     }
 
     async fn clocks_may_differ_a_little(app) {
         let now = now(&app);
-        claims_are_believed(&app, [json!({"iat": now + 60}), json!({"iat": now - 600}), json!({"nbf": now})]).await;
+        claims_are_accepted(&app, [json!({"iat": now + 60}), json!({"iat": now - 600}), json!({"nbf": now})]).await;
     }
 
     async fn dates_are_numbers(app) {
         let now = now(&app);
         let text = now.to_string();
-        claims_are_not_believed(&app, [
+        claims_are_refused(&app, [
             json!({"iat": text}),
             json!({"exp": (now + 300).to_string()}),
             json!({"exp": "2036-03-02T10:00:00Z"}),
@@ -208,7 +208,7 @@ both_stores! {
     }
 
     async fn nonce_must_be_that_of_the_start(app) {
-        claims_are_not_believed(&app, [json!({"nonce": "another"}), json!({"nonce": null}), json!({"nonce": [""]})]).await;
+        claims_are_refused(&app, [json!({"nonce": "another"}), json!({"nonce": null}), json!({"nonce": [""]})]).await;
     }
 
     async fn id_token_of_another_flow_is_refused(app) {
@@ -222,7 +222,7 @@ both_stores! {
         error_of(&consent(&app, &acme, "acme").await);
     }
 
-    async fn userinfo_about_somebody_else_is_refused(app) {
+    async fn userinfo_about_another_user_is_refused(app) {
         is_not_believed(&app, |acme| {
             acme.says(Document::IdToken, json!({"email": null, "email_verified": null}));
             acme.says(Document::UserInfo, json!({"sub": "bob", "email": "bob@example.org"}));
@@ -254,7 +254,7 @@ both_stores! {
     }
 
     // nOAuth: the attacker sets the victim's address in a directory of their own, without a claim of verification.
-    async fn no_auth_address_of_a_foreign_directory_opens_nobodys_account(app) {
+    async fn no_auth_address_of_a_foreign_directory_opens_no_account(app) {
         let acme = acme(&app).await;
         let victim = session(&app, &acme, "acme").await;
         let directory = provider(&app, "directory").await;
@@ -308,7 +308,7 @@ both_stores! {
         assert_eq!(acme.asked(Endpoint::Token), 5);
     }
 
-    async fn unknown_keys_do_not_make_us_ask_for_ever(app) {
+    async fn unknown_keys_cause_limited_fetches(app) {
         let acme = acme(&app).await;
         session(&app, &acme, "acme").await;
         acme.says(Document::IdTokenHeader, json!({"kid": "unknown"}));

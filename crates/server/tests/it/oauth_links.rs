@@ -64,7 +64,7 @@ both_stores! {
         link(&bob, "google").send().await.refused(400, "PROVIDER_NOT_CONFIGURED");
     }
 
-    async fn link_without_the_bearer_waits_for_it(app) {
+    async fn link_without_the_bearer_stays_available(app) {
         let (acme, bob) = (acme(&app).await, app.user("bob").await);
         let code = link_code(&bob, &acme, "acme").await;
 
@@ -127,7 +127,7 @@ both_stores! {
         assert_eq!(identities(&app.with_session(&ada)).await, ["acme"]);
     }
 
-    async fn identity_that_was_taken_meanwhile_is_told_at_the_exchange(app) {
+    async fn identity_linked_elsewhere_meanwhile_is_refused_at_the_exchange(app) {
         let (acme, bob) = (acme(&app).await, app.user("bob").await);
         let code = link_code(&bob, &acme, "acme").await;
         session(&app, &acme, "acme").await;

@@ -57,7 +57,7 @@ async fn signed_in(app: &TestApp, provider: &LyingProvider) -> Session {
 }
 
 both_stores! {
-    async fn no_auth_address_that_a_directory_claims_opens_nobodys_account(mut app) {
+    async fn no_auth_address_that_a_directory_claims_opens_no_account(mut app) {
         let microsoft = microsoft(&mut app).await;
         let victim = session(&app, &acme(&app).await, "acme").await;
         is_of(&microsoft, FOREIGN, "attacker", "ada@example.org");
@@ -68,7 +68,7 @@ both_stores! {
         assert_eq!(crate::oauth_calls::identities(&app.with_session(&victim)).await, ["acme"]);
     }
 
-    async fn same_person_of_another_directory_is_somebody_else(mut app) {
+    async fn same_user_of_another_directory_is_another_user(mut app) {
         let microsoft = microsoft(&mut app).await;
         is_of(&microsoft, HOME, "ada", "ada@example.org");
         let ada = signed_in(&app, &microsoft).await;

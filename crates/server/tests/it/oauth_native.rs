@@ -87,7 +87,7 @@ both_stores! {
         sign_in(&app.anon(), &token).send().await.refused(401, "INVALID_ID_TOKEN");
     }
 
-    async fn captured_token_is_told_in_the_audit(app) {
+    async fn replayed_token_is_audited(app) {
         let acme = native(&app).await;
         let token = acme.id_token(None);
         sign_in(&app.anon(), &token).send().await.expect(200);
@@ -195,7 +195,7 @@ both_stores! {
         assert_eq!(user_count(&app).await, 0);
     }
 
-    async fn what_is_no_token_is_refused(app) {
+    async fn malformed_token_is_refused(app) {
         let _acme = native(&app).await;
         for token in ["", "a.b.c", "e30.e30.", &"a".repeat(20_000)] {
             sign_in(&app.anon(), token).send().await.refused(401, "INVALID_ID_TOKEN");
@@ -232,7 +232,7 @@ both_stores! {
         assert!(refusal["message"].as_str().unwrap().contains("sign in to link this provider"), "{refusal}");
     }
 
-    async fn name_of_the_app_stands_in_where_the_token_has_none(app) {
+    async fn name_of_the_app_is_used_if_the_token_has_none(app) {
         let acme = native(&app).await;
         acme.says(Document::IdToken, json!({"name": null}));
         let body = json!({"provider": "acme", "token": acme.id_token(None), "name": "Ada of the app"});

@@ -24,7 +24,7 @@ async fn is_survived(app: &TestApp, endpoint: Endpoint, manners: impl IntoIterat
     session(app, &acme, "acme").await;
 }
 
-fn bad_manners() -> Vec<Manner> {
+fn misbehaving_endpoint() -> Vec<Manner> {
     vec![
         Manner::Status(500),
         Manner::Status(429),
@@ -57,17 +57,17 @@ async fn asked_by(app: &TestApp, provider: &LyingProvider) -> String {
 }
 
 both_stores! {
-    async fn bad_token_answers_are_survived(app) {
-        is_survived(&app, Endpoint::Token, bad_manners()).await;
+    async fn invalid_token_responses_are_handled(app) {
+        is_survived(&app, Endpoint::Token, misbehaving_endpoint()).await;
     }
 
-    async fn bad_keys_are_survived(app) {
+    async fn invalid_keys_are_handled(app) {
         is_survived(&app, Endpoint::Jwks, [Manner::Garbage]).await;
     }
 
-    async fn bad_userinfo_is_survived(app) {
+    async fn invalid_userinfo_is_handled(app) {
         let acme = acme(&app).await;
-        for manner in bad_manners() {
+        for manner in misbehaving_endpoint() {
             acme.is_honest();
             // Userinfo is needed only then.
             let left_out = json!({"email": null, "email_verified": null, "name": null, "picture": null});
@@ -79,9 +79,9 @@ both_stores! {
         assert_eq!(user_count(&app).await, 0);
     }
 
-    async fn bad_metadata_is_told_at_the_start(app) {
+    async fn invalid_metadata_is_reported_at_the_start(app) {
         let acme = acme(&app).await;
-        for manner in bad_manners() {
+        for manner in misbehaving_endpoint() {
             acme.is_honest();
             acme.behaves(Endpoint::Discovery, manner);
 
@@ -93,21 +93,21 @@ both_stores! {
         }
     }
 
-    async fn endless_token_answer_ends(app) {
+    async fn endless_token_response_is_cut(app) {
         let acme = acme(&app).await;
         acme.behaves(Endpoint::Token, Manner::Endless);
 
         error_of(&in_time(consent(&app, &acme, "acme")).await);
     }
 
-    async fn slow_token_answer_is_an_error_within_ten_seconds(app) {
+    async fn slow_token_response_is_an_error_within_ten_seconds(app) {
         let acme = acme(&app).await;
         acme.behaves(Endpoint::Token, Manner::Slow);
 
         error_of(&in_time(consent(&app, &acme, "acme")).await);
     }
 
-    async fn silent_provider_is_an_error_within_ten_seconds(app) {
+    async fn unresponsive_provider_is_an_error_within_ten_seconds(app) {
         let acme = acme(&app).await;
         acme.behaves(Endpoint::Token, Manner::Silent);
 
@@ -124,7 +124,7 @@ both_stores! {
         error_of(&target);
     }
 
-    async fn provider_that_is_down_is_told_at_the_start(app) {
+    async fn unavailable_provider_is_reported_at_the_start(app) {
         let mut acme = acme(&app).await;
         acme.goes_down().await;
 
@@ -159,7 +159,7 @@ both_stores! {
         assert_eq!(acme.asked(Endpoint::Discovery), 0);
     }
 
-    async fn development_talks_to_no_private_address(app) {
+    async fn development_requests_no_private_address(app) {
         for (number, host) in
             ["10.0.0.1", "192.168.0.1", "169.254.169.254", "[fd00:ec2::254]", "[::ffff:10.0.0.1]", "100.64.0.1"]
                 .into_iter()

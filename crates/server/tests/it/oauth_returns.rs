@@ -42,7 +42,7 @@ both_stores! {
         crate::oauth_calls::code_of(&come_back(&app.anon(), &callback).await);
     }
 
-    async fn what_is_no_form_shows_a_page(app) {
+    async fn callback_without_a_form_shows_a_page(app) {
         let acme = acme(&app).await;
         let callback = callback(&app, &acme).await;
         let query = callback.query().unwrap().to_owned();
@@ -77,7 +77,7 @@ both_stores! {
         drop(acme);
     }
 
-    async fn repair_of_a_provider_reaches_what_is_kept_of_it(app) {
+    async fn fixed_provider_configuration_replaces_cached_documents(app) {
         let acme = acme(&app).await;
         acme.says(Document::Discovery, json!({"token_endpoint": format!("{}/nowhere", acme.issuer())}));
         error_of(&come_back(&app.anon(), &callback(&app, &acme).await).await);

@@ -88,7 +88,7 @@ both_stores! {
         error_of(&target);
     }
 
-    async fn answer_that_names_another_issuer_is_refused(app) {
+    async fn response_that_names_another_issuer_is_refused(app) {
         let acme = acme(&app).await;
         let mut callback = acme.consent(&auth_url(&app.anon(), "acme").await);
         let query = callback.query().unwrap().to_owned();
@@ -116,7 +116,7 @@ both_stores! {
         assert_eq!(user_count(&app).await, 0);
     }
 
-    async fn denied_consent_comes_back_as_an_error(app) {
+    async fn denied_consent_returns_an_error(app) {
         let acme = acme(&app).await;
         let auth_url = auth_url(&app.anon(), "acme").await;
 

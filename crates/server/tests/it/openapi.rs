@@ -39,7 +39,7 @@ both_stores! {
         }
     }
 
-    async fn good_answers_fit_the_document(app) {
+    async fn successful_responses_match_the_document(app) {
         let document = app.anon().get("/openapi.json").send().await.expect(200);
         let ada = app.user("ada").await;
         for (route, request) in good_requests(&app, &ada).await {
@@ -50,12 +50,12 @@ both_stores! {
         }
     }
 
-    async fn refusals_fit_the_document(app) {
+    async fn refusals_match_the_document(app) {
         let document = app.anon().get("/openapi.json").send().await.expect(200);
         let ada = app.user("ada").await;
         for route in ROUTES.iter().filter(|route| route.is_of_the_document()) {
             let name = format!("{} {}", route.method, route.path);
-            let path = route.path_of_nobody();
+            let path = route.path_of_an_unknown_id();
             let broken = |body: &str| route.request(&app, &ada).raw("application/json", body.to_owned());
             let refusals = [
                 app.anon().request(route.method, &path).send().await,
@@ -87,7 +87,7 @@ both_stores! {
             let security =
                 operation(&document, &format!("{} {}", route.method, route.path))["security"].to_string();
 
-            let answer = app.anon().request(route.method, &route.path_of_nobody()).send().await;
+            let answer = app.anon().request(route.method, &route.path_of_an_unknown_id()).send().await;
 
             assert_eq!(security.contains("{}"), route.who == Who::Anybody, "{}: {security}", route.path);
             match route.who {

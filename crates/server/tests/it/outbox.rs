@@ -56,7 +56,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn waits_double_up_to_an_hour_and_are_a_fifth_more_or_less(app) {
+    async fn backoff_doubles_up_to_an_hour_with_a_fifth_of_jitter(app) {
         app.anon().sign_up(ADA, PASSWORD).send().await.expect(200);
         app.mail().fail_next(14);
 
@@ -75,7 +75,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn failure_of_one_mail_does_not_hold_up_the_others(app) {
+    async fn failure_of_one_mail_does_not_block_the_others(app) {
         for number in 0..20 {
             app.anon().sign_up(&format!("user{number}@example.org"), PASSWORD).send().await.expect(200);
         }
@@ -117,7 +117,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code().config(|config| config.mail_retries.attempts = 3))
-    async fn mail_is_given_up_after_the_last_attempt(app) {
+    async fn mail_is_dead_after_the_last_attempt(app) {
         app.anon().sign_up(ADA, PASSWORD).send().await.expect(200);
         app.mail().fail_next(3);
 
@@ -182,7 +182,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().link_reset().redirects(&["https://app.example/**"]))
-    async fn nothing_on_disk_holds_a_token_or_a_password(app) {
+    async fn no_file_holds_a_token_or_a_password(app) {
         signed_up_link(&app, ADA).await;
         reset_link(&app, ADA).await;
         let sent: Vec<String> = app.mail().all(ADA).iter().map(|mail| mail.token()).collect();

@@ -47,7 +47,7 @@ both_stores! {
     }
 
     with(|b| b.serve(|serve| serve.max_requests = 1))
-    async fn client_that_leaves_gives_its_slot_back(app) {
+    async fn disconnected_client_releases_its_permit(app) {
         for _ in 0..3 {
             drop(hold(&app).await);
 
@@ -55,7 +55,7 @@ both_stores! {
         }
     }
 
-    async fn readiness_that_was_judged_lasts_a_second(app) {
+    async fn readiness_is_cached_for_a_second(app) {
         for _ in 0..3 {
             app.anon().get("/health/ready").send().await.expect(200);
             app.clock.advance(Duration::from_millis(999));

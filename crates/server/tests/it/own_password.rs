@@ -52,7 +52,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn change_of_the_password_tells_nobody_that_there_is_an_owner(app) {
+    async fn change_of_the_password_does_not_reveal_the_owner(app) {
         let ada = app.user("ada").await;
         sign_up(&app, "ada", OTHER).await;
 
@@ -65,7 +65,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn reset_of_the_password_tells_nobody_that_there_is_an_owner(app) {
+    async fn reset_of_the_password_does_not_reveal_the_owner(app) {
         every_kind_of_address(&app).await;
         for name in ["verified", "passwordless"] {
             sign_up(&app, name, OTHER).await;
@@ -172,7 +172,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn raised_parameters_part_no_password_from_a_sign_up(mut app) {
+    async fn raised_parameters_do_not_distinguish_a_password_from_that_of_a_sign_up(mut app) {
         app.user("taken").await;
         for name in ["free", "taken"] {
             sign_up(&app, name, OTHER).await;

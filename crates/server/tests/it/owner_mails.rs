@@ -9,7 +9,7 @@ const ADA: &str = "ada@example.org";
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 /// Mails to an address except the first, which has the sign-up code.
-async fn told(app: &TestApp, address: &str) -> Vec<Mail> {
+async fn notifications(app: &TestApp, address: &str) -> Vec<Mail> {
     app.run_jobs().await;
     app.mail().all(address).split_off(1)
 }
@@ -36,12 +36,12 @@ async fn reset_password(app: &TestApp, email: &str) {
 
 both_stores! {
     with(|b| b.verification_by_code().notifying())
-    async fn linking_is_told_with_time_device_and_address(app) {
+    async fn linking_is_notified_with_time_device_and_address(app) {
         let ada = app.user("ada").await;
 
         link_acme(&app, &ada).await;
 
-        let mails = told(&app, ADA).await;
+        let mails = notifications(&app, ADA).await;
         assert_eq!(subjects(&mails), ["A new way to sign in to Latchkey"]);
         for body in [&mails[0].text, &mails[0].html] {
             for part in ["sign-in with Acme", "2026-03-02 10:00 UTC", "Firefox on Linux", "198.18."] {
@@ -52,56 +52,56 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code().notifying())
-    async fn unlinking_is_told(app) {
+    async fn unlinking_is_notified(app) {
         let ada = app.user("ada").await;
         link_acme(&app, &ada).await;
 
         ada.delete("/api/auth/identities/acme").send().await.expect(200);
 
         let expected = ["A new way to sign in to Latchkey", "A way to sign in to Latchkey was removed"];
-        assert_eq!(subjects(&told(&app, ADA).await), expected);
+        assert_eq!(subjects(&notifications(&app, ADA).await), expected);
     }
 
     with(|b| b.verification_by_code().notifying())
-    async fn identity_that_joins_by_its_address_is_told(app) {
+    async fn identity_linked_by_its_address_is_notified(app) {
         let _ada = app.user("ada").await;
         let acme = acme(&app).await;
 
         session(&app, &acme, "acme").await;
         session(&app, &acme, "acme").await;
 
-        assert_eq!(subjects(&told(&app, ADA).await), ["A new way to sign in to Latchkey"]);
+        assert_eq!(subjects(&notifications(&app, ADA).await), ["A new way to sign in to Latchkey"]);
     }
 
     with(|b| b.verification_by_code().notifying())
-    async fn changed_password_is_told(app) {
+    async fn changed_password_is_notified(app) {
         let ada = app.user("ada").await;
 
         change_password(&ada).await;
 
-        let mails = told(&app, ADA).await;
+        let mails = notifications(&app, ADA).await;
         assert_eq!(subjects(&mails), ["Your password for Latchkey was changed"]);
         assert!(mails[0].text.contains("Unknown device"), "{}", mails[0].text);
     }
 
     with(|b| b.verification_by_code().notifying())
-    async fn reset_password_is_told(app) {
+    async fn reset_password_is_notified(app) {
         let _ada = app.user("ada").await;
 
         reset_password(&app, ADA).await;
 
-        let mails = told(&app, ADA).await;
+        let mails = notifications(&app, ADA).await;
         assert_eq!(subjects(&mails)[1..], ["Your password for Latchkey was reset"]);
     }
 
     with(|b| b.verification_by_code().notifying())
-    async fn another_address_is_told_to_the_old_one_without_that_of_the_admin(app) {
+    async fn changed_address_is_notified_to_the_old_one_without_the_admins_address(app) {
         let ada = app.user("ada").await;
 
         let path = format!("/api/auth/users/{}", ada.id);
         app.admin().patch(&path, json!({"email": "countess@example.org"})).send().await.expect(200);
 
-        let mails = told(&app, ADA).await;
+        let mails = notifications(&app, ADA).await;
         assert_eq!(subjects(&mails), ["Your account at Latchkey has another email address"]);
         assert!(mails[0].text.contains("an administrator") && !mails[0].text.contains("countess"));
         assert!(!mails[0].text.contains("Device:") && !mails[0].text.contains("Address:"), "{}", mails[0].text);
@@ -109,7 +109,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code().notifying())
-    async fn session_that_ended_for_safety_is_told(app) {
+    async fn session_ended_by_reuse_is_notified(app) {
         let ada = app.user_on("ada", "server").await;
         let second = Session::of(&ada.refreshed().await);
         app.anon().refresh(&second).send().await.expect(200);
@@ -118,11 +118,11 @@ both_stores! {
         ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
         ada.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");
 
-        assert_eq!(subjects(&told(&app, ADA).await), ["You were signed out of Latchkey for safety"]);
+        assert_eq!(subjects(&notifications(&app, ADA).await), ["You were signed out of Latchkey for safety"]);
     }
 
     with(|b| b.notifying())
-    async fn address_that_was_never_proven_is_told_nothing(app) {
+    async fn unverified_address_gets_no_notification(app) {
         let ada = app.user("ada").await;
 
         link_acme(&app, &ada).await;
@@ -133,13 +133,13 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn without_the_setting_nothing_is_told(app) {
+    async fn without_the_setting_no_notification_is_sent(app) {
         let ada = app.user("ada").await;
 
         link_acme(&app, &ada).await;
         change_password(&ada).await;
 
-        assert_eq!(subjects(&told(&app, ADA).await), Vec::<&str>::new());
+        assert_eq!(subjects(&notifications(&app, ADA).await), Vec::<&str>::new());
     }
 
     // The attacker has Ada's access token and links an identity while it is valid.

@@ -143,7 +143,7 @@ both_stores! {
         good.expect(200);
     }
 
-    async fn weak_password_signs_nobody_up(app) {
+    async fn weak_password_does_not_sign_up(app) {
         sign_up(&app, "password").send().await.refused(400, "WEAK_PASSWORD");
 
         let answer = sign_up(&app, PASSWORD).send().await;

@@ -43,7 +43,7 @@ both_stores! {
         assert_eq!((unknown.expect(200), tag_of(&unknown)), (before.expect(200), tag_of(&before)));
     }
 
-    async fn change_of_the_flat_face_changes_the_etag(app) {
+    async fn change_of_the_flat_profile_changes_the_etag(app) {
         let ada = app.user("ada").await;
         let before = etag(&ada).await;
 
@@ -126,7 +126,7 @@ both_stores! {
         }
     }
 
-    async fn tag_of_somebody_elses_profile_says_nothing_of_mine(app) {
+    async fn tag_of_another_users_profile_does_not_match(app) {
         let (ada, eve) = (app.user("ada").await, app.user("eve").await);
         for bio in ["one", "two", "three"] {
             eve.patch(ME, json!({"bio": bio})).send().await.expect(200);

@@ -225,7 +225,7 @@ both_stores! {
         }
     }
 
-    async fn username_of_somebody_else_is_taken_in_any_case(app) {
+    async fn username_of_another_user_is_taken_in_any_case(app) {
         let (ada, eve) = (app.user("ada").await, app.user("eve").await);
         patch(&ada, "username", json!("countess")).await.expect(200);
         let before = record(&eve).await;
@@ -247,7 +247,7 @@ both_stores! {
         assert!(again["username"].as_str().unwrap().eq_ignore_ascii_case("countess"));
     }
 
-    async fn username_that_was_given_up_is_free_again(app) {
+    async fn released_username_is_free_again(app) {
         let (ada, eve) = (app.user("ada").await, app.user("eve").await);
         patch(&ada, "username", json!("countess")).await.expect(200);
         patch(&eve, "username", json!("countess")).await.refused(409, "USERNAME_TAKEN");

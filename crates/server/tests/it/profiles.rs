@@ -90,7 +90,7 @@ both_stores! {
         answer.refused(401, "AUTH_UNAUTHORIZED");
     }
 
-    async fn change_is_made_to_nobody_elses_profile(app) {
+    async fn change_affects_no_other_profile(app) {
         let (ada, eve) = (app.user("ada").await, app.user("eve").await);
         let before = ada.get("/api/profiles/me").send().await.expect(200);
         let adas = json!({"auth_id": ada.id, "id": before["id"], "bio": "Eve was here"});
@@ -112,7 +112,7 @@ both_stores! {
         assert_eq!(after, before);
     }
 
-    async fn every_face_shows_the_username_once_there_is_one(app) {
+    async fn every_profile_form_shows_the_username_once_set(app) {
         let ada = app.user("ada").await;
 
         ada.patch("/api/profiles/me", json!({"username": "countess"})).send().await.expect(200);
@@ -209,7 +209,7 @@ both_stores! {
     }
 
     with(|b| b.no_profile_on_sign_up())
-    async fn user_without_a_profile_is_told_so(app) {
+    async fn missing_profile_is_a_refusal_of_its_own(app) {
         let ada = app.user("ada").await;
 
         let get = ada.get("/api/profiles/me").send().await;

@@ -10,7 +10,7 @@ const ADA: &str = "ada@example.org";
 both_stores! {
     // The attacker signs up with the victim's address; the victim's mail scanner opens the link.
     with(|b| b.verification_by_link().redirects(REDIRECTS))
-    async fn squatter_whose_link_a_scanner_opened_is_out_when_the_owner_comes_by_a_provider(app) {
+    async fn squatter_with_a_scanned_link_is_removed_when_the_owner_signs_in_through_a_provider(app) {
         let squatter = squat(&app).await;
 
         let acme = acme(&app).await;
@@ -23,7 +23,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().redirects(REDIRECTS))
-    async fn squatter_whose_link_a_scanner_opened_is_out_when_the_owner_resets(app) {
+    async fn squatter_with_a_scanned_link_is_removed_when_the_owner_resets(app) {
         let squatter = squat(&app).await;
         let token = reset_token(&app, ADA).await;
 
@@ -35,7 +35,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().redirects(REDIRECTS))
-    async fn squatter_who_changes_the_password_is_out_all_the_same(app) {
+    async fn squatter_who_changes_the_password_is_removed_too(app) {
         let squatter = squat(&app).await;
         let body = json!({"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD});
         app.with_session(&squatter).post("/api/auth/password", body).send().await.expect(200);
@@ -80,14 +80,14 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn password_of_an_account_that_is_verified_by_code_is_proven(app) {
+    async fn password_of_an_account_verified_by_code_is_proven(app) {
         app.user("ada").await;
 
         assert!(is_proven(&app).await);
     }
 
     with(|b| b.verification_by_link().redirects(REDIRECTS))
-    async fn password_is_proven_by_an_admin_who_vouches_for_the_address(app) {
+    async fn password_is_proven_by_an_admin_who_verifies_the_address(app) {
         squat(&app).await;
         change_user(&app, ADA, json!({"emailVerified": false})).await;
 
@@ -104,7 +104,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn sign_up_cookie_comes_alike_for_free_and_taken_addresses(app) {
+    async fn sign_up_cookie_is_set_alike_for_free_and_taken_addresses(app) {
         app.user("ada").await;
         app.anon().sign_up("pending@example.org", PASSWORD).send().await.expect(200);
         app.clock.advance(hours(1));

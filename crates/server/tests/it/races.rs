@@ -35,7 +35,7 @@ both_stores! {
     }
 
     parallel with(|b| patient(b.verification_by_code()))
-    async fn twenty_sign_ups_with_as_many_passwords_contest_the_address(app) {
+    async fn twenty_sign_ups_with_different_passwords_contest_the_address(app) {
         let password = |number: usize| format!("violet anchor number {number}");
 
         let answers = race(|number| app.anon().sign_up("ada@example.org", &password(number))).await;

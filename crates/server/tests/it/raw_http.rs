@@ -4,7 +4,7 @@ use latchkey_testkit::{PASSWORD, Value, both_stores};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 both_stores! {
-    async fn request_that_is_no_http_is_refused(app) {
+    async fn invalid_http_is_refused(app) {
         for request in [
             "GET /\u{1} HTTP/1.1\r\nHost: x\r\n\r\n",
             "\u{1}\u{2}\u{3}\r\n\r\n",
@@ -24,7 +24,7 @@ both_stores! {
     }
 
     with(|b| b.mode_production())
-    async fn refusal_of_what_is_no_http_has_the_headers_of_every_answer(app) {
+    async fn refusal_of_invalid_http_has_the_headers_of_every_response(app) {
         let answer = Raw::of(&app.raw(b"GET /\x01 HTTP/1.1\r\nHost: x\r\n\r\n").await);
 
         answer.assert_refused(400, "VALIDATION_ERROR");
@@ -68,7 +68,7 @@ both_stores! {
         assert_eq!(statuses, ["200", "404", "200"], "{answers}");
     }
 
-    async fn half_closed_connection_gets_its_answers(app) {
+    async fn half_closed_connection_gets_its_responses(app) {
         app.user("ada").await;
         let body = format!(r#"{{"email": "ada@example.org", "password": "{PASSWORD}"}}"#);
         let post = format!(
@@ -89,7 +89,7 @@ both_stores! {
         }
     }
 
-    async fn half_closed_connection_with_half_a_request_is_refused(app) {
+    async fn half_closed_connection_with_an_incomplete_request_is_refused(app) {
         let head = "POST /api/auth/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
         for request in ["GET / HT", &format!("{head}Content-Length: 100\r\n\r\n{{")] {
             let mut stream = app.connect().await;
@@ -166,7 +166,7 @@ both_stores! {
         Raw::of(&answer).assert_refused(408, "REQUEST_TIMEOUT");
     }
 
-    async fn host_header_never_shows_in_an_answer(app) {
+    async fn host_header_never_appears_in_a_response(app) {
         let request = "GET /openapi.json HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n\
                        Connection: close\r\n\r\n";
 

@@ -98,7 +98,7 @@ both_stores! {
     }
 
     with(|b| b.link_reset().redirects(&[TARGET]))
-    async fn what_is_stored_and_used_is_the_parsed_url(app) {
+    async fn parsed_url_is_stored_and_used(app) {
         app.user("ada").await;
 
         for spelling in

@@ -39,7 +39,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().link_reset().redirects(&[TARGET]).default_redirect(TARGET))
-    async fn default_target_stands_in(app) {
+    async fn default_target_is_used(app) {
         app.anon().sign_up(ADA, PASSWORD).send().await.expect(200);
         let verify = app.mail_to(ADA).await.link();
         let landed = app.anon().get(&verify).send().await.redirected();
@@ -162,7 +162,7 @@ both_stores! {
     }
 
     with(|b| b.link_reset().redirects(&[TARGET]))
-    async fn default_takes_over_where_the_target_left_the_list(app) {
+    async fn default_is_used_if_the_target_is_no_longer_on_the_list(app) {
         app.user("ada").await;
         let link = reset_link(&app, ADA).await;
         let settings = json!({

@@ -41,7 +41,7 @@ both_stores! {
         app.with_session(&third).get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
     }
 
-    async fn answer_that_was_missed_for_an_hour_or_for_weeks_is_made_good(app) {
+    async fn response_lost_for_an_hour_or_for_weeks_is_made_good(app) {
         for (name, client_type, missed) in [("ada", "server", hours(1)), ("bob", "web", days(29))] {
             let user = app.user_on(name, client_type).await;
             let lost = Session::of(&user.refreshed().await);
@@ -55,7 +55,7 @@ both_stores! {
         }
     }
 
-    async fn answer_may_be_missed_again_and_again(app) {
+    async fn response_may_be_lost_repeatedly(app) {
         let ada = app.user_on("ada", "server").await;
         for _ in 0..5 {
             ada.refreshed().await.expect(200);
@@ -94,7 +94,7 @@ both_stores! {
         app.with_session(&next).get("/api/auth/sessions/current").send().await.expect(200);
     }
 
-    async fn late_twin_of_many_rotations_ago_is_refused_and_ends_nothing(app) {
+    async fn late_duplicate_of_many_rotations_ago_is_refused_and_ends_nothing(app) {
         let ada = app.user_on("ada", "server").await;
         let mut newest = ada.session.clone();
         for _ in 0..70 {

@@ -7,7 +7,7 @@ const ME: &str = "/api/profiles/me";
 const CURRENT: &str = "/api/auth/sessions/current";
 
 both_stores! {
-    async fn a_token_in_use_is_refused_right_after_sign_out_on_every_call(app) {
+    async fn cached_token_is_refused_right_after_sign_out_on_every_call(app) {
         let ada = app.user("ada").await;
         let other = app.beside().await;
         use_it(&app, &other, &ada).await;
@@ -17,7 +17,7 @@ both_stores! {
         is_refused(&app, &other, &ada).await;
     }
 
-    async fn a_token_in_use_is_refused_right_after_a_ban_and_good_again_never(app) {
+    async fn cached_token_is_refused_right_after_a_ban_and_never_valid_again(app) {
         let ada = app.user("ada").await;
         let other = app.beside().await;
         use_it(&app, &other, &ada).await;
@@ -30,7 +30,7 @@ both_stores! {
         is_refused(&app, &other, &ada).await;
     }
 
-    async fn a_token_in_use_is_refused_right_after_its_user_was_deleted(app) {
+    async fn cached_token_is_refused_right_after_its_user_was_deleted(app) {
         let ada = app.user("ada").await;
         let other = app.beside().await;
         use_it(&app, &other, &ada).await;
@@ -41,7 +41,7 @@ both_stores! {
         is_refused(&app, &other, &ada).await;
     }
 
-    async fn a_token_in_use_expires_to_the_second(app) {
+    async fn cached_token_expires_to_the_second(app) {
         let ada = app.user("ada").await;
         use_it(&app, &app, &ada).await;
 
@@ -52,7 +52,7 @@ both_stores! {
         is_refused(&app, &app, &ada).await;
     }
 
-    async fn a_token_in_use_vouches_for_no_other_text(app) {
+    async fn cached_token_validates_no_other_text(app) {
         let ada = app.user("ada").await;
         use_it(&app, &app, &ada).await;
         let token = &ada.session.access_token;
@@ -65,7 +65,7 @@ both_stores! {
         }
     }
 
-    async fn a_token_in_use_survives_the_rotation_of_keys_and_not_the_end_of_its_own(app) {
+    async fn cached_token_survives_key_rotation_but_not_the_end_of_its_own_key(app) {
         let ada = app.user("ada").await;
         use_it(&app, &app, &ada).await;
 
@@ -78,7 +78,7 @@ both_stores! {
         is_refused(&app, &app, &ada).await;
     }
 
-    async fn who_lost_the_profile_is_told_so_and_not_signed_out(app) {
+    async fn deleted_profile_is_not_found_and_ends_no_session(app) {
         let ada = app.user("ada").await;
         use_it(&app, &app, &ada).await;
 

@@ -77,7 +77,7 @@ both_stores! {
         assert_eq!(app.mail().recipients(), ["pending@example.org"]);
     }
 
-    async fn account_of_a_time_without_verification_can_still_verify(app) {
+    async fn account_created_without_verification_can_still_verify(app) {
         let ada = app.user("ada").await;
 
         resend(&app.anon(), &ada.email).send().await.expect(202);

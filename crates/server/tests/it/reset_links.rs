@@ -171,7 +171,7 @@ both_stores! {
     }
 
     with(|b| b.link_reset().redirects(&["https://app.example/**"]))
-    async fn used_reset_link_is_told_for_a_week_and_unknown_afterwards(app) {
+    async fn used_reset_link_is_reported_as_such_for_a_week_and_unknown_afterwards(app) {
         let ada = app.user("ada").await;
         let link = reset_link(&app, &ada.email).await;
         let token = ready(&open(&app, &link).await);

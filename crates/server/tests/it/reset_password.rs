@@ -14,7 +14,7 @@ async fn is_refused(app: &TestApp, token: &str) {
 }
 
 both_stores! {
-    async fn reset_mail_is_promised_to_everybody_and_sent_to_accounts(app) {
+    async fn reset_mail_is_confirmed_for_every_address_and_sent_to_accounts(app) {
         app.user("ada").await;
         app.user("bob").await;
         change_user(&app, "bob@example.org", json!({"banned": true})).await;
@@ -88,7 +88,7 @@ both_stores! {
         app.anon().sign_in(&ada.email, NEW_PASSWORD).send().await.expect(200);
     }
 
-    async fn weak_password_tells_nothing_of_a_token_that_is_not_good(app) {
+    async fn weak_password_does_not_reveal_an_invalid_token(app) {
         reset(&app.anon(), &"0".repeat(64), "short").send().await.refused(400, "INVALID_CODE");
     }
 
@@ -117,7 +117,7 @@ both_stores! {
         assert_eq!(signed_in["user"]["emailVerified"], true);
     }
 
-    async fn first_proof_by_reset_leaves_no_public_text(app) {
+    async fn first_verification_by_reset_removes_public_text(app) {
         let eve = app.user("eve").await;
         let text =
             json!({"bio": "Send me money", "avatar_url": "https://evil.example/x.png", "username": "boss"});
@@ -261,7 +261,7 @@ both_stores! {
         is_refused(&app, &reset_token).await; // ended by the first verification
     }
 
-    async fn what_is_no_token_is_refused_like_a_wrong_one(app) {
+    async fn malformed_token_is_refused_like_a_wrong_one(app) {
         let long = "0".repeat(65);
         let letters = "g".repeat(64);
         for otp in ["", "123456", "0", &long, &letters] {

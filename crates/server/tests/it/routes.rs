@@ -217,14 +217,14 @@ pub const ROUTES: &[Route] = &[
 
 impl Route {
     /// Path with an unused id.
-    pub fn path_of_nobody(&self) -> String {
+    pub fn path_of_an_unknown_id(&self) -> String {
         let path = self.path.replace("{id}", NOBODY).replace("{userId}", NOBODY);
         path.replace("{provider}", "nobody").replace("{key}", "nobody")
     }
 
     /// Request with credentials and without a body.
     pub fn request(&self, app: &TestApp, user: &User) -> Request {
-        self.request_to(&self.path_of_nobody(), app, user)
+        self.request_to(&self.path_of_an_unknown_id(), app, user)
     }
 
     /// Request with credentials to another path.

@@ -147,7 +147,7 @@ both_stores! {
         app.bearing("nonsense").search("ada").send().await.expect(200);
     }
 
-    async fn page_size_is_twenty_unless_told(app) {
+    async fn default_page_size_is_twenty(app) {
         lins(&app, 21).await;
 
         let answer = app.anon().search("lin").send().await;
@@ -214,7 +214,7 @@ both_stores! {
         assert_eq!(counts(&answer), [0, 1, 20]);
     }
 
-    async fn pages_of_one_moment_never_overlap_and_leave_nobody_out(app) {
+    async fn pages_of_one_moment_are_disjoint_and_complete(app) {
         lins(&app, 23).await;
         let all = ids(&page(&app, "100", "0").await);
 

@@ -39,7 +39,7 @@ both_stores! {
         assert_eq!(found(&app, "countess").await, 1);
     }
 
-    async fn index_that_was_not_told_of_a_change_is_made_anew(app) {
+    async fn index_that_missed_a_change_is_rebuilt(app) {
         let (ada, bo) = (app.user("ada").await, app.user("bo").await);
         for (user, name) in [(&ada, "Lin Ada"), (&bo, "Lin Bo")] {
             user.patch(ME, json!({"name": name})).send().await.expect(200);

@@ -68,7 +68,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn pending_account_is_found_after_its_proof(app) {
+    async fn pending_account_is_found_after_its_verification(app) {
         let other = app.beside().await;
         app.anon().sign_up("ada@example.org", latchkey_testkit::PASSWORD).send().await.expect(200);
         assert_eq!(found([&app, &other], "lin").await, Vec::<String>::new());

@@ -164,7 +164,7 @@ both_stores! {
         }
     }
 
-    async fn white_space_of_any_kind_parts_words(app) {
+    async fn white_space_of_any_kind_separates_words(app) {
         named(&app, &["Ada\u{3000}King\u{a0}of\u{2003}Lovelace"]).await;
 
         for q in
@@ -197,7 +197,7 @@ both_stores! {
         }
     }
 
-    async fn strange_characters_are_plain_too(app) {
+    async fn special_characters_are_plain_too(app) {
         let bio = "x\u{1}abc\u{1f}y \u{e000}def \u{fdd0}ghi\u{ffff} \u{10ffff}jkl \u{378}mno";
         profile(&app, 1, json!({"name": "Strange", "bio": bio})).await;
 
@@ -285,7 +285,7 @@ both_stores! {
         }
     }
 
-    async fn whole_name_or_username_comes_first_then_beginnings_then_the_rest(app) {
+    async fn whole_name_or_username_ranks_first_then_prefixes_then_the_rest(app) {
         let fields = [
             json!({"name": "Xenia Ada"}),
             json!({"name": "Ada Byron"}),
@@ -304,7 +304,7 @@ both_stores! {
         assert_eq!(names, ["Other", "ÁDA", "Another", "Ada Byron", "Bio", "Xenia Ada"]);
     }
 
-    async fn tiers_look_at_the_whole_query(app) {
+    async fn ranks_compare_the_whole_query(app) {
         for (n, name) in
             ["Byron Ada", "Ada Byron", "Ada Byronic", "Ada X Byron", "ada  BYRON"].iter().enumerate()
         {

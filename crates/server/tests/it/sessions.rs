@@ -135,7 +135,7 @@ both_stores! {
         ada.get("/api/auth/sessions/current").send().await.expect(200);
     }
 
-    async fn session_of_somebody_else_is_not_found_and_lives(app) {
+    async fn session_of_another_user_is_not_found_and_stays_active(app) {
         let (ada, bob) = (app.user("ada").await, app.user("bob").await);
         let id = current_of(&bob.get("/api/auth/sessions").send().await.expect(200));
 

@@ -27,7 +27,7 @@ async fn refuses(app: &TestApp, user: &User, fields: Value) {
 }
 
 both_stores! {
-    async fn flat_profile_stands_at_the_top_and_nested_without_its_id(app) {
+    async fn flat_profile_is_at_the_top_and_nested_without_its_id(app) {
         let ada = app.user("ada").await;
         set(&ada, json!({"username": "countess", "colour": "red"})).await.expect(200);
 
@@ -130,7 +130,7 @@ both_stores! {
         assert_eq!(ada.get(ME).send().await.expect(200)["metadata"], json!({}));
     }
 
-    async fn fields_keep_the_rules_of_the_other_face(app) {
+    async fn fields_keep_the_rules_of_the_profile_record(app) {
         let ada = app.user("ada").await;
 
         refuses(&app, &ada, json!({"name": null, "colour": "red"})).await;
@@ -237,7 +237,7 @@ both_stores! {
         ada.get(ME).send().await.refused(404, "PROFILE_NOT_FOUND");
     }
 
-    async fn two_faces_show_one_row(app) {
+    async fn both_profile_forms_show_one_row(app) {
         let ada = app.user("ada").await;
         app.clock.advance(minutes(1));
         ada.patch(ME, json!({"name": "One", "avatar_url": "https://example.org/1"})).send().await.expect(200);

@@ -15,7 +15,7 @@ both_stores! {
         assert_eq!(signed_in.get("requireEmailVerification"), None);
     }
 
-    async fn wrong_password_and_unknown_address_are_one_refusal(app) {
+    async fn wrong_password_and_unknown_address_get_the_same_refusal(app) {
         app.user("ada").await;
 
         let wrong = app.anon().sign_in("ada@example.org", "another lantern 42").send().await;
@@ -26,7 +26,7 @@ both_stores! {
     }
 
     with(|b| b.verification(EmailMethod::Code))
-    async fn right_password_of_an_unverified_account_is_told_to_verify(app) {
+    async fn right_password_of_an_unverified_account_must_verify_first(app) {
         app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
 
         let answer = app.anon().sign_in("ada@example.org", PASSWORD).send().await;
@@ -48,7 +48,7 @@ both_stores! {
         assert!(answer.number("retry-after") > 0);
     }
 
-    async fn answer_has_these_fields_and_the_refresh_token_in_one_place(app) {
+    async fn response_has_these_fields_and_the_refresh_token_in_one_place(app) {
         app.user("ada").await;
 
         let web = app.anon().sign_in("ada@example.org", PASSWORD).send().await;
@@ -86,7 +86,7 @@ both_stores! {
         }
     }
 
-    async fn banned_account_is_told_so_only_with_the_right_password(app) {
+    async fn ban_is_revealed_only_with_the_right_password(app) {
         let ada = app.user("ada").await;
         app.admin().patch(&format!("/api/auth/users/{}", ada.id), json!({"banned": true})).send().await.expect(200);
 
@@ -98,7 +98,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn unverified_account_is_told_so_only_with_the_right_password(app) {
+    async fn unverified_address_is_revealed_only_with_the_right_password(app) {
         app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
 
         let wrong = app.anon().sign_in("ada@example.org", WRONG).send().await;
@@ -124,7 +124,7 @@ both_stores! {
         answer.refused(403, "EMAIL_NOT_VERIFIED");
     }
 
-    async fn password_that_is_too_long_is_a_wrong_one(app) {
+    async fn too_long_password_is_a_wrong_one(app) {
         app.user("ada").await;
 
         let known = app.anon().sign_in("ada@example.org", &"qz7".repeat(43)).send().await;

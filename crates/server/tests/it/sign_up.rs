@@ -54,7 +54,7 @@ both_stores! {
         }
     }
 
-    async fn taken_address_is_told_while_verification_is_off(app) {
+    async fn taken_address_is_reported_while_verification_is_off(app) {
         app.user("ada").await;
 
         let answer = app.anon().sign_up("ADA@example.org", PASSWORD).send().await;
@@ -91,7 +91,7 @@ both_stores! {
         assert_eq!(user["id"], Value::from(ada.id.clone()));
     }
 
-    async fn answer_has_these_fields_and_no_others(app) {
+    async fn response_has_exactly_these_fields(app) {
         let web = app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
         let server = app.anon().sign_up("bob@example.org", PASSWORD).client_type("server").send().await.expect(200);
 
@@ -114,7 +114,7 @@ both_stores! {
         assert_eq!(answer.set_cookies().len(), 1);
     }
 
-    async fn client_type_given_twice_is_refused_and_signs_nobody_up(app) {
+    async fn client_type_given_twice_is_refused_and_does_not_sign_up(app) {
         let request = app.anon().sign_up("ada@example.org", PASSWORD).client_type("web").client_type("server");
 
         let answer = request.send().await;
@@ -198,7 +198,7 @@ both_stores! {
         assert_eq!(signed_up["user"]["metadata"], json!({}));
     }
 
-    async fn taken_address_of_a_banned_account_is_told_too(app) {
+    async fn taken_address_of_a_banned_account_is_reported_too(app) {
         let ada = app.user("ada").await;
         app.admin().patch(&format!("/api/auth/users/{}", ada.id), json!({"banned": true})).send().await.expect(200);
 

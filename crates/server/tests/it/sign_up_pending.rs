@@ -79,7 +79,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn owner_of_a_taken_address_is_told_and_nothing_changes(app) {
+    async fn owner_of_a_taken_address_is_notified_and_nothing_changes(app) {
         let ada = app.user("ada").await;
         let before = ada.get("/api/auth/sessions/current").send().await.expect(200);
         app.mail().clear();

@@ -146,7 +146,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn server_that_says_later_is_asked_again_with_the_same_mail(mut app) {
+    async fn transient_refusal_is_retried_with_the_same_mail(mut app) {
         let server = MailServer::start(0).await;
         app.restart_with(|b| b.mails_by_smtp(server.port)).await;
         sign_up(&app, "grey-ada@example.org").await;
@@ -170,7 +170,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn refused_mail_becomes_a_dead_letter_and_the_others_go_out(mut app) {
+    async fn refused_mail_becomes_a_dead_letter_and_the_others_are_sent(mut app) {
         let server = MailServer::start(0).await;
         app.restart_with(|b| b.mails_by_smtp(server.port)).await;
         for email in ["never-ada@example.org", "spam-bob@example.org", "cleo@example.org"] {
@@ -191,7 +191,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
-    async fn server_that_is_down_for_a_while_fails_no_request_and_loses_nothing(mut app) {
+    async fn unavailable_mail_server_fails_no_request_and_loses_no_mail(mut app) {
         let server = MailServer::start(0).await;
         let port = server.port;
         app.restart_with(|b| b.mails_by_smtp(port)).await;
