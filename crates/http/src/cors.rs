@@ -21,7 +21,7 @@ const EXPOSED_HEADERS: HeaderValue =
 /// Seconds that a browser may keep a preflight's answer: the most that Chromium keeps.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 /// Pages of development for people on this machine: no other page reads them.
-const PAGES: [&str; 2] = ["/docs", "/dev"];
+const PAGES: &str = "/dev";
 
 /// `Access-Control-Allow-Headers`, with those of `server.cors_headers`.
 pub(crate) fn allowed_headers(more: &[String]) -> HeaderValue {
@@ -40,7 +40,7 @@ pub(crate) struct Cors {
 impl Cors {
     /// Looks at the head of a request.
     pub(crate) fn of(origins: &KnownOrigins, request: &Request) -> Self {
-        let is_page = is_under(request.uri().path(), &PAGES);
+        let is_page = is_under(request.uri().path(), PAGES);
         let origin = origins.known_of(request.headers()).filter(|_| !is_page).cloned();
         Self { origin, is_preflight: is_preflight(request) }
     }
@@ -65,10 +65,9 @@ impl Cors {
     }
 }
 
-/// Whether a path is one of these, or below one.
-fn is_under(path: &str, roots: &[&str]) -> bool {
-    let rests = roots.iter().filter_map(|root| path.strip_prefix(root));
-    rests.into_iter().any(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Is true for `root` and every path below it.
+fn is_under(path: &str, root: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A preflight has a method to ask for (Fetch standard, section 3.3.2); any other OPTIONS goes to the routes.

@@ -3,7 +3,6 @@
 
 pub mod auth;
 pub mod dev;
-pub mod docs;
 pub mod health;
 pub mod home;
 pub mod jwks;

@@ -9,7 +9,8 @@ use http::{HeaderValue, StatusCode};
 
 use crate::error::Shaped;
 
-pub use markup::{Cell, Markup, escape};
+use markup::escape;
+pub use markup::{Cell, Markup};
 
 /// The one style sheet, inline. Its hash stands in [`POLICY`].
 const STYLE: &str = include_str!("pages/style.css");

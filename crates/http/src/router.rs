@@ -9,7 +9,7 @@ use crate::endpoints::auth::{
     audit, config, csrf, email, id_token, identities, logout, oauth, password, public_config, refresh,
     sessions, users,
 };
-use crate::endpoints::{auth, dev, docs, health, home, jwks, openapi, profiles};
+use crate::endpoints::{auth, dev, health, home, jwks, openapi, profiles};
 
 /// Every route. The layers around it are put on by [`crate::edge::Edge::wrap`].
 pub fn router(app: App) -> Router {
@@ -113,7 +113,6 @@ fn admin() -> Router<App> {
 fn development() -> Router<App> {
     Router::new()
         .route("/", get(home::get))
-        .route("/docs", get(docs::get))
         .route("/dev/mail", get(dev::mail::list))
         .route("/dev/mail/{id}", get(dev::mail::show))
         .route("/dev/mail/{id}/html", get(dev::mail::html))

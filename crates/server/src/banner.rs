@@ -38,7 +38,7 @@ pub fn banner(
         line("Inbox", &format!("{origin}/dev/mail"));
     }
     if settings.server.is_development() {
-        line("API", &format!("{origin}/docs"));
+        line("API", &format!("{origin}/openapi.json"));
     }
     if let Some(key) = admin_key {
         let shows = key.is_new && std::io::stdout().is_terminal();

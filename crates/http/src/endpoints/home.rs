@@ -8,9 +8,8 @@ use crate::pages::{Markup, Page};
 
 /// Path, name, and a line about it.
 const LINKS: &[(&str, &str, &str)] = &[
-    ("/docs", "API documentation", "Every call, with an example for curl"),
+    ("/openapi.json", "OpenAPI document", "Every call of the interface, for viewers, generators and tools"),
     ("/dev/mail", "Inbox", "The mails that this service wrote"),
-    ("/openapi.json", "OpenAPI document", "The same interface for generators and tools"),
     ("/api/auth/public-config", "Public settings", "Sign-in methods and password rules"),
     ("/.well-known/jwks.json", "Signing keys", "To verify access tokens elsewhere"),
     ("/health/ready", "Health", "Whether the database reads and writes"),
@@ -21,6 +20,6 @@ pub async fn get(State(app): State<App>) -> Page {
     let body = Markup::new()
         .paragraph(&format!("This service runs in development mode at {}.", app.settings.public_origin()))
         .links(LINKS)
-        .quiet("In production this page, the documentation and the inbox do not exist.");
+        .quiet("In production this page and the inbox do not exist.");
     Page::new(StatusCode::OK, app.service.config().service_name.as_str(), body)
 }

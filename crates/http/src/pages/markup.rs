@@ -11,12 +11,6 @@ impl Markup {
         Self::default()
     }
 
-    /// A heading of the second level.
-    #[must_use]
-    pub fn heading(self, text: &str) -> Self {
-        self.element("h2", text)
-    }
-
     /// A paragraph.
     #[must_use]
     pub fn paragraph(self, text: &str) -> Self {
@@ -104,13 +98,6 @@ impl Markup {
         self
     }
 
-    /// Markup that was made elsewhere, with the care that this takes.
-    #[must_use]
-    pub fn trusted(mut self, html: &str) -> Self {
-        self.0.push_str(html);
-        self
-    }
-
     /// The HTML so far.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -137,8 +124,6 @@ impl Markup {
 pub enum Cell {
     /// Plain text.
     Text(String),
-    /// Text in monospace.
-    Code(String),
     /// A link to a path of this service.
     Link {
         /// Where to; see [`Markup::link`].
@@ -152,7 +137,6 @@ impl Cell {
     fn html(&self) -> String {
         match self {
             Self::Text(text) => escape(text),
-            Self::Code(text) => format!("<code>{}</code>", escape(text)),
             Self::Link { href, text } => anchor(href, text),
         }
     }
@@ -170,7 +154,7 @@ fn is_own_path(href: &str) -> bool {
 
 /// The text for an element or a quoted attribute.
 #[must_use]
-pub fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -199,8 +183,8 @@ mod tests {
 
     #[test]
     fn cells_are_escaped() {
-        let table = Markup::new().table(&["<a>"], [vec![Cell::Text("<b>".into()), Cell::Code("<c>".into())]]);
+        let table = Markup::new().table(&["<a>"], [vec![Cell::Text("<b>".into())]]);
         assert!(table.as_str().contains("<th>&lt;a&gt;</th>"));
-        assert!(table.as_str().contains("<td>&lt;b&gt;</td><td><code>&lt;c&gt;</code></td>"));
+        assert!(table.as_str().contains("<td>&lt;b&gt;</td>"));
     }
 }

@@ -26,7 +26,7 @@ async fn banner_names_all_locations() {
     assert_eq!(running.line("Database"), "./latchkey-data/latchkey.db");
     assert_eq!(running.line("Mails"), "./latchkey-data/mails");
     assert_eq!(running.line("Inbox"), format!("http://localhost:{port}/dev/mail"));
-    assert_eq!(running.line("API"), format!("http://localhost:{port}/docs"));
+    assert_eq!(running.line("API"), format!("http://localhost:{port}/openapi.json"));
     assert!(running.line("Redirects").contains("localhost and 127.0.0.1"), "{}", running.banner);
 }
 

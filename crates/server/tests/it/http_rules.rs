@@ -101,8 +101,8 @@ both_stores! {
     }
 
     with(|b| b.mode_production())
-    async fn production_has_no_inbox_and_no_docs_and_its_cookie_is_secure(app) {
-        for path in ["/", "/dev/mail", "/dev/mail/1", "/dev/mail/1/html", "/docs"] {
+    async fn production_has_no_inbox_and_its_cookie_is_secure(app) {
+        for path in ["/", "/dev/mail", "/dev/mail/1", "/dev/mail/1/html"] {
             let answer = app.anon().get(path).header("host", "localhost").send().await;
 
             answer.refused(404, "NOT_FOUND");
@@ -116,7 +116,7 @@ both_stores! {
 
         let page = answer.page(200);
         assert!(page.contains("<h1>Latchkey</h1>") && !page.contains("<script"), "{page}");
-        for path in ["/docs", "/openapi.json", "/api/auth/public-config", "/.well-known/jwks.json", "/health/ready"] {
+        for path in ["/openapi.json", "/api/auth/public-config", "/.well-known/jwks.json", "/health/ready"] {
             assert!(page.contains(&format!("href=\"{path}\"")), "{path}: {page}");
             assert_eq!(app.anon().get(path).send().await.status, 200, "{path}");
         }

@@ -209,7 +209,6 @@ pub const ROUTES: &[Route] = &[
     get(Who::Anybody, "/health/ready"),
     get(Who::Anybody, "/openapi.json"),
     get(Who::Anybody, "/"),
-    get(Who::Anybody, "/docs"),
     get(Who::Anybody, "/dev/mail"),
     get(Who::Anybody, "/dev/mail/{id}"),
     get(Who::Anybody, "/dev/mail/{id}/html"),
@@ -246,7 +245,7 @@ impl Route {
 
     /// Whether the route exists in production.
     pub fn is_of_the_document(&self) -> bool {
-        !self.path.starts_with("/dev") && !["/", "/docs"].contains(&self.path)
+        !self.path.starts_with("/dev") && self.path != "/"
     }
 
     pub fn takes_body(&self) -> bool {
