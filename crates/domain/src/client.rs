@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Longest stored user agent, in characters.
-const LONGEST_USER_AGENT: usize = 256;
+pub const LONGEST_USER_AGENT: usize = 256;
 
 /// The client of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]

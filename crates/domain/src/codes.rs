@@ -9,6 +9,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::code_window::LaneAttempts;
 use crate::long_code::LongCode;
 use crate::reason::{self, Reason};
+use crate::shape::{Shape, Shaped};
 use crate::time::Timestamp;
 
 /// Purpose of an email code or link token. A code of another purpose is treated as unknown.
@@ -89,6 +90,11 @@ pub enum EnteredCode {
     SixDigits(SixDigitCode),
     /// Sixteen characters.
     Long(LongCode),
+}
+
+impl Shaped for EnteredCode {
+    const SENT: Shape =
+        Shape::new("The code of the mail: six digits, or sixteen letters and digits in groups.", "123456");
 }
 
 impl EnteredCode {

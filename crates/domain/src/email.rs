@@ -7,6 +7,7 @@ use icu_properties::props::DefaultIgnorableCodePoint;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::reason::{self, Reason};
+use crate::shape::{Shape, Shaped};
 
 /// Longest address, RFC 5321 section 4.5.3.1.3.
 const LONGEST: usize = 254;
@@ -20,6 +21,19 @@ const LONGEST_LOCAL: usize = 64;
 pub struct Email {
     as_typed: String,
     key: EmailKey,
+}
+
+impl Shaped for Email {
+    const SENT: Shape = Shape {
+        format: Some("email"),
+        max_length: Some(LONGEST),
+        ..Shape::new(
+            "An email address: an ASCII local part of at most 64 characters and a domain with a dot. Compared without case.",
+            "ada@example.org",
+        )
+    };
+    const SHOWN: Shape =
+        Shape { format: Some("idn-email"), ..Self::SENT.about("The address as its owner typed it.") };
 }
 
 /// Canonical form of an address, by which addresses are compared: local part in ASCII lower case, `@`, domain

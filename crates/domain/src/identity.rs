@@ -3,6 +3,7 @@
 
 use crate::email::Email;
 use crate::profile::{AvatarUrl, LONGEST_NAME, Name};
+use crate::shape::{Shape, Shaped};
 use crate::user::{EMAIL_PROVIDER, User};
 
 /// Longest provider key, in characters.
@@ -30,6 +31,13 @@ pub enum InvalidProviderKey {
 /// Key of an identity provider: 1 to 64 of `a-z 0-9 _ -`, not reserved.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProviderKey(String);
+
+impl Shaped for ProviderKey {
+    const SENT: Shape = Shape {
+        pattern: Some("^[a-z0-9_-]{1,64}$"),
+        ..Shape::new("The key of an identity provider.", "google")
+    };
+}
 
 impl ProviderKey {
     /// Parses a key. Upper case is refused.
@@ -80,6 +88,13 @@ impl ProviderKind {
 /// Subject identifier of a user at a provider, compared byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject(String);
+
+impl Shaped for Subject {
+    const SENT: Shape = Shape {
+        max_length: Some(LONGEST_SUBJECT),
+        ..Shape::new("Who it is at the provider.", "110248495921238986420")
+    };
+}
 
 impl Subject {
     /// Parses 1 to 255 characters without control characters.

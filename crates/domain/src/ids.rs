@@ -9,6 +9,7 @@ use uuid::fmt::Hyphenated;
 use uuid::{Builder, Uuid};
 
 use crate::reason::{self, Reason};
+use crate::shape::{Shape, Shaped};
 use crate::time::Timestamp;
 
 /// Error: the text is not a hyphenated UUID. Braces, `urn:uuid:` and bare hex digits are refused.
@@ -17,7 +18,7 @@ use crate::time::Timestamp;
 pub struct InvalidId;
 
 macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident $(, $about:literal)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[serde(transparent)]
@@ -70,20 +71,25 @@ macro_rules! id {
                 self.0.hyphenated().fmt(f)
             }
         }
+
+        $(impl Shaped for $name {
+            const SENT: Shape =
+                Shape { format: Some("uuid"), ..Shape::new($about, "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b") };
+        })?
     };
 }
 
 id!(
     /// A user: the authentication record, `auth_id` of the profile interface, `sub` of access tokens.
-    UserId
+    UserId, "The id of the user: `sub` of access tokens, `auth_id` of profiles."
 );
 id!(
     /// A profile: `id` of the profile interface.
-    ProfileId
+    ProfileId, "The id of the profile; not that of its user."
 );
 id!(
     /// A session: `sid` of access tokens.
-    SessionId
+    SessionId, "The id of the session: `sid` of access tokens."
 );
 id!(
     /// A mail in the outbox; also the left part of its Message-ID.
@@ -91,7 +97,7 @@ id!(
 );
 id!(
     /// An audit event.
-    EventId
+    EventId, "The id of the event; later events have greater ids."
 );
 id!(
     /// A lease on a batch of outbox mails.

@@ -27,6 +27,7 @@ pub mod redirect;
 pub mod refresh;
 pub mod search;
 pub mod session;
+pub mod shape;
 pub mod sign_in;
 pub mod stored_time;
 pub mod time;

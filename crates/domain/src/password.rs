@@ -7,7 +7,10 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::common_passwords;
 use crate::reason::Reason;
+use crate::shape::{Shape, Shaped};
 
+/// Least number of characters that a policy can demand.
+pub const SHORTEST_PASSWORD: usize = 8;
 /// Longest password in characters after normalisation; longer ones are refused before hashing.
 pub const LONGEST_PASSWORD: usize = 128;
 /// Shortest part of the address or service name that a password must not contain.
@@ -52,6 +55,14 @@ impl<'de> Deserialize<'de> for Password {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)
     }
+}
+
+impl Shaped for Password {
+    const SENT: Shape = Shape {
+        format: Some("password"),
+        pattern: Some(Shape::NO_NUL),
+        ..Shape::new("The password, taken as it is: never trimmed, never cut.", "correct horse battery")
+    };
 }
 
 /// A password hash as a PHC string. Under equal salts, equal strings mean equal passwords.
@@ -113,10 +124,22 @@ pub struct PasswordPolicy {
     pub require_special_char: bool,
 }
 
+/// The form of a new password.
+impl Shaped for PasswordPolicy {
+    const SENT: Shape = Shape {
+        min_length: Some(SHORTEST_PASSWORD),
+        max_length: Some(LONGEST_PASSWORD),
+        ..Password::SENT.about(
+            "The new password. `passwordMinLength` and the `require…` settings may ask for more; common passwords and \
+             those that contain the address are refused.",
+        )
+    };
+}
+
 impl Default for PasswordPolicy {
     fn default() -> Self {
         Self {
-            min_length: 8,
+            min_length: SHORTEST_PASSWORD,
             require_number: false,
             require_lowercase: false,
             require_uppercase: false,

@@ -23,6 +23,7 @@ pub use entry::{EntryFault, InvalidEntry, RedirectEntry};
 pub use screen::UrlFault;
 
 use crate::reason::Reason;
+use crate::shape::{Shape, Shaped};
 
 /// An allowed redirect target: the serialised text of the parsed URL, absolute, without userinfo.
 ///
@@ -30,6 +31,17 @@ use crate::reason::Reason;
 /// secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedirectUrl(String);
+
+impl Shaped for RedirectUrl {
+    const SENT: Shape = Shape {
+        format: Some("uri"),
+        ..Shape::new(
+            "Where the browser goes after the mailed link; must be on the list of allowed redirect URLs. Required where \
+             the method is `link` and no default redirect URL is set.",
+            "https://app.example.org/welcome",
+        )
+    };
+}
 
 /// Allow-list of redirect targets.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::shape::{Shape, Shaped};
+
 /// SHA-256 of a token, its stored form. No salt or key stretching: tokens have 256 random bits.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord)]
 pub struct TokenHash([u8; 32]);
@@ -51,6 +53,18 @@ impl fmt::Debug for TokenHash {
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct LinkToken(String);
 
+impl Shaped for LinkToken {
+    const SENT: Shape = Shape {
+        pattern: Some("^[0-9A-Fa-f]{64}$"),
+        ..Shape::new(
+            "The reset token: 64 hex digits, of the exchange or of the mailed link.",
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        )
+    };
+    const SHOWN: Shape =
+        Shape { pattern: Some("^[0-9a-f]{64}$"), ..Self::SENT.about("Goes into `otp` of resetPassword.") };
+}
+
 impl LinkToken {
     /// Creates a token from injected randomness.
     #[must_use]
@@ -83,6 +97,15 @@ impl LinkToken {
 /// rotation. So reuse of any earlier token is detected without a row for each.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct RefreshToken([u8; 64]);
+
+impl Shaped for RefreshToken {
+    const SENT: Shape = Shape::new(
+        "The refresh token of clients other than `web`: 86 characters of base64url. Ignored for `web`, which sends the cookie.",
+        "c2Vzc2lvbiBmYW1pbHkgb2YgMzIgcmFuZG9tIGJ5dGVzLi5zZWNyZXQgb2YgMzIgcmFuZG9tIGJ5dGVzLi4uLg",
+    );
+    const SHOWN: Shape =
+        Self::SENT.about("Opaque, good for one refresh. Clients of other types than `web` alone.");
+}
 
 impl RefreshToken {
     /// Creates the first token of a session.

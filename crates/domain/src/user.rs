@@ -6,6 +6,7 @@ use crate::email::Email;
 use crate::ids::UserId;
 use crate::profile::{AvatarUrl, Name};
 use crate::reason::{self, Reason};
+use crate::shape::{Shape, Shaped};
 use crate::time::Timestamp;
 
 /// Entry for password accounts in a user's `providers`.
@@ -74,6 +75,14 @@ impl User {
 /// A user's metadata: a JSON object of at most 16 KiB as text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AppMetadata(Map<String, Value>);
+
+impl Shaped for AppMetadata {
+    const SENT: Shape = Shape::object(
+        "Application data, at most 16 KiB as JSON. Replaces the whole object.",
+        r#"{"plan":"pro"}"#,
+    );
+    const SHOWN: Shape = Self::SENT.about("Application data that only an admin writes; never null.");
+}
 
 impl AppMetadata {
     /// Wraps an object of at most 16 KiB.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::reason::{self, Reason};
+use crate::shape::{Shape, Shaped};
 
 /// Longest name, in characters.
 pub const LONGEST_NAME: usize = 100;
@@ -194,6 +195,49 @@ bounded_text!(
     Username, InvalidUsername, username
 );
 
+impl Shaped for Name {
+    const SENT: Shape = Shape {
+        max_length: Some(LONGEST_NAME),
+        pattern: Some("^[^\\u0000-\\u001f\\u007f-\\u009f]*$"),
+        ..Shape::new("Display name, without control characters.", "Ada Lovelace")
+    };
+    const SHOWN: Shape =
+        Shape { pattern: None, ..Self::SENT.about("Display name; empty where nobody gave one.") };
+}
+
+impl Shaped for Bio {
+    const SENT: Shape = Shape { pattern: Some(Shape::NO_NUL), ..Self::SHOWN };
+    const SHOWN: Shape =
+        Shape { max_length: Some(LONGEST_BIO), ..Shape::new("Text about oneself.", "First programmer.") };
+}
+
+/// Without the format `uri`: kept as sent, by the rules of the URL standard, which are wider than RFC 3986.
+impl Shaped for AvatarUrl {
+    const SENT: Shape = Shape {
+        max_length: Some(LONGEST_AVATAR_URL),
+        pattern: Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#\\\\]\\S*$"),
+        ..Shape::new(
+            "Picture: an absolute http or https URL with a host, without white space.",
+            "https://example.org/ada.png",
+        )
+    };
+    const SHOWN: Shape = Self::SENT.about("Picture: an http or https URL.");
+}
+
+impl Shaped for Username {
+    const SENT: Shape = Shape {
+        pattern: Some("^[A-Za-z0-9_.-]{3,32}$"),
+        ..Shape::new(
+            "Unique handle, compared without case and kept in lower case; reserved words are refused.",
+            "ada",
+        )
+    };
+    const SHOWN: Shape = Shape {
+        pattern: Some("^[a-z0-9_.-]{3,32}$"),
+        ..Self::SENT.about("Unique handle; the key is left out while it is not set.")
+    };
+}
+
 fn bounded(text: &str, longest: usize) -> Result<String, InvalidText> {
     if text.chars().count() > longest { Err(InvalidText::Long(longest)) } else { Ok(text.to_owned()) }
 }
@@ -234,6 +278,14 @@ pub fn check_object_size(object: &Map<String, Value>) -> Result<(), TooLarge> {
 /// A profile's metadata: free-form JSON, private to its owner, at most 16 KiB as text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata(Map<String, Value>);
+
+impl Shaped for Metadata {
+    const SENT: Shape = Shape::object(
+        "Free-form JSON, private to the owner, at most 16 KiB as text. Replaces the whole object.",
+        r#"{"theme":"dark"}"#,
+    );
+    const SHOWN: Shape = Self::SENT.about("Free-form JSON, private to the owner; never null.");
+}
 
 impl Metadata {
     /// Wraps an object of at most 16 KiB.

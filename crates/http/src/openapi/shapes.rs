@@ -1,5 +1,7 @@
 //! Schemas of what no single struct is: free objects, alternatives, pages.
 
+use latchkey_domain::ids::UserId;
+use latchkey_domain::profile::{AvatarUrl, Bio, Name, Username};
 use serde_json::json;
 use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, OneOfBuilder};
 use utoipa::openapi::{ArrayBuilder, Object, ObjectBuilder, Ref, RefOr, Schema, Type};
@@ -56,7 +58,7 @@ impl PartialSchema for FlatProfile {
         let nested = shown_fields(ObjectBuilder::new())
             .description(Some("The same fields but `id`, for older clients."))
             .build();
-        shown_fields(ObjectBuilder::new().property("id", fields::user_id()).required("id"))
+        shown_fields(ObjectBuilder::new().property("id", fields::shown::<UserId>()).required("id"))
             .description(Some(
                 "A profile with the user's id and all custom fields at the top level; never `metadata`.",
             ))
@@ -202,10 +204,10 @@ impl ToSchema for OpenApiDocument {}
 /// The fields of a flat profile as answers show them.
 fn shown_fields(object: ObjectBuilder) -> ObjectBuilder {
     let object = object
-        .property("name", fields::shown_name())
-        .property("username", fields::shown_username())
-        .property("avatar_url", fields::shown_avatar_url())
-        .property("bio", fields::shown_bio())
+        .property("name", fields::shown::<Name>())
+        .property("username", fields::shown::<Username>())
+        .property("avatar_url", fields::shown_or_null::<AvatarUrl>())
+        .property("bio", fields::shown_or_null::<Bio>())
         .property("createdAt", fields::moment_created())
         .property("updatedAt", fields::moment_updated())
         .additional_properties(Some(AdditionalProperties::FreeForm(true)));
@@ -215,10 +217,10 @@ fn shown_fields(object: ObjectBuilder) -> ObjectBuilder {
 /// The fixed fields of a flat profile as requests may change them.
 fn new_fields(object: ObjectBuilder) -> ObjectBuilder {
     object
-        .property("name", fields::new_name())
-        .property("username", fields::new_username())
-        .property("avatar_url", fields::new_avatar_url())
-        .property("bio", fields::new_bio())
+        .property("name", fields::sent::<Name>())
+        .property("username", fields::removable::<Username>())
+        .property("avatar_url", fields::removable::<AvatarUrl>())
+        .property("bio", fields::removable::<Bio>())
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .examples([json!({ "bio": "First programmer.", "favourite_colour": "green" })])
 }

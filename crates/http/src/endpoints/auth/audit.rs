@@ -42,7 +42,7 @@ pub struct AuditPaginationBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEvent)]
 pub struct EventBody {
-    #[schema(schema_with = fields::event_id)]
+    #[schema(schema_with = fields::shown::<EventId>)]
     id: EventId,
     #[schema(schema_with = fields::moment_of_event)]
     at: Timestamp,

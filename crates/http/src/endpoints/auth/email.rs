@@ -11,6 +11,7 @@ pub mod verify_link;
 
 use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
+use latchkey_domain::redirect::RedirectUrl;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -22,9 +23,9 @@ use latchkey_service::refusal::{INVALID_CODE, Refusal};
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SendMailRequest {
-    #[schema(schema_with = fields::email)]
+    #[schema(schema_with = fields::sent::<Email>)]
     email: Email,
-    #[schema(schema_with = fields::redirect_to)]
+    #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
     redirect_to: Option<String>,
     options: Option<OlderOptions>,
 }

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::profile::Name;
 use latchkey_service::oauth::id_token::IdTokenSignIn;
 use serde::Deserialize;
@@ -17,7 +18,7 @@ use crate::openapi::fields;
 /// The body of a sign-in by id token.
 #[derive(Deserialize, ToSchema)]
 pub struct IdTokenRequest {
-    #[schema(schema_with = fields::provider_key)]
+    #[schema(schema_with = fields::shown::<ProviderKey>)]
     provider: String,
     #[schema(schema_with = fields::id_token)]
     token: String,

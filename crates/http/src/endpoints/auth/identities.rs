@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use latchkey_domain::identity::{ProviderKey, Subject};
 use latchkey_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -32,9 +33,9 @@ pub struct IdentitiesBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Identity)]
 pub struct IdentityBody {
-    #[schema(schema_with = fields::provider_key)]
+    #[schema(schema_with = fields::shown::<ProviderKey>)]
     provider: String,
-    #[schema(schema_with = fields::subject)]
+    #[schema(schema_with = fields::shown::<Subject>)]
     subject: String,
     #[schema(schema_with = fields::identity_email, required)]
     email: Option<String>,

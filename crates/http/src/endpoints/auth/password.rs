@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use http::HeaderMap;
-use latchkey_domain::password::Password;
+use latchkey_domain::password::{Password, PasswordPolicy};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -18,9 +18,9 @@ use crate::openapi::fields;
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangePasswordRequest {
-    #[schema(schema_with = fields::password)]
+    #[schema(schema_with = fields::sent::<Password>)]
     current_password: Password,
-    #[schema(schema_with = fields::new_password)]
+    #[schema(schema_with = fields::sent::<PasswordPolicy>)]
     new_password: Password,
 }
 

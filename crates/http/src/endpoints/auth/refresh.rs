@@ -24,10 +24,10 @@ const CSRF_HEADER: &str = "x-csrf-token";
 #[derive(Deserialize, ToSchema)]
 pub struct RefreshRequest {
     #[serde(rename = "refreshToken")]
-    #[schema(schema_with = fields::presented_refresh_token)]
+    #[schema(schema_with = fields::sent_or_null::<RefreshToken>)]
     refresh_token: Option<String>,
     #[serde(rename = "refresh_token")]
-    #[schema(schema_with = fields::presented_refresh_token)]
+    #[schema(schema_with = fields::sent_or_null::<RefreshToken>)]
     older_refresh_token: Option<String>,
 }
 

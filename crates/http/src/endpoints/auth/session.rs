@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::User;
 use latchkey_service::SignedIn;
 use latchkey_service::access_tokens::AccessToken;
@@ -34,7 +35,7 @@ pub struct SessionBody {
     #[schema(schema_with = fields::csrf_token)]
     csrf_token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = fields::refresh_token)]
+    #[schema(schema_with = fields::shown::<RefreshToken>)]
     refresh_token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = fields::token_expiry)]

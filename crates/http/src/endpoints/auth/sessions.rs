@@ -29,9 +29,9 @@ use latchkey_service::refusal::SESSION_NOT_FOUND;
 /// The body of signInWithPassword.
 #[derive(Deserialize, ToSchema)]
 pub struct SignInRequest {
-    #[schema(schema_with = fields::email)]
+    #[schema(schema_with = fields::sent::<Email>)]
     email: Email,
-    #[schema(schema_with = fields::password)]
+    #[schema(schema_with = fields::sent::<Password>)]
     password: Password,
     #[serde(default, rename = "method")]
     #[schema(schema_with = fields::sign_in_method)]
@@ -68,7 +68,7 @@ pub struct SessionsBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = OwnSession)]
 pub struct OwnSessionBody {
-    #[schema(schema_with = fields::session_id)]
+    #[schema(schema_with = fields::shown::<SessionId>)]
     id: SessionId,
     #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,

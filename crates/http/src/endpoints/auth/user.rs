@@ -1,8 +1,10 @@
 //! The `User` object (spec 2.4) as account operations show it.
 
+use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::User;
+use latchkey_domain::user::{AppMetadata, User};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -14,9 +16,9 @@ use crate::openapi::fields;
 #[serde(rename_all = "camelCase")]
 #[schema(as = User)]
 pub struct UserBody {
-    #[schema(schema_with = fields::user_id)]
+    #[schema(schema_with = fields::shown::<UserId>)]
     id: UserId,
-    #[schema(schema_with = fields::shown_email)]
+    #[schema(schema_with = fields::shown::<Email>)]
     email: String,
     /// Whether the address was proven.
     email_verified: bool,
@@ -27,7 +29,7 @@ pub struct UserBody {
     #[schema(schema_with = fields::moment_updated)]
     updated_at: Timestamp,
     profile: UserProfileBody,
-    #[schema(schema_with = fields::shown_app_metadata)]
+    #[schema(schema_with = fields::shown::<AppMetadata>)]
     metadata: Map<String, Value>,
 }
 
@@ -35,9 +37,9 @@ pub struct UserBody {
 #[derive(Serialize, ToSchema)]
 #[schema(as = UserProfile)]
 pub struct UserProfileBody {
-    #[schema(schema_with = fields::shown_name)]
+    #[schema(schema_with = fields::shown::<Name>)]
     name: String,
-    #[schema(schema_with = fields::shown_avatar_url, required)]
+    #[schema(schema_with = fields::shown_or_null::<AvatarUrl>, required)]
     avatar_url: Option<String>,
 }
 

@@ -28,20 +28,20 @@ use crate::openapi::fields;
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProfileRecord)]
 pub struct ProfileRecordBody {
-    #[schema(schema_with = fields::profile_id)]
+    #[schema(schema_with = fields::shown::<ProfileId>)]
     id: ProfileId,
-    #[schema(schema_with = fields::user_id)]
+    #[schema(schema_with = fields::shown::<UserId>)]
     auth_id: UserId,
-    #[schema(schema_with = fields::shown_name)]
+    #[schema(schema_with = fields::shown::<Name>)]
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = fields::shown_username)]
+    #[schema(schema_with = fields::shown::<Username>)]
     username: Option<String>,
-    #[schema(schema_with = fields::shown_avatar_url, required)]
+    #[schema(schema_with = fields::shown_or_null::<AvatarUrl>, required)]
     avatar_url: Option<String>,
-    #[schema(schema_with = fields::shown_bio, required)]
+    #[schema(schema_with = fields::shown_or_null::<Bio>, required)]
     bio: Option<String>,
-    #[schema(schema_with = fields::shown_metadata)]
+    #[schema(schema_with = fields::shown::<Metadata>)]
     metadata: Map<String, Value>,
     #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,
@@ -53,19 +53,19 @@ pub struct ProfileRecordBody {
 #[derive(Deserialize, ToSchema)]
 pub struct UpdateProfileRequest {
     #[serde(default)]
-    #[schema(schema_with = fields::new_name)]
+    #[schema(schema_with = fields::sent::<Name>)]
     name: Patch<Name>,
     #[serde(default)]
-    #[schema(schema_with = fields::new_username)]
+    #[schema(schema_with = fields::removable::<Username>)]
     username: Patch<Username>,
     #[serde(default)]
-    #[schema(schema_with = fields::new_avatar_url)]
+    #[schema(schema_with = fields::removable::<AvatarUrl>)]
     avatar_url: Patch<AvatarUrl>,
     #[serde(default)]
-    #[schema(schema_with = fields::new_bio)]
+    #[schema(schema_with = fields::removable::<Bio>)]
     bio: Patch<Bio>,
     #[serde(default)]
-    #[schema(schema_with = fields::new_metadata)]
+    #[schema(schema_with = fields::sent::<Metadata>)]
     metadata: Patch<Metadata>,
 }
 

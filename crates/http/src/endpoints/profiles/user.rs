@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use latchkey_domain::ids::{ProfileId, UserId};
-use latchkey_domain::profile::{AvatarUrl, Bio, Profile, Username};
+use latchkey_domain::profile::{AvatarUrl, Bio, Name, Profile, Username};
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,18 +18,18 @@ use crate::path::PathText;
 #[derive(Serialize, ToSchema)]
 #[schema(as = PublicProfile)]
 pub struct PublicProfileBody {
-    #[schema(schema_with = fields::profile_id)]
+    #[schema(schema_with = fields::shown::<ProfileId>)]
     id: ProfileId,
-    #[schema(schema_with = fields::user_id)]
+    #[schema(schema_with = fields::shown::<UserId>)]
     auth_id: UserId,
-    #[schema(schema_with = fields::shown_name)]
+    #[schema(schema_with = fields::shown::<Name>)]
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = fields::shown_username)]
+    #[schema(schema_with = fields::shown::<Username>)]
     username: Option<String>,
-    #[schema(schema_with = fields::shown_avatar_url, required)]
+    #[schema(schema_with = fields::shown_or_null::<AvatarUrl>, required)]
     avatar_url: Option<String>,
-    #[schema(schema_with = fields::shown_bio, required)]
+    #[schema(schema_with = fields::shown_or_null::<Bio>, required)]
     bio: Option<String>,
     #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,

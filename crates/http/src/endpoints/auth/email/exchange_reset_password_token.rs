@@ -1,8 +1,10 @@
 //! `POST /api/auth/email/exchange-reset-password-token`: a code for a reset token.
 
 use axum::extract::State;
+use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -18,9 +20,9 @@ use crate::openapi::fields;
 #[derive(Deserialize, ToSchema)]
 #[schema(as = ExchangeResetPasswordTokenRequest)]
 pub struct ExchangeRequest {
-    #[schema(schema_with = fields::email)]
+    #[schema(schema_with = fields::sent::<Email>)]
     email: Email,
-    #[schema(schema_with = fields::code)]
+    #[schema(schema_with = fields::sent::<EnteredCode>)]
     code: String,
 }
 
@@ -29,7 +31,7 @@ pub struct ExchangeRequest {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ResetToken)]
 pub struct ResetTokenBody {
-    #[schema(schema_with = fields::reset_token)]
+    #[schema(schema_with = fields::shown::<LinkToken>)]
     token: String,
     #[schema(schema_with = fields::token_expiry)]
     expires_at: Timestamp,

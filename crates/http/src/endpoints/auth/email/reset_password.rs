@@ -1,7 +1,7 @@
 //! `POST /api/auth/email/reset-password`: resetPassword, with the token of an exchange or of a link.
 
 use axum::extract::State;
-use latchkey_domain::password::Password;
+use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::tokens::LinkToken;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,9 +18,9 @@ use latchkey_service::refusal::INVALID_CODE;
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResetPasswordRequest {
-    #[schema(schema_with = fields::new_password)]
+    #[schema(schema_with = fields::sent::<PasswordPolicy>)]
     new_password: Password,
-    #[schema(schema_with = fields::reset_otp)]
+    #[schema(schema_with = fields::sent::<LinkToken>)]
     otp: String,
 }
 

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use http::StatusCode;
 use latchkey_domain::email::Email;
+use latchkey_domain::redirect::RedirectUrl;
 use latchkey_service::sign_up::RedirectInput;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -20,9 +21,9 @@ use crate::openapi::fields;
 #[serde(rename_all = "camelCase")]
 #[schema(as = SendResetMailRequest)]
 pub struct SendResetRequest {
-    #[schema(schema_with = fields::email)]
+    #[schema(schema_with = fields::sent::<Email>)]
     email: Email,
-    #[schema(schema_with = fields::redirect_to)]
+    #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
     redirect_to: Option<String>,
 }
 

@@ -7,7 +7,7 @@ pub use requests::{ChangeBuiltInRequest, ChangeCustomRequest, CreateBuiltInReque
 
 use axum::extract::State;
 use latchkey_domain::audit::Actor;
-use latchkey_domain::identity::ProviderKind;
+use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_service::oauth::providers::{KnownProvider, ProviderInput};
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct CustomConfigsBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthConfig)]
 pub struct BuiltInConfigBody {
-    #[schema(schema_with = fields::provider_key)]
+    #[schema(schema_with = fields::shown::<ProviderKey>)]
     provider: String,
     #[serde(flatten)]
     client: ClientBody,
@@ -65,7 +65,7 @@ pub struct BuiltInConfigBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = CustomOAuthConfig)]
 pub struct CustomConfigBody {
-    #[schema(schema_with = fields::provider_key)]
+    #[schema(schema_with = fields::shown::<ProviderKey>)]
     key: String,
     #[serde(flatten)]
     client: ClientBody,

@@ -8,7 +8,7 @@ use latchkey_domain::audit::Actor;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::page::Page;
-use latchkey_domain::password::Password;
+use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
@@ -66,9 +66,9 @@ pub struct PaginationBody {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateUserRequest {
-    #[schema(schema_with = fields::email)]
+    #[schema(schema_with = fields::sent::<Email>)]
     email: Email,
-    #[schema(schema_with = fields::new_password)]
+    #[schema(schema_with = fields::sent::<PasswordPolicy>)]
     password: Password,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
@@ -98,7 +98,7 @@ pub struct CreatedUserBody {
 #[schema(as = UpdateUserRequest)]
 pub struct ChangeUserRequest {
     #[serde(default)]
-    #[schema(schema_with = fields::email)]
+    #[schema(schema_with = fields::sent::<Email>)]
     email: Patch<Email>,
     #[serde(default)]
     #[schema(schema_with = fields::new_flag)]
@@ -107,7 +107,7 @@ pub struct ChangeUserRequest {
     #[schema(schema_with = fields::new_flag)]
     banned: Patch<bool>,
     #[serde(default)]
-    #[schema(schema_with = fields::new_app_metadata)]
+    #[schema(schema_with = fields::sent::<AppMetadata>)]
     metadata: Patch<AppMetadata>,
 }
 

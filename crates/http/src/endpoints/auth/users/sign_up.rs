@@ -6,8 +6,9 @@ use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
 use latchkey_domain::email::Email;
 use latchkey_domain::mailbox_proof::SIGN_UP_REMEMBERED;
-use latchkey_domain::password::Password;
+use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
+use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_service::sign_up::{RedirectInput, SignUp, SignedUp};
 use serde::{Deserialize, Serialize};
@@ -25,13 +26,13 @@ use crate::openapi::fields;
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignUpRequest {
-    #[schema(schema_with = fields::email)]
+    #[schema(schema_with = fields::sent::<Email>)]
     email: Email,
-    #[schema(schema_with = fields::new_password)]
+    #[schema(schema_with = fields::sent::<PasswordPolicy>)]
     password: Password,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
-    #[schema(schema_with = fields::redirect_to)]
+    #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
     redirect_to: Option<String>,
     options: Option<OlderOptions>,
 }

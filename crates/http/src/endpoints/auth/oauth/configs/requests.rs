@@ -1,5 +1,6 @@
 //! What an admin says of a provider. What is left out of a change stays as it is, the secret too.
 
+use latchkey_domain::identity::ProviderKey;
 use latchkey_service::oauth::SecretText;
 use latchkey_service::oauth::providers::ProviderInput;
 use serde::{Deserialize, Deserializer};
@@ -23,7 +24,7 @@ impl<'de> Deserialize<'de> for SecretField {
 #[serde(rename_all = "camelCase")]
 #[schema(as = CreateOAuthConfigRequest)]
 pub struct CreateBuiltInRequest {
-    #[schema(schema_with = fields::provider_key)]
+    #[schema(schema_with = fields::shown::<ProviderKey>)]
     provider: String,
     #[schema(schema_with = fields::client_id)]
     client_id: String,
@@ -81,7 +82,7 @@ pub struct ChangeBuiltInRequest {
 #[serde(rename_all = "camelCase")]
 #[schema(as = CreateCustomOAuthConfigRequest)]
 pub struct CreateCustomRequest {
-    #[schema(schema_with = fields::provider_key)]
+    #[schema(schema_with = fields::shown::<ProviderKey>)]
     key: String,
     #[schema(schema_with = fields::provider_name)]
     name: Option<String>,
