@@ -1,8 +1,6 @@
 //! Parameters and bodies of admin calls. Nothing unknown is ignored: a key or parameter that the call does not know is
 //! 400 `VALIDATION_ERROR` with the nearest known name, so that a misspelt one never passes for a change.
 
-mod fields;
-
 use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequest, Request};
@@ -11,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::body::{JsonBody, from_object};
+use crate::body::{JsonBody, fields_of, from_object};
 use crate::error::{ApiError, Result, codes};
 use crate::query::{Query, names_of};
 use crate::settings::HttpSettings;
@@ -51,7 +49,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let JsonBody(object) = JsonBody::<Map<String, Value>>::from_request(request, state).await?;
-        let fields = fields::of::<T>();
+        let fields = fields_of::<T>();
         let known = || fields.iter().chain(T::IGNORED).copied();
         for key in object.keys() {
             check_name(key, known())?;

@@ -2,6 +2,7 @@
 //! client's spelling. What a field may hold is said by the domain types.
 
 mod describe;
+mod fields;
 mod patch;
 mod read;
 
@@ -17,6 +18,7 @@ use crate::query::Query;
 use crate::settings::HttpSettings;
 use crate::strict_json::parse_object;
 
+pub(crate) use fields::fields_of;
 pub use patch::Patch;
 
 /// A JSON body of at most `body_limit` bytes, read into `T`. An empty body reads as `{}`.

@@ -31,8 +31,10 @@ pub mod settings;
 pub mod strict_json;
 pub mod waiting;
 
+pub mod api;
 pub mod app;
 pub mod caller;
+pub mod endpoint;
 pub mod endpoints;
 pub mod openapi;
 pub mod router;

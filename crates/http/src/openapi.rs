@@ -1,22 +1,22 @@
-//! The `OpenAPI` 3.1 document, made of the operations' tables, the endpoints' own structs and the error catalogue; and
-//! the table of errors in Markdown. Pages for people are made of the same document in [`crate::endpoints::docs`].
+//! The `OpenAPI` 3.1 document, made of the list of endpoints and of the error catalogue; and the table of errors in
+//! Markdown.
 
 mod access;
 pub(crate) mod fields;
-mod headers;
+pub(crate) mod headers;
 mod markdown;
 mod operation;
-mod operations;
-mod parameters;
+pub(crate) mod parameters;
 mod responses;
-mod shapes;
-mod tags;
+pub(crate) mod shapes;
 
 use utoipa::openapi::info::{InfoBuilder, License};
 use utoipa::openapi::path::{PathItem, PathsBuilder};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, ComponentsBuilder, Info, OpenApi, OpenApiBuilder, Server};
 
-use operation::{NamedSchema, Operation};
+use crate::api::{GROUPS, Group};
+use crate::endpoint::NamedSchema;
 
 pub use markdown::errors_markdown;
 
@@ -40,26 +40,24 @@ pub fn document() -> String {
 }
 
 /// The document.
-pub(crate) fn api() -> OpenApi {
+fn api() -> OpenApi {
     let mut schemas = vec![responses::error_schema()];
     let mut paths = PathsBuilder::new();
-    for mut operation in operations::all() {
-        schemas.append(&mut operation.schemas);
-        paths = with(paths, operation);
+    for group in &GROUPS {
+        for endpoint in group.endpoints {
+            schemas.extend(operation::schemas(endpoint));
+            let operation = operation::operation(endpoint, group.name);
+            paths = paths.path(endpoint.path, PathItem::new(operation::method(endpoint.method), operation));
+        }
     }
+    let tag = |group: &Group| TagBuilder::new().name(group.name).description(Some(group.about)).build();
     OpenApiBuilder::new()
         .info(info())
         .servers(Some([Server::new("/")]))
         .paths(paths)
         .components(Some(components(schemas)))
-        .tags(Some(tags::all()))
+        .tags(Some(GROUPS.iter().map(tag)))
         .build()
-}
-
-/// The paths and one operation more.
-fn with(paths: PathsBuilder, operation: Operation) -> PathsBuilder {
-    let (path, method) = (operation.path, operation.method.clone());
-    paths.path(path, PathItem::new(method, operation.build()))
 }
 
 fn components(schemas: Vec<NamedSchema>) -> Components {

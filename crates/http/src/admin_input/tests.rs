@@ -11,13 +11,13 @@ struct Change {
 }
 
 fn refusal(name: &str) -> Option<String> {
-    check_name(name, fields::of::<Change>().iter().copied()).err().map(|refusal| refusal.message.into_owned())
+    check_name(name, fields_of::<Change>().iter().copied()).err().map(|refusal| refusal.message.into_owned())
 }
 
 #[test]
 fn fields_of_the_struct_are_known() {
-    assert_eq!(fields::of::<Change>(), ["email", "emailVerified"]);
-    assert_eq!(fields::of::<NoKeys>(), [""; 0]);
+    assert_eq!(fields_of::<Change>(), ["email", "emailVerified"]);
+    assert_eq!(fields_of::<NoKeys>(), [""; 0]);
     for name in ["email", "emailVerified", "client_type"] {
         assert_eq!(refusal(name), None, "{name}");
     }

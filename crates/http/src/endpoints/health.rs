@@ -1,11 +1,13 @@
 //! `/health`: for load balancers and supervisors.
 
 use axum::extract::State;
+use axum::routing::on;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
+use crate::endpoint::Endpoint;
 use crate::error::Result;
 use crate::openapi::fields;
 
@@ -17,10 +19,22 @@ pub struct HealthBody {
     status: &'static str,
 }
 
+/// Liveness of the process.
+pub const LIVE: Endpoint = Endpoint::get("/health/live", |method| on(method, live))
+    .named("getLiveness", "Whether the process runs")
+    .responds::<HealthBody>("It runs.")
+    .without_storage();
+
 /// `GET /health/live`: the process runs.
 pub async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live" })
 }
+
+/// Readiness of the service.
+pub const READY: Endpoint = Endpoint::get("/health/ready", |method| on(method, ready))
+    .named("getReadiness", "Whether the service can work")
+    .about("Ready when the storage reads and writes.")
+    .responds::<HealthBody>("It can.");
 
 /// `GET /health/ready`: the storage reads and writes; else 503 `STORAGE_UNAVAILABLE`. Judged at most once a second.
 pub async fn ready(State(app): State<App>) -> Result<Json<HealthBody>> {

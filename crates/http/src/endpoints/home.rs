@@ -1,9 +1,11 @@
 //! `GET /`: where to go from here, for people. Development mode only; in production the path does not exist.
 
 use axum::extract::State;
+use axum::routing::on;
 use http::StatusCode;
 
 use crate::app::App;
+use crate::endpoint::{Access, Endpoint};
 use crate::pages::{Markup, Page};
 
 /// Path, name, and a line about it.
@@ -14,6 +16,9 @@ const LINKS: &[(&str, &str, &str)] = &[
     ("/.well-known/jwks.json", "Signing keys", "To verify access tokens elsewhere"),
     ("/health/ready", "Health", "Whether the database reads and writes"),
 ];
+
+/// The home page of development.
+pub const HOME: Endpoint = Endpoint::get("/", |method| on(method, get)).access(Access::Development);
 
 /// `GET /`
 pub async fn get(State(app): State<App>) -> Page {

@@ -2,10 +2,22 @@
 
 use axum::extract::State;
 use axum::response::IntoResponse;
+use axum::routing::on;
+use http::StatusCode;
 use http::header::CACHE_CONTROL;
 
 use crate::answer::Json;
 use crate::app::App;
+use crate::endpoint::Endpoint;
+use crate::openapi::headers;
+use crate::openapi::shapes::JwkSet;
+
+/// The public keys of access tokens.
+pub const GET: Endpoint = Endpoint::get("/.well-known/jwks.json", |method| on(method, get))
+    .named("getJwks", "Read the public keys")
+    .about("The keys that verify access tokens (RFC 7517).")
+    .responds_with::<JwkSet>(StatusCode::OK, "The key set.", &[headers::CACHE_CONTROL])
+    .without_storage();
 
 /// `GET /.well-known/jwks.json`
 pub async fn get(State(app): State<App>) -> impl IntoResponse {

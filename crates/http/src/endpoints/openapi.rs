@@ -1,16 +1,25 @@
 //! `GET /openapi.json`: the document of the interface.
 
+use axum::routing::on;
 use std::sync::LazyLock;
 
 use axum::response::IntoResponse;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 
+use crate::endpoint::Endpoint;
 use crate::error::JSON_CONTENT_TYPE;
 use crate::openapi::document;
+use crate::openapi::shapes::OpenApiDocument;
 
 /// Made at the first request, the same ever after.
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(document()));
+
+/// The document of the interface.
+pub const GET: Endpoint = Endpoint::get("/openapi.json", |method| on(method, get))
+    .named("getOpenApiDocument", "Read this document")
+    .responds::<OpenApiDocument>("This document.")
+    .without_storage();
 
 /// `GET /openapi.json`
 pub async fn get() -> impl IntoResponse {

@@ -1,12 +1,10 @@
-//! Who may call an operation: the security schemes, and the errors that each way in brings along.
+//! The security schemes of the document, and what each access means in it.
 
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use crate::error::ErrorCode;
-use crate::error::codes::{
-    ADMIN_UNAUTHORIZED, AUTH_UNAUTHORIZED, FORBIDDEN, INVALID_CSRF_TOKEN, TOO_MANY_REQUESTS, VALIDATION_ERROR,
-};
+use crate::endpoint::Access;
+use crate::error::{ErrorCode, codes};
 
 const USER_TOKEN: &str = "userToken";
 const ANON_KEY: &str = "anonKey";
@@ -16,59 +14,36 @@ const REFRESH_COOKIE: &str = "refreshCookie";
 /// The cookie's name outside of development; see [`crate::cookies`].
 pub(super) const COOKIE_NAME: &str = "__Secure-latchkey_refresh";
 
-/// The ways into an operation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// For anybody; credentials are not looked at.
-    Open,
-    /// For anybody; with the anonymous key where the operator demands it.
-    Public,
-    /// The same; a signed-in user does more with it.
-    PublicOrUser,
-    /// For a signed-in user.
-    User,
-    /// For an admin.
-    Admin,
-    /// For anybody, and with an admin key for an admin.
-    PublicOrAdmin,
-    /// For the holder of a refresh token: the cookie, or the token in the body.
-    Refresh,
-    /// For the holder of the refresh cookie alone.
-    Cookie,
-    /// For the holder of a session, by whatever it has; also for anybody, to no effect.
-    SignOut,
+/// The security requirements of an access, any one of which is enough. An empty one means: without credentials too.
+pub(super) fn requirements(access: Access) -> Vec<SecurityRequirement> {
+    let schemes: &[&str] = match access {
+        Access::Open | Access::Development => &[""],
+        Access::Public => &["", ANON_KEY],
+        Access::PublicOrUser => &["", ANON_KEY, USER_TOKEN],
+        Access::User => &[USER_TOKEN],
+        Access::Admin => &[ADMIN_KEY, ADMIN_KEY_HEADER],
+        Access::PublicOrAdmin => &["", ANON_KEY, ADMIN_KEY, ADMIN_KEY_HEADER],
+        Access::Refresh | Access::Cookie => &["", REFRESH_COOKIE],
+        Access::SignOut => &["", USER_TOKEN, REFRESH_COOKIE],
+    };
+    schemes.iter().map(|name| requirement(name)).collect()
 }
 
-impl Access {
-    /// The requirements of the operation, any one of which is enough. An empty one means: without credentials too.
-    pub(super) fn requirements(self) -> Vec<SecurityRequirement> {
-        let schemes: &[&str] = match self {
-            Self::Open => &[""],
-            Self::Public => &["", ANON_KEY],
-            Self::PublicOrUser => &["", ANON_KEY, USER_TOKEN],
-            Self::User => &[USER_TOKEN],
-            Self::Admin => &[ADMIN_KEY, ADMIN_KEY_HEADER],
-            Self::PublicOrAdmin => &["", ANON_KEY, ADMIN_KEY, ADMIN_KEY_HEADER],
-            Self::Refresh | Self::Cookie => &["", REFRESH_COOKIE],
-            Self::SignOut => &["", USER_TOKEN, REFRESH_COOKIE],
-        };
-        schemes.iter().map(|name| requirement(name)).collect()
-    }
-
-    /// What a call can be refused with for who makes it. `Admin` reads the client's address, and with it the query
-    /// parameter `client_type`, before all else.
-    pub(super) fn errors(self) -> Vec<&'static ErrorCode> {
-        match self {
-            Self::Open => vec![],
-            Self::Public | Self::PublicOrUser | Self::User => vec![&AUTH_UNAUTHORIZED],
-            Self::Admin => vec![&VALIDATION_ERROR, &ADMIN_UNAUTHORIZED, &FORBIDDEN, &TOO_MANY_REQUESTS],
-            Self::PublicOrAdmin => {
-                vec![&AUTH_UNAUTHORIZED, &ADMIN_UNAUTHORIZED, &FORBIDDEN, &TOO_MANY_REQUESTS]
-            }
-            Self::Refresh => vec![&AUTH_UNAUTHORIZED, &FORBIDDEN, &INVALID_CSRF_TOKEN],
-            Self::Cookie => vec![&AUTH_UNAUTHORIZED, &FORBIDDEN],
-            Self::SignOut => vec![&FORBIDDEN, &INVALID_CSRF_TOKEN],
-        }
+/// The errors that an access brings.
+pub(super) const fn errors(access: Access) -> &'static [&'static ErrorCode] {
+    match access {
+        Access::Open | Access::Development => &[],
+        Access::Public | Access::PublicOrUser | Access::User => &[&codes::AUTH_UNAUTHORIZED],
+        Access::Admin => &[&codes::ADMIN_UNAUTHORIZED, &codes::FORBIDDEN, &codes::TOO_MANY_REQUESTS],
+        Access::PublicOrAdmin => &[
+            &codes::AUTH_UNAUTHORIZED,
+            &codes::ADMIN_UNAUTHORIZED,
+            &codes::FORBIDDEN,
+            &codes::TOO_MANY_REQUESTS,
+        ],
+        Access::Refresh => &[&codes::AUTH_UNAUTHORIZED, &codes::FORBIDDEN, &codes::INVALID_CSRF_TOKEN],
+        Access::Cookie => &[&codes::AUTH_UNAUTHORIZED, &codes::FORBIDDEN],
+        Access::SignOut => &[&codes::FORBIDDEN, &codes::INVALID_CSRF_TOKEN],
     }
 }
 

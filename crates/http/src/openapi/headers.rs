@@ -3,16 +3,16 @@
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::{ObjectBuilder, Ref, Type};
 
-pub(super) const X_REQUEST_ID: &str = "X-Request-Id";
-pub(super) const X_TOTAL_COUNT: &str = "X-Total-Count";
-pub(super) const X_PAGE: &str = "X-Page";
-pub(super) const X_PAGE_SIZE: &str = "X-Page-Size";
-pub(super) const ETAG: &str = "ETag";
-pub(super) const RETRY_AFTER: &str = "Retry-After";
-pub(super) const SET_COOKIE: &str = "Set-Cookie";
-pub(super) const LOCATION: &str = "Location";
-pub(super) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
-pub(super) const CACHE_CONTROL: &str = "Cache-Control";
+pub(crate) const X_REQUEST_ID: &str = "X-Request-Id";
+pub(crate) const X_TOTAL_COUNT: &str = "X-Total-Count";
+pub(crate) const X_PAGE: &str = "X-Page";
+pub(crate) const X_PAGE_SIZE: &str = "X-Page-Size";
+pub(crate) const ETAG: &str = "ETag";
+pub(crate) const RETRY_AFTER: &str = "Retry-After";
+pub(crate) const SET_COOKIE: &str = "Set-Cookie";
+pub(crate) const LOCATION: &str = "Location";
+pub(crate) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
+pub(crate) const CACHE_CONTROL: &str = "Cache-Control";
 
 /// Every header that the document speaks of.
 pub(super) fn all() -> [(&'static str, Header); 10] {

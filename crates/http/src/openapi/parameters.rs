@@ -5,23 +5,23 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Required, SchemaFormat, Type};
 
 /// `{userId}` of a profile's path.
-pub(super) fn profile_user_id() -> Parameter {
+pub(crate) fn profile_user_id() -> Parameter {
     let description = "The id of the user (`auth_id` of the profile), not that of the profile.";
     built(path("userId", description), uuid())
 }
 
 /// `{id}` of a user's path.
-pub(super) fn user_id() -> Parameter {
+pub(crate) fn user_id() -> Parameter {
     built(path("id", "The id of the user."), uuid())
 }
 
 /// `{id}` of a session's path.
-pub(super) fn session_id() -> Parameter {
+pub(crate) fn session_id() -> Parameter {
     built(path("id", "The id of the session."), uuid())
 }
 
 /// `client_type`: any text is taken; what is not known counts as `web`.
-pub(super) fn client_type() -> Parameter {
+pub(crate) fn client_type() -> Parameter {
     let description = "What kind of client calls: `web`, `mobile`, `desktop` or `server`; anything else counts as \
         `web`. `web` gets the refresh token in an `HttpOnly` cookie and a `csrfToken` in the body; the others get \
         `refreshToken` in the body, and neither of the two.";
@@ -30,7 +30,7 @@ pub(super) fn client_type() -> Parameter {
 }
 
 /// `q` of the search.
-pub(super) fn search_text() -> Parameter {
+pub(crate) fn search_text() -> Parameter {
     let description = "The words to search for in names, usernames and bios. A profile matches when it has every \
         word somewhere; words of one or two characters only match at the start of a word. All characters are plain.";
     let schema = string().min_length(Some(1)).max_length(Some(100)).pattern(Some("\\S"));
@@ -38,119 +38,119 @@ pub(super) fn search_text() -> Parameter {
 }
 
 /// `limit` of a list.
-pub(super) fn limit() -> Parameter {
+pub(crate) fn limit() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(json!(20)));
     built(query("limit", "Most items to return, in plain digits; above 100 it is taken as 100."), schema)
 }
 
 /// `limit` of an admin's list.
-pub(super) fn admin_limit() -> Parameter {
+pub(crate) fn admin_limit() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(100));
     built(query("limit", "Most items to return, in plain digits."), schema.default(Some(json!(20))))
 }
 
 /// `offset` of a list.
-pub(super) fn offset() -> Parameter {
+pub(crate) fn offset() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(json!(0)));
     built(query("offset", "How many items to skip, in plain digits."), schema)
 }
 
 /// `cursor` of the list of users.
-pub(super) fn cursor() -> Parameter {
+pub(crate) fn cursor() -> Parameter {
     let description = "`nextCursor` of an earlier page, in place of `offset`: pages that stay apart while users come \
         and go.";
     built(query("cursor", description), string())
 }
 
 /// `search` of the list of users.
-pub(super) fn user_search() -> Parameter {
+pub(crate) fn user_search() -> Parameter {
     built(query("search", "Part of an address or a name, or a whole user id."), string().examples(["ada@"]))
 }
 
 /// `before` of the audit trail.
-pub(super) fn before() -> Parameter {
+pub(crate) fn before() -> Parameter {
     built(query("before", "`nextBefore` of an earlier page: only events before this one."), uuid())
 }
 
 /// `others` of the deletion of sessions.
-pub(super) fn others() -> Parameter {
+pub(crate) fn others() -> Parameter {
     let schema = string().enum_values(Some([Value::from("true")]));
     required(query("others", "Says that all but the calling session shall end."), schema)
 }
 
 /// `token` of a mailed link.
-pub(super) fn link_token() -> Parameter {
+pub(crate) fn link_token() -> Parameter {
     let description = "The token of the mail: 64 hex digits. A missing or malformed one is an unknown one.";
     built(query("token", description), string())
 }
 
 /// `{provider}`: the key of an identity provider.
-pub(super) fn provider() -> Parameter {
+pub(crate) fn provider() -> Parameter {
     built(path("provider", "The key of the identity provider."), string().examples(["google"]))
 }
 
 /// `{key}`: the key of a custom identity provider.
-pub(super) fn provider_key() -> Parameter {
+pub(crate) fn provider_key() -> Parameter {
     built(path("key", "The key of the custom identity provider."), string().examples(["acme"]))
 }
 
 /// `redirect_uri` of a start.
-pub(super) fn redirect_uri() -> Parameter {
+pub(crate) fn redirect_uri() -> Parameter {
     let description = "Where the browser goes in the end; must be on the list of allowed redirect URLs. Without it the \
         default redirect URL.";
     built(query("redirect_uri", description), string().examples(["https://app.example.org/welcome"]))
 }
 
 /// `code_challenge` of a start.
-pub(super) fn code_challenge() -> Parameter {
+pub(crate) fn code_challenge() -> Parameter {
     required(query("code_challenge", CHALLENGE), challenge())
 }
 
 /// `code_challenge` of a link, which may stand in the body as well.
-pub(super) fn link_code_challenge() -> Parameter {
+pub(crate) fn link_code_challenge() -> Parameter {
     built(query("code_challenge", CHALLENGE), challenge())
 }
 
 /// `subject` of an identity.
-pub(super) fn subject() -> Parameter {
+pub(crate) fn subject() -> Parameter {
     built(query("subject", "Which of several identities of the provider; all of them without it."), string())
 }
 
 /// `state` of a return.
-pub(super) fn returned_state() -> Parameter {
+pub(crate) fn returned_state() -> Parameter {
     built(query("state", "The state of the start."), string())
 }
 
 /// `code` of a return.
-pub(super) fn returned_code() -> Parameter {
+pub(crate) fn returned_code() -> Parameter {
     built(query("code", "The provider's code."), string())
 }
 
 /// `error` of a return.
-pub(super) fn returned_error() -> Parameter {
+pub(crate) fn returned_error() -> Parameter {
     built(query("error", "Why the provider gives no code (RFC 6749)."), string().examples(["access_denied"]))
 }
 
 /// `iss` of a return.
-pub(super) fn returned_issuer() -> Parameter {
+pub(crate) fn returned_issuer() -> Parameter {
     let description = "Who answers (RFC 9207). Another issuer than that of the provider is refused.";
     built(query("iss", description), string().examples(["https://id.acme.example"]))
 }
 
 /// `user` of a return.
-pub(super) fn returned_user() -> Parameter {
+pub(crate) fn returned_user() -> Parameter {
     built(query("user", "The name that Apple tells once, at the first sign-in: an object in JSON."), string())
 }
 
 /// `X-CSRF-Token`.
-pub(super) fn csrf_token() -> Parameter {
+pub(crate) fn csrf_token() -> Parameter {
     let description = "The `csrfToken` of the session. Needed with the refresh cookie, that is for clients of type \
         `web`; the call must also come from a known origin.";
     built(header("X-CSRF-Token", description), string())
 }
 
 /// `If-Match`.
-pub(super) fn if_match() -> Parameter {
+pub(crate) fn if_match() -> Parameter {
     let description = "Entity tags of the versions that may be changed (RFC 9110), or `*`. A weak or unknown tag \
         matches nothing.";
     built(header("If-Match", description), string().examples(["\"v1\""]))

@@ -8,7 +8,7 @@ use utoipa::openapi::{ArrayBuilder, Object, ObjectBuilder, Ref, RefOr, Schema, T
 use utoipa::{PartialSchema, ToSchema};
 
 use super::fields;
-use super::operation::NamedSchema;
+use crate::endpoint::NamedSchema;
 use crate::endpoints::auth::SessionBody;
 use crate::endpoints::auth::users::{
     CreateUserRequest, CreatedUserBody, SignUpRequest, VerificationRequiredBody,
@@ -16,28 +16,28 @@ use crate::endpoints::auth::users::{
 use crate::endpoints::profiles::PublicProfileBody;
 
 /// The flat profile (spec 2.5): fixed fields, and custom fields beside them.
-pub(super) struct FlatProfile;
+pub(crate) struct FlatProfile;
 
 /// A change of a flat profile.
-pub(super) struct ProfileChange;
+pub(crate) struct ProfileChange;
 
 /// What setProfile takes: the fields under `profile`, or at the top.
-pub(super) struct SetProfileRequest;
+pub(crate) struct SetProfileRequest;
 
 /// A page of the search: an array.
-pub(super) struct PublicProfiles;
+pub(crate) struct PublicProfiles;
 
 /// What a POST to the users takes, for either caller.
-pub(super) struct NewUserRequest;
+pub(crate) struct NewUserRequest;
 
 /// What a POST to the users answers, for either caller.
-pub(super) struct NewUserAnswer;
+pub(crate) struct NewUserAnswer;
 
 /// The public keys (RFC 7517).
-pub(super) struct JwkSet;
+pub(crate) struct JwkSet;
 
 /// An `OpenAPI` document.
-pub(super) struct OpenApiDocument;
+pub(crate) struct OpenApiDocument;
 
 /// A page for people.
 pub(super) fn html_page() -> Object {

@@ -6,14 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::*;
+use crate::api::DEVELOPMENT;
 use crate::cookies::Cookie;
+use crate::endpoint::Access;
 use crate::error::catalogue;
 use crate::settings::HttpSettings;
-
-/// Routes that exist in development alone, and are for people.
-const FOR_DEVELOPMENT: &str = "/dev/";
-/// Another one; every path begins with it.
-const HOME: &str = "/";
 
 fn json() -> Value {
     serde_json::from_str(&document()).unwrap()
@@ -30,23 +27,10 @@ fn documented() -> BTreeSet<String> {
     paths.iter().flat_map(of_path).collect()
 }
 
-/// `GET /path`, for every route that the text of the router names.
-fn routed() -> BTreeSet<String> {
-    let text: String = include_str!("../router.rs").split_whitespace().collect();
-    let mut routes = BTreeSet::new();
-    for route in text.split(".route(\"").skip(1) {
-        let (path, rest) = route.split_once('"').unwrap();
-        if path == HOME || path.starts_with(FOR_DEVELOPMENT) {
-            continue;
-        }
-        for method in ["get", "post", "put", "patch", "delete"] {
-            let is_there = [',', '.', ':'].iter().any(|before| rest.contains(&format!("{before}{method}(")));
-            if is_there {
-                routes.insert(format!("{} {path}", method.to_uppercase()));
-            }
-        }
-    }
-    routes
+/// `GET /path`, for every endpoint of the list.
+fn listed() -> Vec<String> {
+    let endpoints = GROUPS.iter().flat_map(|group| group.endpoints);
+    endpoints.map(|endpoint| format!("{} {}", endpoint.method.as_str(), endpoint.path)).collect()
 }
 
 /// Every value under `key`, anywhere.
@@ -62,9 +46,21 @@ fn all_of<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a Value>) {
 }
 
 #[test]
-fn every_route_is_documented_and_every_operation_has_a_route() {
-    assert!(routed().len() > 30);
-    assert_eq!(documented(), routed());
+fn every_endpoint_is_documented_and_listed_once() {
+    let listed = listed();
+    let set: BTreeSet<_> = listed.iter().cloned().collect();
+    assert_eq!(set.len(), listed.len());
+    assert_eq!(documented(), set);
+}
+
+#[test]
+fn endpoints_of_the_document_have_words_and_a_response_and_pages_of_development_have_none() {
+    for endpoint in GROUPS.iter().flat_map(|group| group.endpoints) {
+        assert!(!endpoint.id.is_empty() && !endpoint.summary.is_empty(), "{}", endpoint.path);
+        assert!(endpoint.response.is_some() || endpoint.redirect.is_some(), "{}", endpoint.id);
+        assert_ne!(endpoint.access, Access::Development, "{}", endpoint.id);
+    }
+    assert!(DEVELOPMENT.iter().all(|page| page.access == Access::Development && page.id.is_empty()));
 }
 
 #[test]
@@ -107,8 +103,8 @@ fn every_reference_leads_somewhere() {
 #[test]
 fn schemas_of_one_name_are_one_schema() {
     let mut seen: BTreeMap<String, Value> = BTreeMap::new();
-    for operation in operations::all() {
-        for (name, schema) in operation.schemas {
+    for endpoint in GROUPS.iter().flat_map(|group| group.endpoints) {
+        for (name, schema) in operation::schemas(endpoint) {
             let schema = serde_json::to_value(schema).unwrap();
             assert_eq!(seen.entry(name.clone()).or_insert_with(|| schema.clone()), &schema, "{name}");
         }

@@ -54,7 +54,7 @@ both_stores! {
         let ada = app.user("ada").await;
         let names = ["q", "limit", "offset", "cursor", "search", "before", "token", "others", "client_type"];
         let mut turn = 0..;
-        for route in ROUTES {
+        for route in ROUTES.iter() {
             for text in some_of(&TEXTS, &mut turn) {
                 let request = names.iter().fold(route.request(&app, &ada), |ask, name| ask.query(name, text));
                 assert_sane(&request.send().await);
@@ -98,7 +98,7 @@ both_stores! {
             "range",
         ];
         let (values, mut turn) = (header_values(), 0..);
-        for route in ROUTES {
+        for route in ROUTES.iter() {
             for name in names {
                 for value in some_of(&values, &mut turn) {
                     let request = route.request(&app, &ada).and_header(name, value);

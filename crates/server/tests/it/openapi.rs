@@ -19,6 +19,16 @@ both_stores! {
         assert_eq!(described, served);
     }
 
+    async fn every_endpoint_of_the_list_is_served(app) {
+        let ada = app.user("ada").await;
+        for route in ROUTES.iter().filter(|route| route.is_of_the_document()) {
+            let answer = route.request(&app, &ada).send().await;
+
+            let is_routed = answer.status != 405 && !answer.text().contains("There is nothing at this path.");
+            assert!(is_routed, "{} {}: {answer:?}", route.method, route.path);
+        }
+    }
+
     async fn document_is_the_same_in_production(app) {
         let here = app.anon().get("/openapi.json").send().await;
         let production = latchkey_testkit::TestApp::builder().mode_production().start().await;

@@ -1,6 +1,7 @@
 //! `GET /api/auth/audit`: who did what, when, from where; for an admin.
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::reason::Reason;
@@ -12,8 +13,10 @@ use utoipa::ToSchema;
 use crate::answer::Json;
 use crate::app::App;
 use crate::caller::AdminWith;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
+use crate::openapi::parameters;
 use crate::query::page_within;
 
 /// A page of events, newest first.
@@ -81,6 +84,14 @@ impl From<AuditEvent> for EventBody {
         }
     }
 }
+
+/// The audit trail.
+pub const LIST: Endpoint = Endpoint::get("/api/auth/audit", |method| on(method, list))
+    .named("listAuditEvents", "Read the audit trail")
+    .about("Who did what, when, from where; newest first.")
+    .access(Access::Admin)
+    .parameters(&[parameters::admin_limit, parameters::before])
+    .responds::<AuditBody>("A page of events.");
 
 /// `GET /api/auth/audit?limit=&before=`
 pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<AuditBody>> {

@@ -1,10 +1,12 @@
 //! `/api/auth/config`: the editable settings, for an admin.
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_domain::reason::{self, Reason};
 use latchkey_service::admin::PublicSettings;
 use latchkey_service::settings::{EmailMethod, SettingsPatch};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::public_config::PublicConfigBody;
@@ -13,7 +15,8 @@ use crate::answer::Json;
 use crate::app::App;
 use crate::body::Patch;
 use crate::caller::Admin;
-use crate::error::Result;
+use crate::endpoint::{Access, Endpoint};
+use crate::error::{Result, codes};
 use crate::openapi::fields;
 
 /// The settings as an admin sees them.
@@ -86,10 +89,25 @@ impl From<&PublicSettings> for ConfigBody {
     }
 }
 
+/// The editable settings.
+pub const GET: Endpoint = Endpoint::get("/api/auth/config", |method| on(method, get))
+    .named("getConfig", "Read the editable settings")
+    .access(Access::Admin)
+    .responds::<ConfigBody>("The settings in force.");
+
 /// `GET /api/auth/config`
 pub async fn get(State(app): State<App>, _: Admin) -> Json<ConfigBody> {
     Json(ConfigBody::from(&app.service.public_settings()))
 }
+
+/// Change of the editable settings.
+pub const PUT: Endpoint = Endpoint::put("/api/auth/config", |method| on(method, put))
+    .named("updateConfig", "Change the editable settings")
+    .about("Partial: what is left out, or `null`, stays; `null` removes the default redirect URL. In force here at once, on other instances within a second.")
+    .access(Access::Admin)
+    .optional_body::<ChangeConfigRequest>(|| json!({ "allowedRedirectUrls": ["https://app.example.org/welcome"] }))
+    .responds::<ConfigBody>("The settings in force after the change.")
+    .errors(&[&codes::SETTING_PINNED, &codes::EMAIL_PROVIDER_NOT_CONFIGURED]);
 
 /// `PUT /api/auth/config`: partial.
 pub async fn put(

@@ -2,6 +2,7 @@
 //! has the cookie and not the token; this call gives it the token and changes nothing.
 
 use axum::extract::State;
+use axum::routing::on;
 use http::HeaderMap;
 use latchkey_domain::tokens::RefreshToken;
 use serde::Serialize;
@@ -10,8 +11,11 @@ use utoipa::ToSchema;
 use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
+use crate::openapi::parameters;
 
 /// The CSRF token.
 #[derive(Serialize, ToSchema)]
@@ -21,6 +25,19 @@ pub struct CsrfTokenBody {
     #[schema(schema_with = fields::csrf_token)]
     csrf_token: String,
 }
+
+/// The CSRF token of the refresh cookie.
+pub const CSRF_TOKEN: Endpoint = Endpoint::get("/api/auth/csrf", |method| on(method, get))
+    .named("getCsrfToken", "Read the CSRF token of the cookie")
+    .about(
+        "The `csrfToken` of the session that the refresh cookie belongs to, for a second app of the same site. \
+         Changes nothing: the refresh token stays, and no cookie is set. An `Origin` that is sent must be known, \
+         and a call from another site must send one. For clients of type `web` alone.",
+    )
+    .access(Access::Cookie)
+    .parameters(&[parameters::client_type])
+    .responds::<CsrfTokenBody>("The token for `X-CSRF-Token`.")
+    .errors(&[&codes::TOO_MANY_REQUESTS]);
 
 /// `GET /api/auth/csrf`
 pub async fn get(

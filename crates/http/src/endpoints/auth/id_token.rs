@@ -2,18 +2,26 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use axum::routing::on;
+use http::StatusCode;
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::profile::Name;
 use latchkey_service::oauth::id_token::IdTokenSignIn;
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
+use super::SessionBody;
 use super::session::{Saying, session_answer};
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
+use crate::openapi::headers::SET_COOKIE;
+use crate::openapi::parameters;
 
 /// The body of a sign-in by id token.
 #[derive(Deserialize, ToSchema)]
@@ -27,6 +35,30 @@ pub struct IdTokenRequest {
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
 }
+
+/// Sign-in with an id token.
+pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/id-token", |method| on(method, sign_in))
+    .named("signInWithIdToken", "Sign in with an id token")
+    .about(
+        "For native apps that talk to the provider themselves. The token must be for one of the provider's \
+         `nativeClientIds`, is accepted once, and a nonce in it demands the same `nonce`, as a `nonce` \
+         demands one in it.",
+    )
+    .access(Access::Public)
+    .parameters(&[parameters::client_type])
+    .body::<IdTokenRequest>(|| json!({ "provider": "google", "token": "eyJhbGciOiJSUzI1NiJ9.e30.c2ln" }))
+    .responds_with::<SessionBody>(StatusCode::OK, "The session is open.", &[SET_COOKIE])
+    .errors(&[
+        &codes::INVALID_ID_TOKEN,
+        &codes::UNSUPPORTED_PROVIDER,
+        &codes::PROVIDER_NOT_CONFIGURED,
+        &codes::TOO_MANY_REQUESTS,
+        &codes::EMAIL_EXISTS,
+        &codes::EMAIL_NOT_VERIFIED,
+        &codes::FORBIDDEN,
+        &codes::SIGNUP_DISABLED,
+        &codes::USER_BANNED,
+    ]);
 
 /// `POST /api/auth/id-token`
 pub async fn sign_in(

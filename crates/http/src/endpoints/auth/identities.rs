@@ -1,6 +1,8 @@
 //! `/api/auth/identities`: one's own identities at providers. What is linked is linked at the exchange
 //! ([`super::oauth::exchange`]).
 
+use axum::routing::on;
+use serde_json::json;
 use std::collections::BTreeMap;
 
 use axum::extract::State;
@@ -10,14 +12,17 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::UserBody;
-use super::oauth::start::{StartBody, start_of};
+use super::oauth::start::{OF_A_START, StartBody, start_of};
 use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
+use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::Query;
 
@@ -67,6 +72,12 @@ pub struct LinkRequest {
     additional_params: Option<BTreeMap<String, String>>,
 }
 
+/// The user's own identities.
+pub const LIST: Endpoint = Endpoint::get("/api/auth/identities", |method| on(method, list))
+    .named("listIdentities", "List one's own identities")
+    .access(Access::User)
+    .responds::<IdentitiesBody>("The identities, oldest first.");
+
 /// `GET /api/auth/identities`
 pub async fn list(
     State(app): State<App>,
@@ -80,6 +91,24 @@ pub async fn list(
     });
     Ok(Json(IdentitiesBody { identities: identities.collect() }))
 }
+
+/// The start of a link.
+pub const LINK: Endpoint = Endpoint::post("/api/auth/identities/{provider}/link", |method| on(method, link))
+    .named("linkIdentity", "Begin to link an identity")
+    .about(
+        "Like the start of a sign-in, for a provider of either kind. The link is made at the exchange, with the \
+         bearer of this very session.",
+    )
+    .access(Access::User)
+    .parameters(&[parameters::provider, parameters::redirect_uri, parameters::link_code_challenge])
+    .optional_body::<LinkRequest>(|| {
+        json!({
+            "redirect_uri": "https://app.example.org/settings",
+            "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+        })
+    })
+    .responds::<StartBody>("Where to send the browser.")
+    .errors(OF_A_START);
 
 /// `POST /api/auth/identities/{provider}/link`
 pub async fn link(
@@ -100,6 +129,18 @@ pub async fn link(
     start.hints.extend(own);
     Ok(Json(StartBody { auth_url: app.service.start_link(caller, start).await? }))
 }
+
+/// The end of a link.
+pub const UNLINK: Endpoint = Endpoint::delete("/api/auth/identities/{provider}", |method| on(method, unlink))
+    .named("unlinkIdentity", "Unlink identities of a provider")
+    .about(
+        "All of that provider, or the one with `subject`. Never the last way in. The other sessions that they \
+         opened end.",
+    )
+    .access(Access::User)
+    .parameters(&[parameters::provider, parameters::subject])
+    .responds::<UnlinkedBody>("The user without it.")
+    .errors(&[&codes::NOT_FOUND, &codes::LAST_SIGN_IN_METHOD]);
 
 /// `DELETE /api/auth/identities/{provider}`: all identities of that provider, or with `subject` the one.
 pub async fn unlink(

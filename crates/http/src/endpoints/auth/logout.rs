@@ -2,21 +2,26 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use http::HeaderMap;
+use http::StatusCode;
 use http::header::SET_COOKIE;
 use latchkey_service::refresh::Presented;
 use latchkey_service::sessions::SignOut;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::refresh::{RefreshRequest, cookie_token};
+use super::refresh::{RefreshRequest, cookie_token, example};
 use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::Credentials;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
+use crate::openapi::headers;
+use crate::openapi::parameters;
 
 /// The answer.
 #[derive(Serialize, ToSchema)]
@@ -27,6 +32,18 @@ pub struct LoggedOutBody {
     #[schema(schema_with = fields::message)]
     message: &'static str,
 }
+
+/// Sign-out.
+pub const SIGN_OUT: Endpoint = Endpoint::post("/api/auth/logout", |method| on(method, logout))
+    .named("signOut", "Sign out")
+    .about(
+        "Ends the session on the server: that of the cookie with `X-CSRF-Token` for `web`, that of `refreshToken` for \
+         the other client types, and that of a good bearer. Idempotent: a stale token, or none, is no error.",
+    )
+    .access(Access::SignOut)
+    .parameters(&[parameters::client_type, parameters::csrf_token])
+    .optional_body::<RefreshRequest>(example)
+    .responds_with::<LoggedOutBody>(StatusCode::OK, "There is no session any more.", &[headers::SET_COOKIE]);
 
 /// `POST /api/auth/logout`
 pub async fn logout(

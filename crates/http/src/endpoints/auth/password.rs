@@ -1,9 +1,11 @@
 //! `POST /api/auth/password`: changePassword.
 
 use axum::extract::State;
+use axum::routing::on;
 use http::HeaderMap;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::answer::Json;
@@ -11,7 +13,9 @@ use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
 
 /// The body of changePassword.
@@ -31,6 +35,19 @@ pub struct MessageBody {
     #[schema(schema_with = fields::message)]
     message: &'static str,
 }
+
+/// Change of the password.
+pub const CHANGE: Endpoint = Endpoint::post("/api/auth/password", |method| on(method, change))
+    .named("changePassword", "Change one's password")
+    .about(
+        "Needs the current password, under the guess limits of sign-in. Ends all other sessions of the user.",
+    )
+    .access(Access::User)
+    .body::<ChangePasswordRequest>(
+        || json!({ "currentPassword": "correct horse battery", "newPassword": "staple of the battery" }),
+    )
+    .responds::<MessageBody>("The password was changed.")
+    .errors(&[&codes::WEAK_PASSWORD, &codes::INVALID_CREDENTIALS, &codes::TOO_MANY_REQUESTS]);
 
 /// `POST /api/auth/password`
 pub async fn change(

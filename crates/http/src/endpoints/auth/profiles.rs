@@ -2,6 +2,7 @@
 //! level; older clients read the same fields nested under `profile`.
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_domain::profile::{AvatarUrl, Bio, Name, Profile, ProfilePatch, READ_ONLY_KEYS, Username};
 use latchkey_domain::reason::Reason;
 use latchkey_service::profiles::Missing;
@@ -13,7 +14,11 @@ use crate::app::App;
 use crate::body::{Patch, ProfileBody, from_object};
 use crate::caller::NamedUser;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
+use crate::endpoints::profiles::user::HIDDEN;
 use crate::error::{ApiError, Result, codes};
+use crate::openapi::parameters;
+use crate::openapi::shapes::{FlatProfile, SetProfileRequest};
 use crate::path::PathText;
 
 /// The fixed fields of setProfile; every other key is a custom field.
@@ -31,6 +36,15 @@ struct FlatPatch {
     custom: Map<String, Value>,
 }
 
+/// The flat public profile of a user.
+pub const GET: Endpoint = Endpoint::get("/api/auth/profiles/{userId}", |method| on(method, get))
+    .named("getProfile", "Read anybody's flat profile")
+    .about(HIDDEN)
+    .access(Access::Public)
+    .parameters(&[parameters::profile_user_id])
+    .responds::<FlatProfile>("The profile with its custom fields.")
+    .errors(&[&codes::USER_NOT_FOUND, &codes::TOO_MANY_REQUESTS]);
+
 /// `GET /api/auth/profiles/{userId}`: getProfile
 pub async fn get(
     State(app): State<App>,
@@ -43,6 +57,20 @@ pub async fn get(
     let profile = app.service.public_profile(user_id, client.address()).await?;
     Ok(Json(flat(&profile)))
 }
+
+/// Change of the user's own flat profile.
+pub const SET: Endpoint = Endpoint::patch("/api/auth/profiles/current", |method| on(method, set))
+    .named("setProfile", "Change one's own flat profile")
+    .about(
+        "Merges the keys present, one level deep, and makes the profile where there is none. Bodies are at most 256 KiB.",
+    )
+    .access(Access::User)
+    .profile_body::<SetProfileRequest>(
+        || vec!["profile", "name", "username", "avatar_url", "bio"],
+        || json!({ "profile": { "favourite_colour": "green", "name": "Ada Lovelace" } }),
+    )
+    .responds::<FlatProfile>("The profile after the change.")
+    .errors(&[&codes::USERNAME_TAKEN]);
 
 /// `PATCH /api/auth/profiles/current`: setProfile
 pub async fn set(

@@ -1,12 +1,14 @@
 //! `GET /api/auth/public-config`: the settings that sign-in pages need.
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_service::admin::PublicSettings;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
+use crate::endpoint::{Access, Endpoint};
 use crate::openapi::fields;
 
 /// The public settings.
@@ -59,6 +61,14 @@ impl From<&PublicSettings> for PublicConfigBody {
         }
     }
 }
+
+/// The public settings.
+pub const GET: Endpoint = Endpoint::get("/api/auth/public-config", |method| on(method, get))
+    .named("getPublicConfig", "Read the public settings")
+    .about("What a sign-in page needs to know.")
+    .access(Access::Public)
+    .responds::<PublicConfigBody>("The settings in force.")
+    .without_storage();
 
 /// `GET /api/auth/public-config`
 pub async fn get(State(app): State<App>) -> Json<PublicConfigBody> {

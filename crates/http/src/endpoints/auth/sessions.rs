@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use axum::routing::on;
 use http::HeaderMap;
+use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::password::Password;
@@ -10,18 +12,23 @@ use latchkey_domain::reason::Reason;
 use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
-use super::UserBody;
 use super::session::{Saying, session_answer};
+use super::{SessionBody, UserBody};
 use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
+use crate::error::codes;
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
+use crate::openapi::headers::SET_COOKIE;
+use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::Query;
 use latchkey_service::refusal::SESSION_NOT_FOUND;
@@ -95,6 +102,21 @@ pub struct EndedSessionsBody {
     ended_count: u64,
 }
 
+/// Sign-in with email and password.
+pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/sessions", |method| on(method, sign_in))
+    .named("signInWithPassword", "Sign in with email and password")
+    .about("Opens a session. A wrong password, an unknown address and an account without a password are answered alike.")
+    .access(Access::Public)
+    .parameters(&[parameters::client_type])
+    .body::<SignInRequest>(|| json!({ "email": "ada@example.org", "password": "correct horse battery" }))
+    .responds_with::<SessionBody>(StatusCode::OK, "The session is open.", &[SET_COOKIE])
+    .errors(&[
+        &codes::INVALID_CREDENTIALS,
+        &codes::EMAIL_NOT_VERIFIED,
+        &codes::USER_BANNED,
+        &codes::TOO_MANY_REQUESTS,
+    ]);
+
 /// `POST /api/auth/sessions`: signInWithPassword
 pub async fn sign_in(
     State(app): State<App>,
@@ -105,6 +127,13 @@ pub async fn sign_in(
     session_answer(&app, client.client_type, signed_in, Saying::Nothing)
 }
 
+/// The current user.
+pub const CURRENT: Endpoint = Endpoint::get("/api/auth/sessions/current", |method| on(method, current))
+    .named("getCurrentUser", "Read the current user")
+    .about("The user of the session, and when the access token expires.")
+    .access(Access::User)
+    .responds::<CurrentSessionBody>("The user.");
+
 /// `GET /api/auth/sessions/current`: getCurrentUser, getCurrentSession
 pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<CurrentSessionBody>> {
     let bearer = Credentials::of(&headers).bearer;
@@ -112,12 +141,25 @@ pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<
     Ok(Json(CurrentSessionBody { user: live.user.into(), expires_at }))
 }
 
+/// The user's own sessions.
+pub const LIST: Endpoint = Endpoint::get("/api/auth/sessions", |method| on(method, list))
+    .named("listSessions", "List one's own sessions")
+    .access(Access::User)
+    .responds::<SessionsBody>("The living sessions of the user, 100 at the most.");
+
 /// `GET /api/auth/sessions`
 pub async fn list(State(app): State<App>, SignedInUser(caller): SignedInUser) -> Result<Json<SessionsBody>> {
     let sessions = app.service.list_sessions(caller).await?;
     let body = |session| OwnSessionBody::new(session, caller.session_id);
     Ok(Json(SessionsBody { sessions: sessions.into_iter().map(body).collect() }))
 }
+
+/// The end of the user's other sessions.
+pub const END_OTHERS: Endpoint = Endpoint::delete("/api/auth/sessions", |method| on(method, end_others))
+    .named("endOtherSessions", "End one's other sessions")
+    .access(Access::User)
+    .parameters(&[parameters::others])
+    .responds::<EndedSessionsBody>("All sessions but the calling one are over.");
 
 /// `DELETE /api/auth/sessions?others=true`
 pub async fn end_others(
@@ -132,6 +174,14 @@ pub async fn end_others(
     let ended_count = app.service.end_other_sessions(caller, &client.to_domain()).await?;
     Ok(Json(EndedSessionsBody { success: true, message: "The other sessions were ended.", ended_count }))
 }
+
+/// The end of one of the user's own sessions.
+pub const END_ONE: Endpoint = Endpoint::delete("/api/auth/sessions/{id}", |method| on(method, end_one))
+    .named("endSession", "End one of one's own sessions")
+    .access(Access::User)
+    .parameters(&[parameters::session_id])
+    .responds::<EndedSessionsBody>("The session is over.")
+    .errors(&[&codes::NOT_FOUND]);
 
 /// `DELETE /api/auth/sessions/{id}`
 pub async fn end_one(

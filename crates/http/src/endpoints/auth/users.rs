@@ -4,19 +4,66 @@ mod manage;
 mod sign_up;
 
 pub use manage::{
-    AdminUserBody, ChangeUserRequest, CreateUserRequest, CreatedUserBody, DeleteUsersRequest, DeletedBody,
-    EndedBody, MessageBody, PaginationBody, UsersBody, change, create, delete, delete_profile, end_sessions,
-    list, one,
+    AdminUserBody, CHANGE, CreateUserRequest, CreatedUserBody, DELETE, DELETE_PROFILE, END_SESSIONS, LIST,
+    MessageBody, ONE,
 };
-pub use sign_up::{OlderOptions, SignUpRequest, VerificationRequiredBody, sign_up};
+pub use sign_up::{OlderOptions, SignUpRequest, VerificationRequiredBody};
+
+use manage::create;
+use sign_up::sign_up;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::response::Response;
+use axum::routing::on;
+use http::StatusCode;
+use serde_json::json;
 
 use crate::app::App;
 use crate::bearer::{ApiKeyHeader, BearerToken, Credentials};
 use crate::caller::Admin;
+use crate::endpoint::{Access, Endpoint, keys_of};
 use crate::error::Result;
+use crate::error::codes;
+use crate::openapi::headers::SET_COOKIE;
+use crate::openapi::parameters;
+use crate::openapi::shapes::{NewUserAnswer, NewUserRequest};
+use utoipa::openapi::example::ExampleBuilder;
+
+/// Sign-up; with an admin key, the creation of a user.
+pub const SIGN_UP: Endpoint = Endpoint::post("/api/auth/users", |method| on(method, post))
+    .named("signUp", "Sign up, or create a user")
+    .about(
+        "Makes an account. While verification is off the answer is a session. While it is required, a code or a link \
+         is mailed, and the answer is the same whether the address was free or taken.\n\n\
+         With an admin key this is the admin's operation: it takes `autoConfirm`, `createProfile` and `metadata`, \
+         opens no session and sets no cookie. Exactly an admin key selects it; any other `X-API-Key` is refused, any \
+         other bearer is ignored.",
+    )
+    .access(Access::PublicOrAdmin)
+    .parameters(&[parameters::client_type])
+    .body_of_shapes::<NewUserRequest>(
+        || [keys_of::<SignUpRequest>(), keys_of::<CreateUserRequest>()].concat(),
+        || {
+            let example = |summary: &str, value| ExampleBuilder::new().summary(summary).value(Some(value)).build();
+            let of_an_admin = json!({
+                "autoConfirm": true, "email": "ada@example.org", "metadata": { "plan": "pro" }, "password": "correct horse battery",
+            });
+            let of_everybody =
+                json!({ "email": "ada@example.org", "name": "Ada Lovelace", "password": "correct horse battery" });
+            vec![
+                ("admin", example("An admin makes a user", of_an_admin)),
+                ("signUp", example("Somebody signs up", of_everybody)),
+            ]
+        },
+    )
+    .responds_with::<NewUserAnswer>(StatusCode::OK, "The account is made, or the mail is on its way.", &[SET_COOKIE])
+    .errors(&[
+        &codes::WEAK_PASSWORD,
+        &codes::REDIRECT_NOT_ALLOWED,
+        &codes::EMAIL_PROVIDER_NOT_CONFIGURED,
+        &codes::SIGNUP_DISABLED,
+        &codes::EMAIL_EXISTS,
+    ]);
 
 /// `POST /api/auth/users`: exactly the admin key selects the admin's operation; a wrong `X-API-Key` is refused; with
 /// anything else it is a sign-up.

@@ -3,12 +3,14 @@
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use http::StatusCode;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
 
 use crate::app::App;
 use crate::client::{PeerAddr, SEC_FETCH_SITE};
+use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result};
 use crate::pages::{Cell, Markup, Page};
 use crate::path::PathText;
@@ -74,6 +76,9 @@ fn is_local(host: &str) -> bool {
     rests.into_iter().any(|rest| rest.is_empty() || is_port(rest))
 }
 
+/// The inbox.
+pub const LIST: Endpoint = Endpoint::get("/dev/mail", |method| on(method, list)).access(Access::Development);
+
 /// `GET /dev/mail`
 pub async fn list(State(app): State<App>, _: LocalCaller) -> Result<Page> {
     let mails = app.service.list_inbox(SHOWN).await?;
@@ -93,6 +98,10 @@ pub async fn list(State(app): State<App>, _: LocalCaller) -> Result<Page> {
     Ok(Page::new(StatusCode::OK, "Mails", body))
 }
 
+/// A mail of the inbox.
+pub const SHOW: Endpoint =
+    Endpoint::get("/dev/mail/{id}", |method| on(method, show)).access(Access::Development);
+
 /// `GET /dev/mail/{id}`
 pub async fn show(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Page> {
     let mail = app.service.read_inbox(&id).await?;
@@ -103,6 +112,10 @@ pub async fn show(State(app): State<App>, _: LocalCaller, PathText(id): PathText
         .link("/dev/mail", "All mails");
     Ok(Page::new(StatusCode::OK, mail.subject, body))
 }
+
+/// The HTML part of a mail.
+pub const HTML: Endpoint =
+    Endpoint::get("/dev/mail/{id}/html", |method| on(method, html)).access(Access::Development);
 
 /// `GET /dev/mail/{id}/html`
 pub async fn html(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Response> {

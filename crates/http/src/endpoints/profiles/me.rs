@@ -1,19 +1,20 @@
 //! `/api/profiles/me`: one's own profile.
 
+use axum::routing::on;
 use std::convert::Infallible;
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
-use http::HeaderMap;
 use http::header::{ETAG, HeaderValue, IF_MATCH};
 use http::request::Parts;
+use http::{HeaderMap, StatusCode};
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, ProfilePatch, Username};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::profiles::Missing;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::answer::Json;
@@ -21,8 +22,10 @@ use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::{Patch, ProfileBody};
 use crate::caller::NamedUser;
-use crate::error::{ApiError, Result};
+use crate::endpoint::{Access, Endpoint, keys_of};
+use crate::error::{ApiError, Result, codes};
 use crate::openapi::fields;
+use crate::openapi::{headers, parameters};
 
 /// `ProfileRecord` (spec 2.1), shown to its owner.
 #[derive(Serialize, ToSchema)]
@@ -85,11 +88,34 @@ impl From<Profile> for ProfileRecordBody {
     }
 }
 
+/// The user's own profile.
+pub const GET: Endpoint = Endpoint::get("/api/profiles/me", |method| on(method, get))
+    .named("getOwnProfile", "Read one's own profile")
+    .access(Access::User)
+    .responds_with::<ProfileRecordBody>(StatusCode::OK, "The whole profile.", &[headers::ETAG])
+    .errors(&[&codes::PROFILE_NOT_FOUND]);
+
 /// `GET /api/profiles/me`
 pub async fn get(State(app): State<App>, credentials: Credentials) -> Result<Response> {
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
     answer(app.service.own_profile(bearer).await?)
 }
+
+/// Change of the user's own profile.
+pub const PATCH: Endpoint = Endpoint::patch("/api/profiles/me", |method| on(method, patch))
+    .named("updateOwnProfile", "Change one's own profile")
+    .about(
+        "Only the keys present change; `metadata` replaces the whole object. On any refusal nothing changes. Bodies \
+         are at most 256 KiB.",
+    )
+    .access(Access::User)
+    .parameters(&[parameters::if_match])
+    .profile_body::<UpdateProfileRequest>(
+        keys_of::<UpdateProfileRequest>,
+        || json!({ "bio": "First programmer.", "name": "Ada Lovelace" }),
+    )
+    .responds_with::<ProfileRecordBody>(StatusCode::OK, "The profile after the change.", &[headers::ETAG])
+    .errors(&[&codes::PROFILE_NOT_FOUND, &codes::USERNAME_TAKEN, &codes::PRECONDITION_FAILED]);
 
 /// `PATCH /api/profiles/me`
 pub async fn patch(

@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::HeaderName;
+use axum::routing::on;
+use http::{HeaderName, StatusCode};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::search::{SearchQuery, SearchQueryError};
 use latchkey_service::refusal::MISSING_QUERY;
@@ -11,12 +12,31 @@ use super::PublicProfileBody;
 use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientInfo;
-use crate::error::{ApiError, Result};
+use crate::endpoint::{Access, Endpoint};
+use crate::error::{ApiError, Result, codes};
+use crate::openapi::shapes::PublicProfiles;
+use crate::openapi::{headers, parameters};
 use crate::query::{Query, page_of};
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const PAGE: HeaderName = HeaderName::from_static("x-page");
 const PAGE_SIZE: HeaderName = HeaderName::from_static("x-page-size");
+
+/// Search of profiles.
+pub const SEARCH: Endpoint = Endpoint::get("/api/profiles/search", |method| on(method, get))
+    .named("searchProfiles", "Search profiles")
+    .about(
+        "By name, username and bio, without regard to case and accents. Whole names and usernames come first, then \
+         what begins with the text, then the rest; among equals the newest first.",
+    )
+    .access(Access::Public)
+    .parameters(&[parameters::search_text, parameters::limit, parameters::offset])
+    .responds_with::<PublicProfiles>(
+        StatusCode::OK,
+        "A page of profiles; empty beyond the last match.",
+        &[headers::X_TOTAL_COUNT, headers::X_PAGE, headers::X_PAGE_SIZE],
+    )
+    .errors(&[&codes::MISSING_QUERY, &codes::TOO_MANY_REQUESTS]);
 
 /// `GET /api/profiles/search?q=&limit=&offset=`
 pub async fn get(State(app): State<App>, client: ClientInfo, query: Query) -> Result<Response> {

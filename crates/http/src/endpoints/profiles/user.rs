@@ -1,6 +1,7 @@
 //! `GET /api/profiles/{userId}`: anybody's profile.
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{AvatarUrl, Bio, Name, Profile, Username};
 use latchkey_domain::time::Timestamp;
@@ -10,8 +11,10 @@ use utoipa::ToSchema;
 use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result, codes};
 use crate::openapi::fields;
+use crate::openapi::parameters;
 use crate::path::PathText;
 
 /// `PublicProfile` (spec 2.2), shown to others and in search.
@@ -48,6 +51,19 @@ impl From<Profile> for PublicProfileBody {
         }
     }
 }
+
+/// The public profile of a user.
+pub const GET: Endpoint = Endpoint::get("/api/profiles/{userId}", |method| on(method, get))
+    .named("getPublicProfile", "Read anybody's profile")
+    .about(HIDDEN)
+    .access(Access::Public)
+    .parameters(&[parameters::profile_user_id])
+    .responds::<PublicProfileBody>("What everybody may see of the profile.")
+    .errors(&[&codes::USER_NOT_FOUND, &codes::TOO_MANY_REQUESTS]);
+
+/// Users without a public profile.
+pub(crate) const HIDDEN: &str =
+    "Banned users have no public profile, nor have those who signed up and did not verify their address yet.";
 
 /// `GET /api/profiles/{userId}`
 pub async fn get(

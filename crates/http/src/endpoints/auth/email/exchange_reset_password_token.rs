@@ -1,11 +1,13 @@
 //! `POST /api/auth/email/exchange-reset-password-token`: a code for a reset token.
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::code;
@@ -13,7 +15,9 @@ use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
 
 /// The body of exchangeResetPasswordToken.
@@ -36,6 +40,16 @@ pub struct ResetTokenBody {
     #[schema(schema_with = fields::token_expiry)]
     expires_at: Timestamp,
 }
+
+/// Exchange of a reset code for a reset token.
+pub const EXCHANGE: Endpoint =
+    Endpoint::post("/api/auth/email/exchange-reset-password-token", |method| on(method, exchange))
+        .named("exchangeResetPasswordToken", "Exchange a reset code for a reset token")
+        .about("For `resetPasswordMethod` = `code`. The code is used up.")
+        .access(Access::Public)
+        .body::<ExchangeRequest>(|| json!({ "code": "123456", "email": "ada@example.org" }))
+        .responds::<ResetTokenBody>("The reset token.")
+        .errors(&[&codes::INVALID_CODE, &codes::TOO_MANY_REQUESTS]);
 
 /// `POST /api/auth/email/exchange-reset-password-token`
 pub async fn exchange(

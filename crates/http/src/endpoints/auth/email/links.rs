@@ -7,8 +7,19 @@ use latchkey_domain::redirect::RedirectUrl;
 use latchkey_service::links::LinkAnswer;
 
 use crate::app::App;
+use crate::endpoint::Endpoint;
 use crate::error::{ApiError, Refusal, Result, codes};
 use crate::pages::{LinkKind, ask_to_verify, dead_link};
+
+/// Adds to an endpoint that mailed links lead to its responses and errors.
+pub(super) const fn link(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .redirects("To the target that was stored with the link, else to the default redirect URL.")
+        .bad_request_page(
+            "A page: the link is unknown, used up or replaced, and there is nowhere to redirect to.",
+        )
+        .errors(&[&codes::TOO_MANY_REQUESTS])
+}
 
 /// A redirect (302), the page for a link with nowhere to go, or the page that asks before `token` verifies.
 pub(super) fn link_answer(

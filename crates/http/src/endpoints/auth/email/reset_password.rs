@@ -1,17 +1,22 @@
 //! `POST /api/auth/email/reset-password`: resetPassword, with the token of an exchange or of a link.
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::tokens::LinkToken;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
+use latchkey_domain::shape::Shaped;
 use latchkey_service::refusal::INVALID_CODE;
 
 /// The body of resetPassword.
@@ -31,6 +36,17 @@ pub struct MessageBody {
     #[schema(schema_with = fields::message)]
     message: &'static str,
 }
+
+/// A new password by a reset token.
+pub const RESET: Endpoint = Endpoint::post("/api/auth/email/reset-password", |method| on(method, reset))
+    .named("resetPassword", "Set a new password with a reset token")
+    .about("Ends every session of the user and opens none. A password that breaks a rule does not use up the token.")
+    .access(Access::Public)
+    .body::<ResetPasswordRequest>(
+        || json!({ "newPassword": "staple of the battery", "otp": LinkToken::SENT.example }),
+    )
+    .responds::<MessageBody>("The password was changed.")
+    .errors(&[&codes::INVALID_CODE, &codes::WEAK_PASSWORD, &codes::TOO_MANY_REQUESTS]);
 
 /// `POST /api/auth/email/reset-password`
 pub async fn reset(

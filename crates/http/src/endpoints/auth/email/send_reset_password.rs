@@ -1,11 +1,13 @@
 //! `POST /api/auth/email/send-reset-password`: sendResetPasswordEmail.
 
 use axum::extract::State;
+use axum::routing::on;
 use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_service::sign_up::RedirectInput;
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::MailSentBody;
@@ -13,7 +15,9 @@ use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
 
 /// The body. There is no older variant of it: `options` is an unknown key here.
@@ -26,6 +30,23 @@ pub struct SendResetRequest {
     #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
     redirect_to: Option<String>,
 }
+
+/// Mails a reset code or link.
+pub const SEND: Endpoint = Endpoint::post("/api/auth/email/send-reset-password", |method| on(method, send))
+    .named("sendResetPasswordEmail", "Mail a reset code or link")
+    .about("Known and unknown addresses are answered alike. The code or link before it dies.")
+    .access(Access::Public)
+    .body::<SendResetRequest>(|| json!({ "email": "ada@example.org" }))
+    .responds_with::<MailSentBody>(
+        StatusCode::ACCEPTED,
+        "The mail is on its way, if there is somebody to mail.",
+        &[],
+    )
+    .errors(&[
+        &codes::REDIRECT_NOT_ALLOWED,
+        &codes::EMAIL_PROVIDER_NOT_CONFIGURED,
+        &codes::TOO_MANY_REQUESTS,
+    ]);
 
 /// `POST /api/auth/email/send-reset-password`
 pub async fn send(

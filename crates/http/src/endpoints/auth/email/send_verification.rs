@@ -1,15 +1,36 @@
 //! `POST /api/auth/email/send-verification`: resendVerificationEmail.
 
 use axum::extract::State;
+use axum::routing::on;
 use http::StatusCode;
+use serde_json::json;
 
 use super::{MailSentBody, SendMailRequest};
 use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::users::OlderOptions;
 use crate::error::Result;
+use crate::error::codes;
+
+/// Mails a new verification code or link.
+pub const SEND: Endpoint = Endpoint::post("/api/auth/email/send-verification", |method| on(method, send))
+    .named("resendVerificationEmail", "Mail a new verification code or link")
+    .about("Known, unknown and verified addresses are answered alike. The code or link before it dies.")
+    .access(Access::Public)
+    .body::<SendMailRequest>(|| json!({ "email": "ada@example.org" }))
+    .responds_with::<MailSentBody>(
+        StatusCode::ACCEPTED,
+        "The mail is on its way, if there is somebody to mail.",
+        &[],
+    )
+    .errors(&[
+        &codes::REDIRECT_NOT_ALLOWED,
+        &codes::EMAIL_PROVIDER_NOT_CONFIGURED,
+        &codes::TOO_MANY_REQUESTS,
+    ]);
 
 /// `POST /api/auth/email/send-verification`
 pub async fn send(

@@ -2,11 +2,14 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use axum::routing::on;
+use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_service::verify_email::VerificationProof;
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::code;
@@ -14,9 +17,14 @@ use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
+use crate::endpoints::auth::SessionBody;
 use crate::endpoints::auth::session::{Saying, session_answer};
+use crate::error::codes;
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
+use crate::openapi::headers::SET_COOKIE;
+use crate::openapi::parameters;
 
 /// The body of verifyEmail.
 #[derive(Deserialize, ToSchema)]
@@ -27,6 +35,21 @@ pub struct VerifyRequest {
     #[schema(schema_with = fields::code_or_link_token)]
     otp: String,
 }
+
+/// Verification of an address.
+pub const VERIFY: Endpoint = Endpoint::post("/api/auth/email/verify", |method| on(method, verify))
+    .named("verifyEmail", "Verify an address")
+    .about(
+        "Proves the address by the code of the mail and opens a session. The older variant sends the token of a \
+         link as `otp`, without `email`; that opens a session only if this very call verifies the address. The first \
+         verification of an account that was in use before takes password, identities, sessions and public text out of \
+         it, unless the call carries the bearer of a live session of that account.",
+    )
+    .access(Access::Public)
+    .parameters(&[parameters::client_type])
+    .body::<VerifyRequest>(|| json!({ "email": "ada@example.org", "otp": "123456" }))
+    .responds_with::<SessionBody>(StatusCode::OK, "The address is verified and the session open.", &[SET_COOKIE])
+    .errors(&[&codes::INVALID_CODE, &codes::TOO_MANY_REQUESTS]);
 
 /// `POST /api/auth/email/verify`
 pub async fn verify(

@@ -3,17 +3,34 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use axum::routing::on;
 use http::{HeaderMap, Method};
 use latchkey_domain::tokens::{LinkToken, RefreshToken};
 use latchkey_service::links::{LinkBrowser, Visit};
 
-use super::links::{dead, link_answer};
+use super::links::{dead, link, link_answer};
 use crate::app::App;
 use crate::body::FormBody;
 use crate::client::ClientInfo;
+use crate::endpoint::Endpoint;
 use crate::error::Result;
+use crate::openapi::parameters;
 use crate::pages::LinkKind;
 use crate::query::Query;
+
+const PATH: &str = "/api/auth/email/verify-link";
+
+/// A mailed verification link.
+pub const OPEN: Endpoint = link(Endpoint::get(PATH, |method| on(method, open)))
+    .named("openVerificationLink", "Open a verification link")
+    .about(
+        "Where a mailed verification link leads: a browser opens it and is sent on, with `service_status` \
+         (`success` or `error`), `service_type=verify_email` and, on error, `service_error` added to the target. Signs \
+         nobody in. HEAD changes nothing. Where verifying would remove something of an account that was in use before, and \
+         the browser has no cookie of the account, a page asks first.",
+    )
+    .parameters(&[parameters::link_token])
+    .page("A page that asks before something is removed. Nothing changed.");
 
 /// `GET /api/auth/email/verify-link?token=`
 pub async fn open(
@@ -27,6 +44,12 @@ pub async fn open(
     let visit = if method == Method::HEAD { Visit::Look } else { Visit::Open };
     visit_link(&app, token, visit, &headers, &client).await
 }
+
+/// The button of the page that asks.
+pub const AGREE: Endpoint = link(Endpoint::post(PATH, |method| on(method, agree)))
+    .named("agreeToVerify", "Verify after a question")
+    .about("The button of the page that asks. Verifies, removes what the page says, and redirects as the link does.")
+    .form("The field `token`.");
 
 /// `POST /api/auth/email/verify-link`. A person looks at the answer: what is no form leads to the page as well.
 pub async fn agree(

@@ -3,6 +3,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use latchkey_domain::identity::ProviderKind;
@@ -12,10 +13,25 @@ use latchkey_service::oauth::callback::{CallbackAnswer, CallbackProblem, OAuthRe
 use crate::app::App;
 use crate::body::FormBody;
 use crate::client::ClientInfo;
+use crate::endpoint::Endpoint;
 use crate::error::{ApiError, Result};
+use crate::openapi::parameters;
 use crate::pages::dead_sign_in;
 use crate::path::PathText;
 use crate::query::Query;
+
+/// The return from a built-in provider.
+pub const BUILT_IN: Endpoint =
+    returned(Endpoint::get("/api/auth/oauth/{provider}/callback", |method| on(method, built_in)))
+        .named("returnFromProvider", SUMMARY)
+        .parameters(&[
+            parameters::provider,
+            parameters::returned_state,
+            parameters::returned_code,
+            parameters::returned_error,
+            parameters::returned_issuer,
+            parameters::returned_user,
+        ]);
 
 /// `GET /api/auth/oauth/{provider}/callback`
 pub async fn built_in(
@@ -32,6 +48,13 @@ pub async fn built_in(
     come_back(&app, ProviderKind::BuiltIn, provider, &client, known_browser(&app, &headers), &query).await
 }
 
+/// The return from a built-in provider, by form.
+pub const BUILT_IN_FORM: Endpoint =
+    returned(Endpoint::post("/api/auth/oauth/{provider}/callback", |method| on(method, built_in_form)))
+        .named("returnFromProviderByForm", SUMMARY)
+        .parameters(&[parameters::provider])
+        .form(FORM);
+
 /// `POST /api/auth/oauth/{provider}/callback`: `response_mode=form_post`
 pub async fn built_in_form(
     State(app): State<App>,
@@ -41,6 +64,19 @@ pub async fn built_in_form(
 ) -> Result<Response> {
     come_back_by_form(&app, ProviderKind::BuiltIn, provider, &client, form).await
 }
+
+/// The return from a custom provider.
+pub const CUSTOM: Endpoint =
+    returned(Endpoint::get("/api/auth/oauth/custom/{key}/callback", |method| on(method, custom)))
+        .named("returnFromCustomProvider", SUMMARY)
+        .parameters(&[
+            parameters::provider_key,
+            parameters::returned_state,
+            parameters::returned_code,
+            parameters::returned_error,
+            parameters::returned_issuer,
+            parameters::returned_user,
+        ]);
 
 /// `GET /api/auth/oauth/custom/{key}/callback`
 pub async fn custom(
@@ -57,6 +93,13 @@ pub async fn custom(
     come_back(&app, ProviderKind::Custom, key, &client, known_browser(&app, &headers), &query).await
 }
 
+/// The return from a custom provider, by form.
+pub const CUSTOM_FORM: Endpoint =
+    returned(Endpoint::post("/api/auth/oauth/custom/{key}/callback", |method| on(method, custom_form)))
+        .named("returnFromCustomProviderByForm", SUMMARY)
+        .parameters(&[parameters::provider_key])
+        .form(FORM);
+
 /// `POST /api/auth/oauth/custom/{key}/callback`: `response_mode=form_post`
 pub async fn custom_form(
     State(app): State<App>,
@@ -65,6 +108,23 @@ pub async fn custom_form(
     form: Result<FormBody>,
 ) -> Result<Response> {
     come_back_by_form(&app, ProviderKind::Custom, key, &client, form).await
+}
+
+const SUMMARY: &str = "Return from the provider";
+const FORM: &str = "What the provider says, as a form (`response_mode=form_post`): `state`, `code` or `error`, `iss`, and of \
+    Apple `user`.";
+
+const fn returned(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .about(
+            "Where the provider sends the browser back to. The browser is sent on to the `redirect_uri` of \
+             the start, with `service_code` to exchange, or with `error`, a sentence for people. Nobody is signed in here and \
+             nothing is linked. HEAD uses nothing up.",
+        )
+        .redirects("To the app, with `service_code` or `error`.")
+        .bad_request_page(
+            "A page: the state is unknown or cannot be read, or there is nowhere to redirect to any more.",
+        )
 }
 
 /// A person looks at the answer: what is no form leads to the page as well.

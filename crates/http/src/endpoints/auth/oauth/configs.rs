@@ -6,11 +6,13 @@ mod requests;
 pub use requests::{ChangeBuiltInRequest, ChangeCustomRequest, CreateBuiltInRequest, CreateCustomRequest};
 
 use axum::extract::State;
+use axum::routing::on;
 use latchkey_domain::audit::Actor;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_service::oauth::providers::{KnownProvider, ProviderInput};
 use serde::Serialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::admin_input::{AdminBody, NoKeys};
@@ -18,12 +20,25 @@ use crate::answer::Json;
 use crate::app::App;
 use crate::caller::Admin;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::users::MessageBody;
-use crate::error::Result;
+use crate::error::{Result, codes};
 use crate::openapi::fields;
+use crate::openapi::parameters;
 use crate::path::PathText;
 
 const DELETED: &str = "The identity provider was removed.";
+const AS_IT_IS: &str = "The provider as it is configured.";
+
+/// Adds to the removal of a configuration its words, response and errors.
+const fn removal(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .about("Identities stay linked and open nothing until the provider is back.")
+        .access(Access::Admin)
+        .no_body()
+        .responds::<MessageBody>("It is removed.")
+        .errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED])
+}
 
 /// The built-in providers that are configured.
 #[derive(Serialize, ToSchema)]
@@ -106,12 +121,36 @@ pub struct ClientBody {
     updated_at: Option<Timestamp>,
 }
 
+/// The list of built-in providers.
+pub const LIST_BUILT_IN: Endpoint =
+    Endpoint::get("/api/auth/oauth/configs", |method| on(method, list_built_in))
+        .named("listOAuthConfigs", "List the built-in providers that are configured")
+        .access(Access::Admin)
+        .responds::<BuiltInConfigsBody>("The providers, by key.")
+        .without_storage();
+
 /// `GET /api/auth/oauth/configs`
 pub async fn list_built_in(State(app): State<App>, _: Admin) -> Json<BuiltInConfigsBody> {
     let known = app.service.list_providers(ProviderKind::BuiltIn);
     let data: Vec<_> = known.into_iter().map(|provider| built_in_body(&app, provider)).collect();
     Json(BuiltInConfigsBody { count: data.len(), data })
 }
+
+/// Configuration of a built-in provider.
+pub const CREATE_BUILT_IN: Endpoint =
+    Endpoint::post("/api/auth/oauth/configs", |method| on(method, create_built_in))
+        .named("createOAuthConfig", "Configure a built-in provider")
+        .about("Apple takes `teamId`, `keyId` and `privateKey`, or a ready client secret as `clientSecret`.")
+        .access(Access::Admin)
+        .body::<CreateBuiltInRequest>(|| {
+            json!({
+                "provider": "google",
+                "clientId": "1234.apps.googleusercontent.com",
+                "clientSecret": "GOCSPX-…",
+            })
+        })
+        .responds::<BuiltInConfigBody>(AS_IT_IS)
+        .errors(&[&codes::UNSUPPORTED_PROVIDER, &codes::PROVIDER_EXISTS]);
 
 /// `POST /api/auth/oauth/configs`
 pub async fn create_built_in(
@@ -124,6 +163,15 @@ pub async fn create_built_in(
     Ok(Json(built_in_body(&app, known)))
 }
 
+/// The configuration of a built-in provider.
+pub const GET_BUILT_IN: Endpoint =
+    Endpoint::get("/api/auth/oauth/{provider}/config", |method| on(method, get_built_in))
+        .named("getOAuthConfig", "Read a built-in provider's configuration")
+        .access(Access::Admin)
+        .parameters(&[parameters::provider])
+        .responds::<BuiltInConfigBody>(AS_IT_IS)
+        .errors(&[&codes::NOT_FOUND]);
+
 /// `GET /api/auth/oauth/{provider}/config`
 pub async fn get_built_in(
     State(app): State<App>,
@@ -133,6 +181,17 @@ pub async fn get_built_in(
     let known = app.service.find_provider(ProviderKind::BuiltIn, &provider)?;
     Ok(Json(built_in_body(&app, known)))
 }
+
+/// Change of a built-in provider's configuration.
+pub const PUT_BUILT_IN: Endpoint =
+    Endpoint::put("/api/auth/oauth/{provider}/config", |method| on(method, put_built_in))
+        .named("updateOAuthConfig", "Change a built-in provider's configuration")
+        .about("Partial: what is left out stays, the secret too.")
+        .access(Access::Admin)
+        .parameters(&[parameters::provider])
+        .optional_body::<ChangeBuiltInRequest>(|| json!({ "clientSecret": "GOCSPX-…" }))
+        .responds::<BuiltInConfigBody>(AS_IT_IS)
+        .errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED]);
 
 /// `PUT /api/auth/oauth/{provider}/config`: partial.
 pub async fn put_built_in(
@@ -145,6 +204,12 @@ pub async fn put_built_in(
     Ok(Json(built_in_body(&app, known)))
 }
 
+/// Removal of a built-in provider's configuration.
+pub const DELETE_BUILT_IN: Endpoint =
+    removal(Endpoint::delete("/api/auth/oauth/{provider}/config", |method| on(method, delete_built_in)))
+        .named("deleteOAuthConfig", "Remove a built-in provider's configuration")
+        .parameters(&[parameters::provider]);
+
 /// `DELETE /api/auth/oauth/{provider}/config`
 pub async fn delete_built_in(
     State(app): State<App>,
@@ -155,12 +220,42 @@ pub async fn delete_built_in(
     delete(&app, ProviderKind::BuiltIn, &provider, &client).await
 }
 
+/// The list of custom providers.
+pub const LIST_CUSTOM: Endpoint =
+    Endpoint::get("/api/auth/oauth/custom/configs", |method| on(method, list_custom))
+        .named("listCustomOAuthConfigs", "List the custom providers")
+        .access(Access::Admin)
+        .responds::<CustomConfigsBody>("The providers, by key.")
+        .without_storage();
+
 /// `GET /api/auth/oauth/custom/configs`
 pub async fn list_custom(State(app): State<App>, _: Admin) -> Json<CustomConfigsBody> {
     let known = app.service.list_providers(ProviderKind::Custom);
     let data: Vec<_> = known.into_iter().map(|provider| custom_body(&app, provider)).collect();
     Json(CustomConfigsBody { count: data.len(), data })
 }
+
+/// Configuration of a custom provider.
+pub const CREATE_CUSTOM: Endpoint = Endpoint::post("/api/auth/oauth/custom/configs", |method| {
+    on(method, create_custom)
+})
+.named("createCustomOAuthConfig", "Configure a custom provider")
+.about(
+    "Any provider of OpenID Connect, by its discovery document. Keys of built-in providers are taken, \
+         configured or not, and `email`, `custom` and `configs` are no keys.",
+)
+.access(Access::Admin)
+.body::<CreateCustomRequest>(|| {
+    json!({
+        "key": "acme",
+        "name": "Acme",
+        "discoveryEndpoint": "https://id.acme.example/.well-known/openid-configuration",
+        "clientId": "latchkey",
+        "clientSecret": "the secret that the provider gave",
+    })
+})
+.responds::<CustomConfigBody>(AS_IT_IS)
+.errors(&[&codes::PROVIDER_EXISTS]);
 
 /// `POST /api/auth/oauth/custom/configs`
 pub async fn create_custom(
@@ -173,6 +268,15 @@ pub async fn create_custom(
     Ok(Json(custom_body(&app, known)))
 }
 
+/// The configuration of a custom provider.
+pub const GET_CUSTOM: Endpoint =
+    Endpoint::get("/api/auth/oauth/custom/{key}/config", |method| on(method, get_custom))
+        .named("getCustomOAuthConfig", "Read a custom provider's configuration")
+        .access(Access::Admin)
+        .parameters(&[parameters::provider_key])
+        .responds::<CustomConfigBody>(AS_IT_IS)
+        .errors(&[&codes::NOT_FOUND]);
+
 /// `GET /api/auth/oauth/custom/{key}/config`
 pub async fn get_custom(
     State(app): State<App>,
@@ -182,6 +286,21 @@ pub async fn get_custom(
     let known = app.service.find_provider(ProviderKind::Custom, &key)?;
     Ok(Json(custom_body(&app, known)))
 }
+
+/// Change of a custom provider's configuration.
+pub const PUT_CUSTOM: Endpoint = Endpoint::put("/api/auth/oauth/custom/{key}/config", |method| {
+    on(method, put_custom)
+})
+.named("updateCustomOAuthConfig", "Change a custom provider's configuration")
+.about(
+    "Partial: what is left out stays, the secret too; a new `discoveryEndpoint` needs it again. Nothing is \
+         created.",
+)
+.access(Access::Admin)
+.parameters(&[parameters::provider_key])
+.optional_body::<ChangeCustomRequest>(|| json!({ "name": "Acme" }))
+.responds::<CustomConfigBody>(AS_IT_IS)
+.errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED]);
 
 /// `PUT /api/auth/oauth/custom/{key}/config`: partial.
 pub async fn put_custom(
@@ -193,6 +312,12 @@ pub async fn put_custom(
     let known = update(&app, ProviderKind::Custom, &key, &body.into_input(), &client).await?;
     Ok(Json(custom_body(&app, known)))
 }
+
+/// Removal of a custom provider's configuration.
+pub const DELETE_CUSTOM: Endpoint =
+    removal(Endpoint::delete("/api/auth/oauth/custom/{key}/config", |method| on(method, delete_custom)))
+        .named("deleteCustomOAuthConfig", "Remove a custom provider")
+        .parameters(&[parameters::provider_key]);
 
 /// `DELETE /api/auth/oauth/custom/{key}/config`
 pub async fn delete_custom(

@@ -3,18 +3,26 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use http::HeaderMap;
+use http::StatusCode;
 use latchkey_service::oauth::exchange::Exchanged;
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint};
+use crate::endpoints::auth::SessionBody;
 use crate::endpoints::auth::session::{Saying, linked_answer, session_answer};
 use crate::error::Result;
+use crate::error::codes;
 use crate::openapi::fields;
+use crate::openapi::headers::SET_COOKIE;
+use crate::openapi::parameters;
 
 /// The body of the exchange.
 #[derive(Deserialize, ToSchema)]
@@ -26,6 +34,34 @@ pub struct ExchangeRequest {
     #[schema(schema_with = fields::code_verifier)]
     code_verifier: String,
 }
+
+/// Exchange of the code of a sign-in.
+pub const EXCHANGE: Endpoint = Endpoint::post("/api/auth/oauth/exchange", |method| on(method, exchange))
+    .named("exchangeOAuthCode", "Exchange the code of a sign-in")
+    .about(
+        "Opens a session for the `service_code` that came back. A wrong verifier burns the code. A code of a link \
+         links the identity to the account of the bearer, which must be that of the session that began it; the \
+         answer then has a new access token of that session, and neither `csrfToken` nor `refreshToken`: they stay.",
+    )
+    .access(Access::PublicOrUser)
+    .parameters(&[parameters::client_type])
+    .body::<ExchangeRequest>(|| {
+        json!({
+            "code": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+        })
+    })
+    .responds_with::<SessionBody>(StatusCode::OK, "The session is open, or the identity linked.", &[SET_COOKIE])
+    .errors(&[
+        &codes::INVALID_OAUTH_CODE,
+        &codes::IDENTITY_TAKEN,
+        &codes::TOO_MANY_REQUESTS,
+        &codes::EMAIL_EXISTS,
+        &codes::EMAIL_NOT_VERIFIED,
+        &codes::FORBIDDEN,
+        &codes::SIGNUP_DISABLED,
+        &codes::USER_BANNED,
+    ]);
 
 /// `POST /api/auth/oauth/exchange`
 pub async fn exchange(

@@ -3,6 +3,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use http::HeaderMap;
 use http::header::SET_COOKIE;
 use latchkey_domain::identity::ProviderKind;
@@ -14,8 +15,10 @@ use utoipa::ToSchema;
 use crate::answer::Json;
 use crate::app::App;
 use crate::client::{ClientInfo, SEC_FETCH_SITE};
-use crate::error::{ApiError, Result};
+use crate::endpoint::{Access, Endpoint};
+use crate::error::{ApiError, ErrorCode, Result, codes};
 use crate::openapi::fields;
+use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::Query;
 
@@ -30,6 +33,39 @@ pub struct StartBody {
     #[schema(schema_with = fields::auth_url)]
     pub(crate) auth_url: String,
 }
+
+/// The start of a sign-in with a built-in provider.
+pub const BUILT_IN: Endpoint =
+    started(Endpoint::get("/api/auth/oauth/{provider}", |method| on(method, built_in)))
+        .named("signInWithOAuth", "Begin a sign-in with a built-in provider")
+        .parameters(&[parameters::provider, parameters::redirect_uri, parameters::code_challenge]);
+
+/// The start of a sign-in with a custom provider.
+pub const CUSTOM: Endpoint =
+    started(Endpoint::get("/api/auth/oauth/custom/{key}", |method| on(method, custom)))
+        .named("signInWithCustomOAuth", "Begin a sign-in with a custom provider")
+        .parameters(&[parameters::provider_key, parameters::redirect_uri, parameters::code_challenge]);
+
+const fn started(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .about(
+            "Begins a sign-in and answers the address to send the browser to; not a redirect. Other parameters, \
+             such as `prompt` or `login_hint`, go on to the provider as hints, but for `client_type`, which changes nothing here, \
+             and `client_id`, `redirect_uri`, `state`, `nonce`, `scope`, `response_type`, `response_mode`, `code_challenge`, \
+             `code_challenge_method`, `request`, `request_uri`, `registration` and `claims`, which are dropped.",
+        )
+        .access(Access::Public)
+        .responds::<StartBody>("Where to send the browser.")
+        .errors(OF_A_START)
+}
+
+/// The errors of a start.
+pub(crate) const OF_A_START: &[&ErrorCode] = &[
+    &codes::REDIRECT_NOT_ALLOWED,
+    &codes::UNSUPPORTED_PROVIDER,
+    &codes::PROVIDER_NOT_CONFIGURED,
+    &codes::TOO_MANY_REQUESTS,
+];
 
 /// `GET /api/auth/oauth/{provider}`
 pub async fn built_in(

@@ -2,6 +2,7 @@
 
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
+use axum::routing::on;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::audit::Actor;
@@ -11,10 +12,12 @@ use latchkey_domain::page::Page;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
 use latchkey_domain::reason::Reason;
+use latchkey_domain::shape::Shaped;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_service::admin::{NewUser, UserChange, UserPage, UserPosition, UserQuery};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::admin_input::{AdminBody, AdminRequest, NoKeys};
@@ -22,9 +25,11 @@ use crate::answer::Json;
 use crate::app::App;
 use crate::body::Patch;
 use crate::caller::{Admin, AdminWith};
+use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::UserBody;
 use crate::error::{ApiError, Result, codes};
 use crate::openapi::fields;
+use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::page_within;
 
@@ -41,7 +46,7 @@ pub struct AdminUserBody {
 /// A page of users.
 #[derive(Serialize, ToSchema)]
 #[schema(as = UserPage)]
-pub struct UsersBody {
+pub(super) struct UsersBody {
     data: Vec<AdminUserBody>,
     pagination: PaginationBody,
 }
@@ -50,7 +55,7 @@ pub struct UsersBody {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Pagination)]
-pub struct PaginationBody {
+pub(super) struct PaginationBody {
     #[schema(schema_with = fields::offset)]
     offset: u64,
     #[schema(schema_with = fields::page_limit)]
@@ -96,7 +101,7 @@ pub struct CreatedUserBody {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UpdateUserRequest)]
-pub struct ChangeUserRequest {
+pub(super) struct ChangeUserRequest {
     #[serde(default)]
     #[schema(schema_with = fields::sent::<Email>)]
     email: Patch<Email>,
@@ -118,7 +123,7 @@ impl AdminRequest for ChangeUserRequest {
 /// The body of a deletion. A text that is no id belongs to nobody, like an unknown id.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct DeleteUsersRequest {
+pub(super) struct DeleteUsersRequest {
     #[schema(schema_with = fields::user_ids)]
     user_ids: Vec<String>,
 }
@@ -129,7 +134,7 @@ impl AdminRequest for DeleteUsersRequest {}
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeletedUsers)]
-pub struct DeletedBody {
+pub(super) struct DeletedBody {
     #[schema(schema_with = fields::message)]
     message: &'static str,
     #[schema(schema_with = fields::count)]
@@ -140,7 +145,7 @@ pub struct DeletedBody {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EndedUserSessions)]
-pub struct EndedBody {
+pub(super) struct EndedBody {
     #[schema(schema_with = fields::message)]
     message: &'static str,
     #[schema(schema_with = fields::count)]
@@ -168,8 +173,16 @@ impl From<User> for AdminUserBody {
     }
 }
 
+/// The list of users.
+pub const LIST: Endpoint = Endpoint::get("/api/auth/users", |method| on(method, list))
+    .named("listUsers", "List users")
+    .about("Newest first. Pages by `offset`, or by `cursor`; both together are refused.")
+    .access(Access::Admin)
+    .parameters(&[parameters::admin_limit, parameters::offset, parameters::cursor, parameters::user_search])
+    .responds::<UsersBody>("A page of users.");
+
 /// `GET /api/auth/users`
-pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<UsersBody>> {
+pub(super) async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<UsersBody>> {
     let query = admin.query.knowing(&["limit", "offset", "cursor", "search"])?;
     let (limit, offset) = (query.optional("limit")?, query.optional("offset")?);
     let page = page_within(limit.as_deref(), offset.as_deref())?;
@@ -186,13 +199,25 @@ pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<Users
     Ok(Json(users_body(users, page)))
 }
 
+/// A user.
+pub const ONE: Endpoint = Endpoint::get("/api/auth/users/{id}", |method| on(method, one))
+    .named("getUser", "Read a user")
+    .access(Access::Admin)
+    .parameters(&[parameters::user_id])
+    .responds::<AdminUserBody>("The user.")
+    .errors(&[&codes::USER_NOT_FOUND]);
+
 /// `GET /api/auth/users/{id}`
-pub async fn one(State(app): State<App>, _: Admin, PathText(id): PathText) -> Result<Json<AdminUserBody>> {
+pub(super) async fn one(
+    State(app): State<App>,
+    _: Admin,
+    PathText(id): PathText,
+) -> Result<Json<AdminUserBody>> {
     Ok(Json(app.service.find_user(user_id(&id)?).await?.into()))
 }
 
 /// `POST /api/auth/users` with an admin credential.
-pub async fn create(app: &App, admin: Admin, request: Request) -> Result<Response> {
+pub(super) async fn create(app: &App, admin: Admin, request: Request) -> Result<Response> {
     let AdminBody(body) = AdminBody::<CreateUserRequest>::from_request(request, app).await?;
     let new = NewUser {
         email: body.email,
@@ -206,8 +231,18 @@ pub async fn create(app: &App, admin: Admin, request: Request) -> Result<Respons
     Ok(Json(CreatedUserBody { user: user.into() }).into_response())
 }
 
+/// Change of a user.
+pub const CHANGE: Endpoint = Endpoint::patch("/api/auth/users/{id}", |method| on(method, change))
+    .named("updateUser", "Change a user")
+    .about("Only the keys present change. A ban ends the user's sessions at once; a new address kills codes and links.")
+    .access(Access::Admin)
+    .parameters(&[parameters::user_id])
+    .optional_body::<ChangeUserRequest>(|| json!({ "banned": true }))
+    .responds::<AdminUserBody>("The user after the change.")
+    .errors(&[&codes::USER_NOT_FOUND, &codes::EMAIL_EXISTS]);
+
 /// `PATCH /api/auth/users/{id}`
-pub async fn change(
+pub(super) async fn change(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(id): PathText,
@@ -224,8 +259,16 @@ pub async fn change(
     Ok(Json(user.into()))
 }
 
+/// Deletion of users.
+pub const DELETE: Endpoint = Endpoint::delete("/api/auth/users", |method| on(method, delete))
+    .named("deleteUsers", "Delete users")
+    .about("Unknown ids are skipped, and so is a text that is no id; the sessions die with the user.")
+    .access(Access::Admin)
+    .body::<DeleteUsersRequest>(|| json!({ "userIds": [UserId::SENT.example] }))
+    .responds::<DeletedBody>("How many users went.");
+
 /// `DELETE /api/auth/users`
-pub async fn delete(
+pub(super) async fn delete(
     State(app): State<App>,
     Admin(client): Admin,
     AdminBody(body): AdminBody<DeleteUsersRequest>,
@@ -236,8 +279,18 @@ pub async fn delete(
     Ok(Json(DeletedBody { message: "The users were deleted.", deleted_count }))
 }
 
+/// The end of a user's sessions.
+pub const END_SESSIONS: Endpoint =
+    Endpoint::delete("/api/auth/users/{id}/sessions", |method| on(method, end_sessions))
+        .named("endUserSessions", "End a user's sessions")
+        .access(Access::Admin)
+        .parameters(&[parameters::user_id])
+        .no_body()
+        .responds::<EndedBody>("How many sessions were ended.")
+        .errors(&[&codes::USER_NOT_FOUND]);
+
 /// `DELETE /api/auth/users/{id}/sessions`
-pub async fn end_sessions(
+pub(super) async fn end_sessions(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(id): PathText,
@@ -247,8 +300,18 @@ pub async fn end_sessions(
     Ok(Json(EndedBody { message: "The sessions were ended.", ended_count }))
 }
 
+/// Deletion of a user's profile.
+pub const DELETE_PROFILE: Endpoint =
+    Endpoint::delete("/api/auth/users/{id}/profile", |method| on(method, delete_profile))
+        .named("deleteUserProfile", "Delete a user's profile")
+        .access(Access::Admin)
+        .parameters(&[parameters::user_id])
+        .no_body()
+        .responds::<MessageBody>("The profile is gone; the user stays.")
+        .errors(&[&codes::USER_NOT_FOUND, &codes::PROFILE_NOT_FOUND]);
+
 /// `DELETE /api/auth/users/{id}/profile`
-pub async fn delete_profile(
+pub(super) async fn delete_profile(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(id): PathText,

@@ -69,7 +69,7 @@ impl OlderOptions {
 }
 
 /// Signs up.
-pub async fn sign_up(app: &App, request: Request) -> Result<Response> {
+pub(super) async fn sign_up(app: &App, request: Request) -> Result<Response> {
     let (mut parts, body) = request.into_parts();
     let client: ClientInfo = parts.extract_with_state(app).await?;
     let JsonBody(body) =

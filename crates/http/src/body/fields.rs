@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// The keys that a struct reads; none for a type that is no plain struct.
-pub(super) fn of<T: DeserializeOwned>() -> &'static [&'static str] {
+pub(crate) fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut fields: &'static [&'static str] = &[];
     // The probe holds no value, so this fails once it has been asked.
     let _ = T::deserialize(Probe(&mut fields));
