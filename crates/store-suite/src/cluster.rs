@@ -1,5 +1,6 @@
-//! Throw-away PostgreSQL clusters, for tests: one a process, made of the installed packages, with a database for each
-//! test. It listens on a Unix socket in a temporary folder alone, and is gone when its process is, however that ends.
+//! Throw-away PostgreSQL clusters for tests: one per process, from the installed packages, with a database for
+//! each test. A cluster listens only on a Unix socket in a temporary folder and is removed when its process ends,
+//! in whatever way.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -15,20 +16,20 @@ use programs::{Programs, Watchdog};
 pub use pooler::TestPooler;
 pub use standby::TestStandby;
 
+mod access;
 pub mod counting_proxy;
 pub mod holding_proxy;
-mod look;
 mod pooler;
 mod programs;
 mod standby;
 
 /// Stops the cluster and removes its folder.
 const STOP: &str = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
-/// The database that others are copied from.
+/// Template database of the migrated schema.
 const TEMPLATE: &str = "latchkey_template";
-/// Part of a socket's name.
+/// Part of the socket's file name.
 const DEFAULT_PORT: u16 = 5432;
-/// What the cluster need not promise, since nobody needs its data after a crash; and what tests want to see fast.
+/// Durability is off, because the data need not survive a crash; timeouts are short.
 const SETTINGS: &[&str] = &[
     "fsync=off",
     "full_page_writes=off",
@@ -40,18 +41,17 @@ const SETTINGS: &[&str] = &[
     "log_min_messages=fatal",
 ];
 
-/// Why there is no cluster. A sentence for whoever runs the tests.
+/// Reason for a missing cluster, worded for the developer who runs the tests.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// The programs are not there.
+    /// PostgreSQL's programs are not installed.
     #[error("these tests need the Debian package `{0}`: install it with `apt-get install {0}`")]
     Missing(&'static str),
     /// A program failed.
     #[error("`{program}` failed: {said}")]
     Failed {
-        /// Which.
         program: String,
-        /// What it said.
+        /// Output of the program.
         said: String,
     },
 }
@@ -67,24 +67,24 @@ pub struct TestCluster {
     _watchdog: Watchdog,
 }
 
-/// A database of a cluster; dropped from it when this is dropped.
+/// A database of a cluster; dropped when this is dropped.
 pub struct TestDatabase {
     name: String,
     url: String,
     orders: mpsc::Sender<Order>,
 }
 
-/// Work for the thread that makes and drops databases.
+/// Request to the thread that creates and drops databases.
 enum Order {
     Run(String, Option<mpsc::Sender<Result<(), String>>>),
 }
 
 impl TestCluster {
-    /// The cluster of this process, started by whoever asks first.
+    /// Cluster of this process, started at the first call.
     ///
     /// # Panics
     ///
-    /// Where there is no PostgreSQL, or it does not start: with a sentence that says what to do.
+    /// If PostgreSQL is not installed or does not start; the message states the remedy.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<TestCluster> = OnceLock::new();
         SHARED.get_or_init(|| match Self::start(&[]) {
@@ -93,7 +93,7 @@ impl TestCluster {
         })
     }
 
-    /// Starts a cluster with further settings (`name=value`).
+    /// Starts a cluster with additional settings (`name=value`).
     pub fn start(settings: &[&str]) -> Result<Self, ClusterError> {
         let port = settings.iter().find_map(|setting| setting.strip_prefix("port=")?.parse().ok());
         let port = port.unwrap_or(DEFAULT_PORT);
@@ -119,38 +119,39 @@ impl TestCluster {
         Ok(cluster)
     }
 
-    /// A new database with the schema of this version, empty.
+    /// New, empty database with the current schema.
     ///
     /// # Panics
     ///
-    /// Where the cluster does not make it.
+    /// If the database cannot be created.
     pub fn database(&self) -> TestDatabase {
         self.copy_of(TEMPLATE)
     }
 
-    /// A new database without any table.
+    /// New database without any table.
     ///
     /// # Panics
     ///
-    /// Where the cluster does not make it.
+    /// If the database cannot be created.
     pub fn bare_database(&self) -> TestDatabase {
         self.copy_of("template0")
     }
 
-    /// A new database without any table, whose default collation is that of an ICU locale.
+    /// New database without any table, with an ICU locale as its default collation.
     ///
     /// # Panics
     ///
-    /// Where the cluster does not make it.
+    /// If the database cannot be created.
     pub fn bare_database_of(&self, icu_locale: &str) -> TestDatabase {
         self.copy_of(&format!("template0 LOCALE_PROVIDER icu ICU_LOCALE '{icu_locale}'"))
     }
 
-    /// A pgbouncer before this cluster, in transaction mode, with so many connections to each database.
+    /// Starts pgbouncer before this cluster, in transaction mode, with a number of server connections per
+    /// database.
     ///
     /// # Panics
     ///
-    /// Where there is no pgbouncer, or it does not start: with a sentence that says what to do.
+    /// If pgbouncer is not installed or does not start; the message states the remedy.
     pub fn pooler(&self, connections: u32) -> TestPooler {
         match TestPooler::start(&self.folder, self.port, connections) {
             Ok(pooler) => pooler,
@@ -158,39 +159,39 @@ impl TestCluster {
         }
     }
 
-    /// The folder of the socket, for programs that stand between.
+    /// Folder of the socket, for proxies.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Runs a statement outside of any test's database, as superuser.
+    /// Executes a statement as superuser, outside the tests' databases.
     ///
     /// # Panics
     ///
-    /// Where it fails.
+    /// If it fails.
     pub fn run(&self, sql: &str) {
         if let Err(error) = self.order(sql) {
             panic!("{error}");
         }
     }
 
-    /// Stops the server at once: connections are cut, and it has to recover when it comes again.
+    /// Stops the server immediately: connections are cut, and the next start runs crash recovery.
     ///
     /// # Panics
     ///
-    /// Where it does not stop.
+    /// If it does not stop.
     pub fn halt(&self) {
         if let Err(error) = self.control("stop") {
             panic!("{error}");
         }
     }
 
-    /// Starts it again.
+    /// Starts the server again.
     ///
     /// # Panics
     ///
-    /// Where it does not start.
+    /// If it does not start.
     pub fn resume(&self) {
         if let Err(error) = self.control("start") {
             panic!("{error}");
@@ -213,7 +214,8 @@ impl TestCluster {
     fn copy_of(&self, template: &str) -> TestDatabase {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
-        // Files in memory are copied sooner than they are logged; servers before version 15 do nothing else.
+        // On a file system in memory a file copy is faster than the WAL; servers before version 15 always copy
+        // files.
         if self.order(&format!("{create} STRATEGY file_copy")).is_err() {
             self.run(&create);
         }
@@ -246,35 +248,34 @@ impl TestCluster {
 }
 
 impl TestDatabase {
-    /// Its address, for [`PostgresOptions`].
+    /// URL for [`PostgresOptions`].
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Runs statements in it, as superuser.
+    /// Executes statements in the database, as superuser.
     ///
     /// # Panics
     ///
-    /// Where one fails.
+    /// If one fails.
     pub fn run(&self, sql: &str) {
-        look::run(&self.url, sql);
+        access::run(&self.url, sql);
     }
 
-    /// The rows of all its tables, every value as the bytes that it is.
+    /// All rows of all tables as raw bytes.
     ///
     /// # Panics
     ///
-    /// Where they cannot be read.
+    /// If they cannot be read.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        look::bytes(&self.url)
+        access::bytes(&self.url)
     }
 }
 
@@ -299,7 +300,8 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())
 }
 
-/// Databases are made and dropped by a thread of their own: dropping a test's guard must not wait, and has no runtime.
+/// Starts the thread that creates and drops databases: a test's guard is dropped without a runtime and must not
+/// block.
 fn start_clerk(url: String) -> mpsc::Sender<Order> {
     let (orders, waiting) = mpsc::channel();
     thread::spawn(move || {
@@ -317,7 +319,7 @@ fn start_clerk(url: String) -> mpsc::Sender<Order> {
     orders
 }
 
-/// Runs a statement; over a new connection where the server was stopped meanwhile.
+/// Executes a statement, on a new connection if the server was restarted.
 async fn obey(url: &str, client: &mut Option<Client>, sql: &str) -> Result<(), String> {
     if client.as_ref().is_none_or(Client::is_closed) {
         let (new, connection) =

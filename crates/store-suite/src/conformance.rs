@@ -1,20 +1,20 @@
-//! The conformance suite: a table of named cases that every engine runs, without opt-outs. A name states a fact of the
-//! contract; each case gets a fresh, empty store and brings its own time and ids.
+//! The conformance suite: a table of named cases that every engine runs, without opt-outs. A name states a fact
+//! of the contract; each case gets a new, empty store and supplies its own time and ids.
 //!
-//! An engine's `tests/conformance.rs` is a function that makes an empty store, and one line:
+//! An engine's `tests/conformance.rs` consists of a function that creates an empty store, and one line:
 //!
 //! ```ignore
 //! latchkey_store_suite::conformance_tests!(empty_store);
 //!
-//! /// The store, and whatever has to live as long as it does.
+//! /// The store, and a guard that must live as long as it does.
 //! async fn empty_store() -> (std::sync::Arc<dyn latchkey_store::Store>, impl Send) { … }
 //! ```
 //!
-//! Then every case is a test of its own: `cargo test -p … --test conformance codes::an_expired_code_is_refused`.
+//! Then every case is a separate test: `cargo test -p … --test conformance codes::an_expired_code_is_refused`.
 //! (The engine's crate needs `tokio` with `macros` and `rt-multi-thread` among its dev-dependencies.)
 //!
-//! What no caller of the contract can see (that a sent mail's sealed part is wiped, that decoys are rows like others)
-//! is in [`hidden`]; what only one engine promises is in its own tests, which may take their rows from [`numbered`].
+//! Facts invisible through the contract (deletion of a sent mail's sealed part, rows of decoys) are in
+//! [`hidden`]; guarantees of a single engine are in its own tests, which may take their rows from [`numbered`].
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod accounts;
@@ -71,19 +71,19 @@ use latchkey_store::Store;
 
 pub use cases::cases;
 
-/// A running case.
+/// Future of a running case.
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// One fact that every engine has to show.
+/// A fact of the contract that every engine must satisfy.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// The room and the fact, for example `codes::an_expired_code_is_refused`.
+    /// Module and fact, for example `codes::an_expired_code_is_refused`.
     pub name: &'static str,
     run: fn(Arc<dyn Store>) -> Running,
 }
 
 impl Case {
-    /// Runs the case on a fresh, empty store; panics where the store does otherwise.
+    /// Runs the case on a new, empty store; panics if it fails.
     pub async fn run(&self, store: Arc<dyn Store>) {
         (self.run)(store).await;
     }
@@ -95,11 +95,11 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Runs the case of this name on a fresh, empty store.
+/// Runs the case of this name on a new, empty store.
 ///
 /// # Panics
 ///
-/// Where there is no such case, or the store does otherwise than the case says.
+/// If there is no such case, or it fails.
 pub async fn run(name: &str, store: Arc<dyn Store>) {
     let case = cases().into_iter().find(|case| case.name == name).expect("a case of the table");
     case.run(store).await;

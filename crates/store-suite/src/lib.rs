@@ -1,4 +1,5 @@
-//! The suite that every storage engine passes ([`conformance`]), and throw-away PostgreSQL servers for tests ([`cluster`]).
+//! Conformance suite of the storage engines ([`conformance`]), and throw-away PostgreSQL servers for tests
+//! ([`cluster`]).
 
 pub mod cluster;
 pub mod conformance;

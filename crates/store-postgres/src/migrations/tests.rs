@@ -138,7 +138,7 @@ async fn what_is_up_to_date_asks_for_no_right_to_make_tables() {
 }
 
 #[tokio::test]
-async fn what_was_stored_before_the_shared_migrations_stays() {
+async fn rows_from_before_the_shared_migrations_survive() {
     let (pool, _database) = database();
     apply(&pool, &MIGRATIONS[..13]).await.unwrap();
     let client = pool.get().await.unwrap();

@@ -1,5 +1,5 @@
-//! A far-away server: a proxy that keeps answers back until the client has been quiet for a while, and counts how
-//! often the client spoke up after an answer. That is the number of round trips.
+//! Proxy that simulates network latency and counts round trips: it holds back responses until the client has been
+//! idle for a while, and counts the requests that follow a response.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,30 +10,30 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, sleep_until};
 
-/// How long the client must be quiet before an answer arrives.
+/// Idle time of the client before a response is delivered.
 const WAY: Duration = Duration::from_millis(8);
-/// The name of a socket in its folder.
+/// Socket file name.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// A rollback that nobody waits for.
+/// ROLLBACK message, which the engine sends without waiting.
 const ROLLBACK: &[u8] = b"Q\0\0\0\x0dROLLBACK\0";
 
-/// Counts the round trips of all its connections.
+/// Counter of the round trips on all connections of the proxy.
 #[derive(Clone, Default)]
 pub struct RoundTrips(Arc<AtomicUsize>);
 
 impl RoundTrips {
-    /// How many there were since the last time.
+    /// Round trips since the last call.
     #[must_use]
     pub fn take(&self) -> usize {
         self.0.swap(0, Ordering::SeqCst)
     }
 }
 
-/// Stands between a socket in `folder` and the server's socket in `server`. Wants a Tokio runtime around it.
+/// Starts the proxy between a socket in `folder` and the server's socket in `server`. Requires a Tokio runtime.
 ///
 /// # Panics
 ///
-/// Where the socket cannot be made.
+/// If the socket cannot be created.
 #[must_use]
 pub fn start(folder: &Path, server: &Path) -> RoundTrips {
     let listener = match UnixListener::bind(folder.join(SOCKET)) {

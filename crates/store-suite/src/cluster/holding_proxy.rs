@@ -1,5 +1,5 @@
-//! A way to the server on which a connection can get stuck: from a question on, the proxy keeps what the client sends,
-//! until it is told to let it go.
+//! Proxy that can stall a connection: after a number of requests it holds back everything that the client sends,
+//! until it is released.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Notify, Semaphore};
 
-/// The name of a socket in its folder.
+/// Socket file name.
 const SOCKET: &str = ".s.PGSQL.5432";
 
 /// The proxy.
@@ -17,18 +17,19 @@ const SOCKET: &str = ".s.PGSQL.5432";
 pub struct HoldingProxy(Arc<Shared>);
 
 struct Shared {
-    /// Questions that still pass; all of them where nothing is to be held.
+    /// Requests that still pass; unlimited if nothing is held.
     passing: AtomicUsize,
     release: Notify,
     arrived: Semaphore,
 }
 
 impl HoldingProxy {
-    /// Stands between a socket in `folder` and the server's socket in `server`. Wants a Tokio runtime around it.
+    /// Starts the proxy between a socket in `folder` and the server's socket in `server`. Requires a Tokio
+    /// runtime.
     ///
     /// # Panics
     ///
-    /// Where the socket cannot be made.
+    /// If the socket cannot be created.
     #[must_use]
     pub fn start(folder: &Path, server: &Path) -> Self {
         let listener = match UnixListener::bind(folder.join(SOCKET)) {
@@ -51,12 +52,12 @@ impl HoldingProxy {
         proxy
     }
 
-    /// Lets so many questions pass and keeps those that follow.
+    /// Lets a number of requests pass and holds back the following ones.
     pub fn hold_after(&self, questions: usize) {
         self.0.passing.store(questions, Ordering::SeqCst);
     }
 
-    /// Lets go what a connection kept back, and waits until the server is done with it.
+    /// Releases held requests, and waits until the server has processed them.
     pub async fn release(&self) {
         self.0.passing.store(usize::MAX, Ordering::SeqCst);
         self.0.release.notify_one();
@@ -65,7 +66,7 @@ impl HoldingProxy {
 }
 
 impl Shared {
-    /// Whether one more question passes.
+    /// Counts a request; `false` if it is held.
     fn passes(&self) -> bool {
         let less = |left: usize| if left == usize::MAX { Some(left) } else { left.checked_sub(1) };
         self.passing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
@@ -98,8 +99,8 @@ async fn stand_between(mut client: UnixStream, mut server: UnixStream, shared: A
     }
 }
 
-/// Keeps all that the client sends until it may go. The end of it tells the server that nobody is there any more, and
-/// the end of the answers that the server is done.
+/// Buffers the client's bytes until the release. The end of the request stream tells the server that the client
+/// has disconnected; the end of the response stream, that the server has finished.
 async fn hold(mut kept: Vec<u8>, mut client: UnixStream, mut server: UnixStream, shared: &Shared) {
     shared.release.notified().await;
     let _ = client.read_to_end(&mut kept).await;

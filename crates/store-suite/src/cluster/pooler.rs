@@ -1,4 +1,4 @@
-//! A pgbouncer before a cluster.
+//! pgbouncer before a cluster.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use super::programs::{Programs, Watchdog};
 use super::{ClusterError, DEFAULT_PORT, TestDatabase, url_in};
 
-/// Runs the pooler until it is told to stop, and removes its folder.
+/// Runs the pooler until standard input closes, and removes its folder.
 const RUN: &str = "\"$0\" -q \"$1/pgbouncer.ini\" & pid=$!; cat >/dev/null; kill -9 $pid; rm -rf \"$1\"";
-/// How often to look whether it is up.
+/// Most readiness checks after the start.
 const LOOKS: u32 = 200;
-/// How long between two looks.
+/// Interval of the readiness checks.
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// A running pgbouncer in transaction mode.
@@ -23,7 +23,7 @@ pub struct TestPooler {
 }
 
 impl TestPooler {
-    /// Starts one before the cluster whose socket is in a folder.
+    /// Starts pgbouncer before the cluster with its socket in `cluster`.
     pub(super) fn start(cluster: &Path, port: u16, connections: u32) -> Result<Self, ClusterError> {
         let programs = Programs::find("pgbouncer", "pgbouncer")?;
         let folder = programs.make_folder()?;
@@ -45,7 +45,7 @@ impl TestPooler {
         Ok(pooler)
     }
 
-    /// The address of a database by way of the pooler.
+    /// URL of a database through the pooler.
     #[must_use]
     pub fn url(&self, database: &TestDatabase) -> String {
         url_in(&self.folder, DEFAULT_PORT, database.name())

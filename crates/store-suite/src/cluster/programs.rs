@@ -1,4 +1,4 @@
-//! The programs of PostgreSQL and of what stands before it: finding, running, and stopping them in the end.
+//! Programs of PostgreSQL and pgbouncer: lookup, execution, and cleanup.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::process::{Child, Command, Stdio};
 
 use super::ClusterError;
 
-/// Where Debian keeps the programs of each version.
+/// Debian's folder of the programs per version.
 const DEBIAN_FOLDER: &str = "/usr/lib/postgresql";
-/// Where Debian keeps what only the system runs, which is not on everybody's path.
+/// Debian's folder of system programs, often missing from PATH.
 const SYSTEM_FOLDER: &str = "/usr/sbin";
 
-/// A file system in memory, where the machine has one: making and dropping a database per test is work for a disk.
+/// Memory file system: creating and dropping a database per test is slow on a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// The programs of PostgreSQL, and as whom they run.
+/// PostgreSQL's programs, and the user that runs them.
 pub(super) struct Programs {
     folder: Option<PathBuf>,
     is_root: bool,
 }
 
 impl Programs {
-    /// Finds them by one of them; `package` is where it comes from.
+    /// Finds the programs by one of them; `package` is the package to install.
     pub(super) fn find(program: &str, package: &'static str) -> Result<Self, ClusterError> {
         let is_root = Command::new("id")
             .arg("-u")
@@ -36,14 +36,14 @@ impl Programs {
         }
     }
 
-    /// Where one is.
+    /// Path of a program.
     pub(super) fn path(&self, program: &str) -> PathBuf {
         let folders = self.folder.iter().map(PathBuf::as_path).chain([Path::new(SYSTEM_FOLDER)]);
         let own = folders.map(|folder| folder.join(program)).find(|path| path.exists());
         own.unwrap_or_else(|| PathBuf::from(program))
     }
 
-    /// The server refuses to run as root; then it runs as the user that its package made.
+    /// The server refuses to run as root; then it runs as the package's user.
     fn command(&self, program: &str) -> Command {
         let path = self.path(program);
         let mut command = if self.is_root {
@@ -57,7 +57,7 @@ impl Programs {
         command
     }
 
-    /// Runs one to its end; answers what it said.
+    /// Runs a program to completion and returns its output.
     pub(super) fn run(&self, program: &str, arguments: &[&str]) -> Result<String, ClusterError> {
         let failed = |said: String| ClusterError::Failed { program: program.to_owned(), said };
         let output =
@@ -69,20 +69,21 @@ impl Programs {
         }
     }
 
-    /// A new temporary folder of whoever runs the programs. Its path is short: sockets stand in it.
+    /// Creates a temporary folder owned by the user that runs the programs. Its path is short enough for a
+    /// socket.
     pub(super) fn make_folder(&self) -> Result<PathBuf, ClusterError> {
         let parent = if Path::new(MEMORY).is_dir() { MEMORY } else { "/tmp" };
         let pattern = format!("{parent}/latchkey-pg-XXXXXX");
         Ok(PathBuf::from(self.run("mktemp", &["-d", &pattern])?.trim()))
     }
 
-    /// Starts a shell script that tidies up when its standard input closes: at the end of this process, however it
-    /// comes, or when the watchdog is dropped.
+    /// Starts a shell script that cleans up when its standard input closes: at the end of this process, in
+    /// whatever way, or when the watchdog is dropped.
     pub(super) fn watch(&self, script: &str, arguments: &[&Path]) -> Result<Watchdog, ClusterError> {
         let mut command = self.command("sh");
         command.args(["-c", script]).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A group of its own, so that Ctrl-C in a terminal does not end it before its work.
+        // Its own process group, so that Ctrl-C in a terminal does not kill it before the cleanup.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command
@@ -92,7 +93,7 @@ impl Programs {
     }
 }
 
-/// A script that waits to tidy up.
+/// A script that waits for the cleanup.
 pub(super) struct Watchdog(Child);
 
 impl Drop for Watchdog {
@@ -102,7 +103,7 @@ impl Drop for Watchdog {
     }
 }
 
-/// The folder of the newest installed version.
+/// Folder of the newest installed version.
 fn newest_of_debian() -> Option<PathBuf> {
     let versions = fs::read_dir(DEBIAN_FOLDER).ok()?.filter_map(Result::ok);
     let with_number = versions.filter_map(|version| {

@@ -1,14 +1,14 @@
-//! A standby of a cluster, which follows it by streaming, and what happens to a primary in a drill.
+//! Streaming standby of a cluster, and the crash of a primary in a drill.
 
 use std::path::{Path, PathBuf};
 
 use super::programs::{Programs, Watchdog};
-use super::{ClusterError, SETTINGS, STOP, TestCluster, TestDatabase, look, url_in};
+use super::{ClusterError, SETTINGS, STOP, TestCluster, TestDatabase, access, url_in};
 
-/// Ends the postmaster as a crash of the machine does: it says goodbye to nobody.
+/// Kills the postmaster without shutdown, like a machine crash.
 const KILL: &str = "kill -KILL \"$(head -n 1 \"$0\")\"";
 
-/// A running standby. It only reads until it is promoted.
+/// A running standby, read-only until its promotion.
 pub struct TestStandby {
     programs: Programs,
     folder: PathBuf,
@@ -17,7 +17,8 @@ pub struct TestStandby {
 }
 
 impl TestCluster {
-    /// Starts a standby on a port of its own, with further settings (`name=value`), and waits until it follows.
+    /// Starts a standby on a port of its own, with additional settings (`name=value`), and waits until it
+    /// streams.
     pub fn standby(&self, port: u16, settings: &[&str]) -> Result<TestStandby, ClusterError> {
         let programs = Programs::find("initdb", "postgresql")?;
         let folder = programs.make_folder()?;
@@ -57,7 +58,7 @@ impl TestCluster {
         Ok(TestStandby { programs, folder, port, _watchdog: watchdog })
     }
 
-    /// Kills the server in an instant, as a crash does. Nothing of this cluster answers any more.
+    /// Kills the server at once, like a crash. The cluster stays down.
     pub fn crash(&self) -> Result<(), ClusterError> {
         let programs = Programs::find("initdb", "postgresql")?;
         let file = self.folder.join("data/postmaster.pid");
@@ -66,30 +67,30 @@ impl TestCluster {
 }
 
 impl TestStandby {
-    /// Makes it a primary; answers when it takes writes.
+    /// Promotes the standby; returns once it accepts writes.
     pub fn promote(&self) -> Result<(), ClusterError> {
         let data = self.folder.join("data");
         self.programs.run("pg_ctl", &["-D", &data.to_string_lossy(), "-w", "-s", "promote"]).map(drop)
     }
 
-    /// The folder of its socket.
+    /// Folder of the socket.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The address of a database that its primary had when it last heard of it.
+    /// URL of a database replicated from the primary.
     #[must_use]
     pub fn url(&self, database: &TestDatabase) -> String {
         url_in(&self.folder, self.port, database.name())
     }
 
-    /// Runs a statement, as superuser. Only after it was promoted can that write.
+    /// Executes a statement as superuser. Writes need a promoted standby.
     ///
     /// # Panics
     ///
-    /// Where it fails.
+    /// If it fails.
     pub fn run(&self, sql: &str) {
-        look::run(&url_in(&self.folder, self.port, "postgres"), sql);
+        access::run(&url_in(&self.folder, self.port, "postgres"), sql);
     }
 }

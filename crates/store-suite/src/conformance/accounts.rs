@@ -1,4 +1,4 @@
-//! Accounts: made whole or not at all, found by id and by address.
+//! Accounts: atomic creation, lookup by id and by address.
 
 use latchkey_domain::email::Email;
 use latchkey_domain::password::PasswordHash;
@@ -41,7 +41,7 @@ pub(super) async fn an_account_is_found_by_its_address_without_case(world: World
     assert_eq!(found, Some(made));
 }
 
-pub(super) async fn nobody_is_found_where_nobody_is(world: World) {
+pub(super) async fn an_unknown_user_is_not_found(world: World) {
     world.verified("ada", at(0)).await;
 
     assert_eq!(world.find_user(world.user_id(at(0))).await.unwrap(), None);
@@ -90,7 +90,7 @@ pub(super) async fn an_account_comes_with_its_event(world: World) {
     assert_eq!(world.events().await, [expected]);
 }
 
-pub(super) async fn a_taken_address_makes_nothing(world: World) {
+pub(super) async fn a_taken_address_creates_nothing(world: World) {
     let first = world.verified("Ada", at(0)).await;
     let session = world.session(at(1));
     let second = NewAccount {

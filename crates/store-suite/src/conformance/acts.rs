@@ -1,5 +1,4 @@
-//! What people do in a world of the cases: each act is one call of the store, with everything filled in that the case
-//! does not care for.
+//! Actions of the cases: each is one store call with defaults for all irrelevant fields.
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
@@ -21,17 +20,17 @@ use latchkey_store::{
     UserPage, UserPosition, VerifyOutcome,
 };
 
-/// Where the links of these cases lead.
+/// Redirect target of the links.
 pub(super) const REDIRECT: &str = "https://app.example/done?x=1#top";
 
-/// A known link.
+/// Known link with this status.
 pub(super) fn known(status: LinkStatus) -> OpenedLink {
     OpenedLink::Known(LinkState { status, redirect_to: Some(REDIRECT.to_owned()) })
 }
 
 /// Accounts.
 impl World {
-    /// Makes an account that the address is free for.
+    /// Creates an account at a free address.
     pub(super) async fn create(&self, account: NewAccount) -> User {
         match self.create_account(account).await.unwrap() {
             CreateOutcome::Created(user) => *user,
@@ -44,12 +43,12 @@ impl World {
         self.create(self.account(name, now)).await
     }
 
-    /// An account that is not verified and not pending either: made while verification was off.
+    /// Account created while verification was off: unverified, not pending.
     pub(super) async fn unverified(&self, name: &str, now: Timestamp) -> User {
         self.create(NewAccount { email_verified: false, ..self.account(name, now) }).await
     }
 
-    /// A sign-up with a code while verification is required.
+    /// Sign-up with a code while verification is required.
     pub(super) fn sign_up(
         &self,
         name: &str,
@@ -76,12 +75,12 @@ impl World {
         self.find_user_by_email(&key(name)).await.unwrap().unwrap()
     }
 
-    /// The user as the store has it now.
+    /// Current user.
     pub(super) async fn user(&self, id: UserId) -> User {
         self.find_user(id).await.unwrap().unwrap()
     }
 
-    /// A change of a user that changes nothing yet.
+    /// Change of a user without any changed field.
     pub(super) fn change(&self, id: UserId, now: Timestamp) -> UpdateUser {
         let events = vec![self.event(AuditKind::UserUpdated, now)];
         UpdateUser {
@@ -96,7 +95,7 @@ impl World {
         }
     }
 
-    /// A page of users; an empty `search` is none.
+    /// Page of users; an empty `search` means none.
     pub(super) async fn users(&self, search: &str, position: UserPosition, limit: u32) -> UserPage {
         let search = (!search.is_empty()).then(|| search.to_owned());
         self.list_users(&ListUsers { search, position, limit }).await.unwrap()
@@ -108,19 +107,19 @@ impl World {
         assert!(matches!(self.update_user(ban).await.unwrap(), UpdateUserOutcome::Updated(_)));
     }
 
-    /// Gives a user another address.
+    /// Changes a user's address.
     pub(super) async fn move_to(&self, id: UserId, name: &str, now: Timestamp) {
         let change = UpdateUser { email: Some(email(name)), ..self.change(id, now) };
         assert!(matches!(self.update_user(change).await.unwrap(), UpdateUserOutcome::Updated(_)));
     }
 }
 
-/// A code that is good for ten minutes, asked for by a stranger.
+/// Code valid for ten minutes, requested by a stranger.
 pub(super) fn code_challenge(mac: CodeMac, now: Timestamp) -> NewChallenge {
     code_challenge_in(lane(&key("nobody"), STRANGER), mac, now)
 }
 
-/// The same in a lane.
+/// Code in a lane.
 pub(super) fn code_challenge_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> NewChallenge {
     let expires_at = now.plus(std::time::Duration::from_mins(10));
     NewChallenge::Code(NewCode { mac, long_mac: long(mac), long_sealed: LONG.to_vec(), lane, expires_at })
@@ -128,14 +127,14 @@ pub(super) fn code_challenge_in(lane: CodeLane, mac: CodeMac, now: Timestamp) ->
 
 /// Codes and links.
 impl World {
-    /// A link that is good for a day.
+    /// Link valid for a day.
     pub(super) fn link_challenge(&self, now: Timestamp) -> (NewChallenge, TokenHash) {
         let hash = self.token();
         let token = NewToken { hash, expires_at: now.plus(days(1)) };
         (NewChallenge::Link { token, redirect_to: Some(REDIRECT.to_owned()) }, hash)
     }
 
-    /// A request for a challenge, without limits.
+    /// Request for a code or link, without rate limits.
     pub(super) fn request(
         &self,
         email: &EmailKey,
@@ -167,31 +166,30 @@ impl World {
         token
     }
 
-    /// An attempt at a code by a stranger, without limits.
+    /// Attempt at a code by a stranger, without rate limits.
     pub(super) fn attempt(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> CodeAttempt {
         let event = self.event(AuditKind::EmailVerified, now);
         let (lane, form, takes) = (lane(email, STRANGER), CodeForm::SixDigits, Vec::new());
         CodeAttempt { email: email.clone(), mac: code, form, lane, caller: None, takes, event, now }
     }
 
-    /// Tries a verification code.
     pub(super) async fn verify(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> VerifyOutcome {
         self.verify_by_code(self.attempt(email, code, now), self.session(now)).await.unwrap()
     }
 
-    /// Whether a verification code of ada opens the account for a caller with this session.
+    /// True if a verification code of ada verifies the account for a caller with this session.
     pub(super) async fn verifies_from(&self, caller: SessionId, code: CodeMac, now: Timestamp) -> bool {
         let attempt = CodeAttempt { caller: Some(caller), ..self.attempt(&key("ada"), code, now) };
         let outcome = self.verify_by_code(attempt, self.session(now)).await.unwrap();
         matches!(outcome, VerifyOutcome::Verified(_))
     }
 
-    /// Whether a verification code opens the account.
+    /// True if a verification code verifies the account.
     pub(super) async fn verifies(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> bool {
         matches!(self.verify(email, code, now).await, VerifyOutcome::Verified(_))
     }
 
-    /// Uses a verification link's token directly.
+    /// Redeems a verification link's token over the API.
     pub(super) async fn verify_token(&self, token: TokenHash, now: Timestamp) -> VerifyOutcome {
         let event = self.event(AuditKind::EmailVerified, now);
         let attempt = TokenAttempt { token, email: None, caller: None, takes: Vec::new(), event };
@@ -203,7 +201,7 @@ impl World {
         self.open_verify_link(self.link_opening(token, now)).await.unwrap()
     }
 
-    /// A verification link in a browser without cookies, by somebody who agrees to what that removes.
+    /// Verification link opened in a browser without cookies, with consent.
     pub(super) fn link_opening(&self, token: TokenHash, now: Timestamp) -> OpenLink {
         OpenLink {
             token,
@@ -215,12 +213,12 @@ impl World {
         }
     }
 
-    /// Looks at a link.
+    /// Inspects a link.
     pub(super) async fn look(&self, token: TokenHash, purpose: Purpose, now: Timestamp) -> OpenedLink {
         self.look_at_link(token, purpose, &[], now).await.unwrap()
     }
 
-    /// Exchanges a reset code; the token is good for 15 minutes.
+    /// Exchanges a reset code; the token is valid for 15 minutes.
     pub(super) async fn exchange(
         &self,
         email: &EmailKey,
@@ -232,7 +230,7 @@ impl World {
         (outcome == ExchangeOutcome::Exchanged).then_some(token.hash)
     }
 
-    /// Whether a reset token is good.
+    /// True if a reset token is valid.
     pub(super) async fn can_reset(&self, token: TokenHash, now: Timestamp) -> bool {
         matches!(self.begin_reset(token, &[], now).await.unwrap(), BeginReset::Good(_))
     }
@@ -248,7 +246,7 @@ impl World {
 
 /// Sessions.
 impl World {
-    /// What stands at an address that signs in.
+    /// Account at an address that signs in.
     pub(super) async fn candidate(&self, name: &str, now: Timestamp) -> Option<SignInCandidate> {
         match self.begin_sign_in(&key(name), &[], None, now).await.unwrap() {
             BeginSignIn::Candidate(candidate) => candidate.map(|found| *found),
@@ -256,7 +254,7 @@ impl World {
         }
     }
 
-    /// A sign-in with a password that was right.
+    /// Sign-in with the correct password.
     pub(super) fn right(
         &self,
         user: UserId,
@@ -282,7 +280,7 @@ impl World {
         session
     }
 
-    /// Whether a session lives, all three questions asked.
+    /// True if a session is live, by all three lookups.
     pub(super) async fn lives(&self, id: SessionId, now: Timestamp) -> bool {
         let live = self.find_live_session(id, now).await.unwrap();
         let owner = self.find_session_owner(id, now).await.unwrap();
@@ -299,12 +297,12 @@ impl World {
 
 /// Mails and events.
 impl World {
-    /// Claims every mail that is due, for a minute.
+    /// Claims every due mail, for a minute.
     pub(super) async fn mails(&self, now: Timestamp) -> Vec<ClaimedMail> {
         self.claim_mails(self.lease(now), &MailSchedule::default(), 1000, now).await.unwrap()
     }
 
-    /// A hold of one minute.
+    /// Lease of one minute.
     pub(super) fn lease(&self, now: Timestamp) -> Lease {
         Lease { id: self.lease_id(now), until: now.plus(std::time::Duration::from_mins(1)) }
     }

@@ -1,4 +1,4 @@
-//! The audit trail: in order, in pages, longer-lived than whom it is about.
+//! The audit trail: order, pages, retention beyond the user's deletion.
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
@@ -17,7 +17,7 @@ async fn record(world: &World, count: i64) -> Vec<EventId> {
     ids
 }
 
-pub(super) async fn an_event_is_kept_as_given(world: World) {
+pub(super) async fn an_event_is_stored_as_given(world: World) {
     let event = AuditEvent {
         actor: Actor::Admin,
         user_id: Some(world.user_id(at(0))),
@@ -34,7 +34,7 @@ pub(super) async fn an_event_is_kept_as_given(world: World) {
     assert_eq!(world.events().await, [bare, event]);
 }
 
-pub(super) async fn every_kind_of_event_is_kept(world: World) {
+pub(super) async fn every_kind_of_event_is_stored(world: World) {
     for (second, kind) in (0..).zip(AuditKind::ALL) {
         world.record_event(world.event(*kind, at(second))).await.unwrap();
     }
@@ -96,7 +96,7 @@ pub(super) async fn events_outlive_their_user(world: World) {
     assert_eq!(world.event_of(deleted.id).await.unwrap().user_id, Some(user.id));
 }
 
-pub(super) async fn an_event_goes_after_its_time(world: World) {
+pub(super) async fn an_event_is_purged_after_its_retention(world: World) {
     let user = world.verified("ada", at(0)).await;
     let about = |event| AuditEvent { user_id: Some(user.id), ..event };
     let old = about(world.event(AuditKind::SignInFailed, at(DAY)));
@@ -111,7 +111,7 @@ pub(super) async fn an_event_goes_after_its_time(world: World) {
     assert_eq!(world.purge_events(days(400), at(401 * DAY)).await.unwrap(), 0);
 }
 
-pub(super) async fn a_failure_about_nobody_goes_after_thirty_days(world: World) {
+pub(super) async fn a_failure_without_an_account_is_purged_after_thirty_days(world: World) {
     let settings = world.event(AuditKind::SettingsChanged, at(0));
     world.record_event(settings.clone()).await.unwrap();
     for kind in AuditKind::FAILURES {

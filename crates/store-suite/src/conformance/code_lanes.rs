@@ -1,4 +1,4 @@
-//! Lanes of codes: what strangers type costs none of those who type where they use to sign in.
+//! Code lanes: wrong attempts of strangers do not count against clients that the account signs in from.
 
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
@@ -16,25 +16,25 @@ use super::oauth_acts::google;
 use Purpose::{ResetPassword, VerifyEmail};
 
 impl World {
-    /// An account that signed up from home while verification was off.
+    /// Account that signed up from its home client while verification was off.
     async fn at_home(&self, name: &str, now: Timestamp) -> User {
         let session = Some(self.session(now));
         self.create(NewAccount { session, ..self.account(name, now) }).await
     }
 
-    /// Mails a reset code to whoever asks from a host.
+    /// Mails a reset code requested from a host.
     async fn ask(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) {
         let challenge = code_challenge_in(lane(email, host), code, now);
         let request = self.request(email, ResetPassword, challenge, now);
         assert_eq!(self.request_challenge(request).await.unwrap(), RequestOutcome::Accepted);
     }
 
-    /// Whether a reset code that is typed from a host is exchanged.
+    /// True if a reset code entered from a host is exchanged.
     async fn types(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) -> bool {
         self.tries(email, host, (code, CodeForm::SixDigits), now).await
     }
 
-    /// The same with a long code.
+    /// True if a long reset code entered from a host is exchanged.
     async fn types_long(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) -> bool {
         self.tries(email, host, (code, CodeForm::Long), now).await
     }
@@ -47,14 +47,14 @@ impl World {
         outcome == ExchangeOutcome::Exchanged
     }
 
-    /// Types wrong codes.
+    /// Enters wrong codes.
     async fn guess(&self, email: &EmailKey, host: u8, times: u32, now: Timestamp) {
         for _ in 0..times {
             assert!(!self.types(email, host, mac(99), now).await);
         }
     }
 
-    /// Types all the wrong codes of a day, in three hours; the moment after them.
+    /// Enters all wrong codes of a day within three hours; returns the time afterwards.
     async fn guess_for_a_day(&self, email: &EmailKey, host: u8) -> Timestamp {
         for hour in 0..3 {
             self.guess(email, host, 10, at(hour * HOUR)).await;
@@ -62,7 +62,7 @@ impl World {
         at(3 * HOUR)
     }
 
-    /// Whether a client is known: a stranger's guesses cost it nothing.
+    /// True if a client is known: a stranger's guesses do not use up its attempts.
     async fn knows(&self, name: &str, host: u8, now: Timestamp) -> bool {
         let email = key(name);
         self.guess(&email, STRANGER, 10, now).await;
@@ -71,7 +71,7 @@ impl World {
     }
 }
 
-pub(super) async fn a_stranger_locks_nobody_out_of_where_he_signs_in(world: World) {
+pub(super) async fn a_stranger_cannot_lock_out_known_clients(world: World) {
     world.at_home("ada", at(0)).await;
     let ada = key("ada");
     world.ask(&ada, HOME, mac(1), at(1)).await;
@@ -197,7 +197,7 @@ pub(super) async fn a_repeated_sign_up_gets_a_long_code(world: World) {
     assert!(matches!(outcome, VerifyOutcome::Verified(_)), "{outcome:?}");
 }
 
-/// What it has shows once an account is made for it.
+/// The lanes become visible once an account is created for the address.
 pub(super) async fn an_unknown_address_has_lanes_too(world: World) {
     let ada = key("ada");
     let now = world.guess_for_a_day(&ada, STRANGER).await;
@@ -209,7 +209,7 @@ pub(super) async fn an_unknown_address_has_lanes_too(world: World) {
     assert!(world.types_long(&ada, STRANGER, long(mac(1)), now).await);
 }
 
-pub(super) async fn every_way_in_makes_the_client_known(world: World) {
+pub(super) async fn every_kind_of_sign_in_makes_the_client_known(world: World) {
     world.verified("nobody", at(0)).await;
     assert!(!world.knows("nobody", HOME, at(1)).await);
 
@@ -247,7 +247,7 @@ pub(super) async fn a_client_is_forgotten_after_thirty_days(world: World) {
     assert!(!world.knows("eve", HOME, at(30 * DAY)).await);
 }
 
-pub(super) async fn a_purge_takes_the_expired_code_of_one_lane_alone(world: World) {
+pub(super) async fn a_purge_deletes_only_the_expired_code_of_a_lane(world: World) {
     world.at_home("ada", at(0)).await;
     let ada = key("ada");
     world.ask(&ada, STRANGER, mac(1), at(0)).await;

@@ -156,7 +156,7 @@ pub(super) async fn a_link_ends_the_code_and_a_code_ends_the_link(world: World) 
     assert!(world.verifies(&key("ada"), mac(2), at(5)).await);
 }
 
-pub(super) async fn challenges_of_two_purposes_live_side_by_side(world: World) {
+pub(super) async fn codes_of_two_purposes_are_live_at_the_same_time(world: World) {
     world.unverified("ada", at(0)).await;
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(0)).await;
     world.send_code(&key("ada"), ResetPassword, mac(2), at(1)).await;
@@ -183,7 +183,7 @@ pub(super) async fn addresses_without_a_claim_get_neither_code_nor_mail(world: W
     assert_eq!(world.next_mail_due().await.unwrap(), None);
 }
 
-pub(super) async fn an_account_made_after_a_decoy_gains_nothing(world: World) {
+pub(super) async fn an_account_created_after_a_decoy_does_not_get_its_code(world: World) {
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(0)).await;
     let link = world.send_link(&key("eve"), VerifyEmail, at(0)).await;
     world.unverified("ada", at(1)).await;
@@ -203,7 +203,7 @@ pub(super) async fn a_banned_account_is_refused(world: World) {
     assert!(!world.user(user.id).await.email_verified);
 }
 
-pub(super) async fn verification_from_inside_keeps_the_sessions_that_were_there(world: World) {
+pub(super) async fn verification_from_inside_keeps_existing_sessions(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(0)).await;

@@ -1,4 +1,4 @@
-//! The first proof of a mailbox on an account that somebody may be inside of.
+//! The first proof of a mailbox on an account that a stranger may be signed in to.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::identity::IdentityRefusal;
@@ -17,7 +17,7 @@ use latchkey_store::{
 
 use Purpose::{ResetPassword, VerifyEmail};
 
-/// Somebody who signed up with the address of ada while verification was off, and linked an identity of their own.
+/// Stranger who signed up with ada's address while verification was off, and linked an identity.
 struct Squatter {
     user: User,
     session: NewSession,
@@ -31,7 +31,7 @@ impl Squatter {
         Self { user, session }
     }
 
-    /// Nothing of theirs lives on, and the owner's provider leads to the owner alone.
+    /// Asserts that nothing of the squatter is left, and that the owner's identity leads to the owner only.
     async fn assert_gone(&self, world: &World, now: Timestamp) {
         let user = world.user(self.user.id).await;
         assert!(user.email_verified && !user.has_password && user.identities.is_empty(), "{user:?}");
@@ -43,7 +43,7 @@ impl Squatter {
         assert_eq!((owner.id, owner.providers()), (self.user.id, vec!["google"]));
     }
 
-    /// All of it lives on.
+    /// Asserts that everything of the squatter is left.
     async fn assert_there(&self, world: &World, now: Timestamp) {
         let user = world.user(self.user.id).await;
         assert_eq!(user.providers(), ["email", "github"]);
@@ -58,7 +58,7 @@ impl Squatter {
     }
 }
 
-/// A link in a browser, whose owner was not asked yet.
+/// Link opened in a browser without consent.
 fn unasked(world: &World, link: TokenHash, browser: Browser, now: Timestamp) -> OpenLink {
     OpenLink { browser, consent: Consent::Unasked, ..world.link_opening(link, now) }
 }
@@ -67,7 +67,7 @@ fn asks() -> OpenedLink {
     OpenedLink::Asks { redirect_to: Some(REDIRECT.to_owned()) }
 }
 
-pub(super) async fn a_code_from_outside_leaves_nothing_of_whoever_was_inside(world: World) {
+pub(super) async fn a_code_from_outside_removes_everything_of_a_squatter(world: World) {
     let squatter = Squatter::settle(&world).await;
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(1)).await;
     let reset = world.send_link(&key("ada"), ResetPassword, at(1)).await;
@@ -83,7 +83,7 @@ pub(super) async fn a_code_from_outside_leaves_nothing_of_whoever_was_inside(wor
     squatter.assert_gone(&world, at(3)).await;
 }
 
-pub(super) async fn a_token_from_outside_leaves_nothing_of_whoever_was_inside(world: World) {
+pub(super) async fn a_token_from_outside_removes_everything_of_a_squatter(world: World) {
     let squatter = Squatter::settle(&world).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
 
@@ -107,7 +107,7 @@ pub(super) async fn a_link_from_outside_asks_before_it_verifies(world: World) {
     squatter.assert_there(&world, at(2)).await;
 }
 
-pub(super) async fn a_link_that_was_agreed_to_leaves_nothing_of_whoever_was_inside(world: World) {
+pub(super) async fn a_link_with_consent_removes_everything_of_a_squatter(world: World) {
     let squatter = Squatter::settle(&world).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
     let reset = world.send_link(&key("ada"), ResetPassword, at(1)).await;
@@ -191,7 +191,7 @@ pub(super) async fn a_contested_account_is_emptied_from_inside_as_well(world: Wo
     assert_eq!(user.providers(), Vec::<&str>::new());
 }
 
-pub(super) async fn an_account_that_nobody_could_enter_is_verified_without_a_question(world: World) {
+pub(super) async fn an_inaccessible_account_is_verified_without_asking_for_consent(world: World) {
     let shut = NewAccount { email_verified: false, password: None, ..world.account("ada", at(0)) };
     let user = world.create(shut).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
@@ -204,7 +204,7 @@ pub(super) async fn an_account_that_nobody_could_enter_is_verified_without_a_que
     assert_eq!(user.profile.unwrap().name.as_str(), "ada", "the name that an admin gave stays");
 }
 
-pub(super) async fn a_pending_account_is_verified_without_a_question_and_keeps_its_password(world: World) {
+pub(super) async fn a_pending_account_is_verified_without_asking_and_keeps_its_password(world: World) {
     let user = world.pending("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
 

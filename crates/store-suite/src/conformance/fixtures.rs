@@ -1,5 +1,5 @@
-//! What the cases are made of: a world with a fresh store, its own ids and its own time. No clock and no randomness:
-//! a case that fails once fails always (races apart). What people do in this world is in `acts`.
+//! Fixtures of the cases: a world with a new store, its own ids and its own time. There is no clock and no
+//! randomness, so failures are deterministic (except for races). `acts` holds the actions.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Deref;
@@ -24,33 +24,33 @@ use serde_json::{Map, Value};
 
 use latchkey_store::{CodeLane, NewAccount, NewMail, Store};
 
-/// Seconds of a minute.
+/// Minute in seconds.
 pub(super) const MINUTE: i64 = 60;
-/// Seconds of an hour.
+/// Hour in seconds.
 pub(super) const HOUR: i64 = 60 * MINUTE;
-/// Seconds of a day.
+/// Day in seconds.
 pub(super) const DAY: i64 = 24 * HOUR;
-/// The grace window of replaced refresh tokens.
+/// Grace period of replaced refresh tokens.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
-/// How often codes may be tried.
+/// Attempt budget of codes.
 pub(super) const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10, per_day: 30 };
-/// The sealed part of a mail with a long code.
+/// Sealed part of a mail with a long code.
 pub(super) const LONG: &[u8] = b"a long code";
-/// The host from which accounts sign in here.
+/// Host that accounts sign in from.
 pub(super) const HOME: u8 = 1;
-/// A host from which nobody signs in.
+/// Host that no account signs in from.
 pub(super) const STRANGER: u8 = 200;
-/// Racers of a race.
+/// Concurrent tasks of a race.
 pub(super) const RACERS: usize = 20;
 
-/// A store and a source of ids that never repeat.
+/// A store and a source of unique ids.
 #[derive(Clone)]
 pub(super) struct World {
     store: Arc<dyn Store>,
     serial: Arc<AtomicU64>,
 }
 
-/// The store's methods are the world's.
+/// The store's methods are callable on the world.
 impl Deref for World {
     type Target = dyn Store;
 
@@ -59,52 +59,52 @@ impl Deref for World {
     }
 }
 
-/// So many seconds after the world began.
+/// Time at a number of seconds after the start.
 pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
 }
 
-/// `name` at example.org.
+/// Address `name`@example.org.
 pub(super) fn email(name: &str) -> Email {
     Email::parse(&format!("{name}@example.org")).unwrap()
 }
 
-/// What that address is compared by.
+/// Key of that address.
 pub(super) fn key(name: &str) -> EmailKey {
     email(name).key().clone()
 }
 
-/// The hash of a password under the salt that most accounts here have.
+/// Hash of a password with the default salt.
 pub(super) fn password(text: &str) -> PasswordHash {
     salted("c2FsdA", text)
 }
 
-/// The hash of a password under a salt: hashes of one salt can be compared.
+/// Hash of a password with a salt: hashes with the same salt are comparable.
 pub(super) fn salted(salt: &str, text: &str) -> PasswordHash {
     PasswordHash::from_phc(format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${text}"))
 }
 
-/// The MAC of some code.
+/// MAC of a code.
 pub(super) fn mac(code: u8) -> CodeMac {
     CodeMac::from_bytes([code; 32])
 }
 
-/// The MAC of the long code that is mailed where that of six digits is not.
+/// MAC of the long code that replaces a six-digit code.
 pub(super) fn long(six_digits: CodeMac) -> CodeMac {
     CodeMac::from_bytes(six_digits.as_bytes().map(|byte| !byte))
 }
 
-/// The lane of a client at 192.0.2.`host`.
+/// Lane of a client at 192.0.2.`host`.
 pub(super) fn lane(email: &EmailKey, host: u8) -> CodeLane {
     CodeLane { client: known_client(email, client(host).address), budget: BUDGET }
 }
 
-/// A client at 192.0.2.`host`.
+/// Client at 192.0.2.`host`.
 pub(super) fn client(host: u8) -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, host))), Some("Browser/1.0"))
 }
 
-/// A token of a bucket that holds `burst` and fills in a minute.
+/// Take from a bucket with capacity `burst` that refills in a minute.
 pub(super) fn take(limit: &'static str, burst: u32) -> Take {
     let rate = Rate { burst, window: Duration::from_mins(1) };
     Take { key: LimitKey::new(limit, &["subject"]), rate, limit }
@@ -120,7 +120,7 @@ macro_rules! ids {
     ($($method:ident -> $id:ident,)*) => {
         impl World {
             $(
-                /// A fresh id; later ones are greater within a millisecond.
+                /// New id; ids of one millisecond are ascending.
                 pub(super) fn $method(&self, now: Timestamp) -> $id {
                     let mut random = [0; 10];
                     random[2..].copy_from_slice(&self.serial().to_be_bytes());
@@ -142,7 +142,7 @@ ids! {
 }
 
 impl World {
-    /// A world around a fresh, empty store.
+    /// World with a new, empty store.
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         Self { store, serial: Arc::new(AtomicU64::new(1)) }
     }
@@ -151,12 +151,12 @@ impl World {
         self.serial.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The hash of a token that nobody else has.
+    /// Hash of a unique token.
     pub(super) fn token(&self) -> TokenHash {
         TokenHash::of(&self.serial().to_be_bytes())
     }
 
-    /// An event without user and session: those are the store's to fill in.
+    /// Event without user and session, which the store fills in.
     pub(super) fn event(&self, kind: AuditKind, now: Timestamp) -> AuditEvent {
         AuditEvent {
             id: self.event_id(now),
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// A session that is 30 days idle at the most and 90 days old.
+    /// Session with an idle timeout of 30 days and a lifetime of 90 days.
     pub(super) fn session(&self, now: Timestamp) -> NewSession {
         NewSession {
             id: self.session_id(now),
@@ -186,13 +186,13 @@ impl World {
         }
     }
 
-    /// A mail whose sealed part is its id.
+    /// Mail with its id as the sealed part.
     pub(super) fn mail(&self, now: Timestamp) -> NewMail {
         let id = self.mail_id(now);
         NewMail { id, sealed: id.to_string().into_bytes() }
     }
 
-    /// A verified account with the password `secret` and a profile that has `name` for its name; not signed in.
+    /// Verified account with the password `secret` and a profile named `name`; not signed in.
     pub(super) fn account(&self, name: &str, now: Timestamp) -> NewAccount {
         NewAccount {
             id: self.user_id(now),
@@ -207,18 +207,18 @@ impl World {
         }
     }
 
-    /// A profile with nothing but a name.
+    /// Profile with only a name.
     pub(super) fn profile(&self, name: &str, now: Timestamp) -> NewProfile {
         NewProfile { id: self.profile_id(now), name: Name::parse(name).unwrap(), avatar_url: None }
     }
 }
 
-/// So many days.
+/// Duration in days.
 pub(super) fn days(count: u64) -> Duration {
     Duration::from_secs(count * 24 * 60 * 60)
 }
 
-/// A profile with a picture.
+/// Profile with a picture.
 pub(super) fn with_avatar(profile: NewProfile, avatar_url: &AvatarUrl) -> NewProfile {
     NewProfile { avatar_url: Some(avatar_url.clone()), ..profile }
 }

@@ -10,11 +10,11 @@ use latchkey_domain::time::Timestamp;
 use super::fixtures::{DAY, HOUR, MINUTE, World, at, days, key, password};
 use latchkey_store::{BeginSignIn, ChangePassword, FailedSignIn, SignInGuard, SignInOutcome};
 
-/// The limits' names in refusals.
+/// Name of the limit in refusals.
 const PAIR: &str = "password sign-in, per account and address";
 const ACCOUNT: &str = "password sign-in, per account over all addresses";
 
-/// The defaults of the policy, for an account and a client.
+/// Default guess limits of an account and a client.
 pub(super) fn guard(account: &str, client: &str) -> SignInGuard {
     SignInGuard {
         pair: LimitKey::new("pair", &[account, client]),
@@ -47,7 +47,7 @@ async fn fail_times(world: &World, guard: &SignInGuard, times: u32, now: Timesta
     }
 }
 
-/// The limit that stops a sign-in, if one does.
+/// Limit that refuses a sign-in, if any.
 async fn limited(world: &World, name: &str, guard: &SignInGuard, now: Timestamp) -> Option<Limited> {
     match world.begin_sign_in(&key(name), &[], Some(guard), now).await.unwrap() {
         BeginSignIn::Limited(limited) => Some(limited),
@@ -55,7 +55,7 @@ async fn limited(world: &World, name: &str, guard: &SignInGuard, now: Timestamp)
     }
 }
 
-/// Fails a hundred times from twelve clients, none of which is stopped alone.
+/// A hundred failures from twelve clients, none of which is blocked by itself.
 async fn storm(world: &World, account: &str, now: Timestamp) {
     for client in 0..12 {
         let guard = guard(account, &format!("storm {client}"));
@@ -96,7 +96,7 @@ pub(super) async fn the_delay_grows_with_each_further_failure(world: World) {
     assert_eq!(delays, [60, 120, 240, 480, 900, 900]);
 }
 
-pub(super) async fn a_failure_while_blocked_is_answered_with_the_limit(world: World) {
+pub(super) async fn a_failure_while_blocked_returns_the_limit(world: World) {
     let guard = guard("ada", "home");
     fail_times(&world, &guard, 10, at(0)).await;
 

@@ -1,6 +1,5 @@
-//! What no caller of the contract can see, but everybody who looks at the rows: what is wiped, and that decoys are rows
-//! like others. An engine says how its rows are looked at, by [`InspectRows`], and runs all of it by
-//! [`hidden_tests!`](crate::hidden_tests).
+//! Facts of the rows, invisible through the contract: deleted secrets, and decoys that look like real rows. An
+//! engine implements [`InspectRows`] and runs all facts by [`hidden_tests!`](crate::hidden_tests).
 #![allow(clippy::missing_panics_doc, reason = "the name of a fact says it; it panics where it is not so")]
 
 use std::time::Duration;
@@ -21,13 +20,13 @@ use latchkey_store::{
 
 const GRACE: Duration = Duration::from_secs(30);
 
-/// An empty store, and a look at its rows from outside.
+/// An empty store, with direct access to its rows.
 #[async_trait]
 pub trait InspectRows: Send + Sync {
     /// The store.
     fn store(&self) -> &dyn Store;
 
-    /// What a query of one value yields, as text.
+    /// Result of a query of one value, as text.
     async fn text(&self, sql: &str) -> String;
 }
 
@@ -42,8 +41,8 @@ macro_rules! hidden_tests {
             a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event
             a_sealed_successor_is_wiped_after_its_grace
             an_ended_session_keeps_no_sealed_successor
-            nothing_of_a_deleted_user_stays_but_the_audit
-            a_state_that_came_back_keeps_nothing_sealed
+            only_the_audit_trail_of_a_deleted_user_stays
+            a_used_state_keeps_nothing_sealed
         }
     };
     ($fixture:ident $($fact:ident)+) => {
@@ -60,7 +59,7 @@ async fn number(fixture: &impl InspectRows, sql: &str) -> i64 {
     fixture.text(sql).await.parse().unwrap()
 }
 
-/// The account of number 1, with a session.
+/// Creates account number 1 with a session.
 async fn begin(fixture: &impl InspectRows) {
     let account = NewAccount { session: Some(session(1)), ..account(1) };
     fixture.store().create_account(account).await.unwrap();
@@ -200,7 +199,7 @@ pub async fn an_ended_session_keeps_no_sealed_successor(fixture: &impl InspectRo
     assert_eq!(number(fixture, "SELECT count(*) FROM sessions WHERE sealed_successor IS NOT NULL").await, 0);
 }
 
-pub async fn nothing_of_a_deleted_user_stays_but_the_audit(fixture: &impl InspectRows) {
+pub async fn only_the_audit_trail_of_a_deleted_user_stays(fixture: &impl InspectRows) {
     begin(fixture).await;
     request(fixture, key(1), 1, code()).await;
     request(fixture, key(1), 2, link(11)).await;
@@ -213,8 +212,8 @@ pub async fn nothing_of_a_deleted_user_stays_but_the_audit(fixture: &impl Inspec
     assert_eq!(number(fixture, "SELECT count(*) FROM audit_events").await, 2);
 }
 
-/// Of a flow that is over only the fact is kept.
-pub async fn a_state_that_came_back_keeps_nothing_sealed(fixture: &impl InspectRows) {
+/// A used flow keeps nothing but the fact of its use.
+pub async fn a_used_state_keeps_nothing_sealed(fixture: &impl InspectRows) {
     begin(fixture).await;
     let flow = NewFlow {
         state: token(20),

@@ -1,4 +1,4 @@
-//! Signing in with identities.
+//! Sign-in with identities.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -80,7 +80,7 @@ pub(super) async fn an_unproven_address_makes_an_unverified_account(world: World
     assert!(proven.email_verified && !proven.is_contested);
 }
 
-pub(super) async fn what_an_unproven_identity_made_does_not_outlive_the_proof_of_the_mailbox(world: World) {
+pub(super) async fn data_of_an_unproven_identity_does_not_survive_the_proof_of_the_mailbox(world: World) {
     for (number, name) in ["ada", "eve"].into_iter().enumerate() {
         let unproven = || identity("x", name, Some(name), false);
         let sign_in = world.with_identity(unproven(), at(0));
@@ -241,7 +241,7 @@ pub(super) async fn a_refused_token_is_used_up_as_well(world: World) {
     assert_eq!(world.sign_in_with_identity(sign_in()).await.unwrap(), IdentityOutcome::Replayed);
 }
 
-pub(super) async fn events_tell_what_happened_with_user_and_session(world: World) {
+pub(super) async fn events_name_user_and_session(world: World) {
     use AuditKind::{EmailVerified, IdentityLinked, SignInFailed, SignedIn, SignedUp};
     world.verified("eve", at(0)).await;
     world.unverified("bob", at(0)).await;
@@ -283,7 +283,7 @@ pub(super) async fn a_reset_removes_identities_of_a_never_verified_account(world
     assert_eq!(refusal, IdentityRefusal::SignInToLink);
 }
 
-pub(super) async fn a_profile_that_is_not_there_is_not_made_by_a_take_over(world: World) {
+pub(super) async fn a_take_over_creates_no_missing_profile(world: World) {
     let bare = NewAccount { email_verified: false, profile: None, ..world.account("ada", at(0)) };
     let squatted = world.create(bare).await;
     let user = world.enter(google("1", "ada"), at(1)).await;

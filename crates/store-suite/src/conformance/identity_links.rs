@@ -63,7 +63,7 @@ pub(super) async fn only_a_living_session_of_the_user_links(world: World) {
     assert_eq!(world.list_identities(ada.id).await.unwrap(), []);
 }
 
-pub(super) async fn the_last_way_in_stays(world: World) {
+pub(super) async fn the_last_way_to_sign_in_stays(world: World) {
     let user = world.enter(google("1", "ada"), at(0)).await;
     assert_eq!(world.unlink(user.id, "google", None, at(1)).await, UnlinkOutcome::LastWayIn);
 
@@ -84,7 +84,7 @@ pub(super) async fn the_last_way_in_stays(world: World) {
     assert_eq!((event.kind, event.user_id), (AuditKind::IdentityUnlinked, Some(user.id)));
 }
 
-pub(super) async fn a_password_is_a_way_in(world: World) {
+pub(super) async fn a_password_is_a_way_to_sign_in(world: World) {
     let user = world.verified("ada", at(0)).await;
     world.enter(google("1", "ada"), at(0)).await;
 
@@ -147,7 +147,7 @@ pub(super) async fn unlinking_ends_the_other_sessions_that_the_identity_opened(w
     }
 }
 
-pub(super) async fn unlinking_ends_provider_sessions_of_which_nobody_knows_the_identity(world: World) {
+pub(super) async fn unlinking_ends_provider_sessions_of_unknown_identity(world: World) {
     let user = world.enter(google("1", "ada"), at(0)).await;
     let mut old = world.with_identity(google("2", "ada"), at(1));
     old.session.identity = None;
@@ -172,7 +172,7 @@ fn unlink_of(world: &World, user_id: UserId, subject: &str) -> UnlinkIdentity {
     }
 }
 
-/// Subjects that are linked after a reset.
+/// Subjects linked after a reset.
 async fn left_after_reset(world: &World, id: UserId, now: Timestamp) -> Vec<String> {
     let email = world.user(id).await.email.key().clone();
     world.send_code(&email, Purpose::ResetPassword, mac(9), now).await;
@@ -196,7 +196,7 @@ pub(super) async fn a_reset_keeps_the_identities_that_vouch_for_the_address_alon
     assert_ne!(world.enter(identity("github", "strange", Some("eve"), true), at(4)).await.id, user.id);
 }
 
-pub(super) async fn what_a_provider_said_last_counts_at_a_reset(world: World) {
+pub(super) async fn the_last_assertion_of_a_provider_counts_at_a_reset(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     for (subject, before, now) in [("moved away", "ada", "eve"), ("moved here", "eve", "ada")] {

@@ -1,4 +1,4 @@
-//! Issuers of identities: whose subjects they are, and what becomes of those that were linked before issuers were stored.
+//! Issuers of identities, and identities linked before issuers were stored.
 
 use latchkey_domain::identity::{EarlierIdentities, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity};
 use latchkey_domain::ids::UserId;
@@ -13,17 +13,17 @@ use super::oauth_acts::{ISSUER, OPEN, google, identity, issued_by, linker, of_un
 use super::races::race;
 
 const OTHER: &str = "https://other.example";
-/// The rules of a provider whose tokens alone tell the issuer.
+/// Rules of a provider whose issuer is known from its tokens only.
 const BY_TOKEN: IdentityRules = IdentityRules { earlier: EarlierIdentities::OfAnyIssuer, ..OPEN };
-/// The rules of a provider that does not link by address.
+/// Rules of a provider that does not link by address.
 const APART: IdentityRules = IdentityRules { links_by_email: false, ..OPEN };
 
-/// `subject` at google without an address: it opens nothing but what it is linked to.
+/// Google subject without an address: it opens only the account that it is linked to.
 fn bare(subject: &str) -> ProvenIdentity {
     identity("google", subject, None, false)
 }
 
-/// The issuers under which the identities of a user are stored.
+/// Issuers under which a user's identities are stored.
 async fn issuers(world: &World, user_id: UserId) -> Vec<String> {
     let listed = world.list_identities(user_id).await.unwrap();
     listed.iter().map(|one| one.issuer.as_str().to_owned()).collect()
@@ -51,7 +51,7 @@ fn opened(outcome: IdentityOutcome) -> User {
     }
 }
 
-pub(super) async fn same_subject_at_another_issuer_is_somebody_else(world: World) {
+pub(super) async fn same_subject_at_another_issuer_is_another_identity(world: World) {
     let ada = world.enter(google("1", "ada"), at(0)).await;
 
     assert_eq!(world.refused(issued_by(OTHER, bare("1")), at(1)).await, IdentityRefusal::NoEmail);

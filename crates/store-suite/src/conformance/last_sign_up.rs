@@ -1,4 +1,5 @@
-//! The password of the last sign-up for an address: kept beside an account's own, and gone with what it was for.
+//! The password hash of the last sign-up for an address: stored beside the account's own, and deleted with its
+//! purpose.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -11,7 +12,7 @@ use latchkey_store::{
 use super::fixtures::{DAY, World, at, key, mac, password, salted};
 use super::races::race;
 
-/// What is kept for the address.
+/// Stored hash of the address.
 async fn kept(world: &World, name: &str) -> Option<PasswordHash> {
     world.candidate(name, at(5)).await.and_then(|candidate| candidate.last_sign_up)
 }
@@ -21,7 +22,7 @@ async fn sign_up(world: &World, name: &str, secret: &str, seconds: i64) -> SignU
     world.sign_up_pending(sign_up).await.unwrap()
 }
 
-pub(super) async fn the_last_sign_up_is_kept_for_every_account(world: World) {
+pub(super) async fn the_last_sign_up_is_stored_for_every_account(world: World) {
     world.verified("verified", at(0)).await;
     world.unverified("unverified", at(0)).await;
     let banned = world.verified("banned", at(0)).await;
@@ -44,7 +45,7 @@ pub(super) async fn the_last_sign_up_is_kept_for_every_account(world: World) {
     assert_eq!(world.candidate("nobody", at(5)).await, None);
 }
 
-pub(super) async fn a_sign_up_is_to_be_hashed_like_the_password_of_the_account(world: World) {
+pub(super) async fn a_sign_up_is_hashed_with_the_salt_of_the_account(world: World) {
     world.verified("ada", at(0)).await;
     let incomparable = world.sign_up("ada", salted("b3RoZXI", "other"), mac(2), at(1));
     let mail = world.mails(at(1)).await.len();
@@ -57,7 +58,7 @@ pub(super) async fn a_sign_up_is_to_be_hashed_like_the_password_of_the_account(w
     assert_eq!((kept(&world, "ada").await, world.mails(at(1)).await.len()), (None, mail));
 }
 
-pub(super) async fn a_sign_up_has_a_salt_of_its_own_where_the_account_has_none_that_serves(world: World) {
+pub(super) async fn a_sign_up_has_its_own_salt_if_the_account_has_no_usable_one(world: World) {
     let foreign = PasswordHash::from_phc("$2b$12$elsewhereelsewhereelse".to_owned());
     world.create(NewAccount { password: Some(foreign), ..world.account("foreign", at(0)) }).await;
     world.create(NewAccount { password: None, ..world.account("without", at(0)) }).await;
@@ -129,7 +130,7 @@ pub(super) async fn a_change_of_the_password_keeps_the_sign_up_that_is_comparabl
     assert_eq!((comparable, kept(&world, "ada").await), (Some(password("other")), None));
 }
 
-pub(super) async fn sign_ups_beside_changes_of_the_password_leave_what_is_comparable(world: World) {
+pub(super) async fn concurrent_sign_ups_and_password_changes_leave_comparable_hashes(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
 
@@ -158,7 +159,7 @@ pub(super) async fn sign_ups_beside_changes_of_the_password_leave_what_is_compar
     assert!(after.last_sign_up.is_none_or(|kept| kept.is_comparable(&own)));
 }
 
-pub(super) async fn a_reset_is_told_of_the_sign_up_that_it_keeps(world: World) {
+pub(super) async fn a_reset_returns_the_sign_up_that_it_keeps(world: World) {
     world.verified("ada", at(0)).await;
     world.pending("eve", at(0)).await;
     sign_up(&world, "ada", "other", 1).await;
@@ -187,7 +188,7 @@ pub(super) async fn a_hash_under_new_parameters_forgets_the_sign_up(world: World
     assert_eq!(kept(&world, "ada").await, None);
 }
 
-pub(super) async fn a_stale_pending_account_goes_with_all_that_is_its_own(world: World) {
+pub(super) async fn a_stale_pending_account_is_purged_with_its_rows(world: World) {
     let user = world.pending("ada", at(0)).await;
     world.send_link(&key("ada"), Purpose::ResetPassword, at(0)).await;
     assert_eq!(world.purge_sign_ups(at(-1)).await.unwrap(), 0);
@@ -203,7 +204,7 @@ pub(super) async fn a_stale_pending_account_goes_with_all_that_is_its_own(world:
     assert_eq!(sign_up(&world, "ada", "other", 1).await, SignUpOutcome::Created);
 }
 
-pub(super) async fn a_further_sign_up_gives_a_pending_account_its_time_again(world: World) {
+pub(super) async fn another_sign_up_restarts_the_retention_of_a_pending_account(world: World) {
     let user = world.pending("ada", at(0)).await;
     sign_up(&world, "ada", "secret", 10).await;
 
@@ -214,7 +215,7 @@ pub(super) async fn a_further_sign_up_gives_a_pending_account_its_time_again(wor
     assert_eq!(world.find_user(user.id).await.unwrap(), None);
 }
 
-pub(super) async fn a_stale_sign_up_takes_no_account_that_is_not_pending(world: World) {
+pub(super) async fn a_stale_sign_up_removes_no_account_that_is_not_pending(world: World) {
     world.verified("taken", at(0)).await;
     sign_up(&world, "taken", "other", 0).await;
     world.pending("proven", at(0)).await;
@@ -233,7 +234,7 @@ pub(super) async fn a_stale_sign_up_takes_no_account_that_is_not_pending(world: 
     }
 }
 
-pub(super) async fn stale_sign_ups_go_a_few_at_a_time(world: World) {
+pub(super) async fn stale_sign_ups_are_purged_in_batches(world: World) {
     for number in 0..=SIGN_UPS_PURGED_AT_ONCE {
         world.pending(&format!("user{number}"), at(i64::from(number))).await;
     }

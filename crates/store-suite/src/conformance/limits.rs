@@ -1,4 +1,4 @@
-//! Token buckets: on their own, and in front of every operation that takes from them, all or none.
+//! Token buckets: by themselves, and before every operation that takes from them, all or none.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,21 +17,21 @@ use latchkey_store::{
     NewToken, OpenLink, OpenedLink, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
 };
 
-/// The refusal of an emptied bucket that holds one and fills in a minute.
+/// Refusal by an empty bucket of capacity one that refills in a minute.
 const EMPTY: Limited = Limited { limit: "empty", retry_after: Duration::from_mins(1) };
 
 async fn takes(world: &World, takes: &[Take], now: Timestamp) -> bool {
     world.take(takes, now).await.unwrap().is_ok()
 }
 
-/// Tokens of a full bucket and of one that is empty from `at(0)` to `at(60)`.
+/// Takes from a full bucket, and from one that is empty from `at(0)` to `at(60)`.
 async fn full_and_empty(world: &World) -> Vec<Take> {
     let empty = take("empty", 1);
     assert!(takes(world, &[empty], at(0)).await);
     vec![take("full", 1), empty]
 }
 
-/// The full bucket of `full_and_empty` is still full after a refusal.
+/// Asserts that the full bucket of `full_and_empty` is still full.
 async fn assert_nothing_taken(world: &World) {
     assert!(takes(world, &[take("full", 1)], at(0)).await, "a refusal took a token");
 }
@@ -71,7 +71,8 @@ pub(super) async fn every_key_has_a_bucket_of_its_own(world: World) {
     assert!(!takes(&world, &[take("a", 1)], at(0)).await);
 }
 
-/// Takes from several buckets of odd rates, under a clock that jumps either way, beside the rule itself.
+/// Differential test with the domain's rule: takes from several buckets with odd rates, while the clock jumps
+/// both ways.
 pub(super) async fn buckets_follow_the_rule_of_the_domain(world: World) {
     let rates = [(1, 60_000), (3, 10_000), (7, 100), (0, 1_500), (1_000, 3_333)];
     let all: Vec<Take> = (0u8..)
@@ -220,7 +221,7 @@ pub(super) async fn a_limited_exchange_is_not_counted(world: World) {
     assert!(!takes(&world, &limits[..1], at(0)).await, "an exchange takes its token");
 }
 
-/// An opened link, with limits.
+/// Opening of a link, with rate limits.
 fn opening(world: &World, link: TokenHash, takes: &[Take]) -> OpenLink {
     OpenLink { takes: takes.to_vec(), ..world.link_opening(link, at(0)) }
 }
@@ -243,7 +244,7 @@ pub(super) async fn a_limited_link_is_not_opened(world: World) {
     assert_nothing_taken(&world).await;
 }
 
-pub(super) async fn every_look_at_a_link_takes_its_token(world: World) {
+pub(super) async fn every_inspection_of_a_link_takes_from_its_limit(world: World) {
     world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), Purpose::VerifyEmail, at(0)).await;
     let event = || world.event(AuditKind::EmailVerified, at(0));

@@ -1,4 +1,4 @@
-//! Links: opened in browsers and by mail scanners, used directly, looked at.
+//! Links: opened in browsers and by mail scanners, redeemed over the API, inspected.
 
 use latchkey_domain::codes::Purpose;
 
@@ -11,12 +11,12 @@ use latchkey_store::{
 
 use Purpose::{ResetPassword, VerifyEmail};
 
-/// Whether a link leads anywhere good.
+/// True if the link is valid.
 fn is_good(opened: &OpenedLink) -> bool {
     matches!(opened, OpenedLink::Known(LinkState { status: LinkStatus::Good, .. }))
 }
 
-pub(super) async fn an_opened_link_verifies_and_signs_nobody_in(world: World) {
+pub(super) async fn an_opened_link_verifies_without_signing_in(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
     assert_eq!(world.mails(at(0)).await[0].kind, MailKind::Verify);
@@ -101,7 +101,7 @@ pub(super) async fn a_link_of_an_address_without_an_account_is_unknown(world: Wo
     assert!(world.mails(at(1)).await.is_empty());
 }
 
-pub(super) async fn looking_at_a_link_changes_nothing(world: World) {
+pub(super) async fn inspecting_a_link_changes_nothing(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
 
@@ -189,7 +189,7 @@ pub(super) async fn a_used_token_signs_nobody_in_after_the_address_was_unverifie
     assert!(!world.user(user.id).await.email_verified);
 }
 
-pub(super) async fn a_verification_consumes_the_other_challenge(world: World) {
+pub(super) async fn a_verification_consumes_the_other_code_or_link(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(1)).await;
@@ -200,7 +200,7 @@ pub(super) async fn a_verification_consumes_the_other_challenge(world: World) {
     assert_eq!(world.list_sessions(user.id, at(3)).await.unwrap().len(), 1);
 }
 
-pub(super) async fn a_link_dies_with_the_address_it_proved(world: World) {
+pub(super) async fn a_link_is_superseded_with_the_address_it_proved(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let opened = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
     assert_eq!(world.open_link(opened, at(1)).await, known(LinkStatus::Good));
@@ -237,7 +237,7 @@ pub(super) async fn a_newer_reset_link_replaces_the_older(world: World) {
     assert!(world.can_reset(new, at(2)).await);
 }
 
-pub(super) async fn a_used_reset_link_is_told_as_used(world: World) {
+pub(super) async fn a_used_reset_link_has_the_status_used(world: World) {
     world.verified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), ResetPassword, at(0)).await;
 

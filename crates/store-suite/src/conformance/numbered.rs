@@ -1,4 +1,4 @@
-//! Accounts, mails and sessions by number, for the tests of an engine's own promises.
+//! Numbered accounts, mails and sessions, for the tests of single engines.
 #![allow(clippy::missing_panics_doc, reason = "what is made here is always valid")]
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,38 +19,38 @@ use serde_json::Map;
 
 use latchkey_store::{CodeLane, NewAccount, NewChallenge, NewCode, NewMail};
 
-/// So many seconds after the beginning.
+/// Time at a number of seconds after the start.
 #[must_use]
 pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
 }
 
-/// The random part of the ids of a number.
+/// Random part of a number's ids.
 fn random(number: u64) -> [u8; 10] {
     let mut random = [0; 10];
     random[2..].copy_from_slice(&number.to_be_bytes());
     random
 }
 
-/// The id of a number's account.
+/// Id of a number's account.
 #[must_use]
 pub fn user_id(number: u64) -> UserId {
     UserId::new(at(0), random(number))
 }
 
-/// The address of a number's account.
+/// Address of a number's account.
 #[must_use]
 pub fn email(number: u64) -> Email {
     Email::parse(&format!("user{number}@example.org")).unwrap()
 }
 
-/// What that address is compared by.
+/// Key of that address.
 #[must_use]
 pub fn key(number: u64) -> EmailKey {
     email(number).key().clone()
 }
 
-/// A number's account: password, profile, no session.
+/// Account of a number: password, profile, no session.
 #[must_use]
 pub fn account(number: u64) -> NewAccount {
     NewAccount {
@@ -70,7 +70,7 @@ pub fn account(number: u64) -> NewAccount {
     }
 }
 
-/// A number's event.
+/// Event of a number.
 #[must_use]
 pub fn event(number: u64) -> AuditEvent {
     AuditEvent {
@@ -85,25 +85,25 @@ pub fn event(number: u64) -> AuditEvent {
     }
 }
 
-/// A number's mail.
+/// Mail of a number.
 #[must_use]
 pub fn mail(number: u64) -> NewMail {
     NewMail { id: MailId::new(at(0), random(number)), sealed: vec![7; 100] }
 }
 
-/// The hash of a number's token.
+/// Hash of a number's token.
 #[must_use]
 pub fn token(number: u64) -> TokenHash {
     TokenHash::of(&number.to_be_bytes())
 }
 
-/// The client of all.
+/// Client of all requests.
 #[must_use]
 pub fn client() -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
 }
 
-/// A code that is asked for and typed by a stranger.
+/// Code requested and entered by a stranger.
 #[must_use]
 pub fn code(number: u8) -> NewChallenge {
     NewChallenge::Code(NewCode {
@@ -115,13 +115,13 @@ pub fn code(number: u8) -> NewChallenge {
     })
 }
 
-/// The lane of strangers.
+/// Lane of strangers.
 pub const LANE: CodeLane = CodeLane {
     client: LimitKey::from_bytes([0; 16]),
     budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
 };
 
-/// A number's session; its family is the token of the number, its first refresh token that of the number plus 1,000.
+/// Session of a number: its family is the number's token, its first refresh token that of the number plus 1,000.
 #[must_use]
 pub fn session(number: u64) -> NewSession {
     NewSession {

@@ -1,4 +1,4 @@
-//! What people do with identity providers in a world of the cases.
+//! Actions with identity providers.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::{
@@ -18,29 +18,28 @@ use latchkey_store::{
     SignInWithIdentity, StoredProvider, TakenCode, UnlinkIdentity, UnlinkOutcome,
 };
 
-/// Anybody may sign up and nobody has to be verified.
+/// Rules that allow sign-up without verification.
 pub(super) const OPEN: IdentityRules = IdentityRules {
     is_sign_up_open: true,
     must_be_verified: false,
     links_by_email: true,
     earlier: EarlierIdentities::Apart,
 };
-/// The issuer of the identities of these cases.
+/// Issuer of the identities.
 pub(super) const ISSUER: &str = "https://issuer.example";
-/// Where the flows of these cases lead.
+/// Redirect target of the flows.
 pub(super) const APP: &str = "https://app.example/back?x=1#top";
 
-/// The key of a provider.
 pub(super) fn provider(key: &str) -> ProviderKey {
     ProviderKey::parse(key).unwrap()
 }
 
-/// `subject` at google, whose address `name`@example.org google proved.
+/// Google `subject` with the verified address `name`@example.org.
 pub(super) fn google(subject: &str, name: &str) -> ProvenIdentity {
     identity("google", subject, Some(name), true)
 }
 
-/// `subject` at a provider, which says so much of the address.
+/// Identity of a provider, with or without an address, verified or not.
 pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified: bool) -> ProvenIdentity {
     let address = name.map(|name| format!("{name}@example.org"));
     let facts = ForeignFacts {
@@ -54,23 +53,23 @@ pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified
     ProvenIdentity::of(provider(key), facts).unwrap()
 }
 
-/// The same identity at another issuer.
+/// Same identity at another issuer.
 pub(super) fn issued_by(issuer: &str, identity: ProvenIdentity) -> ProvenIdentity {
     ProvenIdentity { issuer: Issuer::parse(issuer).unwrap(), ..identity }
 }
 
-/// The same identity as it was linked before issuers were stored.
+/// Same identity as stored before issuers were.
 pub(super) fn of_unknown_issuer(identity: ProvenIdentity) -> ProvenIdentity {
     ProvenIdentity { issuer: Issuer::unknown(), ..identity }
 }
 
-/// The session as one that may link.
+/// Session that links identities.
 pub(super) fn linker(user_id: UserId, session: &NewSession) -> Linker {
     Linker { user_id, session_id: session.id }
 }
 
 impl World {
-    /// A sign-in with an identity, under rules that allow everything.
+    /// Sign-in with an identity, under permissive rules.
     pub(super) fn with_identity(&self, identity: ProvenIdentity, now: Timestamp) -> SignInWithIdentity {
         SignInWithIdentity {
             rules: OPEN,
@@ -103,7 +102,7 @@ impl World {
         }
     }
 
-    /// Why an identity opens nothing.
+    /// Reason why an identity opens no account.
     pub(super) async fn refused(&self, identity: ProvenIdentity, now: Timestamp) -> IdentityRefusal {
         match self.sign_in_with_identity(self.with_identity(identity, now)).await.unwrap() {
             IdentityOutcome::Refused(refusal) => refusal,
@@ -126,7 +125,7 @@ impl World {
         self.link_identity(link).await.unwrap()
     }
 
-    /// Unlinks identities of a provider, where google and github are offered.
+    /// Unlinks identities of a provider; google and github are offered for sign-in.
     pub(super) async fn unlink(
         &self,
         user_id: UserId,
@@ -147,7 +146,7 @@ impl World {
         self.unlink_identity(unlink).await.unwrap()
     }
 
-    /// A flow of ten minutes through google.
+    /// Google flow valid for ten minutes.
     pub(super) fn flow(&self, linker: Option<Linker>, now: Timestamp) -> NewFlow {
         NewFlow {
             state: self.token(),
@@ -161,7 +160,7 @@ impl World {
         }
     }
 
-    /// A code of one minute.
+    /// Code valid for one minute.
     pub(super) fn oauth_code(
         &self,
         identity: ProvenIdentity,

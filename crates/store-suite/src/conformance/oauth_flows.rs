@@ -1,4 +1,4 @@
-//! States and codes: each comes back once, to whoever it belongs to.
+//! States and codes of OAuth: single use, bound to their client.
 
 use latchkey_domain::identity::{IdentityRefusal, IdentityRules};
 use latchkey_domain::profile::{AvatarUrl, Name};
@@ -131,7 +131,7 @@ pub(super) async fn a_code_for_a_sign_in_asks_for_no_session(world: World) {
     assert!(matches!(taken, TakenCode::Good { linker: None, .. }));
 }
 
-pub(super) async fn what_would_be_refused_gets_no_code(world: World) {
+pub(super) async fn a_sign_in_that_would_be_refused_gets_no_code(world: World) {
     let owner = world.enter(google("1", "ada"), at(0)).await;
     let eve = world.verified("eve", at(0)).await;
     let of_eve = linker(eve.id, &world.open_session(eve.id, at(0)).await);

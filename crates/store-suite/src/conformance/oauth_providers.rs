@@ -13,7 +13,7 @@ async fn listed(world: &World) -> Vec<StoredProvider> {
     found.into_iter().map(|one| one.read().unwrap()).collect()
 }
 
-pub(super) async fn a_provider_is_kept_as_it_was_given(world: World) {
+pub(super) async fn a_provider_is_stored_as_given(world: World) {
     let event = world.event(AuditKind::SettingsChanged, at(0));
     assert!(world.create_oauth_provider(configured("b", at(0)), event.clone()).await.unwrap());
     let built_in = StoredProvider { kind: ProviderKind::BuiltIn, ..configured("a", at(1)) };
@@ -52,7 +52,7 @@ pub(super) async fn a_provider_is_replaced(world: World) {
     assert!(!world.update_oauth_provider(configured("b", at(6)), at(6), event()).await.unwrap());
 }
 
-pub(super) async fn of_two_who_change_what_they_read_one_must_read_again(world: World) {
+pub(super) async fn of_two_concurrent_changes_one_is_refused(world: World) {
     let event = || world.event(AuditKind::SettingsChanged, at(0));
     world.create_oauth_provider(configured("a", at(0)), event()).await.unwrap();
     let (first, second) =
@@ -79,7 +79,7 @@ pub(super) async fn a_deleted_provider_leaves_identities_alone(world: World) {
     assert_eq!(world.enter(google("1", "ada"), at(1)).await.id, user.id);
 }
 
-pub(super) async fn every_change_grows_the_version(world: World) {
+pub(super) async fn every_change_increments_the_version(world: World) {
     let event = || world.event(AuditKind::SettingsChanged, at(0));
     let mut versions = vec![world.shared_version().await.unwrap()];
     world.create_oauth_provider(configured("a", at(0)), event()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Races of identities: twenty at once, one winner.
+//! Races of identities: twenty concurrent calls, one winner.
 
 use super::fixtures::{RACERS, World, at};
 use super::oauth_acts::{google, identity};
@@ -25,7 +25,7 @@ pub(super) async fn of_twenty_racers_one_takes_the_oauth_code(world: World) {
     world.save_oauth_code(code.clone()).await.unwrap();
 
     let answers = race(&world, move |world, number| async move {
-        // A wrong verifier among them may be the first: then nobody gets it.
+        // The wrong verifier may come first; then no call gets the identity.
         let verifier = if number == 7 { "guess" } else { "verifier" };
         (number, world.present_code(code.code, verifier, None, at(1)).await)
     })
@@ -122,7 +122,7 @@ pub(super) async fn a_link_and_a_sign_in_end_at_one_account(world: World) {
     assert_eq!((linked, owner.providers().contains(&"google")), (1, true));
 }
 
-pub(super) async fn of_twenty_who_unlink_at_once_one_way_in_stays(world: World) {
+pub(super) async fn of_twenty_concurrent_unlinks_one_way_to_sign_in_stays(world: World) {
     let user = world.enter(google("0", "ada"), at(0)).await;
     for number in 1..RACERS {
         world.enter(google(&number.to_string(), "ada"), at(0)).await;
@@ -138,8 +138,9 @@ pub(super) async fn of_twenty_who_unlink_at_once_one_way_in_stays(world: World) 
     assert_eq!(world.list_identities(user.id).await.unwrap().len(), 1);
 }
 
-pub(super) async fn a_way_in_stays_while_the_password_goes(world: World) {
-    // A never verified account with a password and an identity: the owner takes it over while the identity is unlinked.
+pub(super) async fn a_way_to_sign_in_stays_while_the_password_is_removed(world: World) {
+    // An unverified account with a password and an identity: the owner takes it over while the identity is
+    // unlinked.
     let user = world.unverified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     world.link(user.id, &session, identity("github", "1", None, false), at(0)).await;

@@ -1,4 +1,4 @@
-//! The outbox: claimed by one worker at a time, settled by the one that holds it, kept for the operator.
+//! The outbox: claims under a lease, settlement by its holder, dead mails.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::fixtures::{MINUTE, World, at, email, key, mac};
 use super::profiles::{named, update};
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState};
 
-/// An account and `count` mails for it, a second apart from `at(1)` on.
+/// Account with `count` mails, one per second from `at(1)` on.
 async fn write_mails(world: &World, count: i64) {
     world.verified("Ada", at(0)).await;
     for seconds in 1..=count {
@@ -159,7 +159,7 @@ pub(super) async fn a_new_mail_of_a_clock_that_ran_ahead_is_due_at_once(world: W
     assert_eq!(mails.len(), 1);
 }
 
-pub(super) async fn a_lease_of_a_clock_that_ran_ahead_is_over(world: World) {
+pub(super) async fn a_lease_of_a_clock_that_ran_ahead_has_ended(world: World) {
     write_mails(&world, 1).await;
     claim(&world, 10, 10).await;
     assert!(claim(&world, 10, 5).await.1.is_empty(), "another instance may be a little ahead");
@@ -182,7 +182,7 @@ pub(super) async fn a_retry_of_a_clock_that_ran_ahead_is_due_at_once(world: Worl
     assert_eq!(mails.len(), 1);
 }
 
-pub(super) async fn a_dead_mail_is_kept_and_not_claimed(world: World) {
+pub(super) async fn a_dead_mail_stays_and_is_not_claimed(world: World) {
     write_mails(&world, 1).await;
     let (lease, mails) = claim(&world, 10, 10).await;
 
@@ -242,7 +242,7 @@ pub(super) async fn mails_are_listed_newest_first_and_by_state(world: World) {
     assert!(listed(Some(MailState::Decoy), 10).await.unwrap().is_empty());
 }
 
-pub(super) async fn a_listed_mail_tells_the_operator_enough(world: World) {
+pub(super) async fn a_listed_mail_has_all_fields_for_the_operator(world: World) {
     write_mails(&world, 1).await;
 
     let listed = only_mail(&world).await;
@@ -252,7 +252,7 @@ pub(super) async fn a_listed_mail_tells_the_operator_enough(world: World) {
     assert_eq!(listed.last_error, None);
 }
 
-pub(super) async fn mails_die_with_their_user(world: World) {
+pub(super) async fn mails_are_deleted_with_their_user(world: World) {
     write_mails(&world, 2).await;
     let user = world.find_user_by_email(&key("ada")).await.unwrap().unwrap();
 

@@ -1,4 +1,4 @@
-//! Mails to the owner about what was done with the account.
+//! Security notifications to the owner.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -14,7 +14,7 @@ use latchkey_store::{
     SignInWithIdentity, UnlinkIdentity, UpdateUser,
 };
 
-/// The mails that are waiting, and to whom they go; a verification code or a reset code is none of them.
+/// Waiting mails and their recipients, without email codes.
 async fn told(world: &World, now: Timestamp) -> Vec<(MailKind, String)> {
     let mails = world.mails(now).await.into_iter();
     let told = mails.filter(|mail| !matches!(mail.kind, MailKind::Verify | MailKind::Reset));
@@ -73,7 +73,7 @@ async fn reset(world: &World, name: &str) {
         .unwrap();
 }
 
-pub(super) async fn a_link_is_told_and_a_link_that_was_there_is_not(world: World) {
+pub(super) async fn a_new_link_is_notified_and_an_existing_one_is_not(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
 
@@ -83,7 +83,7 @@ pub(super) async fn a_link_is_told_and_a_link_that_was_there_is_not(world: World
     assert_eq!(told(&world, at(1)).await, [(MailKind::IdentityLinked, "ada@example.org".to_owned())]);
 }
 
-pub(super) async fn an_unlink_is_told(world: World) {
+pub(super) async fn an_unlink_is_notified(world: World) {
     let user = world.verified("ada", at(0)).await;
     world.enter(google("1", "ada"), at(0)).await;
 
@@ -103,7 +103,9 @@ pub(super) async fn an_unlink_is_told(world: World) {
     assert_eq!(told(&world, at(1)).await, [(MailKind::IdentityUnlinked, "ada@example.org".to_owned())]);
 }
 
-pub(super) async fn an_identity_that_joins_an_account_is_told_and_one_that_makes_it_is_not(world: World) {
+pub(super) async fn an_identity_that_joins_an_account_is_notified_and_one_that_creates_it_is_not(
+    world: World,
+) {
     enter(&world, "maker").await;
     enter(&world, "maker").await;
     assert_eq!(told(&world, at(1)).await, []);
@@ -113,7 +115,7 @@ pub(super) async fn an_identity_that_joins_an_account_is_told_and_one_that_makes
     assert_eq!(told(&world, at(1)).await, [(MailKind::IdentityLinked, "ada@example.org".to_owned())]);
 }
 
-pub(super) async fn a_changed_password_is_told(world: World) {
+pub(super) async fn a_changed_password_is_notified(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
 
@@ -122,7 +124,7 @@ pub(super) async fn a_changed_password_is_told(world: World) {
     assert_eq!(told(&world, at(1)).await, [(MailKind::PasswordChanged, "ada@example.org".to_owned())]);
 }
 
-pub(super) async fn a_reset_password_is_told(world: World) {
+pub(super) async fn a_reset_password_is_notified(world: World) {
     world.verified("ada", at(0)).await;
 
     reset(&world, "ada").await;
@@ -130,7 +132,7 @@ pub(super) async fn a_reset_password_is_told(world: World) {
     assert_eq!(told(&world, at(1)).await, [(MailKind::PasswordWasReset, "ada@example.org".to_owned())]);
 }
 
-pub(super) async fn another_address_is_told_to_the_old_one(world: World) {
+pub(super) async fn a_changed_address_is_notified_to_the_old_one(world: World) {
     let user = world.verified("ada", at(0)).await;
 
     move_to(&world, user.id, "ADA").await;
@@ -142,7 +144,7 @@ pub(super) async fn another_address_is_told_to_the_old_one(world: World) {
     assert_eq!(told(&world, at(1)).await, [], "the address between was never proven");
 }
 
-pub(super) async fn a_session_that_ended_for_safety_is_told_once(world: World) {
+pub(super) async fn a_session_ended_for_safety_is_notified_once(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     let present = async |presented, now| {
@@ -172,7 +174,7 @@ pub(super) async fn a_session_that_ended_for_safety_is_told_once(world: World) {
     assert_eq!(told(&world, at(101)).await, expected);
 }
 
-pub(super) async fn an_address_that_was_never_proven_is_told_nothing(world: World) {
+pub(super) async fn an_unproven_address_gets_no_notification(world: World) {
     let account = NewAccount { email_verified: false, ..world.account("ada", at(0)) };
     let id = account.id;
     world.create_account(account).await.unwrap();

@@ -1,4 +1,4 @@
-//! Profiles: changed in one go, by version, with one owner per username.
+//! Profiles: atomic changes, versions, unique usernames.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::UserId;
@@ -10,17 +10,17 @@ use latchkey_store::{EndedSession, NewAccount, UpdateProfile, UpdateProfileOutco
 
 use UpdateProfileOutcome::{NoSession, NotFound, PreconditionFailed, TooLarge, Updated, UsernameTaken};
 
-/// A change that any version accepts and that makes no profile.
+/// Change accepted at any version that creates no profile.
 pub(super) fn update(user_id: UserId, patch: ProfilePatch) -> UpdateProfile {
     UpdateProfile { user_id, session: None, patch, if_version: None, create: None, now: at(5) }
 }
 
-/// A patch of the name.
+/// Patch of the name.
 pub(super) fn named(name: &str) -> ProfilePatch {
     ProfilePatch { name: Some(Name::parse(name).unwrap()), ..ProfilePatch::default() }
 }
 
-/// A patch of the username; an empty one clears it.
+/// Patch of the username; an empty one clears it.
 pub(super) fn handle(username: &str) -> ProfilePatch {
     let username = (!username.is_empty()).then(|| Username::parse(username).unwrap());
     ProfilePatch { username: Some(username), ..ProfilePatch::default() }
@@ -43,7 +43,7 @@ async fn stored(world: &World, user: UserId) -> Profile {
     world.find_profile(user).await.unwrap().unwrap()
 }
 
-pub(super) async fn every_field_is_kept_as_given(world: World) {
+pub(super) async fn every_field_is_stored_as_given(world: World) {
     let user = world.verified("ada", at(0)).await;
     let expected = full().apply(&stored(&world, user.id).await, at(5)).unwrap();
 
@@ -189,7 +189,7 @@ pub(super) async fn an_existing_profile_is_not_made_again(world: World) {
     assert_eq!((after.id, after.name, after.version), (before.id, before.name, 2));
 }
 
-pub(super) async fn nobodys_profile_is_not_made(world: World) {
+pub(super) async fn no_profile_is_created_for_an_unknown_user(world: World) {
     let (nobody, create) = (world.user_id(at(0)), Some(world.profile("Ghost", at(0))));
 
     let outcome =
@@ -235,7 +235,7 @@ pub(super) async fn custom_fields_are_bounded_together(world: World) {
     assert_eq!(stored(&world, user.id).await, before);
 }
 
-pub(super) async fn a_clock_that_steps_back_turns_no_profile_younger(world: World) {
+pub(super) async fn a_clock_that_steps_back_decreases_no_update_time(world: World) {
     let user = world.verified("ada", at(0)).await;
     world.update_profile(update(user.id, named("One"))).await.unwrap();
 
@@ -244,7 +244,7 @@ pub(super) async fn a_clock_that_steps_back_turns_no_profile_younger(world: Worl
     assert_eq!(stored(&world, user.id).await.updated_at, at(5));
 }
 
-pub(super) async fn nobody_sees_the_profile_of_a_pending_or_banned_user(world: World) {
+pub(super) async fn the_profile_of_a_pending_or_banned_user_is_hidden(world: World) {
     let pending = world.pending("ada", at(0)).await;
     let banned = world.verified("eve", at(0)).await;
     assert!(world.find_profile(banned.id).await.unwrap().is_some());

@@ -1,4 +1,4 @@
-//! The first proof of a mailbox: nothing that somebody else may have put into an account survives it.
+//! The first proof of a mailbox: nothing that a stranger may have put into an account survives it.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::UserId;
@@ -35,7 +35,7 @@ async fn contested(world: &World) -> (User, Profile) {
     (user, profile)
 }
 
-/// What a contested account has to be after its verification at `at(2)`.
+/// Asserts the state of a contested account after its verification at `at(2)`.
 async fn assert_bare(world: &World, user: &User, before: &Profile) {
     let now = world.user(user.id).await;
     assert_eq!((now.email_verified, now.is_pending, now.is_contested), (true, false, false));

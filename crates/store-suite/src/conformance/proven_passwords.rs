@@ -1,4 +1,4 @@
-//! Passwords that are known to come from the mailbox's owner, and those that are not.
+//! Proven passwords: known to come from the mailbox's owner.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -16,13 +16,13 @@ use latchkey_store::{
 
 use Purpose::{ResetPassword, VerifyEmail};
 
-/// A sign-up of ada in a browser, while verification is required.
+/// Sign-up of ada in a browser, while verification is required.
 async fn sign_up(world: &World, browser: Option<TokenHash>, now: Timestamp) -> SignUpOutcome {
     let sign_up = PendingSignUp { browser, ..world.sign_up("ada", password("secret"), mac(1), now) };
     world.sign_up_pending(sign_up).await.unwrap()
 }
 
-/// Verifies ada by a link that is opened in a browser.
+/// Verifies ada by a link opened in a browser.
 async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> User {
     let link = world.send_link(&key("ada"), VerifyEmail, now).await;
     let browser = Browser { refresh: None, sign_up };
@@ -33,7 +33,7 @@ async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> Us
     user
 }
 
-/// Whether the owner's provider just links: then the password is proven. Else it takes over.
+/// True if the password is proven: then the owner's identity is linked; otherwise it takes the account over.
 async fn is_proven(world: &World, now: Timestamp) -> bool {
     let user = world.enter(google("1", "ada"), now).await;
     match user.providers()[..] {

@@ -1,4 +1,4 @@
-//! Purging: what is past its use goes, everything else stays.
+//! Purge: expired rows are deleted, everything else stays.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -36,7 +36,7 @@ pub(super) async fn a_fresh_store_has_nothing_to_purge(world: World) {
     assert_eq!(world.purge(at(0)).await.unwrap(), 0);
 }
 
-pub(super) async fn what_is_alive_is_not_purged(world: World) {
+pub(super) async fn live_rows_are_not_purged(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(0)).await;
@@ -71,7 +71,7 @@ pub(super) async fn accounts_settings_keys_and_audit_are_never_purged(world: Wor
     assert_eq!(world.user(user.id).await.profile, user.profile);
 }
 
-pub(super) async fn expired_and_used_links_are_told_for_seven_days(world: World) {
+pub(super) async fn expired_and_used_links_keep_their_status_for_seven_days(world: World) {
     world.unverified("ada", at(0)).await;
     world.verified("eve", at(0)).await;
     let verify = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
@@ -106,7 +106,7 @@ pub(super) async fn sent_mails_are_kept_for_seven_days_and_dead_ones_longer(worl
     assert_eq!(states, [MailState::Queued, MailState::Dead]);
 }
 
-pub(super) async fn ended_sessions_go_after_seven_days(world: World) {
+pub(super) async fn ended_sessions_are_purged_after_seven_days(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     assert!(matches!(present(&world, &session, session.refresh, at(1)).await.0, RefreshOutcome::Rotated(_)));
@@ -185,7 +185,7 @@ pub(super) async fn a_known_client_stays_known_for_thirty_days(world: World) {
     assert!(matches!(begun, BeginSignIn::Candidate(_)), "{begun:?}");
 }
 
-pub(super) async fn a_forgiven_moment_survives_a_purge(world: World) {
+pub(super) async fn a_cleared_failure_survives_a_purge(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     let (outcome, successor) = present(&world, &session, session.refresh, at(1)).await;
@@ -200,7 +200,7 @@ pub(super) async fn a_forgiven_moment_survives_a_purge(world: World) {
     );
 }
 
-pub(super) async fn a_purge_takes_a_few_thousand_rows_at_a_call(world: World) {
+pub(super) async fn a_purge_deletes_a_few_thousand_rows_per_call(world: World) {
     let rate = take("many", 1).rate;
     let key = |number: usize| LimitKey::new("many", &[&number.to_string()]);
     let limits: Vec<_> = (0..6_000).map(|number| Take { key: key(number), rate, limit: "many" }).collect();
@@ -212,7 +212,7 @@ pub(super) async fn a_purge_takes_a_few_thousand_rows_at_a_call(world: World) {
     assert_eq!(first + purge(&world, at(HOUR)).await, 6_000);
 }
 
-pub(super) async fn states_go_after_a_day_and_codes_at_their_end(world: World) {
+pub(super) async fn states_are_purged_after_a_day_and_codes_at_their_expiry(world: World) {
     let (flow, code) = (world.flow(None, at(0)), world.oauth_code(google("1", "ada"), None, at(0)));
     let token = Some(UsedToken { hash: world.token(), expires_at: at(HOUR) });
     let sign_in = || SignInWithIdentity { token, ..world.with_identity(google("1", "ada"), at(0)) };

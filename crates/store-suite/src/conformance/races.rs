@@ -1,4 +1,4 @@
-//! Races: twenty at once, one winner.
+//! Races: twenty concurrent calls, one winner.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use latchkey_store::{
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::ProfilePatch;
 
-/// Lets racers start at one moment; their answers in the order of their numbers.
+/// Starts all racers at once; returns their results in order of number.
 pub(super) async fn race<T, F>(world: &World, racer: impl Fn(World, usize) -> F) -> Vec<T>
 where
     T: Send + 'static,
@@ -78,7 +78,7 @@ pub(super) async fn of_twenty_pending_sign_ups_one_makes_the_account(world: Worl
     let mut good = 0;
     let patient = CodeBudget { per_code: 100, per_hour: 100, per_day: 100 };
     for code in 0..RACERS {
-        // One code is alive; asking for it one by one must not run into the attempts.
+        // One code is live; verifying it separately must not be limited by the counted attempts.
         let fresh = latchkey_store::CodeAttempt {
             lane: CodeLane { budget: patient, ..lane(&key("ada"), STRANGER) },
             ..world.attempt(&key("ada"), mac(u8::try_from(code).unwrap()), at(1))

@@ -1,15 +1,15 @@
-//! Numbers and texts from a seed, the same on every machine: `SplitMix64`, and alphabets that are hard on search.
+//! Deterministic pseudo-random numbers and texts: `SplitMix64`, and alphabets that are hard for search.
 
-/// A seeded source.
+/// A seeded generator.
 pub(super) struct Random(u64);
 
 impl Random {
-    /// A source; equal seeds give equal sequences.
+    /// Generator; equal seeds give equal sequences.
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x9E37_79B9)
     }
 
-    /// The next number.
+    /// Next number.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -18,13 +18,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to but without `end`.
+    /// Number in `0..end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap();
         usize::try_from(self.next() % end).unwrap()
     }
 
-    /// One of several.
+    /// Random choice.
     pub(super) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
         choices[self.below(choices.len())]
     }

@@ -1,4 +1,4 @@
-//! Refresh tokens: rotated at every use, forgiving while the successor is unused, unforgiving afterwards.
+//! Refresh tokens: rotation at every use, tolerance while the successor is unused, reuse detection afterwards.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::session::NewSession;
@@ -8,7 +8,7 @@ use latchkey_domain::tokens::TokenHash;
 use super::fixtures::{DAY, GRACE, World, at, client, days};
 use latchkey_store::{EndedSession, LiveSession, RefreshOutcome, RefreshSession};
 
-/// A refresh; its sealed successor is the successor's hash, so that cases can read it.
+/// Refresh with the successor's hash as its sealed successor, so that cases can read it.
 pub(super) fn refresh(
     world: &World,
     session: &NewSession,
@@ -30,7 +30,7 @@ pub(super) fn refresh(
     }
 }
 
-/// Presents a token; answers with the successor that was offered.
+/// Presents a token; returns the offered successor as well.
 pub(super) async fn present(
     world: &World,
     session: &NewSession,
@@ -42,7 +42,7 @@ pub(super) async fn present(
     (world.refresh_session(refresh).await.unwrap(), offered)
 }
 
-/// Presents a token that has to be replaced.
+/// Presents a token that must be replaced.
 async fn rotate(
     world: &World,
     session: &NewSession,
@@ -117,7 +117,7 @@ pub(super) async fn after_the_successors_first_use_a_replay_is_refused(world: Wo
     rotate(&world, &session, third, at(14)).await;
 }
 
-pub(super) async fn a_late_twin_of_many_rotations_ago_is_refused(world: World) {
+pub(super) async fn a_late_duplicate_of_many_rotations_ago_is_refused(world: World) {
     let session = signed_in(&world).await;
     let mut token = session.refresh;
     for _ in 0..80 {
@@ -146,7 +146,7 @@ pub(super) async fn a_replay_after_the_grace_ends_the_session(world: World) {
     assert!(event.user_id.is_some());
 }
 
-pub(super) async fn an_answer_that_was_missed_for_days_is_made_good(world: World) {
+pub(super) async fn a_response_lost_for_days_is_recovered(world: World) {
     let session = signed_in(&world).await;
     let (_, missed) = rotate(&world, &session, session.refresh, at(10)).await;
 
@@ -175,7 +175,7 @@ pub(super) async fn a_new_successor_has_a_grace_of_its_own(world: World) {
     assert!(world.lives(session.id, at(133)).await, "a late twin ends nothing");
 }
 
-pub(super) async fn a_successor_that_gave_way_unused_ends_the_session(world: World) {
+pub(super) async fn a_successor_replaced_unused_ends_the_session(world: World) {
     let session = signed_in(&world).await;
     let (_, unused) = rotate(&world, &session, session.refresh, at(10)).await;
     let (_, successor) = rotate(&world, &session, session.refresh, at(41)).await;
@@ -190,7 +190,7 @@ pub(super) async fn a_successor_that_gave_way_unused_ends_the_session(world: Wor
     assert_eq!(world.event_of(event).await.unwrap().kind, AuditKind::RefreshReused);
 }
 
-pub(super) async fn a_seal_that_was_wiped_early_is_replaced(world: World) {
+pub(super) async fn a_sealed_successor_deleted_early_is_replaced(world: World) {
     let session = signed_in(&world).await;
     rotate(&world, &session, session.refresh, at(10)).await;
     world.purge(at(41)).await.unwrap(); // by a clock that is ahead
@@ -279,7 +279,7 @@ pub(super) async fn a_banned_user_refreshes_nothing(world: World) {
     assert!(!is_good(&world, &session, successor, at(12)).await);
 }
 
-pub(super) async fn a_good_token_is_told_without_a_change(world: World) {
+pub(super) async fn checking_a_valid_token_changes_nothing(world: World) {
     let session = signed_in(&world).await;
     assert!(is_good(&world, &session, session.refresh, at(1)).await);
     let (live, successor) = rotate(&world, &session, session.refresh, at(10)).await;

@@ -1,5 +1,6 @@
-//! Refresh rotation as a state machine: seeded walks of tabs, lost answers, duplicates and a thief over a clock that
-//! jumps. The model below is written from the policy's words alone; the store has to agree with it at every step.
+//! Model-based test of refresh rotation: seeded random walks of tabs, lost responses, duplicates and a thief,
+//! under a clock that jumps. The model is written from the policy's words alone; the store must agree with it at
+//! every step.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::session::NewSession;
@@ -13,34 +14,34 @@ use latchkey_store::{EndedSession, RefreshOutcome};
 
 const WALKS: u64 = 16;
 const STEPS: usize = 60;
-/// Holders of a token: three tabs and a thief.
+/// Token holders: three tabs and a thief.
 const HOLDERS: usize = 4;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// One refresh token of the lineage.
+/// A refresh token of the lineage.
 struct Issued {
     token: TokenHash,
-    /// When it was replaced, the last time.
+    /// Time of its last replacement.
     replaced_at: Option<i64>,
 }
 
-/// A session as the policy speaks of it.
+/// Session state according to the policy.
 struct Model {
     opened_at: i64,
     last_refresh: i64,
     is_over: bool,
-    /// All tokens; the last is the current one.
+    /// All tokens; the last one is current.
     lineage: Vec<Issued>,
-    /// The token that the current one was given for.
+    /// Token that the current one was issued for.
     predecessor: Option<usize>,
 }
 
-/// What the policy demands.
+/// Outcome demanded by the policy.
 #[derive(Debug, PartialEq)]
 enum Demand {
-    /// A new token, the one that was offered.
+    /// The offered new token.
     Next,
-    /// The current token, which was given for the presented one.
+    /// The current token again, issued for the presented one.
     Again(TokenHash),
     Refusal,
     End,
@@ -76,7 +77,7 @@ impl Model {
     }
 }
 
-/// One walk: the model, the session beside it, and who holds which token.
+/// A walk: the model, the session, and the token of each holder.
 struct Walk {
     model: Model,
     session: NewSession,
@@ -94,7 +95,7 @@ impl Walk {
         Self { model, session, holders: [0; HOLDERS], now }
     }
 
-    /// A holder presents its token; it moves on where it gets an answer and the answer is not lost.
+    /// A holder presents its token, and takes over the response unless it is lost.
     async fn present(&mut self, world: &World, holder: usize, is_lost: bool) {
         let index = self.holders[holder];
         let token = self.model.lineage[index].token;
@@ -151,7 +152,7 @@ impl Walk {
             29 * DAY_MS,
             31 * DAY_MS,
         ];
-        // Short waits are the more frequent ones.
+        // Short waits are more frequent.
         let reach = 1 + random.below(steps.len());
         self.now = Timestamp::from_millis(self.now.as_millis() + steps[random.below(reach)]);
     }
@@ -174,7 +175,7 @@ pub(super) async fn rotation_agrees_with_the_policy_on_seeded_walks(world: World
         for step in 0..STEPS {
             walk.step(&world, &mut random).await;
             walk.check(&world).await;
-            // A session that is over is played with a little longer, then the user signs in again.
+            // An ended session is used for a few more steps, then the user signs in again.
             if !walk.model.is_alive(walk.now.as_millis()) && step % 5 == 0 {
                 walk = Walk::begin(&world, user.id, walk.now).await;
             }

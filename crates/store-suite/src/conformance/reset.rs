@@ -1,4 +1,4 @@
-//! Password reset: codes exchanged for tokens, tokens spent on a password.
+//! Password reset: codes exchanged for tokens, tokens consumed by a new password.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -177,7 +177,7 @@ pub(super) async fn a_reset_deletes_an_outstanding_code(world: World) {
     world.send_code(&key("ada"), Reset, mac(1), at(0)).await;
     let token = world.exchange(&key("ada"), mac(1), at(1)).await.unwrap();
     world.send_code(&key("ada"), Reset, mac(2), at(2)).await;
-    // The newer code may have ended the token already; a token that is still good must end the code.
+    // The newer code may have invalidated the token; a token that is still valid must invalidate the code.
     let was_reset = world.reset(token, "fresh", at(3)).await.is_some();
 
     let exchanged = world.exchange(&key("ada"), mac(2), at(4)).await;

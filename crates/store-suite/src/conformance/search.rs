@@ -1,4 +1,4 @@
-//! Search: what is found, in which order, and how many in all.
+//! Search: matches, order, totals.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::UserId;
@@ -12,7 +12,7 @@ use super::fixtures::{World, at, key, mac, object};
 use super::profiles::{handle, named, update};
 use latchkey_store::{NewAccount, ProfileHits, UpdateUser};
 
-/// A user whose profile has these texts; the number makes address and age.
+/// User whose profile has these texts; the number determines address and creation time.
 async fn profile(world: &World, number: i64, name: &str, username: &str, bio: &str) -> User {
     let user = world.verified(&format!("p{number}"), at(number)).await;
     let patch = ProfilePatch {
@@ -30,7 +30,7 @@ pub(super) async fn search(world: &World, query: &str, page: Page) -> ProfileHit
     world.search_profiles(&SearchQuery::parse(query).unwrap(), page).await.unwrap()
 }
 
-/// The users that a search finds on its first page, in order.
+/// Users on the first page of a search, in order.
 async fn found(world: &World, query: &str) -> Vec<UserId> {
     let hits = search(world, query, Page::new(100, 0)).await;
     assert_eq!(hits.total, u64::try_from(hits.profiles.len()).unwrap());
@@ -63,7 +63,7 @@ pub(super) async fn a_hit_is_the_whole_profile(world: World) {
     assert_eq!(hits.profiles, [world.find_profile(ada.id).await.unwrap().unwrap()]);
 }
 
-pub(super) async fn better_tiers_come_first_and_newer_ones_in_a_tier(world: World) {
+pub(super) async fn better_ranks_come_first_and_newer_profiles_within_a_rank(world: World) {
     let rest_old = profile(&world, 1, "Grand Ada", "", "").await;
     let exact_old = profile(&world, 2, "ÁDA", "", "").await;
     let prefix_old = profile(&world, 3, "Adamant", "", "").await;
@@ -100,7 +100,7 @@ pub(super) async fn an_edit_makes_no_profile_newer(world: World) {
     assert_eq!(found(&world, "ada").await, [new.id, old.id]);
 }
 
-pub(super) async fn profiles_of_one_moment_are_ordered_by_id_descending(world: World) {
+pub(super) async fn profiles_of_equal_time_are_ordered_by_id_descending(world: World) {
     let mut ids = Vec::new();
     for number in 0..5 {
         let user = world.verified(&format!("same{number}"), at(0)).await;
@@ -146,7 +146,7 @@ pub(super) async fn totals_are_exact_at_any_offset(world: World) {
     assert_eq!(search(&world, "nothing", Page::new(5, 0)).await.total, 0);
 }
 
-/// Bios full of what other searches take for operators.
+/// Bios full of search operators.
 const HOSTILE_TEXTS: [&str; 16] = [
     "100% sure",
     "snake_case",
@@ -165,7 +165,7 @@ const HOSTILE_TEXTS: [&str; 16] = [
     "??? what",
     "tab%_*\"'",
 ];
-/// Queries, and how many of those bios they match.
+/// Queries, and the number of matching bios.
 const HOSTILE_QUERIES: [(&str, usize); 36] = [
     ("%", 0),
     ("100%", 1),

@@ -1,4 +1,4 @@
-//! Following what search shows: whoever reads all of it once and then every change, knows what a scan would find.
+//! The search feed: reading all entries once and then every change yields the same as a full scan.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::fixtures::{DAY, RACERS, World, at, key, mac, object};
 use super::profiles::{handle, named, update};
 use latchkey_store::{FeedPosition, FeedRead, SearchChange, SearchEntry, UpdateUser};
 
-/// Somebody who follows, and what it knows.
+/// Feed consumer with its copy of the entries.
 struct Follower {
     world: World,
     position: FeedPosition,
@@ -28,7 +28,7 @@ impl Follower {
         Self { world: world.clone(), position, known }
     }
 
-    /// Reads on; answers what changed.
+    /// Reads on; returns the changes.
     async fn follow(&mut self) -> Vec<SearchChange> {
         let mut all = Vec::new();
         loop {
@@ -74,7 +74,7 @@ fn shown(change: &[SearchChange]) -> &SearchEntry {
     }
 }
 
-pub(super) async fn what_search_shows_is_told_as_it_changes(world: World) {
+pub(super) async fn changes_of_visible_profiles_are_delivered(world: World) {
     let mut follower = Follower::new(&world).await;
     assert_eq!(follower.follow().await, []);
 
@@ -96,7 +96,7 @@ pub(super) async fn what_search_shows_is_told_as_it_changes(world: World) {
     assert_eq!(follower.follow().await, []);
 }
 
-pub(super) async fn who_is_banned_deleted_or_pending_is_hidden(world: World) {
+pub(super) async fn banned_deleted_and_pending_users_are_hidden(world: World) {
     let mut follower = Follower::new(&world).await;
     let user = world.verified("ada", at(0)).await;
     let profile = world.find_profile(user.id).await.unwrap().unwrap();
@@ -124,7 +124,7 @@ pub(super) async fn who_is_banned_deleted_or_pending_is_hidden(world: World) {
     assert_eq!(follower.known.len(), 1);
 }
 
-pub(super) async fn a_late_follower_finds_what_is_there(world: World) {
+pub(super) async fn a_new_consumer_reads_all_entries(world: World) {
     for number in 0..7 {
         world.verified(&format!("n{number}"), at(number)).await;
     }
@@ -138,7 +138,7 @@ pub(super) async fn a_late_follower_finds_what_is_there(world: World) {
     assert_eq!(follower.follow().await, []);
 }
 
-pub(super) async fn found_profiles_come_in_the_order_of_the_question(world: World) {
+pub(super) async fn found_profiles_come_in_the_order_of_the_ids(world: World) {
     let mut profiles = Vec::new();
     for name in ["ada", "bo", "carl"] {
         let user = world.verified(name, at(0)).await;
@@ -153,13 +153,13 @@ pub(super) async fn found_profiles_come_in_the_order_of_the_question(world: Worl
     assert_eq!(world.list_found_profiles(&[]).await.unwrap(), []);
 }
 
-pub(super) async fn a_position_of_somewhere_else_is_lost(world: World) {
+pub(super) async fn a_cursor_of_another_database_is_lost(world: World) {
     world.verified("ada", at(0)).await;
     let elsewhere = FeedPosition("elsewhere".to_owned());
     assert_eq!(world.list_search_changes(&elsewhere).await.unwrap(), FeedRead::Lost);
 }
 
-pub(super) async fn who_was_away_for_days_is_told_or_misses_nothing(world: World) {
+pub(super) async fn a_consumer_away_for_days_is_lost_or_misses_nothing(world: World) {
     let away = Follower::new(&world).await;
     let mut follower = Follower::new(&world).await;
     let user = world.verified("ada", at(0)).await.id;
@@ -170,7 +170,7 @@ pub(super) async fn who_was_away_for_days_is_told_or_misses_nothing(world: World
     world.purge(at(DAY)).await.unwrap();
     assert!(matches!(world.list_search_changes(&away.position).await.unwrap(), FeedRead::Changes { .. }));
     world.purge(at(DAY + 1)).await.unwrap();
-    // An engine may keep changes longer, while others write; what it must not do is to leave some out.
+    // An engine may retain changes longer under concurrent writes, but must not skip any.
     match world.list_search_changes(&away.position).await.unwrap() {
         FeedRead::Lost => {}
         FeedRead::Changes { changes, .. } => assert_eq!(shown(&changes).text.name, "ada king"),
@@ -183,8 +183,8 @@ pub(super) async fn who_was_away_for_days_is_told_or_misses_nothing(world: World
     assert_eq!(shown(&follower.follow().await).text.name, "countess");
 }
 
-/// Edits overlap, and one who follows all the while reads between them in every order.
-pub(super) async fn a_follower_misses_nothing_while_twenty_write(world: World) {
+/// Concurrent edits, with a consumer that reads between them in every order.
+pub(super) async fn a_consumer_misses_nothing_during_concurrent_writes(world: World) {
     let mut users = Vec::new();
     for number in 0..RACERS {
         users.push(world.verified(&format!("n{number}"), at(0)).await.id);

@@ -1,5 +1,5 @@
-//! Search against its definition: seeded profiles and queries in many scripts, compared with a plain scan by
-//! [`latchkey_domain::search::matches`], while profiles are edited, deleted, banned and made.
+//! Search against its oracle: seeded profiles and queries in many scripts, compared with a full scan by
+//! [`latchkey_domain::search::matches`], while profiles are edited, deleted, banned and created.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::page::Page;
@@ -15,7 +15,7 @@ const PROFILES: usize = 120;
 const ROUNDS: usize = 4;
 const QUERIES: usize = 120;
 
-/// Pieces that words are made of: few, so that they meet, and of every kind that folding or an index may trip over.
+/// Word fragments: few, so that they collide, and of every kind that is hard for folding or an index.
 const PIECES: &[&str] = &[
     "a",
     "A",
@@ -98,7 +98,7 @@ fn patch(random: &mut Random, number: usize) -> ProfilePatch {
     }
 }
 
-/// A query out of pieces, or cut out of a text that a profile has.
+/// Query of fragments, or a substring of a profile's text.
 fn query(random: &mut Random, profiles: &[Profile]) -> Option<SearchQuery> {
     let text = if random.below(2) == 0 || profiles.is_empty() {
         text(random, 2, 2)
@@ -114,7 +114,7 @@ fn query(random: &mut Random, profiles: &[Profile]) -> Option<SearchQuery> {
     SearchQuery::parse(&text).ok()
 }
 
-/// What the definition finds, in its order.
+/// Matches by definition, in order.
 fn expected(query: &SearchQuery, profiles: &[Profile]) -> Vec<Profile> {
     let mut hits: Vec<_> = profiles
         .iter()
@@ -130,7 +130,7 @@ fn expected(query: &SearchQuery, profiles: &[Profile]) -> Vec<Profile> {
     hits.into_iter().map(|(_, profile)| profile).collect()
 }
 
-/// Makes a user with a profile; some share their moment with others.
+/// Creates a user with a profile; some share their creation time.
 async fn make(world: &World, random: &mut Random, number: usize) -> Profile {
     let now = at(i64::try_from(number / 3).unwrap());
     let user = world.verified(&format!("n{number}"), now).await;
@@ -144,7 +144,7 @@ async fn edit(world: &World, random: &mut Random, profile: &Profile, number: usi
     }
 }
 
-/// Edits, deletes and bans some, and makes some more.
+/// Edits, deletes and bans some profiles, and creates others.
 async fn stir(world: &World, random: &mut Random, profiles: &mut Vec<Profile>, round: usize) {
     for turn in 0..12 {
         let at_random = random.below(profiles.len());

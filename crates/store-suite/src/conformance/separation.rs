@@ -1,4 +1,4 @@
-//! A code or token works for its own account and its own purpose only.
+//! Isolation: a code or token is valid only for its own account and purpose.
 
 use latchkey_domain::codes::Purpose;
 
@@ -92,7 +92,7 @@ pub(super) async fn a_reset_changes_no_other_account(world: World) {
     assert_eq!(world.reset(eves_link, "fresh", at(2)).await.unwrap().id, eve.id);
 }
 
-pub(super) async fn a_new_challenge_ends_no_challenge_of_another_account(world: World) {
+pub(super) async fn a_new_code_invalidates_no_code_of_another_account(world: World) {
     for name in ["ada", "eve"] {
         world.unverified(name, at(0)).await;
         world.send_code(&key(name), VerifyEmail, mac(1), at(0)).await;
@@ -106,7 +106,7 @@ pub(super) async fn a_new_challenge_ends_no_challenge_of_another_account(world: 
     assert!(world.verifies(&key("eve"), mac(1), at(2)).await);
 }
 
-pub(super) async fn an_address_given_away_takes_no_challenge_along(world: World) {
+pub(super) async fn an_address_given_away_keeps_no_code(world: World) {
     let first = world.unverified("ada", at(0)).await;
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(0)).await;
     let link = world.send_link(&key("ada"), ResetPassword, at(0)).await;
@@ -121,7 +121,7 @@ pub(super) async fn an_address_given_away_takes_no_challenge_along(world: World)
     }
 }
 
-pub(super) async fn an_address_given_back_revives_no_challenge(world: World) {
+pub(super) async fn an_address_given_back_revives_no_code(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let opened = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
     world.send_code(&key("ada"), ResetPassword, mac(2), at(0)).await;

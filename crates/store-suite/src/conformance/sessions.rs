@@ -1,4 +1,4 @@
-//! Sessions: living, listed, ended.
+//! Sessions: lifetime, list, end.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::{SessionId, UserId};
@@ -113,7 +113,7 @@ pub(super) async fn a_refresh_token_ends_its_session(world: World) {
     assert!(world.lives(two.id, at(1)).await);
 }
 
-pub(super) async fn a_just_replaced_token_ends_its_session_too(world: World) {
+pub(super) async fn a_recently_replaced_token_ends_its_session_too(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     assert!(matches!(present(&world, &session, session.refresh, at(10)).await.0, RefreshOutcome::Rotated(_)));
@@ -185,7 +185,7 @@ pub(super) async fn a_ban_and_a_deletion_end_sessions_at_once(world: World) {
     }
 }
 
-/// Opens as many sessions as may live, one a second from `at(1)` on, and refreshes the first.
+/// Opens the maximum number of live sessions, one per second from `at(1)` on, and refreshes the first.
 async fn fill(world: &World, user: UserId) -> Vec<NewSession> {
     let mut opened = Vec::new();
     for seconds in 0..i64::from(MOST_LIVING) {
@@ -196,7 +196,7 @@ async fn fill(world: &World, user: UserId) -> Vec<NewSession> {
     opened
 }
 
-pub(super) async fn one_session_too_many_ends_the_one_refreshed_longest_ago(world: World) {
+pub(super) async fn the_session_limit_ends_the_least_recently_refreshed_session(world: World) {
     let user = world.verified("ada", at(0)).await;
     let other = world.verified("eve", at(0)).await;
     let foreign = world.open_session(other.id, at(0)).await;
@@ -214,7 +214,7 @@ pub(super) async fn one_session_too_many_ends_the_one_refreshed_longest_ago(worl
     assert_eq!(refused, RefreshOutcome::Refused);
 }
 
-pub(super) async fn every_way_in_ends_what_is_too_much(world: World) {
+pub(super) async fn every_kind_of_sign_in_enforces_the_session_limit(world: World) {
     let user = world.verified("ada", at(0)).await;
     let opened = fill(&world, user.id).await;
 
@@ -238,7 +238,7 @@ pub(super) async fn a_refused_sign_in_ends_no_session(world: World) {
     assert!(world.lives(opened[1].id, at(501)).await);
 }
 
-pub(super) async fn ended_sessions_count_no_more(world: World) {
+pub(super) async fn ended_sessions_do_not_count_towards_the_limit(world: World) {
     let user = world.verified("ada", at(0)).await;
     let opened = fill(&world, user.id).await;
     end(&world, EndedSession::Own(user.id, opened[50].id), at(501)).await;
@@ -248,7 +248,7 @@ pub(super) async fn ended_sessions_count_no_more(world: World) {
     assert!(world.lives(opened[1].id, at(503)).await);
 }
 
-pub(super) async fn sessions_opened_at_once_are_not_too_many(world: World) {
+pub(super) async fn concurrent_sign_ins_respect_the_session_limit(world: World) {
     let user = world.verified("ada", at(0)).await;
     fill(&world, user.id).await;
     let opens = (0..20).map(|_| {

@@ -43,7 +43,7 @@ pub(super) async fn a_setting_is_replaced_and_reset(world: World) {
     assert_eq!(world.load_settings().await.unwrap().values, [("a".to_owned(), json!({"x": [3]}))]);
 }
 
-pub(super) async fn every_change_grows_the_version(world: World) {
+pub(super) async fn every_change_increments_the_version(world: World) {
     let mut version = world.shared_version().await.unwrap();
     for value in [Some(json!(1)), Some(json!(2)), None] {
         save(&world, &[change("a", value)]).await;

@@ -1,4 +1,4 @@
-//! Sign-in and password change without their guards: right passwords, and what happens meanwhile.
+//! Sign-in and password change without guess limits: correct passwords, and concurrent changes.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;

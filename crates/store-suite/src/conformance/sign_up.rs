@@ -1,4 +1,4 @@
-//! Sign-up while verification is required: pending and contested accounts, and owners who are told.
+//! Sign-up while verification is required: pending and contested accounts, and notified owners.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::user::User;
@@ -17,7 +17,7 @@ async fn stored(world: &World, name: &str) -> User {
     world.find_user_by_email(&key(name)).await.unwrap().unwrap()
 }
 
-pub(super) async fn what_stands_at_an_address_is_told(world: World) {
+pub(super) async fn the_state_of_an_address_is_returned(world: World) {
     world.verified("verified", at(0)).await;
     world.unverified("unverified", at(0)).await;
     world.pending("pending", at(0)).await;
@@ -58,7 +58,7 @@ pub(super) async fn a_pending_account_is_verified_by_its_code(world: World) {
     assert_eq!(verified.profile, user.profile);
 }
 
-pub(super) async fn a_repeated_sign_up_renews_the_challenge(world: World) {
+pub(super) async fn a_repeated_sign_up_renews_the_code(world: World) {
     let user = world.pending("ada", at(0)).await;
     world.mails(at(0)).await;
     let again = world.sign_up("ADA", password("secret"), mac(2), at(1));
@@ -125,7 +125,7 @@ pub(super) async fn a_contested_address_stays_contested(world: World) {
     }
 }
 
-pub(super) async fn a_hash_under_another_salt_is_asked_for_again(world: World) {
+pub(super) async fn a_hash_with_another_salt_must_be_rehashed(world: World) {
     let user = world.pending("ada", at(0)).await;
     world.mails(at(0)).await;
     let incomparable = world.sign_up("ada", salted("b3RoZXI", "secret"), mac(2), at(1));
@@ -140,7 +140,7 @@ pub(super) async fn a_hash_under_another_salt_is_asked_for_again(world: World) {
     assert!(world.verifies(&key("ada"), mac(1), at(2)).await, "nothing changed, so the old code is good");
 }
 
-pub(super) async fn the_owner_of_a_verified_address_is_told(world: World) {
+pub(super) async fn the_owner_of_a_verified_address_gets_a_mail(world: World) {
     let owner = world.verified("Ada", at(0)).await;
     let session = world.open_session(owner.id, at(0)).await;
     world.send_code(&key("ada"), Purpose::ResetPassword, mac(7), at(0)).await;

@@ -1,4 +1,4 @@
-//! Signing keys: one signs, the ones before are accepted for a while.
+//! Signing keys: one signs, its predecessors are accepted for a while.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::KeyId;
@@ -79,7 +79,7 @@ pub(super) async fn a_rotation_of_another_key_than_the_one_that_signs_changes_no
     assert_eq!(after, before);
 }
 
-pub(super) async fn changes_of_keys_grow_the_shared_version(world: World) {
+pub(super) async fn changes_of_keys_increment_the_shared_version(world: World) {
     let (first, second) = (new_key(&world, at(0)), new_key(&world, at(1)));
     let fresh = world.shared_version().await.unwrap();
 

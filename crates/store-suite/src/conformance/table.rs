@@ -1,9 +1,10 @@
-//! What turns the list of cases into code: the function [`super::cases()`] and the macro [`crate::conformance_tests`].
+//! Macro that generates the function [`super::cases()`] and the macro [`crate::conformance_tests`] from the list
+//! of cases.
 
-/// Makes both out of the list. `$dollar` is a `$`: the only way to write one into the macro that comes out.
+/// Generates both. `$dollar` is a `$`, the only way to write one into the generated macro.
 macro_rules! table {
     ($dollar:tt $($room:ident { $($case:ident,)* })*) => {
-        /// Every case, in the order of the rooms.
+        /// Every case, ordered by module.
         #[must_use]
         pub fn cases() -> Vec<Case> {
             vec![$($(Case {
@@ -12,8 +13,8 @@ macro_rules! table {
             },)*)*]
         }
 
-        /// Makes a test of every case. Takes the name of an async function without arguments, in the scope of the
-        /// call, that answers with an empty store (`Arc<dyn Store>`) and whatever has to live as long as it.
+        /// Generates a test per case. Takes the name of an async function without arguments, in the scope of the
+        /// call, that returns an empty store (`Arc<dyn Store>`) and a guard that must live as long as it.
         #[macro_export]
         macro_rules! conformance_tests {
             ($dollar make:ident) => {

@@ -140,7 +140,7 @@ pub(super) async fn metadata_is_replaced_as_a_whole(world: World) {
     }
 }
 
-pub(super) async fn what_is_not_named_stays(world: World) {
+pub(super) async fn fields_that_are_not_named_stay(world: World) {
     let user = world.contested("ada", at(0)).await;
     let session = world.session(at(0));
     let other = world
@@ -158,7 +158,7 @@ pub(super) async fn what_is_not_named_stays(world: World) {
     assert!(world.verifies(&key("ada"), mac(2), at(6)).await, "its code is still good");
 }
 
-pub(super) async fn nobody_is_changed_where_nobody_is(world: World) {
+pub(super) async fn an_unknown_user_is_not_changed(world: World) {
     let update = UpdateUser { banned: Some(true), ..world.change(world.user_id(at(0)), at(0)) };
 
     assert_eq!(world.update_user(update).await.unwrap(), UpdateUserOutcome::NotFound);

@@ -1,4 +1,4 @@
-//! Users as an admin lists and deletes them.
+//! Users: an admin's list and deletion.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -13,7 +13,7 @@ fn ids(page: &UserPage) -> Vec<UserId> {
     page.users.iter().map(|user| user.id).collect()
 }
 
-/// Users, some of one moment, in the order of the list.
+/// Users in list order, some with equal creation times.
 async fn people(world: &World, count: usize) -> Vec<User> {
     let mut users = Vec::new();
     for number in 0..count {
@@ -159,7 +159,7 @@ pub(super) async fn a_freed_address_begins_anew(world: World) {
     assert!(world.list_sessions(second.id, at(2)).await.unwrap().is_empty());
 }
 
-pub(super) async fn nobody_is_deleted_where_nobody_is_named(world: World) {
+pub(super) async fn an_empty_list_deletes_no_user(world: World) {
     world.verified("ada", at(0)).await;
 
     assert_eq!(world.delete_users(&[], Vec::new()).await.unwrap(), 0);

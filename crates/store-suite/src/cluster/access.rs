@@ -1,4 +1,4 @@
-//! A look into a database from outside, for whoever has no driver. Each takes a connection and a thread of its own.
+//! Access to a database for callers without a driver. Each call uses a connection and a thread of its own.
 
 use std::pin::pin;
 use std::thread;
@@ -12,12 +12,12 @@ const LIST_TABLES: &str = "
     SELECT quote_ident(relname) FROM pg_catalog.pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname";
 
-/// Runs statements.
+/// Executes statements.
 pub(super) fn run(url: &str, sql: &str) {
     with_client(url, async |client| client.batch_execute(sql).await);
 }
 
-/// Every row of every table, in the binary form of COPY.
+/// All rows of all tables in COPY's binary format.
 pub(super) fn bytes(url: &str) -> Vec<u8> {
     with_client(url, async |client| {
         let mut bytes = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn bytes(url: &str) -> Vec<u8> {
     })
 }
 
-/// Tests have a runtime already, which must not be blocked by another inside of it.
+/// A test's own runtime must not be blocked by a nested one, so this uses a new thread.
 fn with_client<T: Send>(url: &str, work: impl AsyncFnOnce(&Client) -> Result<T, Error> + Send) -> T {
     let worked = || -> Result<T, String> {
         runtime()?.block_on(async {
