@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 /// Upper bound of every wait in these tests, for the slowest machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_LIMIT: Duration = Duration::from_mins(1);
 
 /// Builder of a binary run. Clones start it in the same folder.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ pub struct Binary {
 
 /// Output and exit code of a command.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     /// Exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     pub out: String,
@@ -133,18 +133,19 @@ impl Binary {
     }
 
     /// Runs a command to its end.
-    pub async fn run(&self, command: &[&str]) -> Said {
+    pub async fn run(&self, command: &[&str]) -> CommandOutput {
         self.run_with_input(command, "").await
     }
 
     /// Runs a command with this standard input.
-    pub async fn run_with_input(&self, command: &[&str], input: &str) -> Said {
+    pub async fn run_with_input(&self, command: &[&str], input: &str) -> CommandOutput {
         let mut child = self.command(command).stdin(Stdio::piped()).spawn().expect("the binary");
         let mut stdin = child.stdin.take().unwrap();
         let _ = stdin.write_all(input.as_bytes()).await; // a command need not read its input
         drop(stdin);
-        let output = timeout(PATIENCE, child.wait_with_output()).await.expect("a command that ends").unwrap();
-        Said {
+        let output =
+            timeout(WAIT_LIMIT, child.wait_with_output()).await.expect("a command that ends").unwrap();
+        CommandOutput {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
@@ -201,25 +202,25 @@ impl Binary {
 impl Starting {
     /// Waits until the service is ready.
     pub async fn ready(mut self) -> Running {
-        let banner = timeout(PATIENCE, read_banner(&mut self.out)).await.expect("a banner in time");
+        let banner = timeout(WAIT_LIMIT, read_banner(&mut self.out)).await.expect("a banner in time");
         let Self { child, out, err, folder } = self;
         let Some(address) = listening(&banner) else {
-            let said = timeout(PATIENCE, err).await.unwrap().unwrap();
+            let said = timeout(WAIT_LIMIT, err).await.unwrap().unwrap();
             panic!("no banner: {banner}\n{said}");
         };
         Running { address, banner, child, out, err, _folder: folder }
     }
 
     /// Stops the process with SIGTERM, ready or not, and waits for its end.
-    pub async fn stop(self) -> Said {
+    pub async fn stop(self) -> CommandOutput {
         terminate(&self.child, Signal::TERM);
         self.ended().await
     }
 
-    pub async fn ended(mut self) -> Said {
-        let status = timeout(PATIENCE, self.child.wait()).await.expect("a service that ends").unwrap();
+    pub async fn ended(mut self) -> CommandOutput {
+        let status = timeout(WAIT_LIMIT, self.child.wait()).await.expect("a service that ends").unwrap();
         let out = read_banner(&mut self.out).await;
-        Said { code: status.code(), out, err: self.err.await.unwrap() }
+        CommandOutput { code: status.code(), out, err: self.err.await.unwrap() }
     }
 }
 
@@ -230,7 +231,7 @@ pub fn terminate(child: &Child, signal: Signal) {
     kill_process(id, signal).unwrap();
 }
 
-impl Said {
+impl CommandOutput {
     /// Asserts success and returns the standard output.
     #[track_caller]
     pub fn good(&self) -> &str {
@@ -270,17 +271,17 @@ impl Running {
         terminate(&self.child, signal);
     }
 
-    pub async fn ended(mut self) -> Said {
-        let status = timeout(PATIENCE, self.child.wait()).await.expect("a service that ends").unwrap();
+    pub async fn ended(mut self) -> CommandOutput {
+        let status = timeout(WAIT_LIMIT, self.child.wait()).await.expect("a service that ends").unwrap();
         let mut out = self.banner;
         while let Ok(Some(line)) = self.out.next_line().await {
             out.push_str(&line);
         }
-        Said { code: status.code(), out, err: self.err.await.unwrap() }
+        CommandOutput { code: status.code(), out, err: self.err.await.unwrap() }
     }
 
     /// Stops the service with SIGTERM and waits for its end.
-    pub async fn stop(self) -> Said {
+    pub async fn stop(self) -> CommandOutput {
         self.signal(Signal::TERM);
         self.ended().await
     }
@@ -311,7 +312,7 @@ pub async fn eventually<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
             sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("in vain: {what}"))
+    timeout(WAIT_LIMIT, asking).await.unwrap_or_else(|_| panic!("in vain: {what}"))
 }
 
 /// Sorted names of the files in a folder, hidden ones included.

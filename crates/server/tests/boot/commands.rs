@@ -14,14 +14,14 @@ async fn user_that_is_created_can_sign_in() {
     let binary = Binary::new();
     let running = binary.serve().await;
 
-    let said = binary
+    let output = binary
         .run_with_input(
             &["user", "create", "ada@example.org", "--name", "Ada", "--verified"],
             &format!("{PASSWORD}\n"),
         )
         .await;
 
-    let id = said.good().trim().to_owned();
+    let id = output.good().trim().to_owned();
     let signed_in = running.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
     assert_eq!(signed_in["user"]["id"], Value::from(id));
     assert_eq!(signed_in["user"]["emailVerified"], true);
@@ -32,11 +32,11 @@ async fn user_that_is_created_can_sign_in() {
 async fn user_can_be_created_without_a_running_service_and_without_a_profile() {
     let binary = Binary::new();
 
-    let said = binary
+    let output = binary
         .run_with_input(&["user", "create", "ada@example.org", "--no-profile"], &format!("{PASSWORD}\r\n"))
         .await;
 
-    said.good();
+    output.good();
     let running = binary.serve().await;
     let session = Session::of(&running.anon().sign_in("ada@example.org", PASSWORD).send().await);
     let ada = running.anon().with_bearer(&session.access_token);
@@ -115,8 +115,8 @@ async fn deletion_without_a_terminal_needs_confirmation() {
     binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
 
     for input in ["", "y\n", "yes\n"] {
-        let said = binary.run_with_input(&["user", "delete", "ada@example.org"], input).await;
-        said.refused(&["no terminal", "--yes"]);
+        let output = binary.run_with_input(&["user", "delete", "ada@example.org"], input).await;
+        output.refused(&["no terminal", "--yes"]);
     }
 
     assert!(binary.run(&["user", "list"]).await.good().contains("ada@example.org"));
@@ -165,9 +165,9 @@ async fn rotated_key_is_served_by_the_running_service_and_old_tokens_stay_good()
     };
     let before = keys().await;
 
-    let said = binary.run(&["keys", "rotate"]).await;
+    let output = binary.run(&["keys", "rotate"]).await;
 
-    let listed = said.good();
+    let listed = output.good();
     let after =
         eventually("the new key is served", async || Some(keys().await).filter(|keys| keys.len() == 2)).await;
     assert!(after.contains(&before[0]) && after.iter().all(|key| listed.contains(key)), "{listed}");
@@ -181,9 +181,9 @@ async fn keys_are_listed_with_their_use() {
     let binary = Binary::new();
     binary.run(&["keys", "rotate"]).await.good();
 
-    let said = binary.run(&["keys", "list"]).await;
+    let output = binary.run(&["keys", "list"]).await;
 
-    let listed = said.good();
+    let listed = output.good();
     assert_eq!(listed.lines().count(), 3, "{listed}");
     assert_eq!(listed.matches("ES256").count(), 2, "{listed}");
     assert!(listed.contains("signs") && listed.contains("accepted until"), "{listed}");
@@ -209,16 +209,16 @@ async fn redirect_list_of_the_admin_counts_for_the_command_too() {
     let list = json!({"allowedRedirectUrls": ["https://app.example/done"]});
     admin.put("/api/auth/config", list).send().await.expect(200);
 
-    let said = binary.run(&["redirects", "test", "https://app.example/done"]).await;
+    let output = binary.run(&["redirects", "test", "https://app.example/done"]).await;
 
-    assert_eq!(said.good(), "allowed: https://app.example/done\n");
+    assert_eq!(output.good(), "allowed: https://app.example/done\n");
 }
 
 #[tokio::test]
 async fn version_is_printed() {
-    let said = Binary::bare().run(&["version"]).await;
+    let output = Binary::bare().run(&["version"]).await;
 
-    assert_eq!(said.good(), format!("latchkey {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(output.good(), format!("latchkey {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[tokio::test]

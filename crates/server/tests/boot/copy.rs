@@ -7,7 +7,7 @@ use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use latchkey_testkit::{PASSWORD, Session, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::binary::{Binary, Running, Said};
+use crate::binary::{Binary, CommandOutput, Running};
 
 /// Location of the binary's data.
 const FILE: &str = "latchkey-data/latchkey.db";
@@ -20,7 +20,7 @@ fn database() -> TestDatabase {
     TestCluster::shared().bare_database()
 }
 
-async fn copy(binary: &Binary, database: &TestDatabase) -> Said {
+async fn copy(binary: &Binary, database: &TestDatabase) -> CommandOutput {
     binary.run(&["copy", "--from", &format!("sqlite:{FILE}"), "--to", database.url()]).await
 }
 

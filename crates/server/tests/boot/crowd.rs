@@ -111,8 +111,8 @@ async fn requests_beyond_the_bound_are_busy_and_the_log_names_the_setting() {
 
     held.write_all(b"{}").await.unwrap();
     assert!(read_all(&mut held).await.starts_with("HTTP/1.1 400 "));
-    let said = running.stop().await;
-    assert_eq!(said.err.matches("server.max_requests").count(), 1, "{}", said.err);
+    let output = running.stop().await;
+    assert_eq!(output.err.matches("server.max_requests").count(), 1, "{}", output.err);
 }
 
 #[tokio::test]
@@ -131,8 +131,8 @@ async fn connections_that_reset_their_streams_rapidly_are_ended_and_leave_the_lo
         read_all(&mut stream).await; // comes to an end
     }
 
-    let said = running.stop().await;
-    assert!(!said.err.contains("h2::"), "{}", said.err);
+    let output = running.stop().await;
+    assert!(!output.err.contains("h2::"), "{}", output.err);
 }
 
 /// A connection from 127.0.0.2.

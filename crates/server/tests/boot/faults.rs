@@ -22,13 +22,13 @@ const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 /// Results of the load so far.
 #[derive(Default)]
-struct Seen {
+struct Stats {
     good: AtomicUsize,
     unavailable: AtomicUsize,
     is_over: AtomicBool,
 }
 
-impl Seen {
+impl Stats {
     /// Waits for this many more successful responses; returns the time.
     async fn more_good(&self, count: usize) -> Duration {
         let (from, started) = (self.good.load(Ordering::SeqCst), Instant::now());
@@ -70,67 +70,67 @@ fn assert_unavailable(answer: &Answer) {
 }
 
 /// Final knowledge of one client: a session, and the last acknowledged bio.
-struct Kept {
+struct Acknowledged {
     session: Session,
     bio: usize,
 }
 
 /// Reads, writes and refreshes in a loop until the load ends.
-async fn work(anon: Client, session: Session, seen: Arc<Seen>) -> Kept {
-    let mut kept = Kept { session, bio: 0 };
-    while !seen.is_over.load(Ordering::SeqCst) {
-        let me = anon.clone().with_bearer(&kept.session.access_token);
-        let next = kept.bio + 1;
+async fn work(anon: Client, session: Session, stats: Arc<Stats>) -> Acknowledged {
+    let mut acknowledged = Acknowledged { session, bio: 0 };
+    while !stats.is_over.load(Ordering::SeqCst) {
+        let me = anon.clone().with_bearer(&acknowledged.session.access_token);
+        let next = acknowledged.bio + 1;
         let change = json!({"bio": next.to_string()});
-        if seen.persist(|| me.patch("/api/profiles/me", change.clone())).await.is_none() {
+        if stats.persist(|| me.patch("/api/profiles/me", change.clone())).await.is_none() {
             break;
         }
-        kept.bio = next;
-        let Some(read) = seen.persist(|| me.get("/api/profiles/me")).await else { break };
+        acknowledged.bio = next;
+        let Some(read) = stats.persist(|| me.get("/api/profiles/me")).await else { break };
         assert_eq!(read.json()["bio"], change["bio"], "a write was lost");
         // A refresh with a lost response may be retried with the same token.
-        let Some(refreshed) = seen.persist(|| anon.refresh(&kept.session)).await else { break };
-        kept.session = Session::of(&refreshed);
+        let Some(refreshed) = stats.persist(|| anon.refresh(&acknowledged.session)).await else { break };
+        acknowledged.session = Session::of(&refreshed);
     }
-    kept
+    acknowledged
 }
 
 /// A service with concurrent load.
 struct Load {
     running: Running,
-    seen: Arc<Seen>,
-    callers: JoinSet<Kept>,
+    stats: Arc<Stats>,
+    callers: JoinSet<Acknowledged>,
 }
 
 impl Load {
     async fn on(database: &TestDatabase, change: impl FnOnce(Binary) -> Binary) -> Self {
         let running = change(Binary::new().on(database)).serve().await;
-        let seen = Arc::new(Seen::default());
+        let stats = Arc::new(Stats::default());
         let mut callers = JoinSet::new();
         for caller in 0..CALLERS {
             // Before any fault: a sign-up is not retried.
             let email = format!("caller-{caller}@example.org");
             let signed_up = running.anon().sign_up(&email, PASSWORD).client_type("server").send().await;
-            callers.spawn(work(running.anon(), Session::of(&signed_up), Arc::clone(&seen)));
+            callers.spawn(work(running.anon(), Session::of(&signed_up), Arc::clone(&stats)));
         }
-        seen.more_good(ENOUGH).await;
-        Self { running, seen, callers }
+        stats.more_good(ENOUGH).await;
+        Self { running, stats, callers }
     }
 
     /// Ends the load; asserts that everything acknowledged exists and that the log has no panic.
     async fn assert_nothing_lost(self) {
-        self.seen.more_good(ENOUGH).await;
-        self.seen.is_over.store(true, Ordering::SeqCst);
-        for kept in self.callers.join_all().await {
-            let refreshed = Session::of(&self.running.anon().refresh(&kept.session).send().await);
+        self.stats.more_good(ENOUGH).await;
+        self.stats.is_over.store(true, Ordering::SeqCst);
+        for acknowledged in self.callers.join_all().await {
+            let refreshed = Session::of(&self.running.anon().refresh(&acknowledged.session).send().await);
             let me = self.running.anon().with_bearer(&refreshed.access_token);
             let profile = me.get("/api/profiles/me").send().await.expect(200);
             let bio: usize = profile["bio"].as_str().unwrap_or("0").parse().unwrap();
-            assert!(bio >= kept.bio, "{bio} is older than {}", kept.bio);
+            assert!(bio >= acknowledged.bio, "{bio} is older than {}", acknowledged.bio);
         }
-        let said = self.running.stop().await;
-        assert_eq!(said.code, Some(0), "{said:#?}");
-        assert!(!said.err.contains("panic"), "{}", said.err);
+        let output = self.running.stop().await;
+        assert_eq!(output.code, Some(0), "{output:#?}");
+        assert!(!output.err.contains("panic"), "{}", output.err);
     }
 }
 
@@ -146,11 +146,11 @@ async fn killed_and_restarted_server_loses_nothing_and_needs_no_service_restart(
 
     for _ in 0..2 {
         cluster.halt();
-        load.seen.more_unavailable(ENOUGH).await;
+        load.stats.more_unavailable(ENOUGH).await;
         assert_unavailable(&load.running.anon().get("/health/ready").send().await);
         load.running.anon().get("/health/live").send().await.expect(200);
         cluster.resume();
-        let back = load.seen.more_good(1).await;
+        let back = load.stats.more_good(1).await;
         println!("server killed: the first good answer {back:?} after it takes connections again");
     }
 
@@ -169,9 +169,9 @@ async fn connections_ended_under_load_are_reopened() {
 
     for _ in 0..10 {
         database.run(TERMINATE);
-        let back = load.seen.more_good(1).await;
+        let back = load.stats.more_good(1).await;
         println!("connections ended: the next good answer after {back:?}");
-        load.seen.more_good(CALLERS).await;
+        load.stats.more_good(CALLERS).await;
     }
 
     load.assert_nothing_lost().await;
@@ -186,10 +186,10 @@ async fn read_only_server_causes_no_wrong_responses_and_is_used_again_when_it_wr
     let cluster = TestCluster::shared();
     cluster.run(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on"));
     database.run(TERMINATE);
-    load.seen.more_unavailable(ENOUGH).await;
+    load.stats.more_unavailable(ENOUGH).await;
     assert_unavailable(&load.running.anon().get("/health/ready").send().await);
     cluster.run(&format!("ALTER DATABASE {name} RESET default_transaction_read_only"));
-    let back = load.seen.more_good(1).await;
+    let back = load.stats.more_good(1).await;
     println!("read-only: the first good answer {back:?} after it writes again");
 
     load.assert_nothing_lost().await;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt, 
 
 use latchkey_testkit::PASSWORD;
 
-use crate::binary::{Binary, Said, names_in};
+use crate::binary::{Binary, CommandOutput, names_in};
 
 const DATABASE: &str = "latchkey-data/latchkey.db";
 
@@ -32,10 +32,10 @@ fn production() -> Binary {
 }
 
 #[track_caller]
-fn assert_refused(said: &Said, binary: &Binary, words: &[&str]) {
-    said.refused(&["storage.url: ", &binary.path(DATABASE).display().to_string()]);
-    said.refused(words);
-    assert_eq!(said.out, "", "it is not ready");
+fn assert_refused(output: &CommandOutput, binary: &Binary, words: &[&str]) {
+    output.refused(&["storage.url: ", &binary.path(DATABASE).display().to_string()]);
+    output.refused(words);
+    assert_eq!(output.out, "", "it is not ready");
 }
 
 #[tokio::test]
@@ -43,9 +43,9 @@ async fn file_that_is_read_only_ends_the_start() {
     let binary = used().await;
     fs::set_permissions(binary.path(DATABASE), Permissions::from_mode(0o400)).unwrap();
 
-    let said = binary.clone().unprivileged().run(&[]).await;
+    let output = binary.clone().unprivileged().run(&[]).await;
 
-    assert_refused(&said, &binary, &["check owner, mode and mount"]);
+    assert_refused(&output, &binary, &["check owner, mode and mount"]);
 }
 
 #[tokio::test]
@@ -53,9 +53,9 @@ async fn folder_that_is_read_only_ends_the_start() {
     let binary = used().await;
     fs::set_permissions(binary.path("latchkey-data"), Permissions::from_mode(0o500)).unwrap();
 
-    let said = binary.clone().unprivileged().run(&[]).await;
+    let output = binary.clone().unprivileged().run(&[]).await;
 
-    assert_refused(&said, &binary, &["check owner, mode and mount"]);
+    assert_refused(&output, &binary, &["check owner, mode and mount"]);
 }
 
 #[tokio::test]
@@ -65,9 +65,9 @@ async fn file_of_another_owner_ends_the_start() {
         return; // only root can change the owner
     }
 
-    let said = binary.clone().unprivileged().run(&[]).await;
+    let output = binary.clone().unprivileged().run(&[]).await;
 
-    assert_refused(&said, &binary, &["check owner, mode and mount"]);
+    assert_refused(&output, &binary, &["check owner, mode and mount"]);
 }
 
 #[tokio::test]
@@ -75,9 +75,9 @@ async fn disk_that_takes_nothing_ends_the_start() {
     let binary = used().await;
     let no_more = ["/bin/sh", "-c", r#"trap "" XFSZ; ulimit -f 0; exec "$0" "$@""#];
 
-    let said = binary.clone().under(&no_more).run(&[]).await;
+    let output = binary.clone().under(&no_more).run(&[]).await;
 
-    assert_refused(&said, &binary, &["check the disk"]);
+    assert_refused(&output, &binary, &["check the disk"]);
 }
 
 #[tokio::test]
@@ -86,9 +86,9 @@ async fn damaged_file_ends_the_start() {
     let file = fs::OpenOptions::new().write(true).open(binary.path(DATABASE)).unwrap();
     file.write_all_at(&[0xa5; 3000], 100).unwrap();
 
-    let said = binary.run(&[]).await;
+    let output = binary.run(&[]).await;
 
-    assert_refused(&said, &binary, &["the file is damaged", "restore a backup"]);
+    assert_refused(&output, &binary, &["the file is damaged", "restore a backup"]);
 }
 
 #[tokio::test]
@@ -96,8 +96,8 @@ async fn production_makes_no_database_unasked() {
     let binary = production();
 
     for command in [&[][..], &["user", "list"], &["keys", "list"]] {
-        let said = binary.run(command).await;
-        assert_refused(&said, &binary, &["`latchkey migrate`", "storage.create"]);
+        let output = binary.run(command).await;
+        assert_refused(&output, &binary, &["`latchkey migrate`", "storage.create"]);
     }
 
     assert!(names_in(&binary.path("")).is_empty(), "something was left behind");
@@ -109,9 +109,9 @@ async fn production_takes_an_empty_file_for_no_database() {
     fs::DirBuilder::new().mode(0o700).create(binary.path("latchkey-data")).unwrap();
     fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(binary.path(DATABASE)).unwrap();
 
-    let said = binary.run(&[]).await;
+    let output = binary.run(&[]).await;
 
-    assert_refused(&said, &binary, &["`latchkey migrate`", "storage.create"]);
+    assert_refused(&output, &binary, &["`latchkey migrate`", "storage.create"]);
     assert_eq!(fs::read(binary.path(DATABASE)).unwrap(), b"");
 }
 
@@ -136,7 +136,7 @@ async fn production_makes_a_database_where_it_may() {
 async fn development_makes_no_database_where_it_may_not() {
     let binary = Binary::new().set("storage.create=false");
 
-    let said = binary.run(&[]).await;
+    let output = binary.run(&[]).await;
 
-    assert_refused(&said, &binary, &["`latchkey migrate`", "storage.create"]);
+    assert_refused(&output, &binary, &["`latchkey migrate`", "storage.create"]);
 }

@@ -1,4 +1,4 @@
-//! Three instances on one PostgreSQL database under one load: changes at one reach the others at the next request or
+//! Instances instances on one PostgreSQL database under one load: changes at one reach the others at the next request or
 //! shortly after. The maximum interval is in `workers.rs`, checked at compile time.
 
 use std::collections::BTreeMap;
@@ -13,14 +13,14 @@ use crate::binary::{Binary, Running, eventually};
 const CALLERS: usize = 9;
 const ROUNDS: usize = 6;
 
-/// Three instances and their shared state.
-struct Three {
+/// Instances instances and their shared state.
+struct Instances {
     binary: Binary,
     running: Vec<Running>,
     _database: TestDatabase,
 }
 
-impl Three {
+impl Instances {
     async fn start() -> Self {
         Self::with(|binary| binary).await
     }
@@ -54,8 +54,8 @@ impl Three {
     async fn stop(self) -> Vec<Value> {
         let mut lines = Vec::new();
         for running in self.running {
-            let said = running.stop().await;
-            lines.extend(said.err.lines().filter_map(|line| serde_json::from_str(line).ok()));
+            let output = running.stop().await;
+            lines.extend(output.err.lines().filter_map(|line| serde_json::from_str(line).ok()));
         }
         lines
     }
@@ -93,10 +93,10 @@ async fn live(clients: &[Client], number: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_instances_serve_a_load_consistently_and_send_each_mail_once() {
-    let three = Three::start().await;
+    let instances = Instances::start().await;
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
-        let clients = three.all();
+        let clients = instances.all();
         callers.spawn(async move {
             for round in 0..ROUNDS {
                 live(&clients, caller + round * CALLERS).await;
@@ -104,14 +104,15 @@ async fn three_instances_serve_a_load_consistently_and_send_each_mail_once() {
         });
     }
     for _ in 0..3 {
-        three.binary.run(&["keys", "rotate"]).await.good(); // during the load
+        instances.binary.run(&["keys", "rotate"]).await.good(); // during the load
     }
 
     callers.join_all().await;
 
     let promised = CALLERS * ROUNDS;
-    eventually("the mails are sent", async || (three.binary.mails().len() >= promised).then_some(())).await;
-    let log = three.stop().await;
+    eventually("the mails are sent", async || (instances.binary.mails().len() >= promised).then_some(()))
+        .await;
+    let log = instances.stop().await;
     let mut sent: BTreeMap<&str, usize> = BTreeMap::new();
     for line in log.iter().filter(|line| line["message"] == "mail sent") {
         *sent.entry(line["id"].as_str().unwrap()).or_default() += 1;
@@ -124,21 +125,21 @@ async fn three_instances_serve_a_load_consistently_and_send_each_mail_once() {
 
 #[tokio::test]
 async fn ban_password_change_and_deletion_at_one_are_refused_at_the_others_at_once() {
-    let three = Three::start().await;
-    let ada = signed_up(&three.at(0), "ada@example.org").await;
-    let bob = signed_up(&three.at(0), "bob@example.org").await;
-    let eve = signed_up(&three.at(0), "eve@example.org").await;
+    let instances = Instances::start().await;
+    let ada = signed_up(&instances.at(0), "ada@example.org").await;
+    let bob = signed_up(&instances.at(0), "bob@example.org").await;
+    let eve = signed_up(&instances.at(0), "eve@example.org").await;
 
     let path = format!("/api/auth/users/{}", ada.user_id);
-    three.admin_at(0).patch(&path, json!({"banned": true})).send().await.expect(200);
+    instances.admin_at(0).patch(&path, json!({"banned": true})).send().await.expect(200);
     let body = json!({"userIds": [bob.user_id]});
-    three.admin_at(1).request("DELETE", "/api/auth/users").json(&body).send().await.expect(200);
-    let other = Session::of(&three.at(1).sign_in("eve@example.org", PASSWORD).send().await);
+    instances.admin_at(1).request("DELETE", "/api/auth/users").json(&body).send().await.expect(200);
+    let other = Session::of(&instances.at(1).sign_in("eve@example.org", PASSWORD).send().await);
     let body = json!({"currentPassword": PASSWORD, "newPassword": "quiet meadow 77 harbour"});
-    let changing = three.at(2).with_bearer(&eve.access_token);
+    let changing = instances.at(2).with_bearer(&eve.access_token);
     changing.post("/api/auth/password", body).send().await.expect(200);
 
-    for client in three.all() {
+    for client in instances.all() {
         for gone in [&ada, &bob, &other] {
             let caller = client.clone().with_bearer(&gone.access_token);
             caller.get("/api/profiles/me").send().await.refused(401, "AUTH_UNAUTHORIZED");
@@ -151,18 +152,18 @@ async fn ban_password_change_and_deletion_at_one_are_refused_at_the_others_at_on
 
 #[tokio::test]
 async fn rotated_key_signs_at_one_and_verifies_everywhere() {
-    let three = Three::start().await;
-    let before = signed_up(&three.at(0), "ada@example.org").await;
+    let instances = Instances::start().await;
+    let before = signed_up(&instances.at(0), "ada@example.org").await;
 
-    three.binary.run(&["keys", "rotate"]).await.good();
-    eventually_everywhere("all show both keys", &three, async |client| {
+    instances.binary.run(&["keys", "rotate"]).await.good();
+    eventually_everywhere("all show both keys", &instances, async |client| {
         client.get("/.well-known/jwks.json").send().await.json()["keys"].as_array().unwrap().len() == 2
     })
     .await;
 
-    let after = Session::of(&three.at(1).refresh(&before).send().await);
+    let after = Session::of(&instances.at(1).refresh(&before).send().await);
     assert_ne!(kid(&before), kid(&after));
-    for client in three.all() {
+    for client in instances.all() {
         for session in [&before, &after] {
             let ada = client.clone().with_bearer(&session.access_token);
             ada.get("/api/profiles/me").send().await.expect(200);
@@ -176,37 +177,37 @@ fn kid(session: &Session) -> String {
 }
 
 /// Polls each of the three instances until the condition holds.
-async fn eventually_everywhere(what: &str, three: &Three, is_so: impl AsyncFn(&Client) -> bool) {
-    for client in three.all() {
+async fn eventually_everywhere(what: &str, instances: &Instances, is_so: impl AsyncFn(&Client) -> bool) {
+    for client in instances.all() {
         eventually(what, async || is_so(&client).await.then_some(())).await;
     }
 }
 
 #[tokio::test]
 async fn setting_changed_at_one_takes_effect_everywhere() {
-    let three = Three::start().await;
+    let instances = Instances::start().await;
 
     for (at, closed) in [(0, true), (1, false), (2, true)] {
         let change = json!({"disableSignup": closed});
-        three.admin_at(at).put("/api/auth/config", change).send().await.expect(200);
-        eventually_everywhere("the setting is in force", &three, async |client| {
+        instances.admin_at(at).put("/api/auth/config", change).send().await.expect(200);
+        eventually_everywhere("the setting is in force", &instances, async |client| {
             client.get("/api/auth/public-config").send().await.json()["disableSignup"] == closed
         })
         .await;
     }
 
-    for client in three.all() {
+    for client in instances.all() {
         client.sign_up("ada@example.org", PASSWORD).send().await.refused(403, "SIGNUP_DISABLED");
     }
 }
 
 #[tokio::test]
 async fn setting_takes_effect_without_notifications_too() {
-    let three = Three::with(|binary| binary.set("storage.postgres.listen=false")).await;
+    let instances = Instances::with(|binary| binary.set("storage.postgres.listen=false")).await;
 
-    three.admin_at(0).put("/api/auth/config", json!({"passwordMinLength": 12})).send().await.expect(200);
+    instances.admin_at(0).put("/api/auth/config", json!({"passwordMinLength": 12})).send().await.expect(200);
 
-    eventually_everywhere("the setting is in force", &three, async |client| {
+    eventually_everywhere("the setting is in force", &instances, async |client| {
         client.get("/api/auth/public-config").send().await.json()["passwordMinLength"] == 12
     })
     .await;
@@ -217,17 +218,17 @@ async fn instances_behind_a_pooler_in_transaction_mode_are_one_as_well() {
     let database = TestCluster::shared().database();
     let pooler = TestCluster::shared().pooler(2);
     let url = format!("storage.url={}", pooler.url(&database));
-    let three = Three::with(|binary| binary.set(&url)).await;
+    let instances = Instances::with(|binary| binary.set(&url)).await;
 
     let mut callers = JoinSet::new();
     for number in 0..6 {
-        let clients = three.all();
+        let clients = instances.all();
         callers.spawn(async move { live(&clients, number).await });
     }
     callers.join_all().await;
-    three.admin_at(0).put("/api/auth/config", json!({"passwordMinLength": 12})).send().await.expect(200);
+    instances.admin_at(0).put("/api/auth/config", json!({"passwordMinLength": 12})).send().await.expect(200);
 
-    eventually_everywhere("the setting is in force", &three, async |client| {
+    eventually_everywhere("the setting is in force", &instances, async |client| {
         client.get("/api/auth/public-config").send().await.json()["passwordMinLength"] == 12
     })
     .await;
@@ -235,52 +236,52 @@ async fn instances_behind_a_pooler_in_transaction_mode_are_one_as_well() {
 
 #[tokio::test]
 async fn guesses_are_counted_over_all_instances() {
-    let three = Three::with(|binary| binary.set("limits.enabled=true")).await;
-    signed_up(&three.at(0), "ada@example.org").await;
+    let instances = Instances::with(|binary| binary.set("limits.enabled=true")).await;
+    signed_up(&instances.at(0), "ada@example.org").await;
 
     let mut answers: Vec<Answer> = Vec::new();
     for guess in 0..11 {
-        answers.push(three.at(guess).sign_in("ada@example.org", "wrong meadow 78 harbour").send().await);
+        answers.push(instances.at(guess).sign_in("ada@example.org", "wrong meadow 78 harbour").send().await);
     }
 
     for answer in &answers[..10] {
         answer.refused(401, "INVALID_CREDENTIALS");
     }
     answers[10].refused(429, "TOO_MANY_REQUESTS");
-    for client in three.all() {
+    for client in instances.all() {
         client.sign_in("ada@example.org", PASSWORD).send().await.refused(429, "TOO_MANY_REQUESTS");
     }
 }
 
 #[tokio::test]
 async fn attempts_at_a_code_are_counted_over_all_instances() {
-    let three = Three::with(|binary| binary.set("auth.require_email_verification=true")).await;
-    three.at(0).sign_up("ada@example.org", PASSWORD).send().await.expect(200);
-    let mail = eventually("the mail is sent", async || three.binary.mails().pop()).await;
+    let instances = Instances::with(|binary| binary.set("auth.require_email_verification=true")).await;
+    instances.at(0).sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    let mail = eventually("the mail is sent", async || instances.binary.mails().pop()).await;
     let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
     let code = mail.lines().map(str::trim).find(is_code).expect("a code");
     let wrong = if code == "000000" { "000001" } else { "000000" };
 
     for attempt in 0..5 {
-        let answer = three.at(attempt).verify("ada@example.org", wrong).send().await;
+        let answer = instances.at(attempt).verify("ada@example.org", wrong).send().await;
         answer.refused(400, "INVALID_CODE");
     }
 
-    for client in three.all() {
+    for client in instances.all() {
         client.verify("ada@example.org", code).send().await.refused(400, "INVALID_CODE");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn code_is_good_once_whichever_instance_is_asked() {
-    let three = Three::with(|binary| binary.set("auth.require_email_verification=true")).await;
-    three.at(0).sign_up("ada@example.org", PASSWORD).send().await.expect(200);
-    let mail = eventually("the mail is sent", async || three.binary.mails().pop()).await;
+    let instances = Instances::with(|binary| binary.set("auth.require_email_verification=true")).await;
+    instances.at(0).sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    let mail = eventually("the mail is sent", async || instances.binary.mails().pop()).await;
     let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
     let code = mail.lines().map(str::trim).find(is_code).expect("a code");
 
     let racing: Vec<_> =
-        (0..12).map(|at| tokio::spawn(three.at(at).verify("ada@example.org", code).send())).collect();
+        (0..12).map(|at| tokio::spawn(instances.at(at).verify("ada@example.org", code).send())).collect();
     let mut statuses = Vec::new();
     for racer in racing {
         statuses.push(racer.await.unwrap().status);

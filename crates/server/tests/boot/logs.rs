@@ -2,7 +2,7 @@
 
 use latchkey_testkit::{PASSWORD, Session, Value, json};
 
-use crate::binary::{Binary, Running, Said, eventually};
+use crate::binary::{Binary, CommandOutput, Running, eventually};
 
 /// New password of the flow below.
 const NEW_PASSWORD: &str = "quiet meadow 77 harbour";
@@ -69,16 +69,16 @@ async fn whole_life(binary: &Binary, running: &Running) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_silent(said: &Said, secrets: &[String]) {
-    assert!(said.err.lines().count() > 15, "{said:#?}");
-    let log = said.err.to_lowercase();
+fn assert_silent(output: &CommandOutput, secrets: &[String]) {
+    assert!(output.err.lines().count() > 15, "{output:#?}");
+    let log = output.err.to_lowercase();
     for secret in secrets {
         // Six digits can occur in a number by chance; a code would stand alone.
         let is_code = secret.len() == 6;
         let mut words = log.split(|character: char| !character.is_ascii_alphanumeric());
         let is_there =
             if is_code { words.any(|word| word == secret) } else { log.contains(&secret.to_lowercase()) };
-        let line = said.err.lines().find(|line| line.to_lowercase().contains(&secret.to_lowercase()));
+        let line = output.err.lines().find(|line| line.to_lowercase().contains(&secret.to_lowercase()));
         assert!(!is_there, "{secret} stands in the log: {line:?}");
     }
 }
@@ -102,9 +102,9 @@ async fn json_log_is_one_object_a_line() {
     let answer = running.anon().get("/api/profiles/search?q=x%0Ay").send().await;
     let id = answer.header("x-request-id").unwrap().to_owned();
 
-    let said = running.stop().await;
+    let output = running.stop().await;
 
-    let lines: Vec<Value> = said.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = output.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(
         lines.iter().all(|line| line["timestamp"].is_string() && line["level"].is_string()),
         "{lines:#?}"
@@ -120,16 +120,16 @@ async fn every_request_has_one_line_under_its_id() {
     let answer = running.anon().get("/nowhere/at/all").send().await;
     let id = answer.header("x-request-id").unwrap().to_owned();
 
-    let said = running.stop().await;
+    let output = running.stop().await;
 
-    let lines: Vec<_> = said.err.lines().filter(|line| line.contains(&id)).collect();
-    assert_eq!(lines.len(), 1, "{said:#?}");
+    let lines: Vec<_> = output.err.lines().filter(|line| line.contains(&id)).collect();
+    assert_eq!(lines.len(), 1, "{output:#?}");
     assert!(lines[0].contains("status=404") && !lines[0].contains("nowhere"), "{lines:?}");
 }
 
 /// Log lines as objects.
-fn objects(said: &Said) -> Vec<Value> {
-    said.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn objects(output: &CommandOutput) -> Vec<Value> {
+    output.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[tokio::test]
@@ -143,10 +143,11 @@ async fn refusal_has_its_code_its_limit_and_the_client_in_its_line() {
     refused.refused(429, "TOO_MANY_REQUESTS");
     assert_eq!(refused.header("x-request-id"), Some("edge-4711"));
 
-    let said = running.stop().await;
+    let output = running.stop().await;
 
-    let lines: Vec<_> = objects(&said).into_iter().filter(|line| line["request_id"] == "edge-4711").collect();
-    assert_eq!(lines.len(), 2, "{said:#?}");
+    let lines: Vec<_> =
+        objects(&output).into_iter().filter(|line| line["request_id"] == "edge-4711").collect();
+    assert_eq!(lines.len(), 2, "{output:#?}");
     assert!(lines[0]["error"].is_null() && lines[0]["client"].is_null(), "{lines:#?}");
     assert_eq!(lines[1]["error"], "TOO_MANY_REQUESTS");
     assert_eq!(lines[1]["limit"], "search and public profile, per address");
@@ -162,11 +163,11 @@ async fn forwarded_request_of_an_untrusted_peer_is_warned_of_once_with_the_line_
         assert_ne!(answer.header("x-request-id"), Some("mine"));
     }
 
-    let said = running.stop().await;
+    let output = running.stop().await;
 
-    assert_eq!(said.err.matches("x-forwarded-for").count(), 1, "{said:#?}");
-    assert!(said.err.contains(r#"set server.trusted_proxies = ["127.0.0.1"]"#), "{said:#?}");
-    assert!(!said.err.contains("203.0.113.9"), "{said:#?}");
+    assert_eq!(output.err.matches("x-forwarded-for").count(), 1, "{output:#?}");
+    assert!(output.err.contains(r#"set server.trusted_proxies = ["127.0.0.1"]"#), "{output:#?}");
+    assert!(!output.err.contains("203.0.113.9"), "{output:#?}");
 }
 
 #[tokio::test]
@@ -178,9 +179,13 @@ async fn a_module_is_logged_at_a_level_of_its_own() {
         let answer = running.anon().get("/nowhere/at/all").send().await;
         let id = answer.header("x-request-id").unwrap().to_owned();
 
-        let said = running.stop().await;
+        let output = running.stop().await;
 
-        assert_eq!(said.err.contains(&id), is_answered, "{level}: {said:#?}");
-        assert_eq!(said.err.lines().any(|line| line.ends_with("stopped")), is_stopped, "{level}: {said:#?}");
+        assert_eq!(output.err.contains(&id), is_answered, "{level}: {output:#?}");
+        assert_eq!(
+            output.err.lines().any(|line| line.ends_with("stopped")),
+            is_stopped,
+            "{level}: {output:#?}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use latchkey_testkit::postgres::TestCluster;
 
-use crate::binary::{Binary, Said, names_in};
+use crate::binary::{Binary, CommandOutput, names_in};
 
 /// Lists missing migrations, applies them, and lists none afterwards.
 async fn assert_migrates(binary: &Binary) {
@@ -19,11 +19,11 @@ async fn assert_migrates(binary: &Binary) {
 }
 
 #[track_caller]
-fn assert_lists(said: &Said, code: i32, title: &str) {
-    assert_eq!(said.code, Some(code), "{said:#?}");
-    let mut lines = said.out.lines();
-    assert_eq!(lines.next(), Some(title), "{said:#?}");
-    assert_eq!(lines.next(), Some("  0001_users"), "{said:#?}");
+fn assert_lists(output: &CommandOutput, code: i32, title: &str) {
+    assert_eq!(output.code, Some(code), "{output:#?}");
+    let mut lines = output.out.lines();
+    assert_eq!(lines.next(), Some(title), "{output:#?}");
+    assert_eq!(lines.next(), Some("  0001_users"), "{output:#?}");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::binary::{Binary, Running};
 use crate::certified::{CertifiedProvider, node};
 
 const CALLBACK: &str = "/api/auth/oauth/custom/acme/callback";
-const PATIENCE: Duration = Duration::from_mins(2);
+const WAIT_LIMIT: Duration = Duration::from_mins(2);
 
 async fn provider_of(running: &Running) -> CertifiedProvider {
     CertifiedProvider::start(&format!("{}{CALLBACK}", running.public_url()), None).await
@@ -23,12 +23,12 @@ async fn seen_in_a_browser(service: &str) -> Vec<(String, String, String)> {
     let (mut out, mut err) = (String::new(), String::new());
     let (mut stdout, mut stderr) = (browser.stdout.take().unwrap(), browser.stderr.take().unwrap());
     let read = async { tokio::join!(stdout.read_to_string(&mut out), stderr.read_to_string(&mut err)) };
-    timeout(PATIENCE, read).await.expect("a browser that comes to an end").0.unwrap();
+    timeout(WAIT_LIMIT, read).await.expect("a browser that comes to an end").0.unwrap();
     assert!(browser.wait().await.unwrap().success(), "{out}\n{err}");
     let text = |fact: &Value, key: &str| fact[key].as_str().unwrap().to_owned();
     let step = |line: &str| {
         let fact: Value = serde_json::from_str(line).unwrap();
-        (text(&fact, "step"), text(&fact, "said"), text(&fact, "url"))
+        (text(&fact, "step"), text(&fact, "output"), text(&fact, "url"))
     };
     out.lines().map(step).collect()
 }
@@ -41,12 +41,12 @@ async fn visitor_in_a_browser_signs_in_and_returns_with_a_session() {
     let (client_id, secret) = CertifiedProvider::CLIENT;
     let discovery = provider.discovery();
     let add = ["oauth", "add", "acme", "--name", "Acme", "--discovery", &discovery, "--client-id", client_id];
-    let said = binary.run_with_input(&add, &format!("{secret}\n")).await;
-    assert!(said.good().trim_end().ends_with(CALLBACK), "{said:?}");
+    let output = binary.run_with_input(&add, &format!("{secret}\n")).await;
+    assert!(output.good().trim_end().ends_with(CALLBACK), "{output:?}");
 
     let seen = seen_in_a_browser(&running.public_url()).await;
 
-    let steps: Vec<_> = seen.iter().map(|(step, said, _)| (step.as_str(), said.as_str())).collect();
+    let steps: Vec<_> = seen.iter().map(|(step, output, _)| (step.as_str(), output.as_str())).collect();
     assert_eq!(
         steps,
         [

@@ -45,8 +45,8 @@ async fn service_with_one_mail(binary: &Binary, reply: &'static str) -> Running 
 /// Output of `mail list` once it contains this text.
 async fn listed(binary: &Binary, what: &str) -> String {
     eventually(what, async || {
-        let said = binary.run(&["mail", "list"]).await;
-        Some(said.good().to_owned()).filter(|lines| lines.contains(what))
+        let output = binary.run(&["mail", "list"]).await;
+        Some(output.good().to_owned()).filter(|lines| lines.contains(what))
     })
     .await
 }
@@ -72,18 +72,18 @@ async fn dead_mail_is_listed_and_retried() {
     assert!(binary.run(&["mail", "list", "--dead"]).await.good().contains("ada@example.org"), "{dead}");
 
     let id = dead.lines().nth(1).and_then(|line| line.split(' ').next()).unwrap();
-    let said = binary.run(&["mail", "retry", id]).await;
+    let output = binary.run(&["mail", "retry", id]).await;
 
-    assert_eq!(said.good(), "1 put back into the queue\n");
+    assert_eq!(output.good(), "1 put back into the queue\n");
     assert_eq!(binary.run(&["mail", "list", "--dead"]).await.good().lines().count(), 1);
     assert_eq!(binary.run(&["mail", "list"]).await.good().matches("ada@example.org").count(), 1);
 }
 
 #[tokio::test]
 async fn unknown_mail_is_not_retried() {
-    let said = Binary::new().run(&["mail", "retry", NOBODY]).await;
+    let output = Binary::new().run(&["mail", "retry", NOBODY]).await;
 
-    said.refused(&["there is no such mail among those that were given up"]);
+    output.refused(&["there is no such mail among those that were given up"]);
 }
 
 #[tokio::test]

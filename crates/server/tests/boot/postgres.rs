@@ -37,8 +37,8 @@ async fn password_of_the_database_is_shown_nowhere() {
         served,
     ];
 
-    for said in shown {
-        assert!(!format!("{said:?}").contains("hunter2"), "{said:#?}");
+    for output in shown {
+        assert!(!format!("{output:?}").contains("hunter2"), "{output:#?}");
     }
 }
 
@@ -87,9 +87,9 @@ async fn permanent_error_ends_the_start() {
         ("postgres://u:p@ss@db.example/accounts", &["percent-encoded"]),
     ];
     for (url, words) in cases {
-        let said = Binary::new().set(&format!("storage.url={url}")).run(&[]).await;
-        said.refused(&["storage.url"]);
-        said.refused(words);
+        let output = Binary::new().set(&format!("storage.url={url}")).run(&[]).await;
+        output.refused(&["storage.url"]);
+        output.refused(words);
     }
     let no_file = Binary::new().on(&database).set("storage.postgres.ca_file=/no/such/file");
     let tls = no_file.set("storage.url=postgres://u@127.0.0.1:1/d?sslmode=verify-full").run(&[]).await;
@@ -101,9 +101,9 @@ async fn database_of_something_else_is_refused() {
     let database = TestCluster::shared().bare_database();
     database.run("CREATE TABLE orders (id BIGINT)");
 
-    let said = Binary::new().on(&database).run(&[]).await;
+    let output = Binary::new().on(&database).run(&[]).await;
 
-    said.refused(&["storage.url", "a database of its own"]);
+    output.refused(&["storage.url", "a database of its own"]);
 }
 
 #[tokio::test]
@@ -113,9 +113,9 @@ async fn missing_right_to_create_tables_is_reported() {
     database.run(&format!("CREATE ROLE {role} LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC"));
     let url = database.url().replace("user=postgres", &format!("user={role}"));
 
-    let said = Binary::new().set(&format!("storage.url={url}")).run(&[]).await;
+    let output = Binary::new().set(&format!("storage.url={url}")).run(&[]).await;
 
-    said.refused(&["storage.url", "permission denied", "owner of the database"]);
+    output.refused(&["storage.url", "permission denied", "owner of the database"]);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use latchkey_testkit::postgres::TestCluster;
 
-use crate::binary::{Binary, Said, names_in};
+use crate::binary::{Binary, CommandOutput, names_in};
 
 const SECRET: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const OTHER_SECRET: &str = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
@@ -34,7 +34,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-async fn check(binary: &Binary) -> Said {
+async fn check(binary: &Binary) -> CommandOutput {
     binary.run(&["config", "check"]).await
 }
 
@@ -101,9 +101,9 @@ async fn all_errors_are_reported_at_once() {
         .set("log.level=loud")
         .variable("LATCHKEY_SERVER_MODE", "production");
 
-    let said = check(&binary).await;
+    let output = check(&binary).await;
 
-    assert_eq!(said.code, Some(1), "{said:#?}");
+    assert_eq!(output.code, Some(1), "{output:#?}");
     for words in [
         "- LATCHKEY_SERVER_MODE: there is no such setting; did you mean LATCHKEY__SERVER__MODE?",
         "- log.level (--set): found",
@@ -113,7 +113,7 @@ async fn all_errors_are_reported_at_once() {
         "- data.dir: server.key/data: the folder cannot be made",
         "- server.bind: cannot listen on 192.0.2.1:8700: ",
     ] {
-        assert!(said.out.contains(words), "{words:?} is missing in {}", said.out);
+        assert!(output.out.contains(words), "{words:?} is missing in {}", output.out);
     }
 }
 
@@ -204,10 +204,10 @@ async fn emptied_stored_secret_fails_the_check() {
     binary.serve().await.stop().await;
     fs::write(binary.path("latchkey-data/admin-key"), "\n").unwrap();
 
-    let said = check(&binary).await;
+    let output = check(&binary).await;
 
-    assert_eq!(said.code, Some(1), "{said:#?}");
-    assert!(said.out.contains("- data.dir: ./latchkey-data/admin-key: is no secret"), "{said:#?}");
+    assert_eq!(output.code, Some(1), "{output:#?}");
+    assert!(output.out.contains("- data.dir: ./latchkey-data/admin-key: is no secret"), "{output:#?}");
 }
 
 #[tokio::test]
@@ -234,10 +234,10 @@ async fn file_that_is_no_database_fails_the_check() {
     fs::create_dir(binary.path("latchkey-data")).unwrap();
     fs::write(binary.path("latchkey-data/latchkey.db"), "a text, and no database\n".repeat(99)).unwrap();
 
-    let said = check(&binary).await;
+    let output = check(&binary).await;
 
-    assert_eq!(said.code, Some(1), "{said:#?}");
-    assert!(said.out.contains("- storage.url: the database "), "{said:#?}");
+    assert_eq!(output.code, Some(1), "{output:#?}");
+    assert!(output.out.contains("- storage.url: the database "), "{output:#?}");
 }
 
 #[tokio::test]
@@ -293,12 +293,12 @@ async fn postgres_that_is_not_there_fails_the_check() {
     let port = free.local_addr().unwrap().port();
     drop(free);
 
-    let said =
+    let output =
         check(&Binary::new().set(&format!("storage.url=postgres://u:hunter2@127.0.0.1:{port}/d"))).await;
 
-    assert_eq!(said.code, Some(1), "{said:#?}");
-    assert!(said.out.contains("- storage.url: the database postgres://u:***@127.0.0.1"), "{said:#?}");
-    assert!(!format!("{said:?}").contains("hunter2"), "{said:#?}");
+    assert_eq!(output.code, Some(1), "{output:#?}");
+    assert!(output.out.contains("- storage.url: the database postgres://u:***@127.0.0.1"), "{output:#?}");
+    assert!(!format!("{output:?}").contains("hunter2"), "{output:#?}");
 }
 
 #[tokio::test]
@@ -336,9 +336,9 @@ async fn foreign_variables_are_ignored_and_a_similar_one_is_warned_of() {
 
     assert_warned(&binary, &["LATCHKEY_ADMIN_KEY is not read", "LATCHKEY__ADMIN__API_KEY"]).await;
 
-    let said = check(&binary).await;
-    assert_eq!(said.out.matches("warning:").count(), 1, "{said:#?}");
-    assert!(!said.out.contains("hunter2"), "{said:#?}");
+    let output = check(&binary).await;
+    assert_eq!(output.out.matches("warning:").count(), 1, "{output:#?}");
+    assert!(!output.out.contains("hunter2"), "{output:#?}");
 }
 
 #[tokio::test]
@@ -383,7 +383,7 @@ async fn redirect_wildcard_that_an_admin_stored_is_warned_of_at_the_start() {
     admin.put("/api/auth/config", change).send().await.expect(200);
     running.stop().await;
 
-    let said = binary.serve().await.stop().await;
+    let output = binary.serve().await.stop().await;
 
-    assert!(said.err.contains("https://*.co.uk/done allows hosts of everybody"), "{said:#?}");
+    assert!(output.err.contains("https://*.co.uk/done allows hosts of everybody"), "{output:#?}");
 }

@@ -2,14 +2,14 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::binary::{Binary, Said};
+use crate::binary::{Binary, CommandOutput};
 
 const SECRET: &str = "server.secret=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const ADMIN_KEY: &str = "admin.api_key=60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
 const PUBLIC_URL: &str = "server.public_url=https://accounts.example.com";
 
 /// Starts production with these settings and file mails only.
-async fn production(settings: &[&str]) -> Said {
+async fn production(settings: &[&str]) -> CommandOutput {
     let base = Binary::bare().set("server.mode=production").set("server.bind=127.0.0.1:0");
     let binary = settings.iter().fold(base.set("mail.transport=file"), |binary, setting| binary.set(setting));
     binary.run(&[]).await
@@ -17,70 +17,70 @@ async fn production(settings: &[&str]) -> Said {
 
 #[tokio::test]
 async fn production_without_settings_names_all_missing_ones() {
-    let said = Binary::bare().set("server.mode=production").run(&[]).await;
+    let output = Binary::bare().set("server.mode=production").run(&[]).await;
 
-    said.refused(&["server.public_url: ", "server.secret: ", "admin.api_key: ", "mail.transport: "]);
-    assert_eq!(said.out, "");
+    output.refused(&["server.public_url: ", "server.secret: ", "admin.api_key: ", "mail.transport: "]);
+    assert_eq!(output.out, "");
 }
 
 #[tokio::test]
 async fn production_without_a_secret_is_refused() {
-    let said = production(&[ADMIN_KEY, PUBLIC_URL]).await;
+    let output = production(&[ADMIN_KEY, PUBLIC_URL]).await;
 
-    said.refused(&["- server.secret: it is required in production", "openssl rand -hex 32"]);
+    output.refused(&["- server.secret: it is required in production", "openssl rand -hex 32"]);
 }
 
 #[tokio::test]
 async fn production_with_a_known_example_as_secret_is_refused() {
     let example = "server.secret=change-me: the output of openssl rand -hex 32";
 
-    let said = production(&[example, ADMIN_KEY, PUBLIC_URL]).await;
+    let output = production(&[example, ADMIN_KEY, PUBLIC_URL]).await;
 
-    said.refused(&["- server.secret (--set): it is a known example"]);
-    assert!(!said.err.contains("change-me"), "{}", said.err);
+    output.refused(&["- server.secret (--set): it is a known example"]);
+    assert!(!output.err.contains("change-me"), "{}", output.err);
 }
 
 #[tokio::test]
 async fn production_without_an_admin_key_is_refused() {
-    let said = production(&[SECRET, PUBLIC_URL]).await;
+    let output = production(&[SECRET, PUBLIC_URL]).await;
 
-    said.refused(&["- admin.api_key: it is required in production"]);
+    output.refused(&["- admin.api_key: it is required in production"]);
 }
 
 #[tokio::test]
 async fn admin_key_below_32_characters_is_refused_and_not_repeated() {
-    let said = production(&[SECRET, "admin.api_key=Shorter-Than-It-Must-Be", PUBLIC_URL]).await;
+    let output = production(&[SECRET, "admin.api_key=Shorter-Than-It-Must-Be", PUBLIC_URL]).await;
 
-    said.refused(&["- admin.api_key (--set): it has 23 characters, at least 32 are needed"]);
-    assert!(!said.err.contains("Shorter"), "{}", said.err);
+    output.refused(&["- admin.api_key (--set): it has 23 characters, at least 32 are needed"]);
+    assert!(!output.err.contains("Shorter"), "{}", output.err);
 }
 
 #[tokio::test]
 async fn production_without_a_public_url_is_refused() {
-    let said = production(&[SECRET, ADMIN_KEY]).await;
+    let output = production(&[SECRET, ADMIN_KEY]).await;
 
-    said.refused(&["- server.public_url: it is required in production"]);
+    output.refused(&["- server.public_url: it is required in production"]);
 }
 
 #[tokio::test]
 async fn production_with_an_http_public_url_is_refused() {
-    let said = production(&[SECRET, ADMIN_KEY, "server.public_url=http://accounts.example.com"]).await;
+    let output = production(&[SECRET, ADMIN_KEY, "server.public_url=http://accounts.example.com"]).await;
 
-    said.refused(&["- server.public_url: it is http", "server.allow_http"]);
+    output.refused(&["- server.public_url: it is http", "server.allow_http"]);
 }
 
 #[tokio::test]
 async fn production_with_verification_and_without_mail_is_refused() {
-    let said = production(&[SECRET, ADMIN_KEY, PUBLIC_URL, "mail.transport="]).await;
+    let output = production(&[SECRET, ADMIN_KEY, PUBLIC_URL, "mail.transport="]).await;
 
-    said.refused(&["- mail.transport: verification is required and there is no way to send the mail"]);
+    output.refused(&["- mail.transport: verification is required and there is no way to send the mail"]);
 }
 
 #[tokio::test]
 async fn development_on_an_open_address_is_refused() {
-    let said = Binary::bare().set("server.bind=0.0.0.0:0").run(&[]).await;
+    let output = Binary::bare().set("server.bind=0.0.0.0:0").run(&[]).await;
 
-    said.refused(&["- server.bind: 0.0.0.0:0 can be reached from outside", "server.mode"]);
+    output.refused(&["- server.bind: 0.0.0.0:0 can be reached from outside", "server.mode"]);
 }
 
 #[tokio::test]
@@ -94,9 +94,9 @@ async fn refused_start_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn unknown_key_is_reported_with_the_nearest_known_one() {
-    let said = Binary::bare().set("auth.require_email_verifcation=true").run(&[]).await;
+    let output = Binary::bare().set("auth.require_email_verifcation=true").run(&[]).await;
 
-    said.refused(&["auth.require_email_verifcation", "did you mean auth.require_email_verification?"]);
+    output.refused(&["auth.require_email_verifcation", "did you mean auth.require_email_verification?"]);
 }
 
 #[tokio::test]
@@ -104,10 +104,10 @@ async fn used_port_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
 
-    let said = Binary::bare().set(&format!("server.bind={address}")).run(&[]).await;
+    let output = Binary::bare().set(&format!("server.bind={address}")).run(&[]).await;
 
-    said.refused(&[&format!("server.bind: cannot listen on {address}: ")]);
-    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+    output.refused(&[&format!("server.bind: cannot listen on {address}: ")]);
+    assert_eq!(output.err.lines().count(), 1, "{}", output.err);
 }
 
 #[tokio::test]
@@ -116,10 +116,10 @@ async fn unwritable_data_folder_is_reported() {
     // Root ignores modes, so a file stands in the place of the folder.
     std::fs::write(binary.path("file"), "").unwrap();
 
-    let said = binary.clone().set("data.dir=file/data").run(&[]).await;
+    let output = binary.clone().set("data.dir=file/data").run(&[]).await;
 
-    said.refused(&["file/data", "the folder cannot be made"]);
-    assert!(!said.err.contains("panic"), "{}", said.err);
+    output.refused(&["file/data", "the folder cannot be made"]);
+    assert!(!output.err.contains("panic"), "{}", output.err);
 }
 
 #[tokio::test]
@@ -132,9 +132,9 @@ async fn read_only_data_folder_is_reported() {
         return; // root can write anyway; the case above remains
     }
 
-    let said = binary.run(&[]).await;
+    let output = binary.run(&[]).await;
 
-    said.refused(&["latchkey-data/server-secret", "cannot be written"]);
+    output.refused(&["latchkey-data/server-secret", "cannot be written"]);
 }
 
 #[tokio::test]
@@ -147,10 +147,10 @@ async fn file_that_is_no_database_is_reported() {
     )
     .unwrap();
 
-    let said = binary.run(&[]).await;
+    let output = binary.run(&[]).await;
 
-    said.refused(&["storage.url", "latchkey-data/latchkey.db", "database"]);
-    assert!(!said.err.contains("panic"), "{}", said.err);
+    output.refused(&["storage.url", "latchkey-data/latchkey.db", "database"]);
+    assert!(!output.err.contains("panic"), "{}", output.err);
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn database_under_another_secret_is_reported() {
     let binary = Binary::new();
     binary.serve().await.stop().await;
 
-    let said = binary.set(SECRET).run(&[]).await;
+    let output = binary.set(SECRET).run(&[]).await;
 
-    said.refused(&["server.secret"]);
+    output.refused(&["server.secret"]);
 }

@@ -8,14 +8,14 @@ use latchkey_testkit::{PASSWORD, Session, json};
 use crate::binary::Binary;
 
 /// A database migrated by its owner, and a service role that owns nothing.
-struct Apart {
+struct SplitRoles {
     database: TestDatabase,
     owner: Binary,
     service: Binary,
     role: String,
 }
 
-impl Apart {
+impl SplitRoles {
     async fn new() -> Self {
         let database = TestCluster::shared().bare_database();
         let (owner, role) = (format!("owner_{}", database.name()), format!("service_{}", database.name()));
@@ -44,8 +44,8 @@ impl Apart {
 
 #[tokio::test]
 async fn documented_grants_are_enough_for_the_service() {
-    let apart = Apart::new().await;
-    let running = apart.service.serve().await;
+    let roles = SplitRoles::new().await;
+    let running = roles.service.serve().await;
 
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
     let ada = running.anon().with_bearer(&session.access_token);
@@ -53,43 +53,43 @@ async fn documented_grants_are_enough_for_the_service() {
     running.anon().search("countess").send().await.expect(200);
     running.anon().refresh(&session).send().await.expect(200);
     running.anon().get("/health/ready").send().await.expect(200);
-    apart.service.run(&["keys", "rotate"]).await.good();
-    apart.service.run(&["migrate", "--check"]).await.good();
-    let said = running.stop().await;
+    roles.service.run(&["keys", "rotate"]).await.good();
+    roles.service.run(&["migrate", "--check"]).await.good();
+    let output = running.stop().await;
 
-    assert!(!said.err.contains("permission denied"), "{}", said.err);
-    apart.owner.run(&["migrate"]).await.good();
+    assert!(!output.err.contains("permission denied"), "{}", output.err);
+    roles.owner.run(&["migrate"]).await.good();
 }
 
 #[tokio::test]
 async fn missing_grant_ends_the_start_and_is_named() {
-    let apart = Apart::new().await;
-    apart.database.run(&format!("REVOKE UPDATE ON health FROM {}", apart.role));
+    let roles = SplitRoles::new().await;
+    roles.database.run(&format!("REVOKE UPDATE ON health FROM {}", roles.role));
 
-    let said = apart.service.run(&[]).await;
+    let output = roles.service.run(&[]).await;
 
-    said.refused(&["storage.url", "permission denied for table health", "SELECT, INSERT, UPDATE, DELETE"]);
-    assert_eq!(said.out, "");
+    output.refused(&["storage.url", "permission denied for table health", "SELECT, INSERT, UPDATE, DELETE"]);
+    assert_eq!(output.out, "");
 }
 
 #[tokio::test]
 async fn refused_statement_is_logged_with_its_cause_and_its_remedy() {
-    let apart = Apart::new().await;
-    let running = apart.service.serve().await;
+    let roles = SplitRoles::new().await;
+    let running = roles.service.serve().await;
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
-    apart.database.run(&format!("REVOKE UPDATE ON profiles FROM {}", apart.role));
+    roles.database.run(&format!("REVOKE UPDATE ON profiles FROM {}", roles.role));
 
     let ada = running.anon().with_bearer(&session.access_token);
     let answer = ada.patch("/api/profiles/me", json!({"bio": "Countess of Lovelace"})).send().await;
 
     answer.refused(503, "STORAGE_UNAVAILABLE");
     assert!(!answer.text().contains("profiles"), "{answer:?}");
-    let said = running.stop().await;
+    let output = running.stop().await;
     for words in ["permission denied for table profiles", "SQLSTATE 42501", "docs/operations.md"] {
-        assert!(said.err.contains(words), "{words} is missing in {}", said.err);
+        assert!(output.err.contains(words), "{words} is missing in {}", output.err);
     }
     for secret in ["Lovelace", "ada@example.org"] {
-        assert!(!said.err.contains(secret), "{}", said.err);
+        assert!(!output.err.contains(secret), "{}", output.err);
     }
 }
 
@@ -110,8 +110,12 @@ async fn damaged_data_of_the_server_is_unavailable_and_logged() {
     let answer = ada.get("/api/profiles/me").send().await;
 
     answer.refused(503, "STORAGE_UNAVAILABLE");
-    let said = running.stop().await;
-    assert!(said.err.contains("SQLSTATE XX001") && said.err.contains("restore a backup"), "{}", said.err);
+    let output = running.stop().await;
+    assert!(
+        output.err.contains("SQLSTATE XX001") && output.err.contains("restore a backup"),
+        "{}",
+        output.err
+    );
 }
 
 #[tokio::test]
@@ -123,9 +127,9 @@ async fn server_without_tls_ends_the_start_at_once() {
 
     for mode in ["require", "verify-ca", "verify-full"] {
         let url = format!("postgres://postgres@127.0.0.1:{port}/{}?sslmode={mode}", database.name());
-        let said = Binary::new().set(&format!("storage.url={url}")).run(&[]).await;
-        said.refused(&["storage.url", "the server has no TLS", "sslmode=disable"]);
-        assert_eq!(said.out, "");
+        let output = Binary::new().set(&format!("storage.url={url}")).run(&[]).await;
+        output.refused(&["storage.url", "the server has no TLS", "sslmode=disable"]);
+        assert_eq!(output.out, "");
     }
 }
 
@@ -135,9 +139,9 @@ async fn another_machine_without_an_sslmode_is_refused() {
     let words = ["storage.url", "(db.example) and no sslmode", "?sslmode=verify-full", "sslmode=disable"];
 
     for command in [&[][..], &["user", "list"]] {
-        let said = binary.run(command).await;
-        said.refused(&words);
-        assert!(!said.err.contains("hunter2"), "{}", said.err);
+        let output = binary.run(command).await;
+        output.refused(&words);
+        assert!(!output.err.contains("hunter2"), "{}", output.err);
     }
     let checked = binary.run(&["config", "check"]).await;
     assert_eq!(checked.code, Some(1));

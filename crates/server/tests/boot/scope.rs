@@ -73,8 +73,8 @@ async fn invalid_mail_settings_block_the_service_and_no_command() {
 
     binary.run(&["user", "list"]).await.good();
 
-    let said = binary.run(&[]).await;
-    said.refused(&["mail.smtp.port (--set)", "mail.smtp.hots (--set)", "mail.from (--set)"]);
+    let output = binary.run(&[]).await;
+    output.refused(&["mail.smtp.port (--set)", "mail.smtp.hots (--set)", "mail.from (--set)"]);
     let check = binary.run(&["config", "check"]).await;
     assert_eq!(check.code, Some(1), "{check:#?}");
 }
@@ -83,7 +83,7 @@ async fn invalid_mail_settings_block_the_service_and_no_command() {
 async fn invalid_settings_of_a_command_block_it() {
     let binary = Binary::new().set("passwords.min_length=7").set("storage.url=nonsense");
 
-    let said = binary.run(&["user", "list"]).await;
+    let output = binary.run(&["user", "list"]).await;
 
-    said.refused(&["passwords.min_length (--set)", "storage.url (--set)"]);
+    output.refused(&["passwords.min_length (--set)", "storage.url (--set)"]);
 }

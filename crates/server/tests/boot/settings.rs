@@ -14,10 +14,10 @@ fn with_file(text: &str) -> Binary {
 async fn file_in_the_working_directory_wins_over_the_default() {
     let binary = with_file("[auth]\ncode_attempts = 3\n");
 
-    let said = binary.run(&["config", "print"]).await;
+    let output = binary.run(&["config", "print"]).await;
 
-    assert!(said.good().contains("code_attempts = 3 # file latchkey.toml"), "{}", said.out);
-    assert!(said.good().contains("code_ttl = \"10m\" # default"), "{}", said.out);
+    assert!(output.good().contains("code_attempts = 3 # file latchkey.toml"), "{}", output.out);
+    assert!(output.good().contains("code_ttl = \"10m\" # default"), "{}", output.out);
 }
 
 #[tokio::test]
@@ -25,29 +25,29 @@ async fn named_file_is_read_instead_of_the_one_in_the_working_directory() {
     let binary = with_file("[auth]\ncode_attempts = 3\n");
     std::fs::write(binary.path("other.toml"), "[auth]\ncode_ttl = '5m'\n").unwrap();
 
-    let said = binary.run(&["config", "print", "--config", "other.toml"]).await;
+    let output = binary.run(&["config", "print", "--config", "other.toml"]).await;
 
-    assert!(said.good().contains("code_ttl = \"5m\" # file other.toml"), "{}", said.out);
-    assert!(said.good().contains("code_attempts = 5 # default"), "{}", said.out);
+    assert!(output.good().contains("code_ttl = \"5m\" # file other.toml"), "{}", output.out);
+    assert!(output.good().contains("code_attempts = 5 # default"), "{}", output.out);
 }
 
 #[tokio::test]
 async fn environment_wins_over_the_file() {
     let binary = with_file("[auth]\ncode_attempts = 3\n").variable("LATCHKEY__AUTH__CODE_ATTEMPTS", "4");
 
-    let said = binary.run(&["config", "print"]).await;
+    let output = binary.run(&["config", "print"]).await;
 
     let line = "code_attempts = 4 # environment LATCHKEY__AUTH__CODE_ATTEMPTS";
-    assert!(said.good().contains(line), "{}", said.out);
+    assert!(output.good().contains(line), "{}", output.out);
 }
 
 #[tokio::test]
 async fn command_line_wins_over_the_environment() {
     let binary = Binary::bare().variable("LATCHKEY__AUTH__CODE_ATTEMPTS", "4").set("auth.code_attempts=6");
 
-    let said = binary.run(&["config", "print"]).await;
+    let output = binary.run(&["config", "print"]).await;
 
-    assert!(said.good().contains("code_attempts = 6 # --set"), "{}", said.out);
+    assert!(output.good().contains("code_attempts = 6 # --set"), "{}", output.out);
 }
 
 #[tokio::test]
@@ -68,14 +68,14 @@ async fn printed_settings_hide_secrets() {
         .variable("LATCHKEY__SERVER__SECRET_FILE", "secret")
         .set("admin.api_key=Neither-This-Nor-That-Key-Is-Ever-Shown");
 
-    let said = binary.run(&["config", "print"]).await;
+    let output = binary.run(&["config", "print"]).await;
 
     assert!(
-        said.good().contains("secret = \"***\" # file named by LATCHKEY__SERVER__SECRET_FILE"),
+        output.good().contains("secret = \"***\" # file named by LATCHKEY__SERVER__SECRET_FILE"),
         "{}",
-        said.out
+        output.out
     );
-    for shown in [&said.out, &said.err] {
+    for shown in [&output.out, &output.err] {
         assert!(!shown.contains(SECRET) && !shown.contains("Neither-This"), "{shown}");
     }
 }
@@ -88,11 +88,11 @@ async fn printed_settings_read_back_as_a_file() {
 
     let again = Binary::bare().argument("--config").argument(binary.path("again.toml").to_str().unwrap());
 
-    let said = again.run(&["config", "check"]).await;
+    let output = again.run(&["config", "check"]).await;
     assert!(
-        said.good().starts_with("The settings are good (development, http://localhost:8700/)."),
+        output.good().starts_with("The settings are good (development, http://localhost:8700/)."),
         "{}",
-        said.out
+        output.out
     );
 }
 
@@ -100,18 +100,18 @@ async fn printed_settings_read_back_as_a_file() {
 async fn check_reports_all_errors_and_starts_nothing() {
     let binary = Binary::bare().set("auth.code_atempts=6").set("auth.code_ttl=soon");
 
-    let said = binary.run(&["config", "check"]).await;
+    let output = binary.run(&["config", "check"]).await;
 
-    assert_eq!(said.code, Some(1), "{said:#?}");
+    assert_eq!(output.code, Some(1), "{output:#?}");
     assert!(
-        said.out.contains(
+        output.out.contains(
             "auth.code_atempts (--set): there is no such setting; did you mean auth.code_attempts?"
         )
     );
     assert!(
-        said.out.contains("auth.code_ttl (--set): found the text \"soon\", wanted a duration"),
+        output.out.contains("auth.code_ttl (--set): found the text \"soon\", wanted a duration"),
         "{}",
-        said.out
+        output.out
     );
     assert!(!binary.path("latchkey-data").exists());
 }
@@ -133,8 +133,8 @@ async fn setting_of_the_operator_is_pinned_against_the_admin() {
 async fn anything_else_on_the_command_line_is_explained() {
     let binary = Binary::bare();
 
-    let said = binary.run(&["serf"]).await;
+    let output = binary.run(&["serf"]).await;
 
-    assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("serve") && said.err.contains("--help"), "{}", said.err);
+    assert_eq!(output.code, Some(2));
+    assert!(output.err.contains("serve") && output.err.contains("--help"), "{}", output.err);
 }

@@ -44,10 +44,10 @@ async fn finishes_what_is_in_flight(signal: Signal, name: &str) {
 
     let answer = read_all(stream).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    let said = running.ended().await;
-    assert_eq!(said.code, Some(0), "{said:#?}");
-    assert!(said.err.contains("stopping") && said.err.contains("stopped"), "{said:#?}");
-    assert!(said.err.contains(&format!("signal={name}")), "{said:#?}");
+    let output = running.ended().await;
+    assert_eq!(output.code, Some(0), "{output:#?}");
+    assert!(output.err.contains("stopping") && output.err.contains("stopped"), "{output:#?}");
+    assert!(output.err.contains(&format!("signal={name}")), "{output:#?}");
     let again = binary.serve().await;
     again.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
 }
@@ -75,8 +75,8 @@ async fn service_that_was_started_to_ignore_sighup_ignores_it() {
     running.signal(Signal::HUP);
     running.anon().get("/health/ready").send().await.expect(200);
 
-    let said = running.stop().await;
-    assert!(said.err.contains("signal=SIGTERM") && !said.err.contains("SIGHUP"), "{said:#?}");
+    let output = running.stop().await;
+    assert!(output.err.contains("signal=SIGTERM") && !output.err.contains("SIGHUP"), "{output:#?}");
 }
 
 #[tokio::test]
@@ -102,10 +102,10 @@ async fn request_beyond_the_drain_timeout_is_cut() {
     let running = Binary::new().set("server.drain_timeout=100ms").serve().await;
     let (stream, _) = half_a_sign_up(&running).await;
 
-    let said = running.stop().await;
+    let output = running.stop().await;
 
-    assert_eq!(said.code, Some(0), "{said:#?}");
-    assert!(said.err.contains("connections cut"), "{said:#?}");
+    assert_eq!(output.code, Some(0), "{output:#?}");
+    assert!(output.err.contains("connections cut"), "{output:#?}");
     drop(stream);
 }
 
@@ -117,7 +117,7 @@ async fn idle_connections_do_not_delay_the_stop() {
     let mut begin = [0; 12];
     idle.read_exact(&mut begin).await.unwrap();
 
-    let said = running.stop().await;
+    let output = running.stop().await;
 
-    assert_eq!(said.code, Some(0), "{said:#?}");
+    assert_eq!(output.code, Some(0), "{output:#?}");
 }

@@ -117,10 +117,10 @@ async fn restart_with_the_same_address_keeps_access_tokens() {
 
 /// The log line of the start.
 async fn started(binary: Binary) -> Value {
-    let said = binary.set("log.format=json").serve().await.stop().await;
-    let lines = said.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let output = binary.set("log.format=json").serve().await.stop().await;
+    let lines = output.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let mut started = lines.filter(|line| line["message"] == "started");
-    started.next().unwrap_or_else(|| panic!("{said:#?}"))
+    started.next().unwrap_or_else(|| panic!("{output:#?}"))
 }
 
 #[tokio::test]

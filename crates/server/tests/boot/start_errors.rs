@@ -2,13 +2,14 @@
 
 use latchkey_testkit::Value;
 
-use crate::binary::{Binary, Said};
+use crate::binary::{Binary, CommandOutput};
 
 /// The one line on standard error.
 #[track_caller]
-fn line(said: &Said) -> Value {
-    assert_eq!((said.code, said.err.lines().count()), (Some(1), 1), "{said:#?}");
-    let line: Value = serde_json::from_str(&said.err).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+fn line(output: &CommandOutput) -> Value {
+    assert_eq!((output.code, output.err.lines().count()), (Some(1), 1), "{output:#?}");
+    let line: Value =
+        serde_json::from_str(&output.err).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
     assert_eq!(line["level"], "ERROR", "{line}");
     for name in ["timestamp", "message", "mend"] {
         assert!(line[name].is_string(), "{name} is missing in {line}");
@@ -82,10 +83,10 @@ async fn format_is_read_from_what_is_readable() {
 async fn secret_of_broken_settings_is_in_no_line() {
     let binary = Binary::bare().set("log.format=json").set("admin.api_key=Shorter-Than-It-Must-Be");
 
-    let said = binary.set("storage.url=postgres://ada:hunter2hunter2@h/d?sslmode=prefer").run(&[]).await;
+    let output = binary.set("storage.url=postgres://ada:hunter2hunter2@h/d?sslmode=prefer").run(&[]).await;
 
-    line(&said);
-    assert!(!said.err.contains("Shorter") && !said.err.contains("hunter2"), "{}", said.err);
+    line(&output);
+    assert!(!output.err.contains("Shorter") && !output.err.contains("hunter2"), "{}", output.err);
 }
 
 #[tokio::test]
@@ -93,7 +94,7 @@ async fn start_without_a_format_and_every_command_print_text() {
     let json = Binary::bare().set("log.format=json").set("auth.code_ttl=soon");
     let unknown = Binary::bare().set("log.format=jsno");
 
-    for said in [json.run(&["user", "list"]).await, json.run(&["migrate"]).await, unknown.run(&[]).await] {
-        said.refused(&["latchkey: The settings cannot be used:\n- "]);
+    for output in [json.run(&["user", "list"]).await, json.run(&["migrate"]).await, unknown.run(&[]).await] {
+        output.refused(&["latchkey: The settings cannot be used:\n- "]);
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{Duration, timeout};
 
 use crate::binary::{Binary, terminate};
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_LIMIT: Duration = Duration::from_mins(1);
 
 /// A pseudo-terminal: the user's side, and the binary's side.
 fn terminal() -> (File, File) {
@@ -27,7 +27,7 @@ fn terminal() -> (File, File) {
 }
 
 /// A command at its own terminal, with the user's side. Killed on drop.
-struct Sitting {
+struct TerminalRun {
     person: tokio::fs::File,
     /// Held, so that the terminal outlives the command.
     terminal: File,
@@ -35,7 +35,7 @@ struct Sitting {
     seen: String,
 }
 
-impl Sitting {
+impl TerminalRun {
     /// Starts a command as a shell does, with this controlling terminal, so that Ctrl-C reaches it.
     fn start(binary: &Binary, command: &[&str]) -> Self {
         let (person, terminal) = terminal();
@@ -54,7 +54,7 @@ impl Sitting {
                 self.seen.push_str(&String::from_utf8_lossy(&buffer[..length]));
             }
         };
-        let is_seen = timeout(PATIENCE, reading).await.is_ok();
+        let is_seen = timeout(WAIT_LIMIT, reading).await.is_ok();
         assert!(is_seen, "in vain: {text:?} in {:?}", self.seen);
     }
 
@@ -69,7 +69,7 @@ impl Sitting {
     }
 
     async fn ended(&mut self) -> ExitStatus {
-        timeout(PATIENCE, self.child.wait()).await.expect("a command that ends").unwrap()
+        timeout(WAIT_LIMIT, self.child.wait()).await.expect("a command that ends").unwrap()
     }
 }
 
@@ -92,7 +92,7 @@ async fn admin_key_line(binary: &Binary) -> String {
         }
         panic!("no line about the admin key");
     };
-    let line = timeout(PATIENCE, reading).await.unwrap();
+    let line = timeout(WAIT_LIMIT, reading).await.unwrap();
     drop(child);
     line
 }
@@ -112,16 +112,16 @@ async fn admin_key_is_shown_once_at_a_terminal() {
 #[tokio::test]
 async fn password_is_prompted_twice_and_not_echoed() {
     let binary = Binary::new();
-    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
+    let mut run = TerminalRun::start(&binary, &["user", "create", "ada@example.org"]);
 
     for question in ["Password: ", "The same again: "] {
-        sitting.sees(question).await;
-        assert!(!sitting.echoes_input(), "{question}");
-        sitting.types(&format!("{PASSWORD}\n")).await;
+        run.sees(question).await;
+        assert!(!run.echoes_input(), "{question}");
+        run.types(&format!("{PASSWORD}\n")).await;
     }
 
-    assert_eq!(sitting.ended().await.code(), Some(0), "{:?}", sitting.seen);
-    assert!(sitting.echoes_input() && !sitting.seen.contains(PASSWORD), "{:?}", sitting.seen);
+    assert_eq!(run.ended().await.code(), Some(0), "{:?}", run.seen);
+    assert!(run.echoes_input() && !run.seen.contains(PASSWORD), "{:?}", run.seen);
     let running = binary.serve().await;
     running.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
 }
@@ -129,55 +129,55 @@ async fn password_is_prompted_twice_and_not_echoed() {
 #[tokio::test]
 async fn different_passwords_create_no_user() {
     let binary = Binary::new();
-    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
+    let mut run = TerminalRun::start(&binary, &["user", "create", "ada@example.org"]);
 
-    sitting.sees("Password: ").await;
-    sitting.types(&format!("{PASSWORD}\n")).await;
-    sitting.sees("again: ").await;
-    sitting.types("quiet meadow 77 harbour\n").await;
+    run.sees("Password: ").await;
+    run.types(&format!("{PASSWORD}\n")).await;
+    run.sees("again: ").await;
+    run.types("quiet meadow 77 harbour\n").await;
 
-    sitting.sees("the two passwords differ; nothing was created").await;
-    assert_eq!(sitting.ended().await.code(), Some(1));
+    run.sees("the two passwords differ; nothing was created").await;
+    assert_eq!(run.ended().await.code(), Some(1));
     assert!(accounts(&binary).await.ends_with("0 of 0\n"));
 }
 
 #[tokio::test]
 async fn ctrl_c_at_the_password_ends_the_command_and_restores_terminal_echo() {
     let binary = Binary::new();
-    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
-    sitting.sees("Password: ").await;
+    let mut run = TerminalRun::start(&binary, &["user", "create", "ada@example.org"]);
+    run.sees("Password: ").await;
 
-    sitting.types("half a pass\u{3}").await;
+    run.types("half a pass\u{3}").await;
 
-    assert_eq!(sitting.ended().await.code(), Some(130), "{:?}", sitting.seen);
-    assert!(sitting.echoes_input());
+    assert_eq!(run.ended().await.code(), Some(130), "{:?}", run.seen);
+    assert!(run.echoes_input());
     assert!(accounts(&binary).await.ends_with("0 of 0\n"));
 }
 
 #[tokio::test]
 async fn terminated_command_restores_terminal_echo() {
     let binary = Binary::new();
-    let mut sitting = Sitting::start(&binary, &["user", "create", "ada@example.org"]);
-    sitting.sees("Password: ").await;
+    let mut run = TerminalRun::start(&binary, &["user", "create", "ada@example.org"]);
+    run.sees("Password: ").await;
 
-    terminate(&sitting.child, Signal::TERM);
+    terminate(&run.child, Signal::TERM);
 
-    assert_eq!(sitting.ended().await.code(), Some(143), "{:?}", sitting.seen);
-    assert!(sitting.echoes_input());
+    assert_eq!(run.ended().await.code(), Some(143), "{:?}", run.seen);
+    assert!(run.echoes_input());
 }
 
 #[tokio::test]
 async fn secret_of_a_provider_is_not_printed() {
     let binary = Binary::new();
-    let mut sitting = Sitting::start(&binary, &["oauth", "add", "google", "--client-id", "c"]);
-    sitting.sees("Secret: ").await;
+    let mut run = TerminalRun::start(&binary, &["oauth", "add", "google", "--client-id", "c"]);
+    run.sees("Secret: ").await;
 
-    assert!(!sitting.echoes_input());
-    sitting.types("GOCSPX-not-shown\n").await;
+    assert!(!run.echoes_input());
+    run.types("GOCSPX-not-shown\n").await;
 
-    sitting.sees("added Google").await;
-    assert_eq!(sitting.ended().await.code(), Some(0));
-    assert!(sitting.echoes_input() && !sitting.seen.contains("GOCSPX"), "{:?}", sitting.seen);
+    run.sees("added Google").await;
+    assert_eq!(run.ended().await.code(), Some(0));
+    assert!(run.echoes_input() && !run.seen.contains("GOCSPX"), "{:?}", run.seen);
 }
 
 #[tokio::test]
@@ -187,19 +187,19 @@ async fn deletion_shows_the_account_and_asks() {
     running.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
     let listed = accounts(&binary).await;
     let id = listed.lines().nth(1).unwrap().split(' ').next().unwrap();
-    let mut sitting = Sitting::start(&binary, &["user", "delete", "ada@example.org"]);
+    let mut run = TerminalRun::start(&binary, &["user", "delete", "ada@example.org"]);
 
-    sitting.sees("[y/N] ").await;
+    run.sees("[y/N] ").await;
     for shown in
         ["Email    ada@example.org", id, "Created  20", "Sign-in  email", "sessions (1)", "the profile"]
     {
-        assert!(sitting.seen.contains(shown), "{shown} in {:?}", sitting.seen);
+        assert!(run.seen.contains(shown), "{shown} in {:?}", run.seen);
     }
     assert!(accounts(&binary).await.contains(id));
-    sitting.types("y\n").await;
+    run.types("y\n").await;
 
-    sitting.sees("deleted").await;
-    assert_eq!(sitting.ended().await.code(), Some(0));
+    run.sees("deleted").await;
+    assert_eq!(run.ended().await.code(), Some(0));
     assert!(accounts(&binary).await.ends_with("0 of 0\n"));
 }
 
@@ -208,13 +208,13 @@ async fn unconfirmed_deletion_deletes_nothing() {
     let binary = Binary::new();
     binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
     for answer in ["\n", "n\n", "yess\n", "ja\n", "\u{4}"] {
-        let mut sitting = Sitting::start(&binary, &["user", "delete", "ada@example.org"]);
-        sitting.sees("[y/N] ").await;
+        let mut run = TerminalRun::start(&binary, &["user", "delete", "ada@example.org"]);
+        run.sees("[y/N] ").await;
 
-        sitting.types(answer).await;
+        run.types(answer).await;
 
-        sitting.sees("nothing was deleted").await;
-        assert_eq!(sitting.ended().await.code(), Some(1), "{answer:?}");
+        run.sees("nothing was deleted").await;
+        assert_eq!(run.ended().await.code(), Some(1), "{answer:?}");
     }
     assert!(accounts(&binary).await.contains("ada@example.org"));
 }
@@ -223,10 +223,10 @@ async fn unconfirmed_deletion_deletes_nothing() {
 async fn confirmed_deletion_does_not_ask_at_a_terminal() {
     let binary = Binary::new();
     binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
-    let mut sitting = Sitting::start(&binary, &["user", "delete", "ada@example.org", "--yes"]);
+    let mut run = TerminalRun::start(&binary, &["user", "delete", "ada@example.org", "--yes"]);
 
-    sitting.sees("deleted").await;
+    run.sees("deleted").await;
 
-    assert_eq!(sitting.ended().await.code(), Some(0));
-    assert!(!sitting.seen.contains("[y/N]"), "{:?}", sitting.seen);
+    assert_eq!(run.ended().await.code(), Some(0));
+    assert!(!run.seen.contains("[y/N]"), "{:?}", run.seen);
 }

@@ -57,10 +57,10 @@ async fn service_waits_for_its_database_and_continues_when_it_is_available() {
     client.get("/health/ready").send().await.expect(200);
     client.sign_up("ada@example.org", PASSWORD).send().await.expect(200);
     client.get("/nowhere").send().await.refused(404, "NOT_FOUND");
-    let said = running.stop().await;
-    assert_eq!(said.code, Some(0), "{said:#?}");
+    let output = running.stop().await;
+    assert_eq!(output.code, Some(0), "{output:#?}");
     for words in ["the database cannot be reached: waiting for it", "the database is there"] {
-        assert!(said.err.contains(words), "{words:?} is missing in {said:#?}");
+        assert!(output.err.contains(words), "{words:?} is missing in {output:#?}");
     }
 }
 
@@ -71,10 +71,10 @@ async fn waiting_service_stops_on_a_signal() {
     let starting = binary.start();
     listens(&client).await;
 
-    let said = starting.stop().await;
+    let output = starting.stop().await;
 
-    assert_eq!(said.code, Some(0), "{said:#?}");
-    assert!(said.err.contains("stopped") && said.out.is_empty(), "{said:#?}");
+    assert_eq!(output.code, Some(0), "{output:#?}");
+    assert!(output.err.contains("stopped") && output.out.is_empty(), "{output:#?}");
 }
 
 #[tokio::test]

@@ -10,11 +10,11 @@ use tokio::time::Instant;
 /// Shared record of all clients.
 pub struct Record {
     start: Instant,
-    notes: Mutex<Notes>,
+    measurements: Mutex<Measurements>,
 }
 
 #[derive(Default)]
-struct Notes {
+struct Measurements {
     /// Responses by instance and status.
     answers: BTreeMap<(usize, u16), u64>,
     /// Times of acknowledged writes by instance.
@@ -27,15 +27,15 @@ struct Notes {
 
 impl Record {
     pub fn new() -> Self {
-        Self { start: Instant::now(), notes: Mutex::default() }
+        Self { start: Instant::now(), measurements: Mutex::default() }
     }
 
     /// Records a response. True if it succeeded; false if the service reports unavailable storage. Anything else is a
     /// violation.
     pub fn judge(&self, instance: usize, answer: &Answer, wanted: &[u16], took: Duration) -> bool {
-        let mut notes = self.notes();
-        *notes.answers.entry((instance, answer.status)).or_default() += 1;
-        notes.slowest = notes.slowest.max(took);
+        let mut measurements = self.measurements();
+        *measurements.answers.entry((instance, answer.status)).or_default() += 1;
+        measurements.slowest = measurements.slowest.max(took);
         if wanted.contains(&answer.status) {
             return true;
         }
@@ -43,51 +43,65 @@ impl Record {
             && answer.error_code() == "STORAGE_UNAVAILABLE"
             && answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok());
         if !is_unavailable {
-            notes.faults.push(format!("instance {instance}: {answer:?}"));
+            measurements.faults.push(format!("instance {instance}: {answer:?}"));
         }
         false
     }
 
     /// Records a violation.
     pub fn fault(&self, text: String) {
-        self.notes().faults.push(text);
+        self.measurements().faults.push(text);
     }
 
     /// Records an acknowledged write.
     pub fn write(&self, instance: usize) {
-        self.notes().writes.push((instance, Instant::now()));
+        self.measurements().writes.push((instance, Instant::now()));
     }
 
     /// Writes that an instance acknowledged since a moment.
     pub fn writes_since(&self, instance: usize, since: Instant) -> usize {
-        self.notes().writes.iter().filter(|(at, when)| *at == instance && *when > since).count()
+        self.measurements().writes.iter().filter(|(at, when)| *at == instance && *when > since).count()
     }
 
     /// Time from a moment to an instance's first acknowledged write.
     pub fn first_write(&self, instance: usize, since: Instant) -> Option<Duration> {
-        let notes = self.notes();
-        let after = notes.writes.iter().filter(|(at, when)| *at == instance && *when > since);
+        let measurements = self.measurements();
+        let after = measurements.writes.iter().filter(|(at, when)| *at == instance && *when > since);
         after.map(|(_, when)| *when - since).min()
     }
 
     /// Responses with this status so far.
     pub fn count(&self, status: u16) -> u64 {
-        self.notes().answers.iter().filter(|((_, known), _)| *known == status).map(|(_, count)| count).sum()
+        self.measurements()
+            .answers
+            .iter()
+            .filter(|((_, known), _)| *known == status)
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// Prints the results, and panics on a violation.
     pub fn close(&self) {
-        let notes = self.notes();
+        let measurements = self.measurements();
         println!(
             "{:.1} s of load; answers by (instance, status): {:?}",
             self.start.elapsed().as_secs_f64(),
-            notes.answers
+            measurements.answers
         );
-        println!("writes acknowledged: {}; slowest answer: {:?}", notes.writes.len(), notes.slowest);
-        assert!(notes.faults.is_empty(), "{} faults:\n{}", notes.faults.len(), notes.faults.join("\n"));
+        println!(
+            "writes acknowledged: {}; slowest answer: {:?}",
+            measurements.writes.len(),
+            measurements.slowest
+        );
+        assert!(
+            measurements.faults.is_empty(),
+            "{} faults:\n{}",
+            measurements.faults.len(),
+            measurements.faults.join("\n")
+        );
     }
 
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn measurements(&self) -> MutexGuard<'_, Measurements> {
+        self.measurements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -39,14 +39,14 @@ fn misbehaving_endpoint() -> Vec<Manner> {
 }
 
 /// Maximum duration: ten seconds by the policy, and one for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(11);
+const WAIT_LIMIT: Duration = Duration::from_secs(11);
 
 /// Asserts that this takes no longer than a provider may.
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
     #[expect(clippy::disallowed_methods, reason = "real time is the question")]
     let begun = Instant::now();
     let done = work.await;
-    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < WAIT_LIMIT, "{:?}", begun.elapsed());
     done
 }
 

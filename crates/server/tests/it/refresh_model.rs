@@ -27,7 +27,7 @@ enum Step {
 
 /// Expected result of a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum Expected {
     New,
     Same,
     Refused,
@@ -61,9 +61,9 @@ impl Model {
         !self.is_ended && self.now < self.idle_until && self.now < days(90)
     }
 
-    fn refresh(&mut self, age: usize) -> Verdict {
+    fn refresh(&mut self, age: usize) -> Expected {
         if !self.is_alive() {
-            return Verdict::Refused;
+            return Expected::Refused;
         }
         let newest = self.replaced_at.len() - 1;
         let token = newest - age;
@@ -75,31 +75,31 @@ impl Model {
             self.predecessor = Some(token);
             self.idle_until = self.now + days(30);
             self.access_until = self.now + minutes(15);
-            return Verdict::New;
+            return Expected::New;
         }
         if is_predecessor {
             self.access_until = self.now + minutes(15);
-            return Verdict::Same;
+            return Expected::Same;
         }
         self.is_ended = !is_in_grace; // else a late duplicate: its successor was used
-        Verdict::Refused
+        Expected::Refused
     }
 
     /// Second of two requests with the token that was current or just replaced before the first.
-    fn refresh_twin(&mut self) -> Verdict {
+    fn refresh_duplicate(&mut self) -> Expected {
         let age = self.predecessor.map_or(0, |predecessor| self.replaced_at.len() - 1 - predecessor);
         self.refresh(age)
     }
 }
 
 /// Session under test, with all its tokens, oldest first.
-struct Life {
+struct SessionRun {
     model: Model,
     tokens: Vec<Session>,
     newest_access: Session,
 }
 
-impl Life {
+impl SessionRun {
     fn new(user: &User) -> Self {
         Self { model: Model::new(), tokens: vec![user.session.clone()], newest_access: user.session.clone() }
     }
@@ -123,12 +123,12 @@ impl Life {
     async fn refresh(&mut self, app: &TestApp, age: usize) {
         let age = age.min(self.tokens.len() - 1);
         let answer = app.anon().refresh(self.token(age)).send().await;
-        let verdict = self.model.refresh(age);
-        if verdict == Verdict::Refused {
+        let expected = self.model.refresh(age);
+        if expected == Expected::Refused {
             answer.refused(401, "AUTH_UNAUTHORIZED");
             return;
         }
-        self.keep(Session::of(&answer), verdict);
+        self.keep(Session::of(&answer), expected);
     }
 
     /// The first one decides; the second is a duplicate.
@@ -136,23 +136,23 @@ impl Life {
         let age = age.min(self.tokens.len() - 1);
         let request = || app.anon().refresh(self.token(age)).send();
         let (one, other) = tokio::join!(request(), request());
-        let verdict = self.model.refresh(age);
-        if verdict == Verdict::Refused {
+        let expected = self.model.refresh(age);
+        if expected == Expected::Refused {
             one.refused(401, "AUTH_UNAUTHORIZED");
             other.refused(401, "AUTH_UNAUTHORIZED");
             return;
         }
         let (one, other) = (Session::of(&one), Session::of(&other));
         assert_eq!(one.refresh_secret(), other.refresh_secret(), "two lineages");
-        self.keep(one, verdict);
-        assert_eq!(self.model.refresh_twin(), Verdict::Same);
-        self.keep(other, Verdict::Same);
+        self.keep(one, expected);
+        assert_eq!(self.model.refresh_duplicate(), Expected::Same);
+        self.keep(other, Expected::Same);
     }
 
-    fn keep(&mut self, next: Session, verdict: Verdict) {
+    fn keep(&mut self, next: Session, expected: Expected) {
         let secret = next.refresh_secret();
-        match verdict {
-            Verdict::Same => assert_eq!(secret, self.token(0).refresh_secret()),
+        match expected {
+            Expected::Same => assert_eq!(secret, self.token(0).refresh_secret()),
             _ => assert!(
                 self.tokens.iter().all(|token| token.refresh_secret() != secret),
                 "an old token again"
@@ -160,7 +160,7 @@ impl Life {
         }
         assert_eq!(next.csrf_token, self.tokens[0].csrf_token);
         self.newest_access = next.clone();
-        if verdict == Verdict::New {
+        if expected == Expected::New {
             self.tokens.push(next);
         }
     }
@@ -182,8 +182,8 @@ both_stores! {
         for seed in 0..LIVES {
             let mut random = StdRng::seed_from_u64(seed);
             let client_type = if seed % 2 == 0 { "web" } else { "server" };
-            let mut life = Life::new(&app.user_on(&format!("life-{seed}"), client_type).await);
-            let mut bystander = Life::new(&app.user_on(&format!("bystander-{seed}"), client_type).await);
+            let mut life = SessionRun::new(&app.user_on(&format!("life-{seed}"), client_type).await);
+            let mut bystander = SessionRun::new(&app.user_on(&format!("bystander-{seed}"), client_type).await);
 
             for number in 0..STEPS {
                 let step = any_step(&mut random);
