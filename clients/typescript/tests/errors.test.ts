@@ -1,4 +1,4 @@
-// What a failed call looks like: it never throws, and says what happened and what to do.
+// Failed calls never throw; they return an error with a next action.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createClient, type ErrorCode, LatchkeyError } from "../src/index.js";
 import { fakeService, refusal, session } from "./support/fake-service.js";
@@ -27,7 +27,7 @@ describe("a network that is gone", () => {
     expect((await client.auth.signOut()).error?.error).toBe("NETWORK_ERROR");
   });
 
-  test("is what a request becomes that nobody answers in time", async () => {
+  test("is the result of a request that times out", async () => {
     const { fetch } = fakeService(() => new Promise(() => undefined));
     const hanging: typeof fetch = (input, init) =>
       Promise.race([
@@ -41,7 +41,7 @@ describe("a network that is gone", () => {
   });
 });
 
-describe("an answer that is not the service's", () => {
+describe("a response that is not the service's", () => {
   test.each([
     { status: 502, body: "<html>Bad gateway</html>" },
     { status: 200, body: "<html>Please log in to the hotel's network</html>" },
@@ -109,7 +109,7 @@ describe("the error object", () => {
     expect(JSON.parse(JSON.stringify(error))).toEqual(wrong.body);
   });
 
-  test("takes requestId from the header, also of an answer that is not the service's", async () => {
+  test("takes requestId from the header, also of a response that is not the service's", async () => {
     const headers = { "x-request-id": "from-the-header" };
     const refused = { ...(refusal(403, "FORBIDDEN") as object), headers };
     const answers = [refused, { status: 502, body: "<html>", headers }];
@@ -120,7 +120,7 @@ describe("the error object", () => {
     expect((await auth.signUp(CREDENTIALS)).error?.requestId).toBe("from-the-header");
   });
 
-  test("lacks what the answer does not say", async () => {
+  test("omits missing fields", async () => {
     const { fetch } = fakeService(() => refusal(403, "FORBIDDEN"));
 
     const { error } = await createClient({ baseUrl, fetch }).auth.signUp(CREDENTIALS);
@@ -140,7 +140,7 @@ describe("the error object", () => {
 
 test("error.error is one of the documented codes, to the compiler", () => {
   const known: ErrorCode[] = ["EMAIL_EXISTS", "INVALID_CSRF_TOKEN", "NETWORK_ERROR"];
-  // @ts-expect-error: a code that is misspelt does not compile.
+  // @ts-expect-error: a misspelt code does not compile.
   const misspelt: ErrorCode = "EMAIL_EXIST";
 
   expect(known).not.toContain(misspelt);
@@ -187,7 +187,7 @@ describe("what goes with a call", () => {
     expect(calls[0]?.headers.get("x-forwarded-for")).toBe("192.0.2.7");
   });
 
-  test("is a session also where the answer has no CSRF token", async () => {
+  test("is a session even if the response has no CSRF token", async () => {
     const { fetch } = fakeService(() => session({ csrfToken: null }));
     const client = createClient({ baseUrl, fetch });
 
@@ -196,7 +196,7 @@ describe("what goes with a call", () => {
     expect((await client.auth.getCurrentSession()).data?.session?.accessToken).toMatch(/^ey/);
   });
 
-  test("is no session where the answer is a challenge of a second factor", async () => {
+  test("is no session if the response is a second-factor challenge", async () => {
     const body = { challenge: { id: "1", kinds: ["totp"], expiresAt: "2026-03-01T12:00:00.000Z" } };
     const { fetch } = fakeService(() => ({ body }));
     const client = createClient({ baseUrl, fetch });
@@ -249,7 +249,7 @@ describe("limits of the real service", () => {
   });
   afterAll(() => service.stop());
 
-  test("a limit that is used up says in retryAfter for how long", async () => {
+  test("a used-up limit sets retryAfter", async () => {
     const client = serverClient(service.url);
     await client.auth.signUp({ email: newEmail(), password: PASSWORD });
 

@@ -1,4 +1,4 @@
-// handleAuth of @latchkey/client/ssr: pages speak with the service through a route of their app.
+// handleAuth of @latchkey/client/ssr: a proxy route from pages to the service.
 import { beforeEach, describe, expect, inject, test } from "vitest";
 import { createClient } from "../src/index.js";
 import { type AuthHandlerOptions, createServerClient, handleAuth, headerCookies } from "../src/ssr.js";
@@ -9,7 +9,7 @@ const APP = "https://app.example";
 const ACCESS = "__Host-latchkey-access";
 const REFRESH = "__Host-latchkey-refresh";
 
-/** A browser on a page of the app: its requests go to the handler, with cookies as a browser keeps them. */
+/** Simulated browser on a page of the app: sends its requests to the handler, with a cookie jar. */
 function newPage(options: AuthHandlerOptions) {
   const jar = new Map<string, string>();
   const handler = handleAuth(options);
@@ -22,7 +22,7 @@ function newPage(options: AuthHandlerOptions) {
       else given.delete(name);
     }
     const request = new Request(`${APP}${path}`, { method, headers: given, ...(body && { body }) });
-    // `Request` drops what only browsers may set.
+    // `Request` drops headers that only browsers may set.
     Object.defineProperty(request, "headers", { value: given });
     const answer = await handler(request);
     answers.push(answer.clone());
@@ -57,7 +57,7 @@ describe("against the running service", () => {
     expect(must(await page.onServer().auth.getCurrentUser()).user?.email).toBe(email);
   });
 
-  test("profiles, sessions and passwords go through, and a sign-out ends the session for both", async () => {
+  test("profiles, sessions and passwords are forwarded, and a sign-out ends the session for both", async () => {
     const page = newPage({ baseUrl: inject("open") });
     const { auth, profiles } = page.client();
     const email = newEmail();
@@ -120,7 +120,7 @@ describe("of a fake service", () => {
     expect(service.calls).toHaveLength(0);
   });
 
-  test("a read from another site is refused, and no answer is for other origins", async () => {
+  test("a read from another site is refused, and no response allows other origins", async () => {
     expect((await page.call("GET", "/auth/api/auth/csrf", { "sec-fetch-site": "cross-site" })).status).toBe(403);
 
     const answer = await page.call("GET", "/auth/api/auth/public-config");
@@ -156,7 +156,7 @@ describe("of a fake service", () => {
     expect(service.calls).toHaveLength(0);
   });
 
-  test("a body that is too large is refused before the service hears of it", async () => {
+  test("a body that is too large is refused without a request to the service", async () => {
     const answer = await page.call("POST", "/auth/api/auth/sessions", {}, "x".repeat(200_000));
 
     expect(answer.status).toBe(413);
@@ -220,7 +220,7 @@ describe("of a fake service", () => {
     expect(page.jar.size).toBe(isKept ? 2 : 0);
   });
 
-  test("a sign-out removes the cookies also where the service does not answer", async () => {
+  test("a sign-out removes the cookies even if the service is unreachable", async () => {
     await signIn();
     answers = () => "lost";
 

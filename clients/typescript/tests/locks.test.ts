@@ -1,4 +1,4 @@
-// One at a time, by Web Locks and by the lease that takes their place.
+// Mutual exclusion by Web Locks, and by the lease that replaces them.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { exclusively } from "../src/locks.js";
 import { memoryStorage, type Storage } from "../src/storage.js";
@@ -6,7 +6,7 @@ import { fakeLocks } from "./support/locks.js";
 
 const durable = (): Storage => ({ ...memoryStorage(), isDurable: true });
 
-/** Begins three works at once and says how many ran at the same time, and who waited. */
+/** Starts three works at once; returns the maximum concurrency, and which ones waited. */
 async function threeAtOnce(storage: Storage): Promise<{ most: number; waited: boolean[] }> {
   let running = 0;
   let most = 0;
@@ -52,7 +52,7 @@ describe("exclusively", () => {
     expect(await exclusively("name", storage, async () => "done")).toBe("done");
   });
 
-  test.each(["Web Locks", "a lease"])("goes on without a turn after two seconds: %s", async (kind) => {
+  test.each(["Web Locks", "a lease"])("continues without the lock after two seconds: %s", async (kind) => {
     vi.useFakeTimers();
     vi.stubGlobal("navigator", kind === "a lease" ? {} : { locks: fakeLocks() });
     const storage = durable();
@@ -68,7 +68,7 @@ describe("exclusively", () => {
     expect(waited).toBe(false);
   });
 
-  test("goes on where the browser refuses locks, and works once", async () => {
+  test("continues if the browser refuses locks, and runs the work once", async () => {
     const request = () => Promise.reject(new DOMException("no", "SecurityError"));
     vi.stubGlobal("navigator", { locks: { request } });
     let times = 0;

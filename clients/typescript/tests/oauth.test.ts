@@ -1,4 +1,4 @@
-// signInWithOAuth and the exchange, as the wire contract says them.
+// signInWithOAuth and the exchange, by the wire contract.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/index.js";
 import { challenge, fakeService, refusal, session, USER } from "./support/fake-service.js";

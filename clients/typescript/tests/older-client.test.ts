@@ -1,5 +1,5 @@
-// The older client of this wire interface, npm package `@insforge/sdk`, unmodified, against the real binary: in a page,
-// where it keeps the CSRF token in a cookie of its own, and on a server.
+// The older client of this API, npm package `@insforge/sdk`, unmodified, with the real binary: in a page, where it stores
+// the CSRF token in a cookie, and on a server.
 import { createClient } from "@insforge/sdk";
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { newBrowser } from "./support/browser.js";
@@ -18,7 +18,7 @@ const open = (kind: "page" | "server", accessToken?: string) =>
   });
 type Client = ReturnType<typeof open>;
 
-/** Somebody who signed up and typed the code of the mail. */
+/** User who signed up and typed the mailed code. */
 async function verified({ auth }: Client) {
   const email = newEmail();
   const signedUp = must(await auth.signUp({ email, password: PASSWORD, name: "Ada Lovelace" }));
@@ -27,7 +27,7 @@ async function verified({ auth }: Client) {
   return { email, session: must(await auth.verifyEmail({ email, otp })) };
 }
 
-/** As much of a document as the client uses: a cookie that scripts read and write. */
+/** Minimal document for the client: a script-readable cookie. */
 function documentWithCookie(): { cookie: string } {
   let kept = "";
   return {
@@ -52,7 +52,7 @@ describe.each(kinds)("the older client (%s)", (kind) => {
     const { email, session } = await verified(client);
 
     expect(session).toMatchObject({ user: { email, emailVerified: true }, accessToken: expect.any(String) });
-    // On a server it holds no session: the token is given.
+    // On a server it holds no session: the token is passed.
     const known = kind === "server" ? open(kind, session.accessToken) : client;
     expect(must(await known.auth.getCurrentUser()).user).toMatchObject({ email, profile: { name: "Ada Lovelace" } });
     const { data: profile } = await known.auth.setProfile({ name: "Ada King" });

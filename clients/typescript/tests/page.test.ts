@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
-// What a client does in a page by itself: the code in the address, the verifier, the CSRF token, other tabs. The
-// browser here is a small one; real ones are in tests/browser.
+// Automatic work of a client in a page: the code in the URL, the verifier, the CSRF token, other tabs. The browser is
+// simulated; real ones are in tests/browser.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AuthEvent, createClient, type LatchkeyClient } from "../src/index.js";
 import { accessToken, CSRF, fakeService, type FakeService, refusal, session, USER } from "./support/fake-service.js";
@@ -33,7 +33,7 @@ describe("a code in the address", () => {
     path.endsWith("exchange") ? session() : { body: { authUrl: "https://provider.example/authorize" } },
   );
 
-  test("is exchanged with the verifier that was kept, and taken out of the address bar", async () => {
+  test("is exchanged with the stored verifier, and removed from the address bar", async () => {
     const assign = vi.spyOn(location, "assign").mockImplementation(() => undefined);
     const left = await open(answers).auth.signInWithOAuth({ provider: "google", redirectTo: `${location.href}` });
     expect(assign).toHaveBeenCalledWith("https://provider.example/authorize");
@@ -48,7 +48,7 @@ describe("a code in the address", () => {
     expect(sessionStorage).toHaveLength(0);
   });
 
-  test("that was not begun here is taken out, refused, and told", async () => {
+  test("that was not begun here is removed, refused, and reported", async () => {
     address("/app?service_code=somebody-else's");
     const service = fakeService(() => session());
     const client = open(service);
@@ -80,7 +80,7 @@ describe("a code in the address", () => {
     expect(assign).not.toHaveBeenCalled();
   });
 
-  test("a provider's refusal is told only where a sign-in was begun", async () => {
+  test("a provider's error is reported only in the tab that began the sign-in", async () => {
     address("/app?error=Access+was+denied");
     expect(open(answers).auth.getRedirectResult()).toBeNull();
 
@@ -117,7 +117,7 @@ describe("a code in the address", () => {
     expect((await open(service).auth.getCurrentUser()).data?.user).toEqual(USER);
   });
 
-  test("is presented again where nobody answered", async () => {
+  test("is presented again after a lost response", async () => {
     let isLost = true;
     const service = fakeService(({ path }) => {
       if (!path.endsWith("exchange")) return { body: { authUrl: "https://provider.example/authorize" } };
@@ -197,7 +197,7 @@ test("operations need no this", async () => {
 
   expect((await signInWithPassword(CREDENTIALS)).error).toBeNull();
   expect((await getCurrentUser()).data?.user).toEqual(USER);
-  // The event of a click comes as the first argument.
+  // A click handler passes its event as the first argument.
   await (button.onClick as unknown as (event: Event) => Promise<unknown>)(new Event("click"));
   expect((await getCurrentUser()).data?.user).toBeNull();
 });
@@ -217,7 +217,7 @@ test("hydrate takes over the session of the server without a request, and not af
 });
 
 describe("getRedirectResult", () => {
-  test("takes the token out of the address bar, and says the same again", () => {
+  test("removes the token from the address bar, and returns the same result again", () => {
     address("/app?service_status=ready&service_type=reset_password&token=abc&x=1");
     const client = open(fakeService(() => session()));
 
@@ -228,7 +228,7 @@ describe("getRedirectResult", () => {
     expect(client.auth.getRedirectResult()).toEqual(first);
   });
 
-  test("is forgotten when the password was set", async () => {
+  test("is cleared after the password was set", async () => {
     address("/app?service_status=ready&service_type=reset_password&token=abc");
     const client = open(fakeService(() => session()));
     client.auth.getRedirectResult();
@@ -244,7 +244,7 @@ describe("getRedirectResult", () => {
 });
 
 describe("a reload", () => {
-  test("refreshes through the cookie before it says who is there", async () => {
+  test("refreshes by the cookie before it returns the user", async () => {
     const service = fakeService(() => session());
     const before = open(service);
     await before.auth.signInWithPassword(CREDENTIALS);
@@ -258,7 +258,7 @@ describe("a reload", () => {
     expect(service.calls[1]?.headers.get("x-csrf-token")).toBe("csrf");
   });
 
-  test("without a network says that nothing is known, and more when it is back", async () => {
+  test("without a network reports an unknown session, and the session when online", async () => {
     let isLost = false;
     const service = fakeService(() => (isLost ? "lost" : session()));
     const before = open(service);
@@ -366,7 +366,7 @@ describe("what the app does wrong", () => {
     expect(reports).toBe(1);
   });
 
-  test("a client that was closed still answers", async () => {
+  test("a closed client still serves calls", async () => {
     const client = open(fakeService(() => session()));
     client.close();
 
@@ -376,7 +376,7 @@ describe("what the app does wrong", () => {
 });
 
 describe("a browser that keeps no data", () => {
-  test("signs in for the life of the page, and says why it cannot leave for a provider", async () => {
+  test("signs in for the life of the page, and reports why it cannot redirect to a provider", async () => {
     vi.stubGlobal("localStorage", undefined);
     vi.stubGlobal("sessionStorage", undefined);
     const client = open(fakeService(() => session()));

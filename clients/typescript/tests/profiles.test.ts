@@ -1,4 +1,4 @@
-// getProfile, setProfile and the profile HTTP interface.
+// getProfile, setProfile and the profile API.
 import { describe, expect, inject, test } from "vitest";
 import { must, newUser, serverClient } from "./support/people.js";
 
@@ -24,7 +24,7 @@ describe("getProfile", () => {
     });
   });
 
-  test("getProfile of nobody is USER_NOT_FOUND", async () => {
+  test("getProfile of an unknown user is USER_NOT_FOUND", async () => {
     const { error } = await serverClient(inject("open")).auth.getProfile(UNKNOWN);
 
     expect(error).toMatchObject({ statusCode: 404, error: "USER_NOT_FOUND" });
@@ -147,7 +147,7 @@ describe("profiles", () => {
     });
   });
 
-  test("profiles.get of nobody is USER_NOT_FOUND", async () => {
+  test("profiles.get of an unknown user is USER_NOT_FOUND", async () => {
     const { error } = await serverClient(inject("open")).profiles.get(UNKNOWN);
 
     expect(error).toMatchObject({ statusCode: 404, error: "USER_NOT_FOUND" });

@@ -1,4 +1,4 @@
-// A runtime like React Native: what it lacks is deleted, and what it has only in part throws.
+// Runtime like React Native: missing APIs are deleted, partial ones throw.
 import { request } from "node:http";
 import { beforeAll, expect, inject, test, vi } from "vitest";
 import { createClient, readRedirectResult, withoutRedirectParameters } from "../src/index.js";
@@ -22,7 +22,7 @@ const MISSING = [
   "removeEventListener",
 ];
 
-/** A `fetch` by other means: that of Node.js is made of what goes away. */
+/** `fetch` without the deleted APIs, on which that of Node.js depends. */
 const nativeFetch = ((url: string, { method = "GET", headers, body }: RequestInit) =>
   new Promise<Response>((resolve, reject) => {
     const sent = request(url, { method, headers: headers as Record<string, string> }, (answer) => {
@@ -38,7 +38,7 @@ const nativeFetch = ((url: string, { method = "GET", headers, body }: RequestIni
   })) as typeof fetch;
 
 beforeAll(async () => {
-  // Node.js loads these when they are first used.
+  // Node.js loads these on first use.
   await new Response("loaded").text();
   for (const name of MISSING) delete (globalThis as Record<string, unknown>)[name];
   delete (AbortSignal as Partial<typeof AbortSignal>).timeout;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const unsupported = (): never => {
     throw new Error("not implemented");
   };
-  // As in React Native before 0.80: `URL` parses nothing, and the other takes no list of pairs.
+  // As in React Native before 0.80: `URL` parses nothing, and `URLSearchParams` accepts no list of pairs.
   class PoorUrl {
     constructor(readonly href: string) {}
     toString = (): string => this.href;

@@ -60,7 +60,7 @@ test("hooks follow sign-in and sign-out", async () => {
   await expect.poll(shown).toBe("nobody without a session");
 });
 
-test("an operation tells its error", async () => {
+test("an operation returns its error", async () => {
   isRight = false;
   await expect.poll(shown).toBe("nobody without a session");
 
@@ -104,7 +104,7 @@ test("the newest of two runs is shown", async () => {
   expect(shown()).toBe("nobody without a session TOO_MANY_REQUESTS");
 });
 
-test("why nothing is known yet is told", async () => {
+test("the reason of an unknown session is reported", async () => {
   localStorage.setItem("latchkey:http://lost.example:csrf", "csrf");
   client = createClient({ baseUrl: "http://lost.example", fetch: fakeService(() => "lost").fetch });
   root.render(page());
@@ -112,11 +112,11 @@ test("why nothing is known yet is told", async () => {
   await expect.poll(shown).toBe("loading NETWORK_ERROR");
 });
 
-test("a page rendered on a server says that nothing is known yet", () => {
+test("a page rendered on a server reports an unknown session", () => {
   expect(renderToString(page())).toContain("loading");
 });
 
-test("initialSession is shown at once by server and browser, and asks nothing", async () => {
+test("initialSession is rendered at once by server and browser, without a request", async () => {
   const service = fakeService(() => session());
   const shared = createClient({ baseUrl: "http://shown.example", fetch: service.fetch });
   const initialSession = { accessToken: accessToken(), user: USER, expiresAt: new Date(Date.now() + 900_000) };
@@ -146,7 +146,7 @@ test("initialSession is shown at once by server and browser, and asks nothing", 
   shared.close();
 });
 
-test("initialSession of nobody is shown as nobody at once", () => {
+test("initialSession null is rendered as signed out at once", () => {
   const props = { client, initialSession: null };
 
   const html = renderToString(createElement(LatchkeyProvider, props, createElement(Account)));
@@ -154,6 +154,6 @@ test("initialSession of nobody is shown as nobody at once", () => {
   expect(html).toContain("nobody without a session");
 });
 
-test("a hook without a provider says what is missing", () => {
+test("a hook without a provider names the missing provider", () => {
   expect(() => renderToString(createElement(Account))).toThrow("needs a <LatchkeyProvider>");
 });

@@ -25,14 +25,14 @@ describe("readRedirectResult", () => {
     expect(readRedirectResult(APP + query)).toEqual(result);
   });
 
-  test("says error where a form without a token would follow", () => {
+  test("returns an error instead of a form without a token", () => {
     expect(readRedirectResult(`${APP}?service_status=ready&service_type=reset_password`)).toMatchObject({
       status: "error",
       type: "reset_password",
     });
   });
 
-  test("gives no token of a link that is not good", () => {
+  test("returns no token of an invalid link", () => {
     const result = readRedirectResult(`${APP}?service_status=error&service_type=reset_password&token=abc`);
     expect(result).not.toHaveProperty("token");
   });

@@ -1,4 +1,4 @@
-// Keeping a session fresh: when, how often, and what ends it.
+// Session refresh: time, frequency, and end of the session.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/index.js";
 import { accessToken, type Call, fakeService, refusal, session, USER } from "./support/fake-service.js";
@@ -7,7 +7,7 @@ const baseUrl = "http://fake.example";
 const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
 const REFRESH = "/api/auth/refresh";
 
-/** How often each path was called. */
+/** Number of calls per path. */
 const count = (calls: Call[], path: string): number => calls.filter((call) => call.path === path).length;
 
 beforeEach(() => void vi.useFakeTimers());
@@ -30,7 +30,7 @@ describe("once on 401 AUTH_UNAUTHORIZED", () => {
     expect(calls[3]?.headers.get("authorization")).not.toBe(calls[1]?.headers.get("authorization"));
   });
 
-  test("and not again: the second refusal is the answer", async () => {
+  test("only once: the second refusal is returned", async () => {
     const { fetch, calls } = fakeService(({ path }) =>
       path === "/api/profiles/me" ? refusal(401, "AUTH_UNAUTHORIZED") : session(),
     );
@@ -86,7 +86,7 @@ describe("shortly before the end", () => {
     expect(count(calls, REFRESH)).toBe(1);
   });
 
-  test("a client that lives refreshes by itself, and goes on doing so", async () => {
+  test("a live client keeps refreshing automatically", async () => {
     const { fetch, calls } = fakeService(() => session({ refreshToken: "next" }));
     const client = createClient({ baseUrl, fetch, clientType: "mobile" });
     await client.auth.signInWithPassword(CREDENTIALS);
@@ -153,7 +153,7 @@ describe("a lost network", () => {
     expect((await client.profiles.me()).error?.error).toBe("NETWORK_ERROR");
   });
 
-  test("is not asked by every call while the token lives", async () => {
+  test("is not retried by every call while the token is valid", async () => {
     const { fetch, calls } = fakeService(({ path }) =>
       path === REFRESH ? refusal(503, "SERVICE_BUSY") : session({ refreshToken: "next" }),
     );
@@ -221,7 +221,7 @@ describe("the end of a session", () => {
     client.close();
   });
 
-  test("a sign-out that comes during a refresh has the last word", async () => {
+  test("a sign-out during a refresh wins", async () => {
     let answer: () => void = () => undefined;
     const { fetch } = fakeService(async ({ path }) => {
       if (path === REFRESH) await new Promise<void>((resolve) => (answer = resolve));

@@ -6,7 +6,7 @@ import { codeIn, linkIn, mailTo, must, newEmail, newUser, opened, PASSWORD, serv
 const APP = "http://localhost:5173/new-password";
 const NEW_PASSWORD = "staple of the battery";
 
-/** Somebody who verified their address, with the number of mails that they got so far. */
+/** User with a verified address, and the number of mails received so far. */
 async function newVerified(baseUrl: string, client: LatchkeyClient): Promise<{ email: string; mails: number }> {
   const email = newEmail();
   must(await client.auth.signUp({ email, password: PASSWORD, redirectTo: APP }));
@@ -41,7 +41,7 @@ describe("sendResetPasswordEmail", () => {
     });
   });
 
-  test("sendResetPasswordEmail answers the same for an address that nobody has", async () => {
+  test("sendResetPasswordEmail returns the same for an unknown address", async () => {
     const { data } = await serverClient(inject("code")).auth.sendResetPasswordEmail({ email: newEmail() });
 
     expect(data).toMatchObject({ success: true });

@@ -1,4 +1,4 @@
-// Clients that hold tokens: in server mode, and in apps that keep them on a device.
+// Clients that hold tokens: in server mode, and in mobile or desktop apps.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/index.js";
 import { accessTokenOf, fakeService, session, USER } from "./support/fake-service.js";
@@ -8,18 +8,18 @@ const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
 
 afterEach(() => void vi.useRealTimers());
 
-/** A service that knows a user by the first letter of the refresh token. */
+/** Service that identifies a user by the first letter of the refresh token. */
 const service = () =>
   fakeService(async ({ path, body }) => {
     const who = String(body.refreshToken ?? "A")[0] ?? "";
     if (path === "/api/auth/logout") return { body: { success: true, message: "" } };
-    // The second is answered after the first.
+    // The second response comes after the first.
     if (who === "B") await new Promise((resolve) => setTimeout(resolve, 20));
     return session({ user: { ...USER, id: who }, accessToken: accessTokenOf(who), refreshToken: `${who}2` });
   });
 
 describe("refreshSession with a token in hand", () => {
-  test("answers each of two users with their own session", async () => {
+  test("returns each of two users their own session", async () => {
     const { fetch } = service();
     const { auth } = createClient({ baseUrl, fetch, isServerMode: true });
 
@@ -45,7 +45,7 @@ describe("signOut with a token in hand", () => {
 });
 
 describe("an app that keeps its refresh token", () => {
-  test.each(["mobile", "desktop"] as const)("hears of every successor: %s", async (clientType) => {
+  test.each(["mobile", "desktop"] as const)("gets every new refresh token: %s", async (clientType) => {
     vi.useFakeTimers();
     let number = 0;
     const { fetch } = fakeService(() => session({ csrfToken: undefined, refreshToken: `token-${number++}` }));
@@ -62,7 +62,7 @@ describe("an app that keeps its refresh token", () => {
     client.close();
   });
 
-  test("with tokens of its last run is told who is there", async () => {
+  test("with tokens of its last run gets the user", async () => {
     const { fetch } = fakeService(() => ({ body: { user: USER, expiresAt: "2026-03-01T12:00:00.000Z" } }));
     const options = { accessToken: accessTokenOf(USER.id), refreshToken: "kept" };
     const client = createClient({ baseUrl, fetch, clientType: "desktop", ...options });

@@ -70,7 +70,7 @@ describe("getCurrentUser", () => {
     expect(data?.user).toEqual(user);
   });
 
-  test("getCurrentUser says what another device changed", async () => {
+  test("getCurrentUser returns changes from another device", async () => {
     const client = serverClient(inject("open"));
     const { accessToken } = await newUser(client);
     must(await serverClient(inject("open"), { accessToken }).auth.setProfile({ name: "Ada King" }));
@@ -161,7 +161,7 @@ describe("own sessions", () => {
 });
 
 describe("getPublicConfig", () => {
-  test("getPublicConfig says what forms need to know", async () => {
+  test("getPublicConfig returns the settings for forms", async () => {
     expect(must(await serverClient(inject("link")).auth.getPublicConfig())).toMatchObject({
       requireEmailVerification: true,
       verifyEmailMethod: "link",

@@ -1,4 +1,4 @@
-// The SHA-256 for runtimes without WebCrypto, against that of Node.js.
+// SHA-256 for runtimes without WebCrypto, compared with Node.js.
 import { createHash, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { base64url, bytesOf } from "../src/claims.js";

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// signOut: at once, kept without a network, and for which sessions.
+// signOut: immediate, pending without a network, and its scope.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "../src/index.js";
 import { accessTokenOf, type Call, fakeService, refusal, session, USER } from "./support/fake-service.js";
@@ -10,7 +10,7 @@ const LOGOUT = "/api/auth/logout";
 const logouts = (calls: Call[]): Call[] => calls.filter(({ path }) => path === LOGOUT);
 const goOnline = (): boolean => window.dispatchEvent(new Event("online"));
 
-/** A service that can be lost, and knows the session of the cookie by its CSRF token. */
+/** Service that can be unreachable, and identifies the cookie's session by its CSRF token. */
 function service() {
   const state = { isLost: false, cookie: "" };
   const fake = fakeService(
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 describe("a sign-out", () => {
-  test("is sent at once, outlives the page, and takes effect before the service answers", async () => {
+  test("is sent at once, outlives the page, and takes effect before the response", async () => {
     const options: (RequestInit | undefined)[] = [];
     const fake = fakeService(({ path }) => (path === LOGOUT ? new Promise<never>(() => undefined) : session()));
     const fetch: typeof globalThis.fetch = (input, init) => {
@@ -76,7 +76,7 @@ describe("a sign-out", () => {
     expect(await here.auth.signOut()).toEqual({ error: null });
   });
 
-  test("a sign-in that comes at once is sent after it: its answer removes the cookie", async () => {
+  test("an immediate sign-in is sent after it, because its response removes the cookie", async () => {
     const { passed, open } = gate();
     const fake = fakeService(async ({ path }) => {
       if (path === LOGOUT) await passed;
@@ -125,7 +125,7 @@ describe("a sign-out", () => {
 });
 
 describe("a sign-out without a network", () => {
-  test("ends the session in this browser, for reloads too, and says that it is pending", async () => {
+  test("ends the session in this browser, for reloads too, and reports it as pending", async () => {
     const fake = service();
     const tab = openTab(fake);
     await signIn(tab);
@@ -209,7 +209,7 @@ describe("a sign-out without a network", () => {
     expect(logouts(fake.calls)[0]?.headers.get("authorization")).toBe(bearer);
   });
 
-  test("a busy service is told before the next sign-in", async () => {
+  test("a sign-out at a busy service is retried before the next sign-in", async () => {
     let isBusy = true;
     const fake = fakeService(({ path }) => (path === LOGOUT && isBusy ? refusal(503, "SERVICE_BUSY") : session()));
     const tab = openTab(fake);
@@ -262,7 +262,7 @@ describe("the scope of a sign-out", () => {
   const OTHERS = "DELETE /api/auth/sessions?others=true";
   const said = (calls: Call[]): string[] => calls.map(({ method, path, query }) => `${method} ${path}?${query}`);
 
-  test("others: this session goes on, and nothing is told", async () => {
+  test("others: this session continues, and no event is emitted", async () => {
     const fake = service();
     const tab = openTab(fake);
     await signIn(tab);

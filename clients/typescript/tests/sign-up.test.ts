@@ -66,7 +66,7 @@ describe("signUp", () => {
     expect(target.href).toBe(`${APP}?service_status=success&service_type=verify_email`);
   });
 
-  test("signUp with a weak password says what to do", async () => {
+  test("signUp with a weak password suggests the next action", async () => {
     const { data, error } = await serverClient(inject("open")).auth.signUp({ email: newEmail(), password: "short" });
 
     expect(data).toBeNull();
@@ -112,7 +112,7 @@ describe("resendVerificationEmail", () => {
     },
   );
 
-  test("resendVerificationEmail answers the same for an address that nobody has", async () => {
+  test("resendVerificationEmail returns the same for an unknown address", async () => {
     const { data } = await serverClient(inject("code")).auth.resendVerificationEmail({ email: newEmail() });
 
     expect(data).toMatchObject({ success: true });

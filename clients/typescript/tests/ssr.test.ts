@@ -4,7 +4,7 @@ import { createServerClient, headerCookies, type LatchkeyClient } from "../src/s
 import { accessToken, fakeService, refusal, session } from "./support/fake-service.js";
 import { must, newUser, PASSWORD } from "./support/people.js";
 
-/** A browser that visits the app: its cookies go with each request, and the answers change them. */
+/** Browser of the app: cookies are sent with each request and updated by responses. */
 function newVisitor(options: Partial<Parameters<typeof createServerClient>[0]> = {}) {
   const jar = new Map<string, string>();
   const written: string[] = [];
@@ -100,7 +100,7 @@ describe("one refresh per request", () => {
     expect(calls.map((call) => call.path)).toEqual(["/api/profiles/me"]);
   });
 
-  test("is not needed where cookies cannot be set and the access token ended: nobody is there, and nothing is asked", async () => {
+  test("is not refreshed if cookies cannot be set and the access token expired: no user, and no request", async () => {
     const { fetch, calls } = fakeService(() => session());
     const jar: Record<string, string> = { "__Host-latchkey-access": accessToken(-10), "__Host-latchkey-refresh": "first" };
     const { auth } = createServerClient({ baseUrl: "http://fake.example", fetch, cookies: { get: (name) => jar[name] } });
@@ -111,7 +111,7 @@ describe("one refresh per request", () => {
     expect(calls).toHaveLength(0);
   });
 
-  test("is not made up for where cookies cannot be set and the service refuses the token: nobody is there", async () => {
+  test("is not refreshed if cookies cannot be set and the service refuses the token: no user", async () => {
     const { fetch } = fakeService(() => refusal(401, "AUTH_UNAUTHORIZED"));
     const jar: Record<string, string> = { "__Host-latchkey-access": accessToken(), "__Host-latchkey-refresh": "first" };
     const { auth } = createServerClient({ baseUrl: "http://fake.example", fetch, cookies: { get: (name) => jar[name] } });
@@ -120,7 +120,7 @@ describe("one refresh per request", () => {
     expect(await auth.getCurrentSession()).toEqual({ data: { session: null }, error: null });
   });
 
-  test("is not made up for by nobody where the service is busy", async () => {
+  test("is not replaced by a signed-out state if the service is busy", async () => {
     const { fetch } = fakeService(() => refusal(503, "SERVICE_BUSY"));
     const jar: Record<string, string> = { "__Host-latchkey-access": accessToken() };
     const { auth } = createServerClient({ baseUrl: "http://fake.example", fetch, cookies: { get: (name) => jar[name] } });

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// What the tabs of a site do for each other, which event comes first, and which user object is told.
+// Tabs of a site: shared refreshes, order of events, identity of the user object.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { fakeService, refusal, session, USER } from "./support/fake-service.js";
 import { fakeLocks } from "./support/locks.js";
@@ -55,7 +55,7 @@ describe("a tab that needs a token", () => {
     expect(fake.calls.at(-1)?.path).toBe(REFRESH);
   });
 
-  test("a late answer of another tab signs nobody in again", async () => {
+  test("a late response of another tab does not sign in again", async () => {
     const { passed, open } = gate();
     const fake = fakeService(async ({ path }) => {
       if (path === REFRESH) await passed;
@@ -72,7 +72,7 @@ describe("a tab that needs a token", () => {
     void here.auth.signOut();
     open();
     await refreshing;
-    // A question after it is answered after all that was said before.
+    // Messages arrive in order: the response to a later request proves that earlier ones arrived.
     await openTab(fake).auth.getCurrentUser();
 
     expect(heard.at(-1)).toBe("SIGNED_OUT -");
@@ -121,14 +121,14 @@ describe("INITIAL_SESSION", () => {
     }
   });
 
-  test("comes where the first refresh fails", async () => {
+  test("comes if the first refresh fails", async () => {
     localStorage.setItem("latchkey:http://fake.example:csrf", "csrf");
     const heard = eventsOf(openTab(fakeService(() => "lost")));
 
     await expect.poll(() => heard).toEqual(["INITIAL_SESSION - NETWORK_ERROR"]);
   });
 
-  test("comes within three seconds where it hangs, and the session when it is known", async () => {
+  test("comes within three seconds if the refresh hangs, and the session when it is known", async () => {
     const { passed, open } = gate();
     const fake = fakeService(async () => {
       await passed;
@@ -160,7 +160,7 @@ describe("INITIAL_SESSION", () => {
 });
 
 describe("another person", () => {
-  test("who signs in in another tab says SIGNED_OUT, then SIGNED_IN", async () => {
+  test("who signs in in another tab causes SIGNED_OUT, then SIGNED_IN", async () => {
     const fake = fakeService(({ body }) => sessionOf(String(body.email)));
     const [here, there] = [openTab(fake), openTab(fake)];
     await here.auth.signInWithPassword({ ...CREDENTIALS, email: "u1" });
@@ -174,7 +174,7 @@ describe("another person", () => {
 });
 
 describe("the user object", () => {
-  test("stays the same object while nothing changed: in refreshes, calls and news of other tabs", async () => {
+  test("stays the same object while nothing changed: in refreshes, calls and messages of other tabs", async () => {
     const copy = (): typeof USER => JSON.parse(JSON.stringify(USER)) as typeof USER;
     const fake = fakeService(() => session({ user: copy() }));
     const [here, there] = [openTab(fake), openTab(fake)];
@@ -219,7 +219,7 @@ describe("the user object", () => {
 describe("Retry-After", () => {
   const busy = { ...(refusal(429, "TOO_MANY_REQUESTS") as object), headers: { "retry-after": "100" } };
 
-  test("is honoured by timers, calls and a network that comes back, and each client comes at its own time", async () => {
+  test("is honoured by timers, calls and a returning network, with jitter per client", async () => {
     vi.useFakeTimers();
     vi.spyOn(Math, "random").mockReturnValue(0.5);
     const fake = fakeService(({ path }) => (path === REFRESH ? busy : session()));

@@ -1,4 +1,4 @@
-// @latchkey/client/testing: the fake behaves as the real client does against the real service, and a test controls it.
+// @latchkey/client/testing: the fake behaves like the real client with the real service, under the test's control.
 import { describe, expect, inject, test, vi } from "vitest";
 import type { LatchkeyClient } from "../src/index.js";
 import { createFakeClient, type FakeClient } from "../src/testing.js";
@@ -7,7 +7,7 @@ import { codeIn, mailTo, must, newEmail, PASSWORD, serverClient } from "./suppor
 const MINUTE = 60_000;
 const ADA = { email: "ada@example.org", password: PASSWORD, name: "Ada Lovelace" };
 
-/** A fake in which somebody is signed in, and the events since. */
+/** Fake with a signed-in user, and its events since. */
 async function signedIn(): Promise<{ client: FakeClient; events: string[] }> {
   const client = createFakeClient();
   client.fake.addUser(ADA);
@@ -110,7 +110,7 @@ describe("the fake", () => {
     expect(events).toEqual([`INITIAL_SESSION ${ADA.email}`, `TOKEN_REFRESHED ${ADA.email}`]);
   });
 
-  test("signs nobody out while it is offline, and goes on when it is back", async () => {
+  test("keeps the session while offline, and continues when online", async () => {
     const { client, events } = await signedIn();
 
     client.fake.isOffline = true;
@@ -136,7 +136,7 @@ describe("the fake", () => {
     }
   });
 
-  test("fails as a test says, as often as it says, and only there", async () => {
+  test("fails as injected, as often as injected, and only there", async () => {
     const { client } = await signedIn();
     client.fake.fail("profiles.update", { statusCode: 429, error: "TOO_MANY_REQUESTS", retryAfter: 7 }, 2);
     client.fake.fail("*", { statusCode: 500, error: "INTERNAL_ERROR", requestId: "r1", message: "Broken." });
@@ -147,7 +147,7 @@ describe("the fake", () => {
     expect((await client.profiles.update({ bio: "x" })).error).toBeNull();
   });
 
-  test("tells changes of the user, and notes the calls", async () => {
+  test("emits changes of the user, and records the calls", async () => {
     const { client, events } = await signedIn();
 
     await client.profiles.update({ name: "Ada King" });
@@ -180,7 +180,7 @@ describe("the fake", () => {
   test("has the types of the app's own data", async () => {
     const client = createFakeClient<{ metadata: { plan: "free" | "pro" } }>();
     client.fake.addUser({ ...ADA, metadata: { plan: "pro" } });
-    // @ts-expect-error: a plan that is misspelt does not compile.
+    // @ts-expect-error: a misspelt plan does not compile.
     client.fake.addUser({ ...ADA, email: "grace@example.org", metadata: { plan: "por" } });
 
     const { user } = must(await client.auth.signInWithPassword(ADA));

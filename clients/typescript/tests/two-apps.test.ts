@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// Two apps of one site share one cookie, and each has a storage of its own: the CSRF token comes from the service.
+// Two apps of one site share a cookie but not storage: the CSRF token comes from the service.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CSRF, fakeService, refusal } from "./support/fake-service.js";
 import { closeTabs, CREDENTIALS, CSRF_KEY, eventsOf, openTab, sessionOf } from "./support/tab.js";
@@ -28,7 +28,7 @@ describe("an app without a CSRF token", () => {
     expect(heard).toEqual(["INITIAL_SESSION u1"]);
   });
 
-  test("asks once, however many calls want to know", async () => {
+  test("requests once for concurrent calls", async () => {
     const service = fakeService(() => refusal(401, "AUTH_UNAUTHORIZED"));
     const tab = openTab(service);
     const heard = eventsOf(tab);
@@ -43,7 +43,7 @@ describe("an app without a CSRF token", () => {
     expect(heard).toEqual(["INITIAL_SESSION -"]);
   });
 
-  test("a public call asks nothing", async () => {
+  test("a public call requests no session", async () => {
     const service = fakeService(() => ({ body: [] }));
 
     await openTab(service).profiles.search("Ada");
@@ -63,7 +63,7 @@ describe("an app without a CSRF token", () => {
     expect(service.calls).toHaveLength(2);
   });
 
-  test("a visitor who comes from another app of the site is asked for at once", async () => {
+  test("a visitor from another app of the site has the session requested at once", async () => {
     const service = fakeService(() => refusal(401, "AUTH_UNAUTHORIZED"));
     await openTab(service).auth.getCurrentUser();
     vi.spyOn(document, "referrer", "get").mockReturnValue("https://accounts.example.com/");
@@ -100,7 +100,7 @@ describe("an app without a CSRF token", () => {
 });
 
 describe("a CSRF token that the cookie does not match", () => {
-  /** The cookie is that of `owner`. */
+  /** Service whose cookie belongs to `owner`. */
   const cookieOf = (owner: string) =>
     fakeService(({ path, headers, body }) => {
       if (path === "/api/auth/sessions") return sessionOf(String(body.email));
@@ -108,7 +108,7 @@ describe("a CSRF token that the cookie does not match", () => {
       return isRight ? sessionOf(owner) : refusal(403, "INVALID_CSRF_TOKEN");
     }, tokenOf(`csrf-${owner}`));
 
-  test("is replaced, and the session goes on", async () => {
+  test("is replaced, and the session continues", async () => {
     localStorage.setItem(CSRF_KEY, "csrf-of-an-older-session");
     const service = cookieOf("u1");
 
@@ -118,7 +118,7 @@ describe("a CSRF token that the cookie does not match", () => {
     expect(localStorage.getItem(CSRF_KEY)).toBe("csrf-u1");
   });
 
-  test("another person's cookie says SIGNED_OUT, then SIGNED_IN", async () => {
+  test("another user's cookie emits SIGNED_OUT, then SIGNED_IN", async () => {
     const tab = openTab(cookieOf("u2"));
     await tab.auth.signInWithPassword({ ...CREDENTIALS, email: "u1" });
     const heard = eventsOf(tab);
@@ -129,7 +129,7 @@ describe("a CSRF token that the cookie does not match", () => {
     expect(heard).toEqual(["INITIAL_SESSION u1", "SIGNED_OUT -", "SIGNED_IN u2"]);
   });
 
-  test("another person's cookie says so in every tab", async () => {
+  test("another user's cookie emits events in every tab", async () => {
     const service = cookieOf("u2");
     const [here, there] = [openTab(service), openTab(service)];
     await here.auth.signInWithPassword({ ...CREDENTIALS, email: "u1" });

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// Two users of one browser, and tabs whose cookies are blocked: nobody acts as, or ends the session of, somebody else.
+// Two users of one browser, and tabs with blocked cookies: no user acts as, or ends the session of, another one.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AuthEvent, createClient, type LatchkeyClient } from "../src/index.js";
 import { accessTokenOf, fakeService, type FakeService, refusal, session, USER } from "./support/fake-service.js";
@@ -15,14 +15,14 @@ function open({ fetch }: FakeService): LatchkeyClient {
   return client;
 }
 
-/** A promise, and the function that resolves it. */
+/** Promise with its resolve function. */
 function gate(): { passed: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;
   const passed = new Promise<void>((resolve) => (open = resolve));
   return { passed, open };
 }
 
-/** The answer to the sign-in of a user whose id is this. */
+/** Sign-in response for the user with this id. */
 const sessionOf = (id: string) =>
   session({ user: { ...USER, id, profile: { name: id, avatar_url: null } }, accessToken: accessTokenOf(id), csrfToken: `csrf-${id}` });
 
@@ -104,7 +104,7 @@ describe("where cookies are blocked and storage is not", () => {
 
     const second = open(service);
     expect((await second.auth.refreshSession()).error?.error).toBe("AUTH_UNAUTHORIZED");
-    // What the second tab says next comes after all that it said before.
+    // Messages of the second tab arrive in order.
     const third = open(service);
     third.auth.onAuthStateChange((event) => heard.push(event));
     await signIn(second, USER.email);

@@ -1,4 +1,4 @@
-// verifyAccessToken: what passes and what does not, and how often the keys are fetched.
+// verifyAccessToken: accepted and refused tokens, and frequency of key fetches.
 import { beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { createClient, verifyAccessToken } from "../src/index.js";
 import { fakeService, newSigner, USER } from "./support/fake-service.js";
@@ -8,7 +8,7 @@ const OTHER = newSigner("first");
 const EDDSA = newSigner("ed", "EdDSA");
 const FIRST = newSigner("first");
 
-/** Every test has a service of its own, because keys are kept for the life of a process. */
+/** New service per test, because keys are cached for the life of the process. */
 let baseUrl = "";
 let number = 0;
 beforeEach(() => {
@@ -48,7 +48,7 @@ describe("a token", () => {
     ["one audience of several", {}, { aud: ["api", "%"] }],
     ["an address that is spelt another way", { baseUrl: "%" }, {}],
     ["a past not-before", {}, { nbf: 1 }],
-    // Seconds from now, where the token is signed.
+    // Seconds from the time of signing.
     ["a clock that is a little late", {}, { endsIn: -2 }],
   ])("with %s passes", async (_, options, more) => {
     const aud = "aud" in more && Array.isArray(more.aud) ? { aud: ["api", baseUrl] } : {};

@@ -1,4 +1,4 @@
-// In a real browser that keeps no cookies and no data of sites.
+// In a real browser with blocked cookies and site data.
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("cookies blocked: somebody can sign in and work until the page is left, and nothing breaks", async () => {
+test("cookies blocked: a sign-in works until the page is left", async () => {
   const page = await visit(context, `${app.url}#sign-up`);
   expect(await page.evaluate("(() => { try { return !!localStorage } catch (error) { return error.name } })()")).toBe(
     "SecurityError",
@@ -42,7 +42,7 @@ test("cookies blocked: somebody can sign in and work until the page is left, and
   expect(await context.cookies()).toEqual([]);
 });
 
-test("cookies blocked: a sign-in by a provider says what to allow", async () => {
+test("cookies blocked: a provider sign-in names the permission to grant", async () => {
   const config = { oAuthProviders: ["google"], customOAuthProviders: [], passwordMinLength: 8 };
   const headers = { "access-control-allow-origin": new URL(app.url).origin, "access-control-allow-credentials": "true" };
   await context.route("**/public-config", (route) => route.fulfill({ json: config, headers }));

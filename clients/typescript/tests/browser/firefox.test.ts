@@ -33,7 +33,7 @@ async function visit(path = ""): Promise<Page> {
   return page;
 }
 
-/** A page on which somebody has just signed up. */
+/** Page of a user who just signed up. */
 async function signedUp(email = newEmail()): Promise<Page> {
   const page = await visit("#sign-up");
   await submit(page, { Name: "Ada Lovelace", Email: email, Password: PASSWORD });
@@ -41,7 +41,7 @@ async function signedUp(email = newEmail()): Promise<Page> {
   return page;
 }
 
-test("somebody signs up, signs out, signs in, and a reload keeps the session", async () => {
+test("a user signs up, signs out, signs in, and a reload keeps the session", async () => {
   const email = newEmail();
   const page = await signedUp(email);
   await press(page, "Sign out");
@@ -77,7 +77,7 @@ test("two tabs that reload at once both stay signed in", async () => {
   await Promise.all([seen(first, "not verified"), seen(second, "not verified")]);
 });
 
-test("somebody signs in by a provider, and a reload keeps the session", async () => {
+test("a user signs in by a provider, and a reload keeps the session", async () => {
   const page = await visit();
   await press(page, "Continue with acme");
   await page.locator("::-p-xpath(//label[contains(., 'Login')]//input | //input[@name='login'])").fill("ada");

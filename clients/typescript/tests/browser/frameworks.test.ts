@@ -1,4 +1,4 @@
-// In a real browser: the recipes for Next.js and SvelteKit, as they are built. Server and browser have one truth.
+// In a real browser: the built examples for Next.js and SvelteKit. Server and browser share one session.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -11,10 +11,10 @@ import { freePort } from "../support/service.js";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 const BUILT = at("clients/typescript/dist/ssr.js");
-/** Milliseconds for a build on a busy machine. */
+/** Build timeout in milliseconds, for a busy machine. */
 const BUILD = 600_000;
 
-/** How an example is built and served, the port being in the environment as `PORT`. */
+/** Build and serve commands of an example; the port is in the variable `PORT`. */
 const EXAMPLES = {
   nextjs: { build: ["node_modules/next/dist/bin/next", "build"], serve: ["node_modules/next/dist/bin/next", "start"] },
   sveltekit: { build: ["node_modules/vite/bin/vite.js", "build"], serve: ["examples/sveltekit/build/index.js"] },
@@ -52,7 +52,7 @@ describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
   });
   afterEach(() => context.close());
 
-  /** Calls that the pages of the context send to the app's route. */
+  /** Calls of the context's pages to the app's route. */
   function callsOf(): string[] {
     const calls: string[] = [];
     context.on("request", (request) => {
@@ -61,7 +61,7 @@ describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
     return calls;
   }
 
-  /** What the server renders for the browser's cookies. */
+  /** HTML that the server renders for the browser's cookies. */
   const rendered = async (): Promise<string> => (await context.request.get(url)).text();
 
   async function signUp(): Promise<{ page: Page; email: string }> {
@@ -74,7 +74,7 @@ describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
     return { page, email };
   }
 
-  test("a sign-up in the page is known to the server; a reload shows it at once and asks nothing", async () => {
+  test("a sign-up in the page is known to the server; a reload shows it at once without a request", async () => {
     expect(await rendered()).toContain("Welcome");
     const { page, email } = await signUp();
 

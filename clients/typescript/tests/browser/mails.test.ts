@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Signs up, up to the view that asks for the mail. */
+/** Signs up, up to the view about the mail. */
 async function signUp(page: Page, url: string, email: string): Promise<void> {
   await page.goto(`${url}#sign-up`);
   await submit(page, { Name: "Ada Lovelace", Email: email, Password: PASSWORD });
@@ -25,7 +25,7 @@ describe("by code", () => {
   });
   afterAll(() => app.stop());
 
-  test("somebody signs up, types the code, and is in", async () => {
+  test("a user signs up, types the code, and is signed in", async () => {
     const page = await visit(await browser.newContext(), app.url);
     await seen(page, "Welcome back");
     await picture(page, "sign-in");
@@ -51,7 +51,7 @@ describe("by code", () => {
     await page.context().close();
   });
 
-  test("somebody resets the password by code, and signs in with the new one", async () => {
+  test("a user resets the password by code, and signs in with the new one", async () => {
     const page = await visit(await browser.newContext(), app.url);
     const email = newEmail();
     await signUp(page, app.url, email);
@@ -82,7 +82,7 @@ describe("by link", () => {
   });
   afterAll(() => app.stop());
 
-  /** Somebody who signed up and opened the link of the mail. */
+  /** User who signed up and opened the mailed link. */
   async function verified(page: Page): Promise<string> {
     const email = newEmail();
     await signUp(page, app.url, email);
@@ -91,7 +91,7 @@ describe("by link", () => {
     return email;
   }
 
-  test("somebody signs up, opens the link, and signs in", async () => {
+  test("a user signs up, opens the link, and signs in", async () => {
     const page = await visit(await browser.newContext(), app.url);
 
     const email = await verified(page);
@@ -104,7 +104,7 @@ describe("by link", () => {
     await page.context().close();
   });
 
-  test("somebody resets the password by link; the token leaves the address bar", async () => {
+  test("a user resets the password by link; the token leaves the address bar", async () => {
     const page = await visit(await browser.newContext(), app.url);
     const email = await verified(page);
 

@@ -12,7 +12,7 @@ let browser: Browser;
 let service: Service;
 let provider: ChildProcess;
 beforeAll(async () => {
-  // The prefix that this client reads in a page.
+  // Redirect parameter prefix of this client.
   service = await startService({ "auth.redirect_param_prefix": "insforge" });
   [browser, provider] = await Promise.all([openBrowser(), startProvider(service.url)]);
 });

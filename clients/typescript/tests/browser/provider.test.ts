@@ -1,4 +1,4 @@
-// In a real browser: sign-in, refusal and linking at a certified OpenID provider.
+// In a real browser: sign-in, denied consent and linking at a certified OpenID provider.
 import type { ChildProcess } from "node:child_process";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { must, newUser, serverClient } from "../support/people.js";
 import { decide, sayWho, startProvider } from "../support/provider.js";
 import { type Service, startService } from "../support/service.js";
 
-/** Where the service sends browsers for which nobody says where. */
+/** Default redirect target of the service. */
 const DEFAULT_TARGET = "http://localhost:5199/";
 
 describe("a provider", () => {
@@ -24,7 +24,7 @@ describe("a provider", () => {
     await Promise.all([browser.close(), app.stop(), service.stop()]);
   });
 
-  test("somebody refuses, then allows, and is in; a reload keeps the session", async () => {
+  test("a user denies, then allows, and is signed in; a reload keeps the session", async () => {
     const page = await visit(await browser.newContext(), app.url);
     await page.getByText("Continue with acme").waitFor();
     await picture(page, "providers");

@@ -1,4 +1,4 @@
-// In a real browser: the example app that renders on its server and sends no script.
+// In a real browser: the server-rendered example app without scripts.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -15,7 +15,7 @@ let browser: Browser;
 let app: ChildProcess;
 let url: string;
 beforeAll(async () => {
-  // The app is one of its own process, and takes the package as it was built.
+  // The app is its own process and uses the built package.
   if (!existsSync(built)) throw new Error(`${built} is missing: run npm run build first`);
   browser = await openBrowser();
   const port = await freePort();
@@ -29,7 +29,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-test("somebody signs up, verifies, changes the profile, comes back, resets, and signs out", async () => {
+test("a user signs up, verifies, changes the profile, returns, resets, and signs out", async () => {
   const context = await browser.newContext();
   const page = await visit(context, `${url}sign-up`);
   const email = newEmail();

@@ -1,4 +1,4 @@
-// In a real browser: tabs, reloads, and a network that comes and goes.
+// In a real browser: tabs, reloads, and an unstable network.
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { type App, countRefreshes, openBrowser, picture, seen, startApp, submit, visit } from "../support/app.js";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => context.close());
 
-/** A page on which somebody has just signed up. */
+/** Page of a user who just signed up. */
 async function signedUp(app: App): Promise<Page> {
   const page = await visit(context, `${app.url}#sign-up`);
   await submit(page, { Name: "Ada Lovelace", Email: newEmail(), Password: PASSWORD });
@@ -46,7 +46,7 @@ describe("tabs", () => {
     const first = await signedUp(app);
     const second = await visit(context, app.url);
     await seen(second, "not verified");
-    // Answered when the other tab waits for its turn.
+    // The response comes when the other tab waits for the lock.
     const waiting = (): Promise<number> =>
       first.evaluate(async () => ((await navigator.locks.query()).pending ?? []).length);
     await context.route("**/api/auth/refresh*", async (route) => {
@@ -143,7 +143,7 @@ describe("access tokens of eight seconds", () => {
     expect(refreshes.most).toBe(1);
   });
 
-  test("that end while the network is gone sign nobody out", async () => {
+  test("that expire while offline do not sign out", async () => {
     const page = await signedUp(app);
     const refreshes = countRefreshes(context);
 

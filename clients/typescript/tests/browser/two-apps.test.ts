@@ -22,7 +22,7 @@ afterEach(() => context.close());
 
 const url = (number: 0 | 1): string => apps[number]?.url ?? "";
 
-/** Signs up in the first app, on a page of its own. */
+/** Signs up in the first app, on a new page. */
 async function signedUp(email = newEmail()): Promise<Page> {
   const page = await visit(context, `${url(0)}#sign-up`);
   await submit(page, { Name: "Ada Lovelace", Email: email, Password: PASSWORD });
@@ -64,7 +64,7 @@ test("a sign-out in one app ends the session of the other", async () => {
   await seen(page, "Welcome back");
 });
 
-test("another person who signs in in one app is the person of the other, told apart", async () => {
+test("another user who signs in in one app becomes the user of the other, with separate events", async () => {
   const page = await signedUp();
   const other = await visit(context, url(1));
   await seen(other, "not verified");
@@ -75,7 +75,7 @@ test("another person who signs in in one app is the person of the other, told ap
   await submit(page, { Email: email, Password: PASSWORD });
   await seen(page, "not verified");
 
-  // The token of the first person is refused, the cookie is the second's.
+  // The first user's token is refused; the cookie is the second user's.
   await submit(other, { Name: "Ada King" });
 
   await other.locator("#who", { hasText: email }).waitFor();

@@ -1,4 +1,4 @@
-// The example app of examples/browser, and a real browser to look at it.
+// The example app of examples/browser in a real browser.
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname } from "node:path";
@@ -14,13 +14,13 @@ const SCREENSHOTS = at("../../../../target/screenshots/");
 
 const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
-/** The app at an address of its own, and how to stop it. */
+/** Running app. */
 export interface App {
   url: string;
   stop(): Promise<void>;
 }
 
-/** Builds the app for one service, with the client as it stands in src/, and serves it from memory. */
+/** Builds the app for a service, with the client from src/, and serves it from memory. */
 export async function startApp(serviceUrl: string, folder = "../../../../examples/browser"): Promise<App> {
   const built = await build({
     root: at(folder),
@@ -49,7 +49,7 @@ export async function startApp(serviceUrl: string, folder = "../../../../example
   };
 }
 
-/** Where Chromium is, and what it needs to run as root in a container. */
+/** Path of Chromium, and its flags to run as root in a container. */
 export const CHROMIUM = {
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-background-networking"],
@@ -58,13 +58,13 @@ export const CHROMIUM = {
 /** Starts a browser. */
 export const openBrowser = (): Promise<Browser> => chromium.launch(CHROMIUM);
 
-/** A picture for people, in target/screenshots. */
+/** Takes a screenshot into target/screenshots. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true, animations: "disabled" });
 }
 
-/** A new page of the app; what goes wrong in its script fails the test. */
+/** Opens a page of the app; script errors fail the test. */
 export async function visit(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(8_000);
@@ -75,7 +75,7 @@ export async function visit(context: BrowserContext, url: string): Promise<Page>
   return page;
 }
 
-/** Fills the form of the page and sends it. */
+/** Fills and submits the form of the page. */
 export async function submit(page: Page, fields: Record<string, string>): Promise<void> {
   for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text);
   await page.locator("form button.primary").click();
@@ -84,7 +84,7 @@ export async function submit(page: Page, fields: Record<string, string>): Promis
 /** Waits for a heading or another text. */
 export const seen = (page: Page, text: string): Promise<void> => page.getByText(text, { exact: true }).first().waitFor();
 
-/** How many refreshes the pages of a context sent, and how many of them at the same time at most. */
+/** Counts the refreshes of a context's pages: total and maximum concurrency. */
 export function countRefreshes(context: BrowserContext): { total: number; most: number } {
   const count = { total: 0, most: 0 };
   let running = 0;

@@ -1,13 +1,13 @@
-// A `fetch` with a cookie jar, for clients of type `web` without a browser.
+// `fetch` with a cookie jar, for clients of type `web` without a browser.
 
-/** The jar, and the requests that were sent. */
+/** Cookie jar and sent requests. */
 export interface Browser {
   fetch: typeof fetch;
   cookies: Map<string, string>;
   calls: string[];
 }
 
-/** A browser that shows an app of `http://localhost:5173`. */
+/** Simulated browser with an app of `http://localhost:5173`. */
 export function newBrowser(): Browser {
   const cookies = new Map<string, string>();
   const calls: string[] = [];

@@ -1,7 +1,7 @@
-// A service that answers as a test says, for what the real one cannot be made to do.
+// Fake service with scripted responses, for cases that the real one cannot produce.
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 
-/** A request that came. */
+/** Received request. */
 export interface Call {
   method: string;
   path: string;
@@ -10,25 +10,25 @@ export interface Call {
   body: Record<string, unknown>;
 }
 
-// Kept, because a test may take the global one away.
+// Saved, because a test may remove the global one.
 const ParsedUrl = URL;
 
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | "lost";
 
 type Answering = (call: Call) => Answer | Promise<Answer>;
 
-/** A fake service: what it was asked, and the `fetch` that reaches it. */
+/** Fake service: received requests, and its `fetch`. */
 export interface FakeService {
   calls: Call[];
   fetch: typeof fetch;
 }
 
-/** The path of the question for the CSRF token of the cookie. */
+/** Path of the request for the cookie's CSRF token. */
 export const CSRF = "/api/auth/csrf";
 
 /**
- * Answers every request by `answer`; `lost` is a network that is gone. The question for the CSRF token of the cookie has
- * an answer of its own: there is no cookie, unless `csrf` says otherwise.
+ * Responds to every request by `answer`; `lost` is a lost network. The request for the cookie's CSRF token is answered by
+ * `csrf`; by default there is no cookie.
  */
 export function fakeService(answer: Answering, csrf: Answering = () => refusal(401, "AUTH_UNAUTHORIZED")): FakeService {
   const calls: Call[] = [];
@@ -48,13 +48,13 @@ export function fakeService(answer: Answering, csrf: Answering = () => refusal(4
   };
 }
 
-/** The body of a refusal. */
+/** Error response. */
 export const refusal = (statusCode: number, error: string): Answer => ({
   status: statusCode,
   body: { error, message: `It is ${error}.`, statusCode, nextAction: "Do this.", nextActions: "Do this." },
 });
 
-/** A user of the fake service. */
+/** User of the fake service. */
 export const USER = {
   id: "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
   email: "ada@example.org",
@@ -68,22 +68,22 @@ export const USER = {
 
 let issued = 0;
 
-/** An unsigned access token of a user, for clients, which do not check it; it lives so many seconds. */
+/** Unsigned access token with this life in seconds; clients do not verify it. */
 export function accessTokenOf(sub: string, life = 900): string {
   const iat = Math.floor(Date.now() / 1000);
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "none" })}.${part({ sub, iat, exp: iat + life, jti: `${issued++}` })}.`;
 }
 
-/** The same, of the one user. */
+/** Unsigned access token of `USER`. */
 export const accessToken = (life?: number): string => accessTokenOf(USER.id, life);
 
-/** The answer to a sign-in or refresh. */
+/** Response of a sign-in or refresh. */
 export const session = (more: object = {}, life = 900): Answer => ({
   body: { user: USER, accessToken: accessToken(life), csrfToken: "csrf", ...more },
 });
 
-/** A key pair that signs tokens as a service does. */
+/** Key pair that signs tokens like the service. */
 export function newSigner(kid: string, alg: "ES256" | "EdDSA" = "ES256") {
   const { privateKey, publicKey } =
     alg === "ES256" ? generateKeyPairSync("ec", { namedCurve: "P-256" }) : generateKeyPairSync("ed25519");
@@ -98,5 +98,5 @@ export function newSigner(kid: string, alg: "ES256" | "EdDSA" = "ES256") {
   };
 }
 
-/** The S256 challenge of a verifier, made another way than the client makes it. */
+/** S256 challenge of a verifier, computed independently of the client. */
 export const challenge = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url");

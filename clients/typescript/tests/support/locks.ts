@@ -1,6 +1,6 @@
-// Web Locks as far as the client uses them: one lock, waiters in order, and a signal that ends the waiting.
+// Fake of Web Locks for the client's use: one lock, FIFO waiters, and an abort signal.
 
-/** A lock manager of its own. */
+/** New lock manager. */
 export function fakeLocks() {
   let held = false;
   const waiting: (() => void)[] = [];

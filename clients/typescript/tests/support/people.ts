@@ -1,29 +1,29 @@
-// New people, and the mails that they get.
+// New users, and the mails that they get.
 import { randomBytes } from "node:crypto";
 import { createClient, type ClientOptions, type LatchkeyClient, type SignedIn } from "../../src/index.js";
 
-/** A password that every service under test takes. */
+/** Password accepted by every service under test. */
 export const PASSWORD = "correct horse battery";
 
 let count = 0;
 
-/** What the addresses of this file of tests have and no other's. */
+/** Unique part of the addresses of this test file. */
 const FILE = randomBytes(3).toString("hex");
 
-/** An address that nobody has. */
+/** Unused email address. */
 export const newEmail = (): string => `ada-${FILE}-${count++}@example.org`;
 
-/** A client that keeps its tokens in hand. */
+/** Client in server mode. */
 export const serverClient = (baseUrl: string, more: Partial<ClientOptions> = {}): LatchkeyClient =>
   createClient({ baseUrl, isServerMode: true, ...more });
 
-/** The data of a result that must have gone well. */
+/** Data of a successful result; throws its error. */
 export function must<T>(result: { data: T | null; error: unknown }): T {
   if (result.error) throw result.error;
   return result.data as T;
 }
 
-/** Somebody who signed up at a service without verification. */
+/** New user of a service without verification. */
 export async function newUser(client: LatchkeyClient, name = "Ada Lovelace"): Promise<SignedIn & { email: string }> {
   const email = newEmail();
   const data = must(await client.auth.signUp({ email, password: PASSWORD, name }));
@@ -31,7 +31,7 @@ export async function newUser(client: LatchkeyClient, name = "Ada Lovelace"): Pr
   return { ...data, email };
 }
 
-/** The text of the newest of somebody's mails, when there are `nth` of them. */
+/** Text of the newest mail to an address, once there are `nth`. */
 export async function mailTo(baseUrl: string, email: string, nth = 1): Promise<string> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
     const list = await (await fetch(`${baseUrl}/dev/mail`)).text();
@@ -43,13 +43,13 @@ export async function mailTo(baseUrl: string, email: string, nth = 1): Promise<s
   throw new Error(`no mail number ${nth} came for ${email}`);
 }
 
-/** The six digits of a mail. */
+/** Six-digit code of a mail. */
 export const codeIn = (mail: string): string => /^ +(\d{6})$/m.exec(mail)?.[1] ?? "";
 
-/** The link of a mail. */
+/** Link of a mail. */
 export const linkIn = (mail: string): string => /https?:\S+\/api\/auth\/email\/\S+/.exec(mail)?.[0] ?? "";
 
-/** Where a link sends a browser. */
+/** Redirect target of a link. */
 export async function opened(link: string): Promise<URL> {
   const answer = await fetch(link, { redirect: "manual" });
   return new URL(answer.headers.get("location") ?? "no:redirect");

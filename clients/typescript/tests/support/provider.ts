@@ -1,4 +1,4 @@
-// A certified OpenID provider (npm `oidc-provider`), the one that the tests of the service use too.
+// Certified OpenID provider (npm `oidc-provider`), also used by the service's tests.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { ADMIN_KEY } from "./service.js";
 
 const SCRIPT = fileURLToPath(new URL("../../../../crates/server/tests/oidc/server.js", import.meta.url));
 
-/** Starts it for a service, which knows it by the key `acme` from then on. */
+/** Starts the provider and configures it at a service under the key `acme`. */
 export async function startProvider(serviceUrl: string): Promise<ChildProcess> {
   const callback = `${serviceUrl}/api/auth/oauth/custom/acme/callback`;
   const child = spawn("node", [SCRIPT, "0", callback], { stdio: ["pipe", "pipe", "ignore"] });
@@ -33,12 +33,12 @@ export async function startProvider(serviceUrl: string): Promise<ChildProcess> {
   return child;
 }
 
-/** At the provider's first page: who somebody is. */
+/** Logs in on the provider's first page. */
 export async function sayWho(page: Page, login: string): Promise<void> {
   await page.getByLabel("Login").fill(login);
   await page.getByRole("button", { name: "Go on" }).click();
 }
 
-/** At its second page: whether the service may know. */
+/** Decides on the provider's consent page. */
 export const decide = (page: Page, answer: "Allow" | "Deny"): Promise<void> =>
   page.getByRole("button", { name: answer }).click();

@@ -1,4 +1,4 @@
-// The real binary on a free port, with its data in a folder that is gone afterwards.
+// The real binary on a free port, with its data in a temporary folder.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -8,16 +8,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The key of the admin calls of every service under test. */
+/** Admin key of every service under test. */
 export const ADMIN_KEY = "an admin key for tests and nothing else".replaceAll(" ", "-");
 
-/** A service that runs. */
+/** Running service. */
 export interface Service {
   url: string;
   stop(): Promise<void>;
 }
 
-/** What makes a test service quick and patient; the settings of a test come after and win. */
+/** Default test settings: fast and without limits. A test's own settings override them. */
 const FOR_TESTS = {
   "log.level": "warn",
   "limits.enabled": "false",
@@ -33,7 +33,7 @@ function binary(): string {
   return path;
 }
 
-/** A port that was free a moment ago. */
+/** Finds a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,4 +1,4 @@
-// The services that all test files share: one without verification, one with codes, one with links.
+// Services shared by all test files: without verification, with codes, with links.
 import type { TestProject } from "vitest/node";
 import { startService } from "./service.js";
 
@@ -8,12 +8,12 @@ declare module "vitest" {
     open: string;
     /** Addresses are verified, and passwords reset, by code. */
     code: string;
-    /** The same by link. */
+    /** Addresses are verified, and passwords reset, by link. */
     link: string;
   }
 }
 
-/** Starts them, and stops them in the end. */
+/** Starts the services; returns their teardown. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const verified = { "auth.require_email_verification": "true" };
   const link = { "auth.verify_email_method": "link", "auth.reset_password_method": "link" };

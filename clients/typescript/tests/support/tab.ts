@@ -1,19 +1,19 @@
-// Clients of type `web` in a small browser, and the events that they tell.
+// Clients of type `web` in a simulated browser, and their events.
 import { type AuthEvent, createClient, type LatchkeyClient } from "../../src/index.js";
 import { accessTokenOf, type FakeService, session, USER } from "./fake-service.js";
 
-/** The service of these tabs. */
+/** URL of the service. */
 export const baseUrl = "http://fake.example";
-/** Credentials that every fake service takes. */
+/** Credentials accepted by every fake service. */
 export const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
-/** Where a page keeps the CSRF token. */
+/** Storage key of the CSRF token. */
 export const CSRF_KEY = `latchkey:${baseUrl}:csrf`;
-/** Where it keeps sign-outs that the service did not hear of. */
+/** Storage key of pending sign-outs. */
 export const PENDING_KEY = `latchkey:${baseUrl}:sign-outs`;
 
 const clients: LatchkeyClient[] = [];
 
-/** A new tab. */
+/** Opens a tab. */
 export function openTab({ fetch }: FakeService): LatchkeyClient {
   const client = createClient({ baseUrl, fetch });
   clients.push(client);
@@ -25,7 +25,7 @@ export function closeTabs(): void {
   for (const client of clients.splice(0)) client.close();
 }
 
-/** The events of a tab from now on, each with the user's id. */
+/** Events of a tab from now on, each with the user id. */
 export function eventsOf(client: LatchkeyClient): string[] {
   const heard: string[] = [];
   client.auth.onAuthStateChange((event: AuthEvent, held, error) =>
@@ -34,11 +34,11 @@ export function eventsOf(client: LatchkeyClient): string[] {
   return heard;
 }
 
-/** The answer to a sign-in or refresh of a user with this id. */
+/** Response of a sign-in or refresh of the user with this id. */
 export const sessionOf = (id: string) =>
   session({ user: { ...USER, id }, accessToken: accessTokenOf(id), csrfToken: `csrf-${id}` });
 
-/** A promise, and the function that resolves it. */
+/** Promise with its resolve function. */
 export function gate(): { passed: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;
   const passed = new Promise<void>((resolve) => (open = resolve));

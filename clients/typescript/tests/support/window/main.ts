@@ -1,4 +1,4 @@
-// A page that signs in by a provider in a window of its own, and is also the page to which that window comes back.
+// Page that signs in by a provider in a popup, and is also the return page of that popup.
 import { createClient } from "@latchkey/client";
 
 const url = (import.meta as unknown as { env: { VITE_LATCHKEY_URL: string } }).env.VITE_LATCHKEY_URL;
