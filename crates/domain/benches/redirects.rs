@@ -1,4 +1,4 @@
-//! What the check of a redirect target costs, against a list of ten entries: the last one fits, none fits, no URL.
+//! Cost of checking a redirect target against ten entries: the last one matches, none matches, invalid URL.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;

@@ -126,7 +126,7 @@ fn set<T: Clone>(field: &mut T, patch: Option<&T>) {
 }
 
 impl Profile {
-    /// The profile with the name and the picture that an identity provider gives, where it gives any.
+    /// Copies the name and picture of an identity provider, if it sends any.
     #[must_use]
     pub fn introduced(&self, name: &Name, avatar_url: Option<&AvatarUrl>, now: Timestamp) -> Self {
         if name.as_str().is_empty() && avatar_url.is_none() {
@@ -141,8 +141,8 @@ impl Profile {
         }
     }
 
-    /// What is left of a profile's public text when the mailbox of a never verified account is first proven: nothing
-    /// that somebody else may have written.
+    /// Clears the public text at the first email verification of an account, because an attacker may have
+    /// written it.
     #[must_use]
     pub fn without_public_text(&self, now: Timestamp) -> Self {
         Self {

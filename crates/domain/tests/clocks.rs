@@ -1,4 +1,5 @@
-//! Clocks that run ahead, step back and leap: no stored time locks anybody out for longer than its own natural maximum.
+//! Clocks that run ahead, step back and jump: no stored time locks users out for longer than its natural
+//! maximum.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::time::Duration;
@@ -28,7 +29,7 @@ fn rates() -> impl Strategy<Value = Rate> {
     (1_u32..30, 1_u64..7200).prop_map(|(burst, seconds)| Rate { burst, window: Duration::from_secs(seconds) })
 }
 
-/// The engines' rule, as SQL has it.
+/// The rule as the engines' SQL computes it.
 fn taken_by_terms(take: &Take, full_at: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let terms = take.terms(now);
     let state = full_at.filter(|state| *state <= terms.believed).unwrap_or(now);

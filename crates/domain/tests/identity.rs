@@ -1,5 +1,5 @@
-//! Properties of identities: what is cut out of foreign facts always fits, and no combination of facts opens more than the
-//! rules say.
+//! Properties of identities: sanitised claims always fit, and no combination of facts grants more than the
+//! rules.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use latchkey_domain::email::Email;

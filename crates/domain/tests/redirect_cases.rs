@@ -1,4 +1,4 @@
-//! Named hard cases of the redirect list, the hard URLs of browsers among them.
+//! Named hard cases of the redirect list, including URLs that browsers parse leniently.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy, RedirectUrl};
@@ -16,7 +16,7 @@ fn development() -> RedirectPolicy {
     policy(&[""; 0], DevelopmentLoopback::Allowed)
 }
 
-/// (name, entry, target, the serialised URL when it passes)
+/// Name, entry, target, and the serialised URL if it passes.
 type Case = (&'static str, &'static str, &'static str, Option<&'static str>);
 
 const GOOD: &str = "https://good.example/cb";

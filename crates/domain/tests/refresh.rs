@@ -1,5 +1,5 @@
-//! Refresh rotation as a state machine: tabs, lost answers, duplicates and theft are all presentations of some token,
-//! old or new, at some time. The model is written from policy, not from the code.
+//! State-machine test of refresh rotation: tabs, lost responses, duplicates and theft all present some token
+//! at some time. The model follows the policy, not the code.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::time::Duration;
@@ -12,17 +12,17 @@ use proptest::prelude::*;
 const GRACE: Duration = Duration::from_secs(30);
 const IDLE_DAYS: i64 = 30;
 
-/// One act: some time passes, then the token that was made so many tokens ago is presented.
+/// One step: time passes, then the token issued this many tokens ago is presented.
 #[derive(Debug, Clone)]
 struct Act {
     seconds: i64,
     age: usize,
 }
 
-/// What policy knows of a session: of each token when it was replaced, if it was.
+/// The policy's model of a session: time of replacement of each token.
 struct Model {
     replaced_at: Vec<Option<i64>>,
-    /// The token that the newest was given for.
+    /// The token whose presentation issued the newest one.
     predecessor: Option<usize>,
     idle_until: i64,
     ended: bool,
@@ -105,7 +105,7 @@ proptest! {
                 }
                 RefreshVerdict::SameSuccessor | RefreshVerdict::Refuse => {}
             }
-            // What a store keeps decides as well as the list itself.
+            // The stored encoding leads to the same decision.
             let stored = Retired::decode_all(&Retired::encode_all(&state.retired)).unwrap();
             prop_assert_eq!(stored.last(), state.retired.last());
             prop_assert_eq!(stored.len(), state.retired.len());
@@ -124,7 +124,7 @@ fn session() -> RefreshState {
     }
 }
 
-/// Rotates a session so many times at one moment.
+/// Rotates a session this many times at one moment.
 fn rotated(times: usize, now: i64) -> RefreshState {
     (1..=times).fold(session(), |state, token| {
         let retired = state.retire(&state.current, at(now), GRACE);

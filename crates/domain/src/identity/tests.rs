@@ -1,4 +1,4 @@
-//! Each row of the linking rules as a fact.
+//! One test for each row of the linking rules.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

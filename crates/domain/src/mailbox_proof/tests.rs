@@ -10,7 +10,7 @@ const ALL: [Proof; 7] = [
     Proof::Vouched,
 ];
 
-/// Made while verification was off: it has or had a session.
+/// Created without required verification: it has or had a session.
 const ENTERED: Standing = Standing {
     was_ever_verified: false,
     is_pending: false,
@@ -22,7 +22,7 @@ const PENDING: Standing = Standing { is_pending: true, ..ENTERED };
 const VERIFIED: Standing = Standing { was_ever_verified: true, has_unproven_password: false, ..ENTERED };
 /// Verified by a link that a mail scanner may have opened.
 const SCANNED: Standing = Standing { was_ever_verified: true, ..ENTERED };
-/// Made by an admin without a password.
+/// Created by an admin without a password.
 const SHUT: Standing = Standing { has_a_way_in: false, has_unproven_password: false, ..ENTERED };
 
 fn is_emptied(proof: Proof, account: Standing) -> bool {

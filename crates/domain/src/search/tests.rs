@@ -35,9 +35,9 @@ fn hundred_characters_pass_and_one_more_is_too_long() {
 
 #[test]
 fn length_counts_the_text_as_sent_not_as_folded() {
-    // One character that folds to eighteen.
+    // A single character that folds to eighteen.
     assert!(SearchQuery::parse(&"\u{FDFA}".repeat(100)).is_ok());
-    // Marks count although they vanish.
+    // Marks count towards the length although folding removes them.
     assert_eq!(SearchQuery::parse(&format!("a{}", "\u{301}".repeat(100))), Err(SearchQueryError::TooLong));
 }
 

@@ -1,10 +1,10 @@
-//! When thieves are caught: counts over many lives.
+//! Statistics of detected thefts over many runs.
 
 use std::fmt;
 
 use crate::thief::{Company, End, Toll};
 
-/// The tolls of many lives.
+/// Counters of many runs.
 #[derive(Default)]
 pub(crate) struct Figures(Vec<Toll>);
 
@@ -46,7 +46,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// Some numbers, shown by median, two quantiles and the greatest.
+/// A sample, displayed by median, two quantiles and the maximum.
 struct Spread(Vec<u32>);
 
 impl fmt::Display for Spread {

@@ -1,5 +1,5 @@
-//! One life of a session: tabs that share a jar, a network that loses and delays, two instances whose clocks differ and
-//! step, restarts, upkeep, and perhaps a thief.
+//! Simulation of one session: tabs with a shared cookie jar, a network that loses and delays messages, two
+//! instances with skewed and stepping clocks, restarts, purges, and possibly a thief.
 
 use latchkey_domain::time::Timestamp;
 use rand::rngs::StdRng;
@@ -12,18 +12,18 @@ use crate::thief::{Company, Thief, Toll};
 
 const ACTS: usize = 48;
 
-/// What the network may do. Both kinds lose and delay requests and answers.
+/// Network model. Both kinds lose and delay requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Network {
-    /// Each way takes up to two minutes. Answers reach the jar in the order in which the service gave them, or never. A
-    /// request whose token's grace ended reaches the service while the jar still holds that token and no newer answer is
-    /// on its way, or never.
+    /// Delays of up to two minutes. Responses reach the jar in the order of issue, or never. A request whose
+    /// token is past its grace arrives only while the jar still holds that token and no newer response is in
+    /// flight.
     Fair,
-    /// Each way takes up to 15 seconds. Answers and requests come in any order.
+    /// Delays of up to 15 seconds; responses and requests arrive in any order.
     Rough,
 }
 
-/// A request or an answer on its way.
+/// A message in flight.
 struct Message {
     at: i64,
     instance: usize,
@@ -36,7 +36,7 @@ enum What {
     Answer { token: Token, order: usize },
 }
 
-/// A life.
+/// A simulation run.
 pub(crate) struct Life {
     random: StdRng,
     network: Network,
@@ -44,21 +44,21 @@ pub(crate) struct Life {
     session: Session,
     lineage: Lineage,
     thief: Thief,
-    /// Milliseconds.
+    /// Simulated time in milliseconds.
     now: i64,
-    /// How far the clock of each instance is ahead.
+    /// Clock skew of each instance.
     ahead: [i64; 2],
-    /// The latest moment that any clock ever showed.
+    /// Latest time that any clock has shown.
     latest: Timestamp,
     jar: Token,
-    /// The order of the answer that the jar holds, and of the last one that was given.
+    /// Sequence numbers of the response in the jar and of the last one issued.
     order: usize,
     given: usize,
     on_the_way: Vec<Message>,
 }
 
 impl Life {
-    /// Lives the life of a seed. Every event is told where that is wanted.
+    /// Runs the simulation of a seed, with an event trace if wanted.
     pub(crate) fn live(rule: Rule, seed: u64, network: Network, is_told: bool) -> Result<Toll, Promise> {
         let mut random = StdRng::seed_from_u64(seed);
         let company = if network == Network::Rough { Company::Nobody } else { Company::of(seed) };
@@ -92,7 +92,7 @@ impl Life {
         Ok(life.thief.toll(life.session.is_over(), is_good))
     }
 
-    /// Time passes; messages arrive.
+    /// Advances time and delivers messages.
     fn pass(&mut self, wait: i64) -> Result<(), Promise> {
         let until = self.now + wait;
         loop {
@@ -139,7 +139,7 @@ impl Life {
         self.check_owner()
     }
 
-    /// A tab presents what the jar holds.
+    /// A tab presents the token of the jar.
     fn send(&mut self) {
         let (delay, instance) = (self.any_delay(), self.random.random_range(0..2));
         if self.random.random_bool(0.9) {
@@ -148,7 +148,7 @@ impl Life {
         self.tell("a tab sends", self.jar);
     }
 
-    /// A request of the owner arrives.
+    /// Delivers a request of the owner.
     fn serve(&mut self, token: Token, instance: usize) -> Result<(), Promise> {
         if self.network == Network::Fair && self.is_overtaken(token) {
             self.tell("a request is lost", token);
@@ -172,7 +172,8 @@ impl Life {
         }
     }
 
-    /// Whether a request comes after its token's grace although the jar has a newer token, or is about to get it.
+    /// True if a request arrives after its token's grace although the jar holds, or is about to get, a newer
+    /// token.
     fn is_overtaken(&mut self, token: Token) -> bool {
         for instance in 0..2 {
             self.clock(instance);
@@ -219,7 +220,7 @@ impl Life {
         Ok(())
     }
 
-    /// What the clock of an instance shows.
+    /// Clock of an instance.
     fn clock(&mut self, instance: usize) -> Timestamp {
         let shown = Timestamp::from_millis(self.now + self.ahead[instance]);
         self.latest = self.latest.max(shown);

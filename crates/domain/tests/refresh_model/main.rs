@@ -1,7 +1,7 @@
-//! Refresh rotation between an owner, a network that loses and delays, and a thief: seeded lives of one session. What is
-//! promised stands in [`promises`]; what the network may do, in [`life::Network`].
+//! Seeded simulations of refresh rotation between an owner, a lossy network and a thief. The invariants are
+//! in [`promises`], the network model in [`life::Network`].
 //!
-//! `cargo xtask model refresh` lives a million lives, and `--seed N` tells one of them event by event.
+//! `cargo xtask model refresh` runs a million of them, and `--seed N` traces one event by event.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod figures;
@@ -15,7 +15,7 @@ use figures::Figures;
 use life::{Life, Network};
 use rules::{MISSED_ANSWER_IS_THEFT, RULE, WRONG};
 
-/// As many lives as are lived where nobody says how many.
+/// Default number of runs.
 const LIVES: u64 = 10_000;
 
 #[test]
@@ -47,8 +47,8 @@ fn every_wrong_rule_breaks_its_promise() {
     }
 }
 
-/// Where answers overtake one another and requests come after anything, no rule keeps every owner in. Missed answers
-/// are the greater part of what goes wrong.
+/// If responses are reordered and requests arrive after anything, no rule keeps every owner signed in. Missed
+/// responses are the main cause.
 #[test]
 fn rough_network_signs_fewer_owners_out_than_before() {
     let lives = wanted("LATCHKEY_MODEL_RUNS").unwrap_or(LIVES / 10);

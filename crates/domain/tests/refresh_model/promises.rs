@@ -1,37 +1,38 @@
-//! What is promised, and the lineage by which it is checked. It is written from policy and knows nothing of the rule.
+//! Invariants of refresh rotation, and the token lineage by which they are checked. Written from the policy,
+//! independent of the rule.
 
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 
-/// The grace of a replaced token.
+/// Grace of a replaced token.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
-/// A token, by the order in which tokens were made.
+/// A token by order of issue.
 pub(crate) type Token = usize;
 
-/// Who presents a token.
+/// Presenter of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Party {
     Owner,
     Thief,
 }
 
-/// A promise.
+/// An invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
-    /// While there is no thief, the session goes on, and what the jar holds is good at any time.
+    /// Without a thief the session lives on, and the token in the jar is always valid.
     OwnerStaysIn,
-    /// The session ends, at once, when the later of two tokens is presented that both descend from a third and not one
-    /// from the other. Owner and thief cannot go on side by side.
+    /// The session ends as soon as both of two tokens that descend from a common one, but not from each
+    /// other, were presented. Owner and thief cannot continue side by side.
     DivergenceEnds,
-    /// A token is given twice within one grace alone. Owner and thief cannot go on in turns with the same tokens.
+    /// A token is issued twice only within one grace. Owner and thief cannot take turns with the same tokens.
     SharedWithinTheGraceAlone,
-    /// A token whose successor was used gets nothing; after its grace it ends the session.
+    /// A token whose successor was used gets no successor; after its grace it ends the session.
     UsedGetsNothing,
 }
 
-/// A token that was made.
+/// An issued token.
 struct Made {
     parent: Option<Token>,
     depth: usize,
@@ -40,7 +41,7 @@ struct Made {
     is_used: bool,
 }
 
-/// Every token of a session, and who came how far.
+/// All tokens of a session, and the progress of owner and thief.
 pub(crate) struct Lineage {
     made: Vec<Made>,
     deepest: [Option<Token>; 2],
@@ -53,17 +54,17 @@ impl Lineage {
         Self { made: vec![first], deepest: [None; 2] }
     }
 
-    /// The number of tokens that were made.
+    /// Number of issued tokens.
     pub(crate) const fn len(&self) -> usize {
         self.made.len()
     }
 
-    /// The moment when a token got a new successor, the last one.
+    /// Time at which a token last got a new successor.
     pub(crate) fn replaced_at(&self, token: Token) -> Option<Timestamp> {
         self.made[token].replaced_at
     }
 
-    /// Notes a presentation and its answer, and checks what is promised of it.
+    /// Records a presentation and its outcome, and checks the invariants.
     pub(crate) fn note(
         &mut self,
         (party, token): (Party, Token),
@@ -104,7 +105,7 @@ impl Lineage {
     }
 }
 
-/// A promise is kept or broken.
+/// Result of checking an invariant.
 pub(crate) const fn check(is_kept: bool, promise: Promise) -> Result<(), Promise> {
     if is_kept { Ok(()) } else { Err(promise) }
 }

@@ -1,4 +1,4 @@
-//! The rule that is judged, and wrong rules, each of which breaks a promise.
+//! The rule under test, and wrong rules, each of which violates an invariant.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use latchkey_domain::tokens::TokenHash;
 
 use crate::promises::Promise;
 
-/// A rule of rotation.
+/// A rotation rule.
 #[derive(Clone, Copy)]
 pub(crate) struct Rule {
     pub(crate) judge: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> RefreshVerdict,
     pub(crate) retire: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> Vec<Retired>,
 }
 
-/// The rule of the service.
+/// The service's rule.
 pub(crate) const RULE: Rule = Rule { judge: RefreshState::judge, retire: RefreshState::retire };
 
-/// The rule of before: an answer that is missed for longer than the grace counts as theft.
+/// The former rule: a response missed for longer than the grace counts as theft.
 pub(crate) const MISSED_ANSWER_IS_THEFT: Rule =
     Rule { judge: |state, token, now, grace| replaced(state, token, now, grace, Supersede, Revoke), ..RULE };
 
-/// Wrong rules, and the promise that each breaks.
+/// Wrong rules, and the invariant that each violates.
 pub(crate) const WRONG: [(&str, Rule, Promise); 7] = [
     ("a missed answer is theft", MISSED_ANSWER_IS_THEFT, Promise::OwnerStaysIn),
     (
@@ -50,7 +50,7 @@ pub(crate) const WRONG: [(&str, Rule, Promise); 7] = [
 
 use RefreshVerdict::{Refuse, Revoke, SameSuccessor, Supersede};
 
-/// The right verdict, but one verdict on a living session in place of another.
+/// The right decision, with one decision on a living session replaced by another.
 fn replaced(
     state: &RefreshState,
     token: &TokenHash,

@@ -1,4 +1,4 @@
-//! A session in the store that all instances share: the rule at work.
+//! A session in the shared store, subject to the rule.
 
 use latchkey_domain::refresh::{RefreshState, RefreshVerdict};
 use latchkey_domain::time::Timestamp;
@@ -7,11 +7,11 @@ use latchkey_domain::tokens::TokenHash;
 use crate::promises::{GRACE, Token};
 use crate::rules::Rule;
 
-/// The row of a session.
+/// Row of a session.
 pub(crate) struct Session {
     rule: Rule,
     state: RefreshState,
-    /// The current token for whoever presents the one before, and how long.
+    /// The current token for presenters of its predecessor, and the end of that grace.
     sealed: Option<(Token, Timestamp)>,
 }
 
@@ -28,7 +28,7 @@ impl Session {
         Self { rule, state, sealed: None }
     }
 
-    /// A token is presented, and the offered one is new. Answers the successor.
+    /// Presents a token and offers a new one. Returns the successor.
     pub(crate) fn present(&mut self, token: Token, offered: Token, now: Timestamp) -> Option<Token> {
         let verdict = (self.rule.judge)(&self.state, &hash(token), now, GRACE);
         match (verdict, self.sealed) {
@@ -45,7 +45,7 @@ impl Session {
         None
     }
 
-    /// Whether a token would get a successor.
+    /// True if a token would get a successor.
     pub(crate) fn is_good(&self, token: Token, now: Timestamp) -> bool {
         (self.rule.judge)(&self.state, &hash(token), now, GRACE).is_good()
     }
@@ -58,13 +58,13 @@ impl Session {
         self.sealed.is_some()
     }
 
-    /// Upkeep by the clock of an instance.
+    /// Purge by the clock of an instance.
     pub(crate) fn wipe(&mut self, now: Timestamp) {
         self.sealed = self.sealed.filter(|(_, until)| *until >= now);
     }
 }
 
-/// A hash for each token, without the work.
+/// A distinct fake hash for each token.
 fn hash(token: Token) -> TokenHash {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&token.to_be_bytes());

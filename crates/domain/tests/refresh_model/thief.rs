@@ -1,23 +1,23 @@
-//! Thieves, and what became of them.
+//! Thieves and the outcome of their thefts.
 
 use crate::promises::{Party, Token};
 
-/// Who lives beside the owner.
+/// Kind of thief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Company {
     Nobody,
     /// Copies the jar once and presents the copy once.
     Once,
-    /// Copies the jar once and goes on from there, now and then.
+    /// Copies the jar once and refreshes the copy from time to time.
     NowAndThen,
-    /// Sits at the jar: copies each new token and presents each copy once, never what he got for it.
+    /// Copies each new token and presents each copy once, never its successors.
     Shadow,
 }
 
 impl Company {
     pub(crate) const THIEVES: [Self; 3] = [Self::Once, Self::NowAndThen, Self::Shadow];
 
-    /// The company of a seed: every second life is the owner's alone.
+    /// Kind of thief of a seed; every second run has none.
     pub(crate) const fn of(seed: u64) -> Self {
         match seed % 6 {
             1 => Self::Once,
@@ -28,33 +28,33 @@ impl Company {
     }
 }
 
-/// How a theft went.
+/// Outcome of a theft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The thief presented nothing.
     NotTried,
     /// The session ended.
     Caught,
-    /// The session lives, and nothing that the thief holds is good.
+    /// The session lives, and all tokens of the thief are invalid.
     LeftBehind,
-    /// The session lives, and so does what the thief holds.
+    /// The session lives, and a token of the thief is valid.
     Unseen,
 }
 
-/// What a theft came to.
+/// Statistics of a theft.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Toll {
     pub(crate) company: Company,
     pub(crate) end: End,
     /// Presentations by the owner since the first copy.
     pub(crate) by_owner: u32,
-    /// The same since the copy was first presented.
+    /// Those since the copy was first presented.
     pub(crate) by_owner_since_use: u32,
     /// Presentations by the thief.
     pub(crate) by_thief: u32,
     /// New tokens since the first copy.
     pub(crate) rotations: u32,
-    /// Answers with a token that the thief got.
+    /// Tokens issued to the thief.
     pub(crate) gained: u32,
 }
 
@@ -90,14 +90,14 @@ impl Thief {
         self.is_done = false;
     }
 
-    /// The jar has another token.
+    /// Records a new token in the jar.
     pub(crate) fn see(&mut self, token: Token) {
         if self.company == Company::Shadow && self.holds.is_some_and(|held| held != token) {
             self.copy(token);
         }
     }
 
-    /// The token that the thief presents now, if he does.
+    /// The token that the thief presents now, if any.
     pub(crate) fn takes_a_turn(&self) -> Option<Token> {
         self.holds.filter(|_| !self.is_done)
     }
