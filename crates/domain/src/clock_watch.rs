@@ -53,7 +53,7 @@ impl ClockWatch {
     }
 
     /// Samples both clocks.
-    pub fn look(&mut self, wall: Timestamp, steady: Duration) -> ClockVerdict {
+    pub fn sample(&mut self, wall: Timestamp, steady: Duration) -> ClockVerdict {
         let offset_ms = offset(wall, steady);
         let by_ms = offset_ms.saturating_sub(self.offset_ms);
         let was_trusted = self.taken_at >= self.trusted_from;

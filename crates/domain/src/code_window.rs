@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::codes::CodeBudget;
-use crate::stored_time::is_from_ahead;
+use crate::stored_time::is_implausible;
 use crate::time::Timestamp;
 
 /// Fixed window of the hourly budget, from its first attempt.
@@ -62,13 +62,13 @@ impl CodeWindow {
     #[must_use]
     pub fn attempts_at(self, length: Duration, now: Timestamp) -> u32 {
         let ends_at = self.since.plus(length);
-        let counts = now < ends_at && !is_from_ahead(ends_at, length, now);
+        let counts = now < ends_at && !is_implausible(ends_at, length, now);
         if counts { self.attempts } else { 0 }
     }
 
     /// The counter after another attempt; it starts a new window if the old one is over.
     #[must_use]
-    pub fn and_one_more(self, length: Duration, now: Timestamp) -> Self {
+    pub fn incremented(self, length: Duration, now: Timestamp) -> Self {
         match self.attempts_at(length, now) {
             0 => Self { attempts: 1, since: now },
             attempts => Self { attempts: attempts.saturating_add(1), since: self.since },
@@ -88,21 +88,21 @@ pub struct LaneAttempts {
 impl LaneAttempts {
     /// The counters after another attempt.
     #[must_use]
-    pub fn and_one_more(self, now: Timestamp) -> Self {
-        Self { hour: self.hour.and_one_more(CODE_WINDOW, now), day: self.day.and_one_more(CODE_DAY, now) }
+    pub fn incremented(self, now: Timestamp) -> Self {
+        Self { hour: self.hour.incremented(CODE_WINDOW, now), day: self.day.incremented(CODE_DAY, now) }
     }
 
     /// True if the daily budget is used up. Mails to the lane then carry long codes, which need no attempt
     /// limit.
     #[must_use]
-    pub fn is_over_for_the_day(self, budget: CodeBudget, now: Timestamp) -> bool {
+    pub fn is_daily_budget_used(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.day.attempts_at(CODE_DAY, now) >= budget.per_day
     }
 
     /// True if six-digit codes from the lane are refused.
     #[must_use]
     pub fn is_used_up(self, budget: CodeBudget, now: Timestamp) -> bool {
-        self.hour.attempts_at(CODE_WINDOW, now) >= budget.per_hour || self.is_over_for_the_day(budget, now)
+        self.hour.attempts_at(CODE_WINDOW, now) >= budget.per_hour || self.is_daily_budget_used(budget, now)
     }
 
     /// End of both windows.
@@ -123,7 +123,7 @@ mod tests {
 
     fn wrong(mut made: LaneAttempts, times: u32, now: Timestamp) -> LaneAttempts {
         for _ in 0..times {
-            made = made.and_one_more(now);
+            made = made.incremented(now);
         }
         made
     }
@@ -131,12 +131,12 @@ mod tests {
     #[test]
     fn a_window_is_fixed_from_its_first_attempt() {
         for length in [CODE_WINDOW, CODE_DAY] {
-            let first = CodeWindow::default().and_one_more(length, Timestamp::from_millis(5_000_000_000));
+            let first = CodeWindow::default().incremented(length, Timestamp::from_millis(5_000_000_000));
             let end = first.since.plus(length);
-            let later = first.and_one_more(length, end.minus(MOMENT));
+            let later = first.incremented(length, end.minus(MOMENT));
             assert_eq!((later.attempts, later.since), (2, first.since));
             assert_eq!(later.attempts_at(length, end), 0);
-            assert_eq!(later.and_one_more(length, end), CodeWindow { attempts: 1, since: end });
+            assert_eq!(later.incremented(length, end), CodeWindow { attempts: 1, since: end });
         }
     }
 
@@ -158,12 +158,12 @@ mod tests {
             assert!(!made.is_used_up(BUDGET, now), "hour {hour}");
             made = wrong(made, 1, now);
             assert!(made.is_used_up(BUDGET, now), "hour {hour}");
-            assert_eq!(made.is_over_for_the_day(BUDGET, now), hour == 3);
+            assert_eq!(made.is_daily_budget_used(BUDGET, now), hour == 3);
             now = now.plus(CODE_WINDOW);
         }
         assert!(made.is_used_up(BUDGET, now), "the number of the day holds beyond the hour");
         let end = made.day.since.plus(CODE_DAY);
-        assert!(made.is_over_for_the_day(BUDGET, end.minus(MOMENT)));
+        assert!(made.is_daily_budget_used(BUDGET, end.minus(MOMENT)));
         assert!(!made.is_used_up(BUDGET, end));
     }
 

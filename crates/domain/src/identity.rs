@@ -182,7 +182,7 @@ pub struct ProvenIdentity {
 
 /// Claims of a provider, unvalidated.
 #[derive(Clone, Copy, Default)]
-pub struct ForeignFacts<'a> {
+pub struct ProviderClaims<'a> {
     /// Issuer; empty if the provider has none.
     pub issuer: &'a str,
     /// Subject identifier.
@@ -201,7 +201,7 @@ impl ProvenIdentity {
     /// Validates claims. An invalid picture or email address is dropped, a long name truncated. `None`
     /// without a valid issuer and subject.
     #[must_use]
-    pub fn of(provider: ProviderKey, facts: ForeignFacts<'_>) -> Option<Self> {
+    pub fn of(provider: ProviderKey, facts: ProviderClaims<'_>) -> Option<Self> {
         let email = facts.email.and_then(|text| Email::parse(text.trim()).ok());
         Some(Self {
             provider,
@@ -222,7 +222,7 @@ impl ProvenIdentity {
 
     /// The email address, if the provider verified it.
     #[must_use]
-    pub fn vouched_email(&self) -> Option<&Email> {
+    pub fn verified_email(&self) -> Option<&Email> {
         self.email.as_ref().filter(|_| self.email_verified)
     }
 }
@@ -268,7 +268,7 @@ impl EarlierIdentities {
 
 impl IdentityRules {
     /// True if a new account may have an unverified address.
-    const fn lets_unproven_addresses_in(self) -> bool {
+    const fn allows_unverified_sign_up(self) -> bool {
         self.is_sign_up_open && !self.must_be_verified
     }
 }
@@ -340,7 +340,7 @@ pub fn judge_sign_in(
         return Refused(NoEmail);
     }
     // One refusal for taken and free addresses, as long as the provider does not verify them.
-    if !identity.email_verified && !rules.lets_unproven_addresses_in() {
+    if !identity.email_verified && !rules.allows_unverified_sign_up() {
         return Refused(EmailUnproven);
     }
     if let Some(candidate) = of_email {
@@ -374,7 +374,7 @@ fn judge_first_sign_in(
 /// True if an account keeps credentials without some of its identities: a password, or another identity of an
 /// enabled provider.
 #[must_use]
-pub fn keeps_a_way_in(has_password: bool, left: &[ProviderKey], offered: &[ProviderKey]) -> bool {
+pub fn keeps_credentials(has_password: bool, left: &[ProviderKey], offered: &[ProviderKey]) -> bool {
     has_password || left.iter().any(|key| offered.contains(key))
 }
 

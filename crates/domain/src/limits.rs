@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::stored_time::{believed, is_from_ahead, latest_believed};
+use crate::stored_time::{is_implausible, latest_plausible, plausible_or_now};
 use crate::time::Timestamp;
 
 /// A token bucket that holds `burst` tokens and refills evenly over `window`.
@@ -69,14 +69,14 @@ pub struct Limited {
 }
 
 /// Parameters of [`Take::take`] for an engine that computes in the database. The old state (or `now`, if
-/// there is none or it is beyond `believed`) is clamped to `now`…`latest`, then `token_ms` is added; the
+/// there is none or it is beyond `plausible`) is clamped to `now`…`latest`, then `token_ms` is added; the
 /// token is granted if the result is at most `most`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakeTerms {
     /// Latest possible state of a bucket.
     pub latest: Timestamp,
     /// Latest plausible state: a later one was written by a clock that ran ahead, and counts as full.
-    pub believed: Timestamp,
+    pub plausible: Timestamp,
     /// Cost of a token, in milliseconds.
     pub token_ms: i64,
     /// Latest state after which a token is granted.
@@ -92,7 +92,7 @@ impl Rate {
         let token = self.window / burst;
         // No bucket is further from full than its window. A later state was written by another instance a
         // moment later, or before the clock stepped back.
-        let full_at = believed(full_at.unwrap_or(now), self.window, now);
+        let full_at = plausible_or_now(full_at.unwrap_or(now), self.window, now);
         let full_at = full_at.min(now.plus(self.window)).max(now);
         let after = full_at.plus(token);
         let fill = after.since(now);
@@ -110,7 +110,7 @@ impl Take {
         let token = self.rate.window / burst;
         TakeTerms {
             latest: now.plus(self.rate.window),
-            believed: latest_believed(self.rate.window, now),
+            plausible: latest_plausible(self.rate.window, now),
             token_ms: Timestamp::default().plus(token).as_millis(),
             most: now.plus(token * burst),
         }
@@ -149,7 +149,7 @@ pub struct Failures {
 impl Failures {
     /// The counter after another failure.
     #[must_use]
-    pub fn and_one_more(self, policy: &FailurePolicy, now: Timestamp) -> Self {
+    pub fn incremented(self, policy: &FailurePolicy, now: Timestamp) -> Self {
         // Blocked time does not count towards expiry: the window ends after that much quiet time behind the
         // block.
         let is_fresh = now.since(self.since.max(self.blocked_until)) <= policy.window;
@@ -173,7 +173,7 @@ impl Failures {
     }
 
     fn is_ahead_of(&self, now: Timestamp) -> bool {
-        is_from_ahead(self.since, Duration::ZERO, now)
+        is_implausible(self.since, Duration::ZERO, now)
     }
 
     /// Failures within a window of this length at `now`.
@@ -240,9 +240,9 @@ mod tests {
             first_delay: Duration::from_secs(30),
             longest_delay: Duration::from_mins(15),
         };
-        let ahead = Failures::default().and_one_more(&policy, at(9000)).and_one_more(&policy, at(9000));
+        let ahead = Failures::default().incremented(&policy, at(9000)).incremented(&policy, at(9000));
         assert_eq!(ahead.blocked(at(1000)), None);
-        let next = ahead.and_one_more(&policy, at(1000));
+        let next = ahead.incremented(&policy, at(1000));
         assert_eq!((next.count, next.since), (3, at(1000)));
         assert_eq!(next.blocked(at(1000)), Some(Duration::from_mins(1)));
         assert_eq!(ahead.blocked(at(8970)), Some(Duration::from_mins(1)), "a request that began earlier");
@@ -264,15 +264,15 @@ mod tests {
         };
         let mut failures = Failures::default();
         for _ in 0..9 {
-            failures = failures.and_one_more(&policy, at(1000));
+            failures = failures.incremented(&policy, at(1000));
         }
         assert_eq!(failures.blocked(at(1000)), None);
-        failures = failures.and_one_more(&policy, at(1000));
+        failures = failures.incremented(&policy, at(1000));
         assert_eq!(failures.blocked(at(1000)), Some(Duration::from_secs(30)));
         let mut delays = Vec::new();
         for step in 0..6 {
             let now = at(1031 + step * 901);
-            failures = failures.and_one_more(&policy, now);
+            failures = failures.incremented(&policy, now);
             delays.push(failures.blocked(now).unwrap_or_default().as_secs());
         }
         assert_eq!(delays, [60, 120, 240, 480, 900, 900]);
@@ -287,7 +287,7 @@ mod tests {
             longest_delay: Duration::from_mins(15),
         };
         let failures = Failures { count: 9, since: at(0), blocked_until: at(0) };
-        assert_eq!(failures.and_one_more(&policy, at(901)).count, 1);
+        assert_eq!(failures.incremented(&policy, at(901)).count, 1);
         assert_eq!(failures.count_in(Duration::from_mins(15), at(901)), 0);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::stored_time::{CLOCK_SKEW, is_from_ahead, latest_believed};
+use crate::stored_time::{CLOCK_SKEW, is_implausible, latest_plausible};
 use crate::time::Timestamp;
 
 /// Largest exponent of the backoff; the longest delay is reached before.
@@ -70,7 +70,7 @@ impl MailSchedule {
     /// due, too.
     #[must_use]
     pub fn is_due(&self, mail: &QueuedMail, now: Timestamp) -> bool {
-        mail.next_attempt_at <= now || is_from_ahead(mail.next_attempt_at, self.longest_wait(mail), now)
+        mail.next_attempt_at <= now || is_implausible(mail.next_attempt_at, self.longest_wait(mail), now)
     }
 
     /// Parameters for an engine that decides in SQL.
@@ -79,7 +79,7 @@ impl MailSchedule {
         DueTerms {
             now,
             new: now.plus(CLOCK_SKEW),
-            leased: latest_believed(self.lease, now),
+            leased: latest_plausible(self.lease, now),
             first_ms: millis(spread(self.first)),
             longest_ms: millis(spread(self.longest)),
         }

@@ -128,7 +128,7 @@ fn set<T: Clone>(field: &mut T, patch: Option<&T>) {
 impl Profile {
     /// Copies the name and picture of an identity provider, if it sends any.
     #[must_use]
-    pub fn introduced(&self, name: &Name, avatar_url: Option<&AvatarUrl>, now: Timestamp) -> Self {
+    pub fn with_provider_data(&self, name: &Name, avatar_url: Option<&AvatarUrl>, now: Timestamp) -> Self {
         if name.as_str().is_empty() && avatar_url.is_none() {
             return self.clone();
         }

@@ -11,8 +11,8 @@ const REMEMBERED: usize = 330;
 
 /// A replaced token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retired {
-    /// Hash of the token. Stores keep only the first [`Retired::MARK`] bytes, the others are 0, except for
+pub struct ReplacedToken {
+    /// Hash of the token. Stores keep only the first [`ReplacedToken::MARK`] bytes, the others are 0, except for
     /// the predecessor of the current token.
     pub hash: TokenHash,
     /// Time of replacement.
@@ -27,7 +27,7 @@ pub struct RefreshState {
     pub current: TokenHash,
     /// Tokens replaced within the last grace period, oldest first. The last is the predecessor of `current`,
     /// whatever its age. A successor that was superseded unused is not included.
-    pub retired: Vec<Retired>,
+    pub retired: Vec<ReplacedToken>,
     /// End of the session unless refreshed.
     pub idle_expires_at: Timestamp,
     /// Latest end of the session.
@@ -92,10 +92,10 @@ impl RefreshState {
     /// The list of replaced tokens after `presented` is replaced at `now`. It is the current token, or its
     /// predecessor, whose grace starts anew.
     #[must_use]
-    pub fn retire(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> Vec<Retired> {
-        let is_kept = |retired: &&Retired| retired.is_within(grace, now) && retired.hash != *presented;
+    pub fn retire(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> Vec<ReplacedToken> {
+        let is_kept = |retired: &&ReplacedToken| retired.is_within(grace, now) && retired.hash != *presented;
         let mut retired: Vec<_> = self.retired.iter().filter(is_kept).copied().collect();
-        retired.push(Retired { hash: *presented, replaced_at: now });
+        retired.push(ReplacedToken { hash: *presented, replaced_at: now });
         let surplus = retired.len().saturating_sub(REMEMBERED);
         retired.split_off(surplus)
     }
@@ -107,7 +107,7 @@ impl RefreshState {
     }
 }
 
-impl Retired {
+impl ReplacedToken {
     /// Stored prefix of a hash in bytes. Such a token grants nothing: the prefix only distinguishes a late
     /// duplicate (refused) from an old token (session revoked).
     pub const MARK: usize = 8;
@@ -179,5 +179,5 @@ impl Retired {
 
 /// The prefix of a hash that stores keep.
 fn mark(hash: &TokenHash) -> &[u8] {
-    &hash.as_bytes()[..Retired::MARK]
+    &hash.as_bytes()[..ReplacedToken::MARK]
 }

@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 
 /// Most concurrent sessions of an account. One more ends the least recently refreshed one.
-pub const MOST_LIVING: u32 = 100;
+pub const MAX_LIVE_SESSIONS: u32 = 100;
 
 /// Authentication method: value of the `amr` claim (RFC 8176 where registered).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! Password sign-in: the stored hashes to compare with, and the verdict. Guess limits are in
-//! [`crate::guess_guard`].
+//! [`crate::guess_limits`].
 
 use crate::password::PasswordHash;
 use crate::user::User;
@@ -86,7 +86,7 @@ impl Verdict {
 /// The hash whose salt and parameters are reused for the password of a sign-up, so that one hash operation
 /// answers both comparisons; `None` if the account has no suitable one.
 #[must_use]
-pub fn like_own(password: Option<PasswordHash>) -> Option<PasswordHash> {
+pub fn reusable_salt(password: Option<PasswordHash>) -> Option<PasswordHash> {
     password.filter(PasswordHash::is_argon2id)
 }
 
@@ -172,8 +172,8 @@ mod tests {
     #[test]
     fn a_hash_from_elsewhere_lends_no_salt() {
         let ours = hash("$argon2id$v=19$m=64,t=1,p=1$c2FsdA$b3V0");
-        assert_eq!(like_own(Some(ours.clone())), Some(ours));
-        assert_eq!(like_own(Some(hash("$2b$12$saltsaltsaltsaltsaltse"))), None);
-        assert_eq!(like_own(None), None);
+        assert_eq!(reusable_salt(Some(ours.clone())), Some(ours));
+        assert_eq!(reusable_salt(Some(hash("$2b$12$saltsaltsaltsaltsaltse"))), None);
+        assert_eq!(reusable_salt(None), None);
     }
 }

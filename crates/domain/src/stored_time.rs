@@ -10,18 +10,18 @@ pub const CLOCK_SKEW: Duration = Duration::from_mins(1);
 
 /// Latest plausible stored time at `now`, if stored times lie at most `longest` after their writing.
 #[must_use]
-pub fn latest_believed(longest: Duration, now: Timestamp) -> Timestamp {
+pub fn latest_plausible(longest: Duration, now: Timestamp) -> Timestamp {
     now.plus(longest).plus(CLOCK_SKEW)
 }
 
 /// True if a stored time is implausibly late: it was written before the clock stepped back.
 #[must_use]
-pub fn is_from_ahead(stored: Timestamp, longest: Duration, now: Timestamp) -> bool {
-    stored > latest_believed(longest, now)
+pub fn is_implausible(stored: Timestamp, longest: Duration, now: Timestamp) -> bool {
+    stored > latest_plausible(longest, now)
 }
 
 /// The stored time, or `now` if it is implausibly late.
 #[must_use]
-pub fn believed(stored: Timestamp, longest: Duration, now: Timestamp) -> Timestamp {
-    if is_from_ahead(stored, longest, now) { now } else { stored }
+pub fn plausible_or_now(stored: Timestamp, longest: Duration, now: Timestamp) -> Timestamp {
+    if is_implausible(stored, longest, now) { now } else { stored }
 }

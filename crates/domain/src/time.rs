@@ -56,7 +56,7 @@ impl Timestamp {
     /// years 0 to 9999.
     #[must_use]
     pub fn to_rfc3339(self) -> String {
-        text_of(&self.written()).to_owned()
+        text_of(&self.formatted()).to_owned()
     }
 
     /// Parses RFC 3339 with any offset and precision, truncated to milliseconds.
@@ -68,7 +68,7 @@ impl Timestamp {
 
     /// Formats digit by digit: most responses have two timestamps, and the general formatter costs many times
     /// as much.
-    fn written(self) -> [u8; 24] {
+    fn formatted(self) -> [u8; 24] {
         let shown = Self(self.0.clamp(FIRST_WRITTEN, LAST_WRITTEN));
         let moment =
             OffsetDateTime::from_unix_timestamp(shown.as_seconds()).unwrap_or(OffsetDateTime::UNIX_EPOCH);
@@ -92,9 +92,9 @@ fn write_digits(place: &mut [u8], mut number: u32) {
     }
 }
 
-/// The ASCII output of [`Timestamp::written`] as text.
-fn text_of(written: &[u8; 24]) -> &str {
-    std::str::from_utf8(written).unwrap_or_default()
+/// The ASCII output of [`Timestamp::formatted`] as text.
+fn text_of(formatted: &[u8; 24]) -> &str {
+    std::str::from_utf8(formatted).unwrap_or_default()
 }
 
 fn millis(duration: Duration) -> i64 {
@@ -103,13 +103,13 @@ fn millis(duration: Duration) -> i64 {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(text_of(&self.written()))
+        f.write_str(text_of(&self.formatted()))
     }
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(text_of(&self.written()))
+        serializer.serialize_str(text_of(&self.formatted()))
     }
 }
 

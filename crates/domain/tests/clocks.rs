@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use latchkey_domain::clock_watch::{ClockVerdict, ClockWatch, JUMP, PROBATION};
 use latchkey_domain::code_window::{CODE_DAY, CODE_WINDOW, CodeWindow};
-use latchkey_domain::guess_guard::limited;
+use latchkey_domain::guess_limits::limited;
 use latchkey_domain::limits::{FailurePolicy, Failures, LimitKey, Rate, Take};
 use latchkey_domain::mail_schedule::{MailSchedule, QueuedMail};
-use latchkey_domain::stored_time::{CLOCK_SKEW, believed};
+use latchkey_domain::stored_time::{CLOCK_SKEW, plausible_or_now};
 use latchkey_domain::time::Timestamp;
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn rates() -> impl Strategy<Value = Rate> {
 /// The rule as the engines' SQL computes it.
 fn taken_by_terms(take: &Take, full_at: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let terms = take.terms(now);
-    let state = full_at.filter(|state| *state <= terms.believed).unwrap_or(now);
+    let state = full_at.filter(|state| *state <= terms.plausible).unwrap_or(now);
     let after = state.min(terms.latest).max(now).as_millis() + terms.token_ms;
     (after <= terms.most.as_millis()).then(|| Timestamp::from_millis(after))
 }
@@ -50,17 +50,17 @@ fn due_by_terms(schedule: &MailSchedule, mail: &QueuedMail, now: Timestamp) -> b
 
 proptest! {
     #[test]
-    fn what_a_sound_clock_stored_is_believed(longest in 0_u64..10_000, written in -10_000_i64..=0, skew in 0_i64..=60) {
+    fn times_of_a_correct_clock_are_plausible(longest in 0_u64..10_000, written in -10_000_i64..=0, skew in 0_i64..=60) {
         let longest = Duration::from_secs(longest);
         let stored = at(written + skew).plus(longest);
-        prop_assert_eq!(believed(stored, longest, at(0)), stored);
+        prop_assert_eq!(plausible_or_now(stored, longest, at(0)), stored);
     }
 
     #[test]
     fn what_only_a_clock_ahead_can_have_stored_is_now(longest in 0_u64..10_000, ahead in 1_u64..100_000_000) {
         let longest = Duration::from_secs(longest);
         let stored = at(0).plus(longest).plus(CLOCK_SKEW).plus(Duration::from_millis(ahead));
-        prop_assert_eq!(believed(stored, longest, at(0)), at(0));
+        prop_assert_eq!(plausible_or_now(stored, longest, at(0)), at(0));
     }
 
     #[test]
@@ -146,7 +146,7 @@ proptest! {
         for (seconds, drift_ms) in looks {
             steady += Duration::from_secs(seconds);
             wall += i64::try_from(seconds).unwrap() * 1000 + drift_ms;
-            prop_assert_eq!(watch.look(Timestamp::from_millis(wall), steady), ClockVerdict::Steady);
+            prop_assert_eq!(watch.sample(Timestamp::from_millis(wall), steady), ClockVerdict::Steady);
         }
     }
 
@@ -155,13 +155,13 @@ proptest! {
         let mut watch = ClockWatch::new(at(0), Duration::ZERO);
         let jumped = Duration::from_secs(slept);
         let wall = |steady: Duration| at(by).plus(steady);
-        prop_assert_eq!(watch.look(wall(jumped), jumped), ClockVerdict::Jumped { by_ms: by * 1000 });
+        prop_assert_eq!(watch.sample(wall(jumped), jumped), ClockVerdict::Jumped { by_ms: by * 1000 });
         for later in [Duration::ZERO, PROBATION / 2, PROBATION.saturating_sub(Duration::from_millis(1))] {
-            prop_assert_eq!(watch.look(wall(jumped + later), jumped + later), ClockVerdict::OnProbation);
+            prop_assert_eq!(watch.sample(wall(jumped + later), jumped + later), ClockVerdict::OnProbation);
         }
         let over = jumped + PROBATION;
-        prop_assert_eq!(watch.look(wall(over), over), ClockVerdict::Trusted);
-        prop_assert_eq!(watch.look(wall(over), over), ClockVerdict::Steady);
+        prop_assert_eq!(watch.sample(wall(over), over), ClockVerdict::Trusted);
+        prop_assert_eq!(watch.sample(wall(over), over), ClockVerdict::Steady);
     }
 }
 
@@ -171,11 +171,11 @@ fn a_leap_and_its_correction_are_two_jumps() {
     let mut watch = ClockWatch::new(at(0), Duration::ZERO);
     let year = 365 * 24 * 3600;
 
-    assert_eq!(watch.look(at(year), Duration::ZERO), ClockVerdict::Jumped { by_ms: year * 1000 });
-    assert_eq!(watch.look(at(60), minute), ClockVerdict::Jumped { by_ms: -year * 1000 });
+    assert_eq!(watch.sample(at(year), Duration::ZERO), ClockVerdict::Jumped { by_ms: year * 1000 });
+    assert_eq!(watch.sample(at(60), minute), ClockVerdict::Jumped { by_ms: -year * 1000 });
 
-    assert!(!watch.look(at(60), minute).is_trusted());
-    assert!(watch.look(at(60).plus(PROBATION), minute + PROBATION).is_trusted());
+    assert!(!watch.sample(at(60), minute).is_trusted());
+    assert!(watch.sample(at(60).plus(PROBATION), minute + PROBATION).is_trusted());
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn steps_that_creep_add_up_to_a_jump() {
     let mut watch = ClockWatch::new(at(0), Duration::ZERO);
     let step = JUMP.saturating_sub(Duration::from_secs(1));
 
-    assert!(watch.look(at(0).plus(step), Duration::ZERO).is_trusted());
+    assert!(watch.sample(at(0).plus(step), Duration::ZERO).is_trusted());
 
-    assert!(!watch.look(at(0).plus(step * 2), Duration::ZERO).is_trusted());
+    assert!(!watch.sample(at(0).plus(step * 2), Duration::ZERO).is_trusted());
 }

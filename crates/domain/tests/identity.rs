@@ -4,7 +4,7 @@
 
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{
-    Candidate, EarlierIdentities, ForeignFacts, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity,
+    Candidate, EarlierIdentities, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderClaims,
     ProviderKey, Subject, judge_sign_in,
 };
 use latchkey_domain::ids::UserId;
@@ -47,7 +47,7 @@ proptest! {
         name in proptest::option::of(".{0,300}"),
         avatar_url in proptest::option::of(any::<String>()),
     ) {
-        let facts = ForeignFacts {
+        let facts = ProviderClaims {
             issuer: &issuer,
             subject: &subject,
             email: email.as_deref(),
@@ -76,11 +76,11 @@ proptest! {
     fn no_combination_of_facts_opens_more_than_the_rules_say(bits in any::<[bool; 11]>()) {
         let [has_email, is_proven, has_owner, has_account, is_verified, was_verified, is_banned, is_open, must, links, is_squat] =
             bits;
-        let facts = ForeignFacts {
+        let facts = ProviderClaims {
             subject: "1",
             email: has_email.then_some("ada@example.org"),
             email_verified: is_proven,
-            ..ForeignFacts::default()
+            ..ProviderClaims::default()
         };
         let identity = ProvenIdentity::of(google(), facts).unwrap();
         let there = user(is_verified, is_banned);
@@ -110,8 +110,8 @@ proptest! {
                 prop_assert!(!has_owner && links && is_proven && is_verified && !is_squat && !is_banned);
             }
             IdentityVerdict::TakeOver => {
-                let may_be_squatted = if is_verified { is_squat } else { !was_verified };
-                prop_assert!(!has_owner && links && is_proven && may_be_squatted && !is_banned);
+                let may_be_hijacked = if is_verified { is_squat } else { !was_verified };
+                prop_assert!(!has_owner && links && is_proven && may_be_hijacked && !is_banned);
             }
             IdentityVerdict::Create => {
                 prop_assert!(!is_about_the_account && has_email && is_open && (is_proven || !must));

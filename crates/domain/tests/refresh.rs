@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use latchkey_domain::refresh::{RefreshState, RefreshVerdict, Retired};
+use latchkey_domain::refresh::{RefreshState, RefreshVerdict, ReplacedToken};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use proptest::prelude::*;
@@ -106,7 +106,7 @@ proptest! {
                 RefreshVerdict::SameSuccessor | RefreshVerdict::Refuse => {}
             }
             // The stored encoding leads to the same decision.
-            let stored = Retired::decode_all(&Retired::encode_all(&state.retired)).unwrap();
+            let stored = ReplacedToken::decode_all(&ReplacedToken::encode_all(&state.retired)).unwrap();
             prop_assert_eq!(stored.last(), state.retired.last());
             prop_assert_eq!(stored.len(), state.retired.len());
             state.retired = stored;
@@ -134,20 +134,23 @@ fn rotated(times: usize, now: i64) -> RefreshState {
 
 #[test]
 fn list_of_an_earlier_version_is_read() {
-    let list = [Retired { hash: hash(1), replaced_at: at(5) }, Retired { hash: hash(2), replaced_at: at(7) }];
-    let whole = |retired: &Retired| {
+    let list = [
+        ReplacedToken { hash: hash(1), replaced_at: at(5) },
+        ReplacedToken { hash: hash(2), replaced_at: at(7) },
+    ];
+    let whole = |retired: &ReplacedToken| {
         [retired.hash.as_bytes().as_slice(), &retired.replaced_at.as_millis().to_be_bytes()].concat()
     };
-    assert_eq!(Retired::decode_all(&list.iter().flat_map(whole).collect::<Vec<_>>()).unwrap(), list);
-    assert_eq!(Retired::decode_all(&[]).unwrap(), []);
+    assert_eq!(ReplacedToken::decode_all(&list.iter().flat_map(whole).collect::<Vec<_>>()).unwrap(), list);
+    assert_eq!(ReplacedToken::decode_all(&[]).unwrap(), []);
 }
 
 #[test]
 fn list_with_a_byte_too_few_is_no_list() {
-    let mut bytes = Retired::encode_all(&rotated(5, 0).retired);
+    let mut bytes = ReplacedToken::encode_all(&rotated(5, 0).retired);
     assert_eq!(bytes.len(), 41 + 4 * 12);
     bytes.pop();
-    assert_eq!(Retired::decode_all(&bytes), None);
+    assert_eq!(ReplacedToken::decode_all(&bytes), None);
 }
 
 #[test]

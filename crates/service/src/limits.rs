@@ -9,7 +9,7 @@ use std::time::Duration;
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::guess_guard;
+use latchkey_domain::guess_limits;
 use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::SignInGuard;
@@ -61,7 +61,7 @@ impl Limits {
             pair_policy: self.config.sign_in_pair,
             account: LimitKey::new("sign-in account", &[email.as_str()]),
             account_policy: self.config.sign_in_account,
-            known_client: guess_guard::known_client(email, client.address),
+            known_client: guess_limits::known_client(email, client.address),
             known_for: self.config.known_client,
         })
     }

@@ -3,7 +3,7 @@
 use latchkey_domain::client::Client;
 use latchkey_domain::codes::{EnteredCode, Purpose};
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::guess_guard;
+use latchkey_domain::guess_limits;
 use latchkey_domain::ids::MailId;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::time::Timestamp;
@@ -64,7 +64,10 @@ impl Service {
 
     /// The facts that tell the store the lane of a client.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
-        CodeLane { client: guess_guard::known_client(email, client.address), budget: self.config.code_budget }
+        CodeLane {
+            client: guess_limits::known_client(email, client.address),
+            budget: self.config.code_budget,
+        }
     }
 
     fn seal_payload(&self, id: MailId, payload: &MailPayload) -> Result<Vec<u8>> {

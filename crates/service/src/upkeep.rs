@@ -35,7 +35,7 @@ impl Service {
     /// The time, for what cannot be taken back; `None` for [`PROBATION`] after the clock jumped.
     pub(crate) fn trusted_now(&self) -> Option<Timestamp> {
         let (now, steady) = (self.clock.now(), self.clock.steady());
-        let verdict = self.clock_watch.lock().unwrap_or_else(PoisonError::into_inner).look(now, steady);
+        let verdict = self.clock_watch.lock().unwrap_or_else(PoisonError::into_inner).sample(now, steady);
         match verdict {
             ClockVerdict::Jumped { by_ms } => tracing::warn!(
                 seconds = by_ms / 1000,

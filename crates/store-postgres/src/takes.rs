@@ -79,7 +79,7 @@ fn take_values(request: &TakeRequest) -> Vec<Value> {
         *now,
         Value::Blobs(takes.iter().map(|take| Some(take.key.as_bytes().to_vec())).collect()),
         Value::Ints(terms().map(|terms| Some(terms.latest.as_millis())).collect()),
-        Value::Ints(terms().map(|terms| Some(terms.believed.as_millis())).collect()),
+        Value::Ints(terms().map(|terms| Some(terms.plausible.as_millis())).collect()),
         Value::Ints(terms().map(|terms| Some(terms.token_ms)).collect()),
         Value::Ints(terms().map(|terms| Some(terms.most.as_millis())).collect()),
     ]

@@ -49,7 +49,7 @@ pub enum CreateOutcome {
 }
 
 /// State of an address at a sign-up. For an account it carries the password hash whose salt and parameters the
-/// new password is hashed with, if there is one ([`latchkey_domain::sign_in::like_own`]).
+/// new password is hashed with, if there is one ([`latchkey_domain::sign_in::reusable_salt`]).
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginSignUp {
     /// A limit is used up; nothing was taken from any bucket.

@@ -232,7 +232,7 @@ pub enum OpenedLink {
     /// The row exists; if the link is valid, the address is verified now.
     Known(LinkState),
     /// The link is valid, but verifying would remove parts of an account that the browser does not belong to
-    /// ([`latchkey_domain::mailbox_proof::Standing::asks_before`]). Nothing changed but the rate limits.
+    /// ([`latchkey_domain::email_verification::AccountFacts::needs_confirmation`]). Nothing changed but the rate limits.
     Asks {
         /// Redirect target of the browser.
         redirect_to: Option<String>,
@@ -283,7 +283,7 @@ pub struct ResetPassword {
 /// Email codes, links and reset tokens.
 ///
 /// **Proof of a mailbox.** Verification sets `email_verified`, ends `is_pending` and `is_contested`, and consumes
-/// the live code or link. [`latchkey_domain::mailbox_proof::ProofEffects`] decides its other effects.
+/// the live code or link. [`latchkey_domain::email_verification::VerificationEffects`] decides its other effects.
 #[async_trait]
 pub trait Challenges {
     /// Writes a code or link and its mail.

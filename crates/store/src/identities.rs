@@ -157,7 +157,7 @@ pub enum UnlinkOutcome {
     Unlinked(Box<User>),
     /// The account has no such identity.
     NotFound,
-    /// Refused: the account would have no way to sign in ([`latchkey_domain::identity::keeps_a_way_in`]). Nothing
+    /// Refused: the account would have no way to sign in ([`latchkey_domain::identity::keeps_credentials`]). Nothing
     /// changed.
     LastWayIn,
 }
@@ -188,7 +188,7 @@ pub trait Identities {
     ///   profile has the identity's name and picture.
     /// - *Link* changes nothing else of the account.
     /// - *`TakeOver`* (of an account that was never verified, or whose password is unproven) proves the address
-    ///   by [`latchkey_domain::mailbox_proof::Proof::Provider`], invalidates every code and token of the account,
+    ///   by [`latchkey_domain::email_verification::Verification::Provider`], invalidates every code and token of the account,
     ///   and fills name and picture of its profile, if it has one, from the identity.
     ///
     /// An account that gets a session is no longer pending. An identity with an unknown issuer is matched if

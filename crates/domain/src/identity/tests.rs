@@ -35,7 +35,8 @@ fn user(is_verified: bool, is_banned: bool) -> User {
 }
 
 fn identity(email: Option<&str>, is_verified: bool) -> ProvenIdentity {
-    let facts = ForeignFacts { subject: "1", email, email_verified: is_verified, ..ForeignFacts::default() };
+    let facts =
+        ProviderClaims { subject: "1", email, email_verified: is_verified, ..ProviderClaims::default() };
     ProvenIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
 }
 
@@ -153,7 +154,7 @@ fn unproven_address_is_refused_alike_whether_it_is_taken_or_free() {
 #[test]
 fn foreign_facts_are_cut_to_what_fits() {
     let long = format!("  A\u{0}\n{}", "b".repeat(200));
-    let facts = ForeignFacts {
+    let facts = ProviderClaims {
         issuer: "",
         subject: "1",
         email: Some("no address"),
@@ -180,10 +181,10 @@ fn keys_are_plain_and_no_words_of_the_interface() {
 #[test]
 fn the_last_way_in_is_a_password_or_a_provider_that_is_offered() {
     let key = |text| ProviderKey::parse(text).unwrap();
-    assert!(keeps_a_way_in(true, &[], &[]));
-    assert!(keeps_a_way_in(false, &[key("google")], &[key("google")]));
-    assert!(!keeps_a_way_in(false, &[key("gone")], &[key("google")]));
-    assert!(!keeps_a_way_in(false, &[], &[key("google")]));
+    assert!(keeps_credentials(true, &[], &[]));
+    assert!(keeps_credentials(false, &[key("google")], &[key("google")]));
+    assert!(!keeps_credentials(false, &[key("gone")], &[key("google")]));
+    assert!(!keeps_credentials(false, &[], &[key("google")]));
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl RedirectEntry {
     pub(super) fn compare(&self, url: &Url) -> Result<(), UrlPart> {
         self.target.compare(url)?;
         let is_query_right = self.query.is_none() || self.query.as_deref() == url.query();
-        demand(is_query_right, UrlPart::Query)
+        ensure(is_query_right, UrlPart::Query)
     }
 }
 
@@ -144,14 +144,14 @@ impl Target {
     fn compare(&self, url: &Url) -> Result<(), UrlPart> {
         match self {
             Self::Web { scheme, host, port, path, .. } => {
-                demand(url.scheme() == scheme, UrlPart::Scheme)?;
-                demand(url.host_str().is_some_and(|sent| host.matches(sent)), UrlPart::Host)?;
-                demand(url.port_or_known_default() == *port, UrlPart::Port)?;
-                demand(path.matches(url.path()), UrlPart::Path)
+                ensure(url.scheme() == scheme, UrlPart::Scheme)?;
+                ensure(url.host_str().is_some_and(|sent| host.matches(sent)), UrlPart::Host)?;
+                ensure(url.port_or_known_default() == *port, UrlPart::Port)?;
+                ensure(path.matches(url.path()), UrlPart::Path)
             }
             Self::Custom { scheme, front } => {
-                demand(url.scheme() == scheme, UrlPart::Scheme)?;
-                demand(url[..Position::AfterPath] == *front, UrlPart::Path)
+                ensure(url.scheme() == scheme, UrlPart::Scheme)?;
+                ensure(url[..Position::AfterPath] == *front, UrlPart::Path)
             }
         }
     }
@@ -167,6 +167,6 @@ impl From<PatternFault> for EntryFault {
     }
 }
 
-fn demand(is_met: bool, part: UrlPart) -> Result<(), UrlPart> {
+fn ensure(is_met: bool, part: UrlPart) -> Result<(), UrlPart> {
     if is_met { Ok(()) } else { Err(part) }
 }

@@ -98,7 +98,7 @@ impl PathPattern {
         // `/app/**` requires the slash after `app`: `/app` does not match.
         let is_rest_right = match sent.next() {
             None => !has_open_end,
-            Some(first) => has_open_end && is_innocent(first) && sent.all(is_innocent),
+            Some(first) => has_open_end && is_safe_segment(first) && sent.all(is_safe_segment),
         };
         is_front_right && is_rest_right
     }
@@ -148,12 +148,12 @@ fn is_plain_label(label: &str) -> bool {
 }
 
 fn is_plain_segment(segment: &str) -> bool {
-    !segment.is_empty() && is_innocent(segment)
+    !segment.is_empty() && is_safe_segment(segment)
 }
 
 /// True if a segment stays one segment on servers that decode it, even repeatedly: decoding yields no slash,
 /// backslash, control character or dot segment.
-fn is_innocent(segment: &str) -> bool {
+fn is_safe_segment(segment: &str) -> bool {
     let mut text = segment.as_bytes().to_vec();
     for _ in 0..=MAX_ENCODINGS {
         if text == b"."

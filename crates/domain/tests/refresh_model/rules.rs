@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use latchkey_domain::refresh::{RefreshState, RefreshVerdict, Retired};
+use latchkey_domain::refresh::{RefreshState, RefreshVerdict, ReplacedToken};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
@@ -12,7 +12,7 @@ use crate::promises::Promise;
 #[derive(Clone, Copy)]
 pub(crate) struct Rule {
     pub(crate) judge: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> RefreshVerdict,
-    pub(crate) retire: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> Vec<Retired>,
+    pub(crate) retire: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> Vec<ReplacedToken>,
 }
 
 /// The service's rule.
@@ -68,7 +68,7 @@ fn keep_the_first_grace(
     token: &TokenHash,
     now: Timestamp,
     grace: Duration,
-) -> Vec<Retired> {
+) -> Vec<ReplacedToken> {
     let first = state.retired.last().filter(|last| last.hash == *token).map(|last| last.replaced_at);
     let mut retired = state.retire(token, now, grace);
     if let (Some(first), Some(last)) = (first, retired.last_mut()) {
@@ -77,14 +77,19 @@ fn keep_the_first_grace(
     retired
 }
 
-fn keep_the_unused(state: &RefreshState, token: &TokenHash, now: Timestamp, grace: Duration) -> Vec<Retired> {
+fn keep_the_unused(
+    state: &RefreshState,
+    token: &TokenHash,
+    now: Timestamp,
+    grace: Duration,
+) -> Vec<ReplacedToken> {
     let mut retired = state.retire(token, now, grace);
     if *token != state.current {
-        retired.insert(0, Retired { hash: state.current, replaced_at: now });
+        retired.insert(0, ReplacedToken { hash: state.current, replaced_at: now });
     }
     retired
 }
 
-fn keep_one(_: &RefreshState, token: &TokenHash, now: Timestamp, _: Duration) -> Vec<Retired> {
-    vec![Retired { hash: *token, replaced_at: now }]
+fn keep_one(_: &RefreshState, token: &TokenHash, now: Timestamp, _: Duration) -> Vec<ReplacedToken> {
+    vec![ReplacedToken { hash: *token, replaced_at: now }]
 }

@@ -3,7 +3,7 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::{ForeignFacts, IdentityRefusal, ProvenIdentity, ProviderKind};
+use latchkey_domain::identity::{IdentityRefusal, ProvenIdentity, ProviderClaims, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_oauth::{Grant, PkceVerifier, ProviderError, ProviderIdentity};
@@ -348,7 +348,7 @@ impl Service {
 
 /// What can be used of a provider's words.
 pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<ProvenIdentity> {
-    let facts = ForeignFacts {
+    let facts = ProviderClaims {
         issuer: &found.issuer,
         subject: &found.subject,
         email: found.email.as_ref().map(latchkey_domain::email::Email::as_typed),

@@ -80,7 +80,7 @@ impl AskReads {
             return Ok(Asked { lane: Lane::Other, form: CodeForm::SixDigits });
         };
         let (lane, made) = reads.lane(results, now)?;
-        let is_over = made.unwrap_or_default().is_over_for_the_day(code.lane.budget, now);
+        let is_over = made.unwrap_or_default().is_daily_budget_used(code.lane.budget, now);
         Ok(Asked { lane, form: if is_over { CodeForm::Long } else { CodeForm::SixDigits } })
     }
 }

@@ -1,6 +1,6 @@
 //! Guess limits of password checks, and scripts that begin with a take. The domain counts and judges.
 
-use latchkey_domain::guess_guard;
+use latchkey_domain::guess_limits;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::Limited;
 use latchkey_domain::time::Timestamp;
@@ -55,7 +55,7 @@ impl Watch {
         let counters = Counters::of(results, slots.failures)?;
         let is_known = known_clients::is_known(results, slots.known_client, now)?;
         let (pair, account) = (counters.failures_of(&guard.pair), counters.failures_of(&guard.account));
-        Ok(guess_guard::limited(&pair, &account, &guard.account_policy, is_known, now))
+        Ok(guess_limits::limited(&pair, &account, &guard.account_policy, is_known, now))
     }
 
     /// Counts a failure for the pair and for the account, in lock order.

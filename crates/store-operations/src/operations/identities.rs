@@ -1,10 +1,10 @@
 //! Identities: judging a sign-in, linking and listing.
 
+use latchkey_domain::email_verification::Standing;
 use latchkey_domain::identity::{
     Candidate, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderKey, judge_sign_in,
 };
 use latchkey_domain::ids::UserId;
-use latchkey_domain::mailbox_proof::Standing;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LinkedIdentity, StoreResult};
 

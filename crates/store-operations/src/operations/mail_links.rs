@@ -1,9 +1,9 @@
 //! Mailed links: inspection, and verification.
 
 use latchkey_domain::codes::Purpose;
+use latchkey_domain::email_verification::{Proof, Side};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
-use latchkey_domain::mailbox_proof::{Proof, Side};
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -108,7 +108,7 @@ pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> StoreResult
             if status == LinkStatus::Good && !token.account.user.email_verified {
                 let id = token.account.user.id;
                 let side = cookies.side(results, &link, id)?;
-                if link.consent == Consent::Unasked && token.account.standing().asks_before(side) {
+                if link.consent == Consent::Unasked && token.account.standing().needs_confirmation(side) {
                     let redirect_to = token.redirect_to;
                     return Ok(Decided::done(writes, OpenedLink::Asks { redirect_to }));
                 }

@@ -1,6 +1,6 @@
 //! Proof of a mailbox: applies the effects that the domain decides.
 
-use latchkey_domain::mailbox_proof::{Proof, ProofEffects};
+use latchkey_domain::email_verification::{Proof, VerificationEffects};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 
@@ -16,12 +16,17 @@ pub(crate) struct Proven {
 }
 
 /// Marks the address as verified and applies the effects. Returns them, for a mail to the owner.
-pub(crate) fn prove(writes: &mut Script, proven: &Proven, proof: Proof, now: Timestamp) -> ProofEffects {
+pub(crate) fn prove(
+    writes: &mut Script,
+    proven: &Proven,
+    proof: Proof,
+    now: Timestamp,
+) -> VerificationEffects {
     let account = &proven.account;
     let id = account.user.id;
     let standing = account.standing();
-    let effects = ProofEffects::of(proof, standing);
-    if effects.ends_challenges {
+    let effects = VerificationEffects::of(proof, standing);
+    if effects.revokes_codes {
         request_code::end_all_of(writes, id, now);
     }
     if effects.drops_password {

@@ -1,8 +1,8 @@
 //! Requests for an email code or link, and invalidation of outstanding ones.
 
 use latchkey_domain::codes::{CodeForm, Purpose};
+use latchkey_domain::email_verification::may_receive_code;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::mailbox_proof::may_be_challenged;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{MailKind, NewChallenge, RequestChallenge, RequestOutcome, StoreResult};
 
@@ -40,7 +40,7 @@ fn writes_of(request: &RequestChallenge, account: Option<&Account>, asked: Asked
     let RequestChallenge { email, purpose, challenge, mail, now, .. } = request;
     let eligible = account
         .map(|account| &account.user)
-        .filter(|user| may_be_challenged(*purpose, user.email_verified, user.is_banned()));
+        .filter(|user| may_receive_code(*purpose, user.email_verified, user.is_banned()));
     let address = eligible.map_or(Address::Decoy(email), |user| Address::Of(user.id, &user.email));
     let kind = match purpose {
         Purpose::VerifyEmail => MailKind::Verify,

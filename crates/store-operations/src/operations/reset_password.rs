@@ -1,8 +1,8 @@
 //! Password reset: validation of the reset token, and its consumption with a new password.
 
 use latchkey_domain::codes::Purpose;
+use latchkey_domain::email_verification::Proof;
 use latchkey_domain::limits::Take;
-use latchkey_domain::mailbox_proof::Proof;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;

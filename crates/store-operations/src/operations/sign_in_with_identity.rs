@@ -1,9 +1,9 @@
 //! Sign-in with an identity of a provider.
 
 use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::email_verification::Proof;
 use latchkey_domain::identity::IdentityVerdict;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::mailbox_proof::Proof;
 use latchkey_store::{IdentityOutcome, MailKind, SignInWithIdentity, StoreError, StoreResult};
 
 use super::identities::{Concerned, Judged, link};
@@ -142,8 +142,8 @@ fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity)
     prove(writes, proven, Proof::Provider, now);
     if let Some(profile) = &proven.profile {
         let cleared = profile.without_public_text(now);
-        let introduced = cleared.introduced(&identity.name, identity.avatar_url.as_ref(), now);
-        writes.write_profile(ProfileWrite::Save(introduced));
+        let profile = cleared.with_provider_data(&identity.name, identity.avatar_url.as_ref(), now);
+        writes.write_profile(ProfileWrite::Save(profile));
     }
     link(writes, id, identity, now);
 }

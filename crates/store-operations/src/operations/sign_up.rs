@@ -5,7 +5,7 @@ use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::limits::Take;
 use latchkey_domain::password::PasswordHash;
-use latchkey_domain::sign_in::like_own;
+use latchkey_domain::sign_in::reusable_salt;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{BeginSignUp, MailKind, PendingSignUp, SignUpOutcome, StoreResult};
 
@@ -34,8 +34,8 @@ pub(crate) async fn begin<E: Executor>(
         }
         Ok(match users::account_of_key(results, found, &email)? {
             None => BeginSignUp::Free,
-            Some(account) if is_open(&account) => BeginSignUp::Pending(like_own(account.password)),
-            Some(account) => BeginSignUp::Taken(like_own(account.password)),
+            Some(account) if is_open(&account) => BeginSignUp::Pending(reusable_salt(account.password)),
+            Some(account) => BeginSignUp::Taken(reusable_salt(account.password)),
         })
     };
     take_and_read(engine, script, finish).await
@@ -147,5 +147,6 @@ fn repeated(event: AuditEvent) -> AuditEvent {
 
 /// The account's hash, if the given password was hashed with another salt.
 fn incomparable(there: &Account, given: Option<&PasswordHash>) -> Option<PasswordHash> {
-    like_own(there.password.clone()).filter(|stored| given.is_some_and(|given| !stored.is_comparable(given)))
+    reusable_salt(there.password.clone())
+        .filter(|stored| given.is_some_and(|given| !stored.is_comparable(given)))
 }

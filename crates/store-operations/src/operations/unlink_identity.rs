@@ -1,6 +1,6 @@
 //! Unlinking identities from an account.
 
-use latchkey_domain::identity::{ProviderKey, Subject, keeps_a_way_in};
+use latchkey_domain::identity::{ProviderKey, Subject, keeps_credentials};
 use latchkey_store::{LinkedIdentity, MailKind, StoreResult, UnlinkIdentity, UnlinkOutcome};
 
 use crate::form::{Decided, Executor, Results, Script, Slot};
@@ -35,7 +35,7 @@ fn decide(
         return Ok(Decided::Answer(UnlinkOutcome::NotFound));
     };
     let left: Vec<_> = left.iter().filter_map(|one| ProviderKey::parse(&one.provider).ok()).collect();
-    if !keeps_a_way_in(account.user.has_password, &left, offered) {
+    if !keeps_credentials(account.user.has_password, &left, offered) {
         return Ok(Decided::Answer(UnlinkOutcome::LastWayIn));
     }
     let mut writes = Script::default();

@@ -4,9 +4,9 @@
 use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::email_verification::{Proof, Side};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Limited;
-use latchkey_domain::mailbox_proof::{Proof, Side};
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{CodeAttempt, ExchangeOutcome, NewToken, StoreResult, VerifyOutcome};
@@ -173,7 +173,7 @@ fn count(
     now: Timestamp,
 ) {
     codes::count_on_codes(writes, email, purpose, lane);
-    let counted = made.unwrap_or_default().and_one_more(now);
+    let counted = made.unwrap_or_default().incremented(now);
     match made {
         Some(_) => codes::save_attempts(writes, email, purpose, lane, &counted),
         None => codes::create_attempts(writes, email, purpose, lane, &counted),

@@ -184,7 +184,7 @@ fn key_of(identity: &ProvenIdentity) -> Vec<Value> {
 }
 
 fn emails(identity: &ProvenIdentity) -> Vec<Value> {
-    let vouched = identity.vouched_email().map(|email| email.key().as_str());
+    let vouched = identity.verified_email().map(|email| email.key().as_str());
     values![identity.email.as_ref().map(Email::as_typed), vouched]
 }
 

@@ -1,7 +1,7 @@
 //! Table `known_clients`: clients that an account has signed in from.
 
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::guess_guard;
+use latchkey_domain::guess_limits;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::LimitKey;
 use latchkey_domain::session::NewSession;
@@ -42,7 +42,7 @@ pub(crate) fn save(script: &mut Script, key: &LimitKey, until: Timestamp) {
 /// Marks the client of a session as known to an address, if the session tracks clients.
 pub(crate) fn remember(writes: &mut Script, email: &EmailKey, session: &NewSession) {
     if let Some(known_for) = session.known_for {
-        let key = guess_guard::known_client(email, session.client.address);
+        let key = guess_limits::known_client(email, session.client.address);
         save(writes, &key, session.created_at.plus(known_for));
     }
 }

@@ -1,6 +1,6 @@
 //! The table `limit_failures`: failed password checks, counted per subject.
 
-use latchkey_domain::guess_guard;
+use latchkey_domain::guess_limits;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::{FailurePolicy, Failures, LimitKey};
 use latchkey_domain::time::Timestamp;
@@ -69,8 +69,8 @@ impl Counters {
 
     /// Counts a failure of a subject.
     pub(crate) fn count(&self, script: &mut Script, key: &LimitKey, policy: &FailurePolicy, now: Timestamp) {
-        let failures = self.failures_of(key).and_one_more(policy, now);
-        let remembered_until = guess_guard::remembered_until(&failures, policy);
+        let failures = self.failures_of(key).incremented(policy, now);
+        let remembered_until = guess_limits::remembered_until(&failures, policy);
         let values = values![key, failures.count, failures.since, failures.blocked_until, remembered_until];
         script.change(if self.row(key).is_none() { &CREATE_FAILURES } else { &SAVE_FAILURES }, values);
     }

@@ -6,8 +6,8 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::LimitKey;
 use latchkey_domain::password::PasswordHash;
-use latchkey_domain::refresh::{RefreshState, Retired};
-use latchkey_domain::session::{MOST_LIVING, NewSession, Session};
+use latchkey_domain::refresh::{RefreshState, ReplacedToken};
+use latchkey_domain::session::{MAX_LIVE_SESSIONS, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
@@ -94,7 +94,7 @@ statements! {
             auth_time, identity_provider, identity_subject)
         VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8, $12, $13)";
     /// Conditional insert, the fast path of a sign-in. Repeats the rule of
-    /// [`latchkey_domain::guess_guard::limited`], except for a clock that stepped back.
+    /// [`latchkey_domain::guess_limits::limited`], except for a clock that stepped back.
     OPEN_SESSION_PLAINLY = "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
             address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
@@ -245,7 +245,7 @@ pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
 
 /// Ends the sessions above the limit per user, if the new session was inserted.
 fn end_surplus(writes: &mut Script, user_id: UserId, opened: &NewSession) {
-    writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MOST_LIVING - 1]);
+    writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MAX_LIVE_SESSIONS - 1]);
 }
 
 /// Inserts a session on the fast path: only if the user is neither banned nor pending, the checked password is
@@ -366,11 +366,16 @@ pub(crate) fn lock_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
 }
 
 /// Replaces the current refresh token of a session by the offered one.
-pub(crate) fn rotate(writes: &mut Script, id: SessionId, retired: &[Retired], refresh: &RefreshSession) {
+pub(crate) fn rotate(
+    writes: &mut Script,
+    id: SessionId,
+    retired: &[ReplacedToken],
+    refresh: &RefreshSession,
+) {
     let values = values![
         id,
         &refresh.successor,
-        Retired::encode_all(retired),
+        ReplacedToken::encode_all(retired),
         refresh.sealed_successor.clone(),
         refresh.now.plus(refresh.grace),
         refresh.idle_expires_at,

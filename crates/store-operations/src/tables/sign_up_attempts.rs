@@ -1,8 +1,8 @@
 //! Table `sign_up_attempts`: the last sign-up for the address of an account.
 
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::email_verification::SIGN_UP_COOKIE_LIFETIME;
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::mailbox_proof::SIGN_UP_REMEMBERED;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -60,7 +60,7 @@ pub(crate) fn remember_browser(
 
 /// Checks whether the account of a link was signed up for in this browser.
 pub(crate) fn find_browser(reads: &mut Script, link: TokenHash, browser: &TokenHash, now: Timestamp) -> Slot {
-    reads.read(&FIND_BROWSER, values![&link, browser, now.minus(SIGN_UP_REMEMBERED)])
+    reads.read(&FIND_BROWSER, values![&link, browser, now.minus(SIGN_UP_COOKIE_LIFETIME)])
 }
 
 /// Reads the hash of an address at constant cost, whether or not it has an account.

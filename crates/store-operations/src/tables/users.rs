@@ -3,8 +3,8 @@
 mod rows;
 
 use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::email_verification::Standing;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::mailbox_proof::Standing;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
@@ -177,7 +177,7 @@ impl Account {
             was_ever_verified: self.first_verified_at.is_some(),
             is_pending: self.user.is_pending,
             is_contested: self.user.is_contested,
-            has_a_way_in: self.user.has_password || !self.user.identities.is_empty(),
+            has_credentials: self.user.has_password || !self.user.identities.is_empty(),
             has_unproven_password: self.password.is_some() && !self.has_proven_password,
         }
     }

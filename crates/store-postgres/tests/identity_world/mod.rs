@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::{
-    EarlierIdentities, ForeignFacts, IdentityRules, ProvenIdentity, ProviderKey,
+    EarlierIdentities, IdentityRules, ProvenIdentity, ProviderClaims, ProviderKey,
 };
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedToken};
@@ -13,7 +13,7 @@ use latchkey_store_suite::conformance::numbered::{at, email, event, mail, sessio
 pub(crate) fn identity(subject: &str, number: u64) -> ProvenIdentity {
     let address = email(number);
     let email = Some(address.as_typed());
-    let facts = ForeignFacts { subject, email, email_verified: true, ..ForeignFacts::default() };
+    let facts = ProviderClaims { subject, email, email_verified: true, ..ProviderClaims::default() };
     ProvenIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
 }
 

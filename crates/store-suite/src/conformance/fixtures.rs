@@ -11,7 +11,7 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::codes::{CodeBudget, CodeMac};
 use latchkey_domain::email::{Email, EmailKey};
-use latchkey_domain::guess_guard::known_client;
+use latchkey_domain::guess_limits::known_client;
 use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId, UserId};
 use latchkey_domain::limits::{LimitKey, Rate, Take};
 use latchkey_domain::password::PasswordHash;

@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::{
-    EarlierIdentities, ForeignFacts, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity, ProviderKey,
+    EarlierIdentities, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity, ProviderClaims, ProviderKey,
     ProviderKind, Subject,
 };
 use latchkey_domain::ids::UserId;
@@ -42,7 +42,7 @@ pub(super) fn google(subject: &str, name: &str) -> ProvenIdentity {
 /// Identity of a provider, with or without an address, verified or not.
 pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified: bool) -> ProvenIdentity {
     let address = name.map(|name| format!("{name}@example.org"));
-    let facts = ForeignFacts {
+    let facts = ProviderClaims {
         issuer: ISSUER,
         subject,
         email: address.as_deref(),

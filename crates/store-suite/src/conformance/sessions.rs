@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::session::{MOST_LIVING, NewSession};
+use latchkey_domain::session::{MAX_LIVE_SESSIONS, NewSession};
 use latchkey_domain::time::Timestamp;
 
 use super::fixtures::{DAY, GRACE, World, at, days, password};
@@ -188,7 +188,7 @@ pub(super) async fn a_ban_and_a_deletion_end_sessions_at_once(world: World) {
 /// Opens the maximum number of live sessions, one per second from `at(1)` on, and refreshes the first.
 async fn fill(world: &World, user: UserId) -> Vec<NewSession> {
     let mut opened = Vec::new();
-    for seconds in 0..i64::from(MOST_LIVING) {
+    for seconds in 0..i64::from(MAX_LIVE_SESSIONS) {
         opened.push(world.open_session(user, at(1 + seconds)).await);
     }
     let (outcome, _) = present(world, &opened[0], opened[0].refresh, at(500)).await;
@@ -261,6 +261,6 @@ pub(super) async fn concurrent_sign_ins_respect_the_session_limit(world: World) 
 
     let listed = world.list_sessions(user.id, at(502)).await.unwrap();
 
-    assert_eq!(listed.len(), MOST_LIVING as usize);
+    assert_eq!(listed.len(), MAX_LIVE_SESSIONS as usize);
     assert_eq!(listed.iter().filter(|session| session.created_at == at(501)).count(), 20);
 }

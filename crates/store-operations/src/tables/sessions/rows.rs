@@ -1,6 +1,6 @@
 //! Decoding of session rows.
 
-use latchkey_domain::refresh::{RefreshState, Retired};
+use latchkey_domain::refresh::{RefreshState, ReplacedToken};
 use latchkey_domain::session::{AuthMethod, Session};
 use latchkey_store::{LiveSession, OwnProfile, StoreResult};
 
@@ -37,7 +37,8 @@ pub(crate) fn read_refreshable(cells: &mut Cells<'_>) -> StoreResult<Refreshable
     let user = users::read_account(cells)?.user;
     let session = read_session(cells)?;
     let current = cells.hash("current_hash")?;
-    let retired = Retired::decode_all(&cells.bytes("retired")?).ok_or_else(|| cells.corrupt("retired"))?;
+    let retired =
+        ReplacedToken::decode_all(&cells.bytes("retired")?).ok_or_else(|| cells.corrupt("retired"))?;
     let ended_at = cells.maybe_time("ended_at")?;
     let sealed_successor = cells.maybe_bytes("sealed_successor")?;
     let state = RefreshState {

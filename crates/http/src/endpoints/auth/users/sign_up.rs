@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
 use latchkey_domain::email::Email;
-use latchkey_domain::mailbox_proof::SIGN_UP_REMEMBERED;
+use latchkey_domain::email_verification::SIGN_UP_COOKIE_LIFETIME;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
 use latchkey_domain::redirect::RedirectUrl;
@@ -99,7 +99,7 @@ fn verification_required(app: &App, browser: Option<&LinkToken>) -> Result<Respo
     let mut response = Json(body).into_response();
     if let Some(token) = browser {
         let cookie =
-            app.sign_up_cookie.set(token.expose(), SIGN_UP_REMEMBERED).map_err(ApiError::internal)?;
+            app.sign_up_cookie.set(token.expose(), SIGN_UP_COOKIE_LIFETIME).map_err(ApiError::internal)?;
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)

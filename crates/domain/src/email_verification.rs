@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::codes::Purpose;
 
 /// Lifetime of the cookie that binds a browser to the account that it signed up.
-pub const SIGN_UP_REMEMBERED: Duration = Duration::from_hours(24);
+pub const SIGN_UP_COOKIE_LIFETIME: Duration = Duration::from_hours(24);
 
 /// Means by which control of the mailbox was proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Standing {
     /// Pending, with several sign-ups: none of its data is known to be the owner's.
     pub is_contested: bool,
     /// Has a password or an identity, so an attacker may have had access.
-    pub has_a_way_in: bool,
+    pub has_credentials: bool,
     /// Has a password that is not known to come from the mailbox's owner.
     pub has_unproven_password: bool,
 }
@@ -54,9 +54,9 @@ pub struct Standing {
 /// Effects of a verification, besides a verified address and an account that is no longer pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct ProofEffects {
+pub struct VerificationEffects {
     /// Revokes outstanding codes and link tokens of all purposes.
-    pub ends_challenges: bool,
+    pub revokes_codes: bool,
     /// Removes the password.
     pub drops_password: bool,
     /// Marks the password as the owner's.
@@ -73,24 +73,24 @@ impl Standing {
     /// True if an attacker may have access until the owner resets the password or signs in through a
     /// provider.
     #[must_use]
-    pub const fn may_be_squatted(self) -> bool {
-        self.has_unproven_password || (!self.was_ever_verified && self.has_a_way_in)
+    pub const fn may_be_hijacked(self) -> bool {
+        self.has_unproven_password || (!self.was_ever_verified && self.has_credentials)
     }
 
     /// True if the page of a verification link asks for confirmation because data would be removed. A pending
     /// account is verified at once.
     #[must_use]
-    pub const fn asks_before(self, side: Side) -> bool {
+    pub const fn needs_confirmation(self, side: Side) -> bool {
         !self.is_pending && matches!(side, Side::Outside) && self.loses_by_verification(side)
     }
 
     const fn loses_by_verification(self, side: Side) -> bool {
-        let is_first = !self.was_ever_verified && self.has_a_way_in && !self.is_pending;
+        let is_first = !self.was_ever_verified && self.has_credentials && !self.is_pending;
         self.is_contested || (is_first && matches!(side, Side::Outside))
     }
 }
 
-impl ProofEffects {
+impl VerificationEffects {
     /// Effects on an account. The first verification removes everything that was added before, unless it
     /// comes from inside the account. A pending account was never entered and keeps its password, unless it
     /// is contested.
@@ -98,24 +98,24 @@ impl ProofEffects {
     pub const fn of(proof: Proof, account: Standing) -> Self {
         match proof {
             Proof::Code(side) | Proof::Link(side) => Self {
-                ends_challenges: !account.was_ever_verified && !account.is_pending,
+                revokes_codes: !account.was_ever_verified && !account.is_pending,
                 proves_password: matches!(proof, Proof::Code(_)) || matches!(side, Side::Inside),
                 ..Self::removing(account.loses_by_verification(side))
             },
             Proof::Reset => Self {
-                ends_challenges: true,
+                revokes_codes: true,
                 drops_password: false, // it is replaced
                 ends_sessions: true,
-                ..Self::removing(account.may_be_squatted())
+                ..Self::removing(account.may_be_hijacked())
             },
-            Proof::Provider => Self { ends_challenges: true, ..Self::removing(account.may_be_squatted()) },
+            Proof::Provider => Self { revokes_codes: true, ..Self::removing(account.may_be_hijacked()) },
             Proof::Vouched => Self { proves_password: true, ..Self::removing(account.is_contested) },
         }
     }
 
     const fn removing(is_removed: bool) -> Self {
         Self {
-            ends_challenges: false,
+            revokes_codes: false,
             drops_password: is_removed,
             proves_password: false,
             clears_public_text: is_removed,
@@ -127,7 +127,7 @@ impl ProofEffects {
 
 /// True if an email code may be sent: verification only for unverified accounts, nothing for banned ones.
 #[must_use]
-pub const fn may_be_challenged(purpose: Purpose, is_verified: bool, is_banned: bool) -> bool {
+pub const fn may_receive_code(purpose: Purpose, is_verified: bool, is_banned: bool) -> bool {
     match purpose {
         Purpose::VerifyEmail => !is_verified && !is_banned,
         Purpose::ResetPassword => !is_banned,

@@ -15,7 +15,7 @@ const ENTERED: Standing = Standing {
     was_ever_verified: false,
     is_pending: false,
     is_contested: false,
-    has_a_way_in: true,
+    has_credentials: true,
     has_unproven_password: true,
 };
 const PENDING: Standing = Standing { is_pending: true, ..ENTERED };
@@ -23,10 +23,10 @@ const VERIFIED: Standing = Standing { was_ever_verified: true, has_unproven_pass
 /// Verified by a link that a mail scanner may have opened.
 const SCANNED: Standing = Standing { was_ever_verified: true, ..ENTERED };
 /// Created by an admin without a password.
-const SHUT: Standing = Standing { has_a_way_in: false, has_unproven_password: false, ..ENTERED };
+const SHUT: Standing = Standing { has_credentials: false, has_unproven_password: false, ..ENTERED };
 
 fn is_emptied(proof: Proof, account: Standing) -> bool {
-    let effects = ProofEffects::of(proof, account);
+    let effects = VerificationEffects::of(proof, account);
     let goes = [effects.clears_public_text, effects.removes_identities];
     assert!(goes.iter().all(|&text| text == goes[0]), "{proof:?}");
     if proof != Proof::Reset {
@@ -66,7 +66,7 @@ fn a_verified_account_with_a_proven_password_loses_nothing() {
     for proof in ALL {
         assert!(!is_emptied(proof, VERIFIED), "{proof:?}");
     }
-    assert!(ProofEffects::of(Proof::Reset, VERIFIED).ends_sessions);
+    assert!(VerificationEffects::of(Proof::Reset, VERIFIED).ends_sessions);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn an_account_that_nobody_could_enter_keeps_what_an_admin_gave_it() {
 #[test]
 fn first_proofs_end_what_is_outstanding() {
     for proof in ALL {
-        let ends = |account| ProofEffects::of(proof, account).ends_challenges;
+        let ends = |account| VerificationEffects::of(proof, account).revokes_codes;
         let takes_over = matches!(proof, Proof::Reset | Proof::Provider);
         assert_eq!(ends(ENTERED), proof != Proof::Vouched, "{proof:?}");
         assert_eq!((ends(PENDING), ends(VERIFIED)), (takes_over, takes_over), "{proof:?}");
@@ -96,7 +96,7 @@ fn first_proofs_end_what_is_outstanding() {
 #[test]
 fn a_link_from_outside_proves_no_password() {
     for proof in ALL {
-        let proves = ProofEffects::of(proof, PENDING).proves_password;
+        let proves = VerificationEffects::of(proof, PENDING).proves_password;
         let is_replaced_or_dropped = matches!(proof, Proof::Reset | Proof::Provider);
         assert_eq!(proves, !is_replaced_or_dropped && proof != Proof::Link(Side::Outside), "{proof:?}");
     }
@@ -114,16 +114,16 @@ fn a_link_asks_where_something_would_go_and_the_browser_is_unknown() {
         (SCANNED, false),
         (SHUT, false),
     ] {
-        assert_eq!(account.asks_before(Side::Outside), asks, "{account:?}");
-        assert!(!account.asks_before(Side::Inside), "{account:?}");
+        assert_eq!(account.needs_confirmation(Side::Outside), asks, "{account:?}");
+        assert!(!account.needs_confirmation(Side::Inside), "{account:?}");
     }
 }
 
 #[test]
 fn verified_and_banned_accounts_need_no_verification() {
-    assert!(may_be_challenged(Purpose::VerifyEmail, false, false));
-    assert!(!may_be_challenged(Purpose::VerifyEmail, true, false));
-    assert!(!may_be_challenged(Purpose::VerifyEmail, false, true));
-    assert!(may_be_challenged(Purpose::ResetPassword, true, false));
-    assert!(!may_be_challenged(Purpose::ResetPassword, false, true));
+    assert!(may_receive_code(Purpose::VerifyEmail, false, false));
+    assert!(!may_receive_code(Purpose::VerifyEmail, true, false));
+    assert!(!may_receive_code(Purpose::VerifyEmail, false, true));
+    assert!(may_receive_code(Purpose::ResetPassword, true, false));
+    assert!(!may_receive_code(Purpose::ResetPassword, false, true));
 }

@@ -81,7 +81,7 @@ mod tests {
     fn what_is_forgotten_counts_like_nothing() {
         let failures = Failures { count: 3, since: at(0), blocked_until: at(5) };
         let later = remembered_until(&failures, &POLICY).plus(Duration::from_millis(1));
-        let next = failures.and_one_more(&POLICY, later);
+        let next = failures.incremented(&POLICY, later);
         assert_eq!((next.count, next.since, next.blocked(later)), (1, later, None));
         assert_eq!(failures.count_in(POLICY.window, later), 0);
     }
