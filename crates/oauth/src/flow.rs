@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::authorization;
-use crate::cache::{Asker, Cache};
+use crate::cache::{Cache, RenewalSource};
 use crate::discovery::Metadata;
 use crate::error::{IdTokenFault, ProviderError, Stage};
 use crate::id_token::{Expected, Jws, Nonce};
@@ -19,9 +19,9 @@ use crate::pkce::PkceVerifier;
 use crate::provider::{ClientSecret, Provider};
 use crate::providers::Protocol;
 
-use self::talk::Talk;
+use self::exchange::Exchange;
 
-mod talk;
+mod exchange;
 
 /// Client for all providers. One per process: it caches connections, discovery documents and keys.
 pub struct ProviderClient {
@@ -92,7 +92,7 @@ impl ProviderClient {
             Protocol::OAuth { authorize, .. } => provider.endpoint(authorize)?,
             Protocol::OpenId { authorize: Some(authorize), .. } => provider.tenant_endpoint(authorize)?,
             Protocol::OpenId { authorize: None, .. } => {
-                self.talk(provider, now).metadata().await?.authorization_endpoint.clone()
+                self.exchange(provider, now).metadata().await?.authorization_endpoint.clone()
             }
         };
         self.outbound.check(Stage::Discovery, &endpoint)?;
@@ -106,12 +106,12 @@ impl ProviderClient {
         grant: &Grant<'_>,
         now: Timestamp,
     ) -> Result<ProviderIdentity, ProviderError> {
-        let talk = self.talk(provider, now);
+        let exchange = self.exchange(provider, now);
         let identified = match provider.entry.protocol {
-            Protocol::OpenId { userinfo, .. } => talk.identify_by_id_token(grant, userinfo).await,
-            Protocol::OAuth { token, .. } => talk.identify_by_profile(grant, token).await,
+            Protocol::OpenId { userinfo, .. } => exchange.identify_by_id_token(grant, userinfo).await,
+            Protocol::OAuth { token, .. } => exchange.identify_by_profile(grant, token).await,
         };
-        identified.map_err(|error| without_secrets(error, provider, grant))
+        identified.map_err(|error| redact_grant(error, provider, grant))
     }
 
     /// Verifies an `id_token` for the provider's native clients. Faults that do not depend on the provider's
@@ -142,41 +142,41 @@ impl ProviderClient {
             },
             now,
         };
-        expected.judge(jws.unproven_claims().ok_or(IdTokenFault::Form)?)?;
-        let talk = self.talk(provider, now);
-        let metadata = talk.metadata().await?;
+        expected.validate(jws.unverified_claims().ok_or(IdTokenFault::Form)?)?;
+        let exchange = self.exchange(provider, now);
+        let metadata = exchange.metadata().await?;
         let expected = Expected { issuer: provider.issuer_of_tokens(&[&metadata.issuer]), ..expected };
-        let proved = talk.prove(&metadata, &jws, &expected, Asker::Stranger).await?;
+        let validated = exchange.verify_token(&metadata, &jws, &expected, RenewalSource::Untrusted).await?;
         // A token with too few claims is the app's fault, not the provider's.
-        let identity = provider.read(&[&proved.claims]);
+        let identity = provider.read(&[&validated.claims]);
         let identity = identity.map_err(|_| IdTokenFault::Subject)?;
-        Ok(VerifiedIdToken { identity, expires_at: proved.expires_at, replay_key: jws.replay_key() })
+        Ok(VerifiedIdToken { identity, expires_at: validated.expires_at, replay_key: jws.replay_key() })
     }
 
     /// Evicts the provider's cached discovery document and keys, after an operator changed it.
-    pub fn forget(&self, provider: &Provider) {
+    pub fn evict(&self, provider: &Provider) {
         let Ok(document) = provider.document() else { return };
-        if let Some(metadata) = self.documents.forget(document.as_str()) {
-            self.keys.forget(metadata.jwks_uri.as_str());
+        if let Some(metadata) = self.documents.evict(document.as_str()) {
+            self.keys.evict(metadata.jwks_uri.as_str());
         }
     }
 
-    fn talk<'a>(&'a self, provider: &'a Provider, now: Timestamp) -> Talk<'a> {
-        Talk { client: self, provider, now, deadline: Instant::now() + self.timeout }
+    fn exchange<'a>(&'a self, provider: &'a Provider, now: Timestamp) -> Exchange<'a> {
+        Exchange { client: self, provider, now, deadline: Instant::now() + self.timeout }
     }
 }
 
 /// Removes secrets that the provider echoes, because errors are logged.
-fn without_secrets(error: ProviderError, provider: &Provider, grant: &Grant<'_>) -> ProviderError {
+fn redact_grant(error: ProviderError, provider: &Provider, grant: &Grant<'_>) -> ProviderError {
     let client_secret = match &provider.client.secret {
         ClientSecret::Text(secret) => secret.expose(),
         ClientSecret::AppleKey { .. } => "",
     };
-    without(error, &[grant.code, grant.nonce, grant.pkce.expose(), client_secret])
+    redact(error, &[grant.code, grant.nonce, grant.pkce.expose(), client_secret])
 }
 
 /// Removes the provider's texts if they contain one of the secrets.
-fn without(error: ProviderError, secrets: &[&str]) -> ProviderError {
+fn redact(error: ProviderError, secrets: &[&str]) -> ProviderError {
     let ProviderError::Refused { stage, error, description } = error else { return error };
     let repeats = |text: &str| secrets.iter().any(|secret| secret.len() > 3 && text.contains(secret));
     ProviderError::Refused {

@@ -64,7 +64,7 @@ pub(crate) enum Nonce<'a> {
 
 /// A validated token.
 #[derive(Debug)]
-pub(crate) struct Proved {
+pub(crate) struct ValidatedClaims {
     pub(crate) claims: Value,
     /// `sub`.
     pub(crate) subject: String,
@@ -74,13 +74,13 @@ pub(crate) struct Proved {
 
 impl Expected<'_> {
     /// Validates claims. Trustworthy only with a verified signature.
-    pub(crate) fn judge(&self, claims: Value) -> Result<Proved, IdTokenFault> {
+    pub(crate) fn validate(&self, claims: Value) -> Result<ValidatedClaims, IdTokenFault> {
         self.check_issuer(&claims)?;
         self.check_audience(&claims)?;
         let expires_at = dates::check(&claims, self.now)?;
         self.check_nonce(&claims)?;
         let subject = subject(&claims)?.to_owned();
-        Ok(Proved { claims, subject, expires_at })
+        Ok(ValidatedClaims { claims, subject, expires_at })
     }
 
     fn check_issuer(&self, claims: &Value) -> Result<(), IdTokenFault> {

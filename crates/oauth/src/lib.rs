@@ -5,18 +5,18 @@
 
 mod authorization;
 mod cache;
-mod client_proof;
+mod client_auth;
 mod discovery;
 mod error;
 mod flow;
 mod id_token;
 mod identity;
 mod keys;
+mod mapping;
 pub mod outbound;
 mod pkce;
 mod provider;
 pub mod providers;
-mod reading;
 mod secret;
 mod text;
 mod token;

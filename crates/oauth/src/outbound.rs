@@ -17,7 +17,7 @@ mod client;
 mod resolver;
 mod tls;
 
-pub(crate) use client::{Answer, Outbound, refusal, too_slow};
+pub(crate) use client::{JsonResponse, Outbound, refusal, too_slow};
 
 /// Network policy of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

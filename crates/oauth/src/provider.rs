@@ -6,11 +6,11 @@ use url::Url;
 use crate::providers::{self, Entry, Scopes};
 use crate::secret::SecretText;
 
-mod check;
-mod place;
+mod location;
+mod validation;
 
-pub(crate) use check::is_guid;
-pub(crate) use place::Place;
+pub(crate) use location::Location;
+pub(crate) use validation::is_guid;
 
 /// Client credential at a provider.
 #[derive(Clone)]
@@ -78,29 +78,29 @@ pub struct Provider {
     pub(crate) key: String,
     pub(crate) entry: &'static Entry,
     pub(crate) client: ClientSettings,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
 impl Provider {
     /// Configures a built-in provider.
     pub fn built_in(entry: &'static Entry, client: ClientSettings) -> Result<Self, InvalidProvider> {
-        check::client(entry, &client)?;
-        Ok(Self { key: entry.key.to_owned(), entry, client, place: Place::AsInEntry })
+        validation::client(entry, &client)?;
+        Ok(Self { key: entry.key.to_owned(), entry, client, location: Location::AsInEntry })
     }
 
     /// Configures a custom provider. `key` identifies it in stored identities, `discovery` is the URL of its
     /// discovery document, or its issuer.
     pub fn custom(key: &str, discovery: &str, client: ClientSettings) -> Result<Self, InvalidProvider> {
-        check::client(&providers::CUSTOM, &client)?;
-        let place = Place::discovered(discovery).ok_or(InvalidProvider::Discovery)?;
-        Ok(Self { key: key.to_owned(), entry: &providers::CUSTOM, client, place })
+        validation::client(&providers::CUSTOM, &client)?;
+        let location = Location::discovered(discovery).ok_or(InvalidProvider::Discovery)?;
+        Ok(Self { key: key.to_owned(), entry: &providers::CUSTOM, client, location })
     }
 
     /// Maps all hosts of the provider to folders of `base`: `https://api.github.com/user` becomes
     /// `{base}/api.github.com/user`. For tests with a mock provider.
     #[must_use]
     pub fn under(mut self, base: Url) -> Self {
-        self.place = Place::Under(base);
+        self.location = Location::Under(base);
         self
     }
 

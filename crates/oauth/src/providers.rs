@@ -22,7 +22,7 @@ pub struct Entry {
     pub(crate) parameters: &'static [(&'static str, &'static str)],
     /// True if native apps send the provider the SHA-256 of their nonce and keep the nonce secret.
     pub(crate) hashes_nonces: bool,
-    pub(crate) facts: Facts,
+    pub(crate) mapping: FieldMapping,
 }
 
 /// Issuer of identities from a provider without one.
@@ -127,7 +127,7 @@ pub(crate) struct Scopes {
 
 /// Mapping of the provider's responses to an identity. Fields are JSON pointers (RFC 6901).
 #[derive(Debug, PartialEq)]
-pub(crate) struct Facts {
+pub(crate) struct FieldMapping {
     pub source: Source,
     /// Stable subject. Several parts are joined by colons: some providers' subjects are unique only within an
     /// organisation.
@@ -153,7 +153,7 @@ pub(crate) enum Source {
         headers: &'static [(&'static str, &'static str)],
     },
     /// The token response.
-    TokenAnswer,
+    TokenResponse,
 }
 
 /// Evidence that the email address is verified.

@@ -1,7 +1,7 @@
 //! Sanitising of untrusted texts for logs and errors.
 
 /// Truncates to `longest` characters and replaces control characters and line separators by `?`.
-pub(crate) fn cleaned(text: &str, longest: usize) -> String {
+pub(crate) fn sanitized(text: &str, longest: usize) -> String {
     let shown = |c: char| if c.is_control() || c == '\u{2028}' || c == '\u{2029}' { '?' } else { c };
     text.trim().chars().take(longest).map(shown).collect()
 }
@@ -12,7 +12,7 @@ mod tests {
 
     #[test]
     fn a_strangers_text_is_one_short_line() {
-        assert_eq!(cleaned(" a\r\nb\u{1b}[0m ", 100), "a??b?[0m");
-        assert_eq!(cleaned(&"ä".repeat(500), 3), "äää");
+        assert_eq!(sanitized(" a\r\nb\u{1b}[0m ", 100), "a??b?[0m");
+        assert_eq!(sanitized(&"ä".repeat(500), 3), "äää");
     }
 }

@@ -7,7 +7,7 @@ use crate::outbound::refusal;
 use crate::secret::SecretText;
 
 /// A token response. The tokens are moved out of the body.
-pub(crate) struct TokenAnswer {
+pub(crate) struct TokenResponse {
     /// `access_token`.
     pub(crate) access_token: Option<SecretText>,
     /// `id_token`.
@@ -16,7 +16,7 @@ pub(crate) struct TokenAnswer {
     pub(crate) body: Value,
 }
 
-impl TokenAnswer {
+impl TokenResponse {
     /// Parses a response, including errors with status 200 (GitHub, Slack) and responses wrapped in `data`
     /// (Instagram).
     pub(crate) fn read(mut body: Value) -> Result<Self, ProviderError> {

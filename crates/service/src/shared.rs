@@ -35,7 +35,7 @@ impl Service {
         let providers = Providers::open(&self.oauth_parts, rows, &self.keys)?;
         let settings = self.base_settings.in_force(&stored)?;
         let before = self.providers.swap(Arc::new(providers));
-        before.changed_until(&self.providers.load()).for_each(|one| self.provider_client.forget(&one.client));
+        before.changed_until(&self.providers.load()).for_each(|one| self.provider_client.evict(&one.client));
         self.signing.store(Arc::new(keys));
         self.settings.store(Arc::new(settings));
         Ok(())

@@ -71,7 +71,7 @@ fn a_reserved_field_in_disguise_does_not_pass() {
 }
 
 #[test]
-fn what_an_entry_says_cannot_be_changed() {
+fn hints_cannot_override_parameters_of_the_entry() {
     let pairs = sent(&provider("tiktok"), &[("client_key", "evil"), ("disable_auto_auth", "1")]);
     assert_eq!(values(&pairs, "client_key"), ["client"]);
     assert_eq!(values(&pairs, "disable_auto_auth"), ["1"]);
@@ -89,7 +89,7 @@ fn a_provider_without_openid_gets_no_nonce_and_one_without_pkce_no_challenge() {
 
 proptest! {
     #[test]
-    fn no_hint_changes_what_the_service_says(name in ".{0,20}|[a-zA-Z_. ]{0,22}", value in ".{0,20}") {
+    fn hints_cannot_override_parameters_of_the_service(name in ".{0,20}|[a-zA-Z_. ]{0,22}", value in ".{0,20}") {
         let plain = sent(&custom("https://idp.example"), &[]);
         let hinted = sent(&custom("https://idp.example"), &[(&name, &value)]);
         prop_assert_eq!(&hinted[..plain.len()], &plain[..]);

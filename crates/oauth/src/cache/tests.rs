@@ -32,12 +32,12 @@ impl Source {
     }
 }
 
-struct Kept {
+struct Fixture {
     cache: Cache<u32>,
     source: Source,
 }
 
-impl Kept {
+impl Fixture {
     fn new(max_age: Option<u64>) -> Self {
         let max_age = max_age.map(Duration::from_secs);
         Self { cache: Cache::new(Stage::Keys), source: Source { max_age, ..Source::default() } }
@@ -53,16 +53,16 @@ impl Kept {
     }
 
     async fn renew(&self, old: &Arc<u32>, seconds: u64) -> u32 {
-        self.renew_for(Asker::Stranger, old, seconds).await
+        self.renew_for(RenewalSource::Untrusted, old, seconds).await
     }
 
-    async fn renew_for(&self, asker: Asker, old: &Arc<u32>, seconds: u64) -> u32 {
+    async fn renew_for(&self, source: RenewalSource, old: &Arc<u32>, seconds: u64) -> u32 {
         let deadline = Instant::now() + Duration::from_secs(5);
-        *self.cache.renew("key", old, asker, at(seconds), deadline, || self.source.answer()).await.unwrap()
+        *self.cache.renew("key", old, source, at(seconds), deadline, || self.source.answer()).await.unwrap()
     }
 
     /// Fetches from a provider that never responds.
-    async fn get_from_nobody(&self, seconds: u64) -> Result<u32, ProviderError> {
+    async fn get_from_unresponsive(&self, seconds: u64) -> Result<u32, ProviderError> {
         let deadline = Instant::now() + Duration::from_mins(1);
         let answer = self.cache.get("key", at(seconds), deadline, std::future::pending::<Fetched<u32>>).await;
         answer.map(|value| *value)
@@ -71,140 +71,140 @@ impl Kept {
 
 #[tokio::test]
 async fn an_answer_is_kept_for_an_hour() {
-    let kept = Kept::new(None);
-    assert_eq!(kept.get(0).await, Ok(1));
-    assert_eq!(kept.get(3599).await, Ok(1));
-    assert_eq!(kept.get(3600).await, Ok(2));
+    let fixture = Fixture::new(None);
+    assert_eq!(fixture.get(0).await, Ok(1));
+    assert_eq!(fixture.get(3599).await, Ok(1));
+    assert_eq!(fixture.get(3600).await, Ok(2));
 }
 
 #[tokio::test]
 async fn an_answer_is_kept_as_long_as_the_provider_says_within_bounds() {
     for (max_age, seconds) in [(0, 300), (600, 600), (u64::MAX, 86_400)] {
-        let kept = Kept::new(Some(max_age));
-        kept.get(0).await.unwrap();
-        assert_eq!(kept.get(seconds - 1).await, Ok(1), "{max_age}");
-        assert_eq!(kept.get(seconds).await, Ok(2), "{max_age}");
+        let fixture = Fixture::new(Some(max_age));
+        fixture.get(0).await.unwrap();
+        assert_eq!(fixture.get(seconds - 1).await, Ok(1), "{max_age}");
+        assert_eq!(fixture.get(seconds).await, Ok(2), "{max_age}");
     }
 }
 
 #[tokio::test]
-async fn what_is_old_is_used_for_a_day_while_the_provider_is_down() {
-    let kept = Kept::new(None);
-    kept.get(0).await.unwrap();
-    kept.source.go_down(true);
-    assert_eq!(kept.get(3600).await, Ok(1));
-    assert_eq!(kept.get(3600 + 86_399).await, Ok(1));
-    assert_eq!(kept.get(3600 + 86_400).await, Err(down()));
-    kept.source.go_down(false);
-    assert_eq!(kept.get(3600 + 86_401).await, Ok(5));
+async fn stale_values_are_served_for_a_day_while_the_provider_is_down() {
+    let fixture = Fixture::new(None);
+    fixture.get(0).await.unwrap();
+    fixture.source.go_down(true);
+    assert_eq!(fixture.get(3600).await, Ok(1));
+    assert_eq!(fixture.get(3600 + 86_399).await, Ok(1));
+    assert_eq!(fixture.get(3600 + 86_400).await, Err(down()));
+    fixture.source.go_down(false);
+    assert_eq!(fixture.get(3600 + 86_401).await, Ok(5));
 }
 
 #[tokio::test]
 async fn a_provider_that_is_down_is_not_asked_all_the_time() {
-    let kept = Kept::new(None);
-    kept.get(0).await.unwrap();
-    kept.source.go_down(true);
+    let fixture = Fixture::new(None);
+    fixture.get(0).await.unwrap();
+    fixture.source.go_down(true);
     for seconds in [3600, 3601, 3629] {
-        kept.get(seconds).await.unwrap();
+        fixture.get(seconds).await.unwrap();
     }
-    assert_eq!(kept.source.asked.load(Ordering::SeqCst), 2);
-    kept.get(3630).await.unwrap();
-    assert_eq!(kept.source.asked.load(Ordering::SeqCst), 3);
+    assert_eq!(fixture.source.asked.load(Ordering::SeqCst), 2);
+    fixture.get(3630).await.unwrap();
+    assert_eq!(fixture.source.asked.load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]
-async fn a_provider_that_comes_back_is_seen_at_once_where_nothing_is_kept() {
-    let kept = Kept::new(None);
-    kept.source.go_down(true);
-    assert_eq!(kept.get(0).await, Err(down()));
-    kept.source.go_down(false);
-    assert_eq!(kept.get(0).await, Ok(2));
+async fn a_recovered_provider_is_used_at_once_without_a_cached_value() {
+    let fixture = Fixture::new(None);
+    fixture.source.go_down(true);
+    assert_eq!(fixture.get(0).await, Err(down()));
+    fixture.source.go_down(false);
+    assert_eq!(fixture.get(0).await, Ok(2));
 }
 
 #[tokio::test]
-async fn many_who_want_the_same_cause_one_request() {
-    let kept = Kept::new(None);
-    let all = futures_util::future::join_all((0..20).map(|_| kept.get(0))).await;
+async fn concurrent_callers_share_one_request() {
+    let fixture = Fixture::new(None);
+    let all = futures_util::future::join_all((0..20).map(|_| fixture.get(0))).await;
     assert!(all.iter().all(|one| *one == Ok(1)));
-    assert_eq!(kept.source.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(fixture.source.asked.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn many_who_wait_for_the_same_failure_share_it() {
-    let kept = Kept::new(None);
-    kept.source.go_down(true);
-    let all = futures_util::future::join_all((0..20).map(|_| kept.get(0))).await;
+async fn concurrent_callers_share_one_failure() {
+    let fixture = Fixture::new(None);
+    fixture.source.go_down(true);
+    let all = futures_util::future::join_all((0..20).map(|_| fixture.get(0))).await;
     assert!(all.iter().all(|one| *one == Err(down())));
-    assert_eq!(kept.source.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(fixture.source.asked.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn what_lacks_something_is_renewed_a_few_times_only() {
-    let kept = Kept::new(None);
-    let mut old = kept.shared(0).await.unwrap();
+async fn early_renewals_are_limited() {
+    let fixture = Fixture::new(None);
+    let mut old = fixture.shared(0).await.unwrap();
     for number in 2..=6 {
-        assert_eq!(kept.renew(&old, 1).await, number);
-        old = kept.shared(1).await.unwrap();
+        assert_eq!(fixture.renew(&old, 1).await, number);
+        old = fixture.shared(1).await.unwrap();
     }
-    assert_eq!(kept.renew(&old, 1).await, 6);
-    assert_eq!(kept.renew(&old, 10).await, 6);
-    assert_eq!(kept.renew(&old, 11).await, 7);
-    old = kept.shared(11).await.unwrap();
-    assert_eq!(kept.renew(&old, 20).await, 7);
-    assert_eq!(kept.renew(&old, 21).await, 8);
+    assert_eq!(fixture.renew(&old, 1).await, 6);
+    assert_eq!(fixture.renew(&old, 10).await, 6);
+    assert_eq!(fixture.renew(&old, 11).await, 7);
+    old = fixture.shared(11).await.unwrap();
+    assert_eq!(fixture.renew(&old, 20).await, 7);
+    assert_eq!(fixture.renew(&old, 21).await, 8);
 }
 
 #[tokio::test]
 async fn strangers_do_not_use_up_the_renewals_of_a_provider() {
-    let kept = Kept::new(None);
+    let fixture = Fixture::new(None);
     for _ in 0..10 {
-        let old = kept.shared(1).await.unwrap();
-        kept.renew(&old, 1).await;
+        let old = fixture.shared(1).await.unwrap();
+        fixture.renew(&old, 1).await;
     }
-    let old = kept.shared(1).await.unwrap();
+    let old = fixture.shared(1).await.unwrap();
     assert_eq!(*old, 6);
-    assert_eq!(kept.renew_for(Asker::Provider, &old, 1).await, 7);
+    assert_eq!(fixture.renew_for(RenewalSource::Provider, &old, 1).await, 7);
 }
 
 #[tokio::test]
-async fn what_is_old_is_used_while_there_is_time_for_the_rest() {
-    let mut kept = Kept::new(None);
-    kept.cache.patience = Duration::from_millis(10);
-    kept.get(0).await.unwrap();
-    let all = futures_util::future::join_all((0..20).map(|_| kept.get_from_nobody(3600))).await;
+async fn a_slow_refresh_falls_back_to_the_stale_value() {
+    let mut fixture = Fixture::new(None);
+    fixture.cache.refresh_wait = Duration::from_millis(10);
+    fixture.get(0).await.unwrap();
+    let all = futures_util::future::join_all((0..20).map(|_| fixture.get_from_unresponsive(3600))).await;
     assert!(all.iter().all(|one| *one == Ok(1)));
 }
 
 #[tokio::test]
-async fn who_renews_waits_longer() {
-    let mut kept = Kept::new(None);
-    kept.cache.patience = Duration::ZERO;
-    let old = kept.shared(0).await.unwrap();
-    assert_eq!(kept.renew(&old, 1).await, 2);
-    assert_eq!(kept.get_from_nobody(3601).await, Ok(2));
+async fn a_renewal_waits_for_the_deadline() {
+    let mut fixture = Fixture::new(None);
+    fixture.cache.refresh_wait = Duration::ZERO;
+    let old = fixture.shared(0).await.unwrap();
+    assert_eq!(fixture.renew(&old, 1).await, 2);
+    assert_eq!(fixture.get_from_unresponsive(3601).await, Ok(2));
 }
 
 #[tokio::test]
-async fn what_somebody_else_renewed_is_taken() {
-    let kept = Kept::new(None);
-    let old = kept.shared(0).await.unwrap();
-    assert_eq!(kept.renew(&old, 1).await, 2);
-    assert_eq!(kept.renew(&old, 1).await, 2);
-    assert_eq!(kept.source.asked.load(Ordering::SeqCst), 2);
+async fn a_concurrent_renewal_is_shared() {
+    let fixture = Fixture::new(None);
+    let old = fixture.shared(0).await.unwrap();
+    assert_eq!(fixture.renew(&old, 1).await, 2);
+    assert_eq!(fixture.renew(&old, 1).await, 2);
+    assert_eq!(fixture.source.asked.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
 async fn a_clock_that_goes_back_makes_nothing_fresh() {
-    let kept = Kept::new(None);
-    kept.get(100).await.unwrap();
-    assert_eq!(kept.get(0).await, Ok(2));
+    let fixture = Fixture::new(None);
+    fixture.get(100).await.unwrap();
+    assert_eq!(fixture.get(0).await, Ok(2));
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_asked_for_again() {
-    let kept = Kept::new(None);
-    kept.get(0).await.unwrap();
-    assert_eq!(kept.cache.forget("key").as_deref(), Some(&1));
-    assert_eq!(kept.cache.forget("key"), None);
-    assert_eq!(kept.get(0).await, Ok(2));
+async fn an_evicted_value_is_fetched_again() {
+    let fixture = Fixture::new(None);
+    fixture.get(0).await.unwrap();
+    assert_eq!(fixture.cache.evict("key").as_deref(), Some(&1));
+    assert_eq!(fixture.cache.evict("key"), None);
+    assert_eq!(fixture.get(0).await, Ok(2));
 }

@@ -67,7 +67,7 @@ impl<'a> Jws<'a> {
     }
 
     /// Unverified claims, only for the decision on fetching keys.
-    pub(crate) fn unproven_claims(&self) -> Option<Value> {
+    pub(crate) fn unverified_claims(&self) -> Option<Value> {
         object(self.payload).ok()
     }
 

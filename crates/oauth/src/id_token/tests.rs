@@ -29,21 +29,21 @@ fn claims() -> Value {
 }
 
 /// Validates valid claims with one changed; `null` removes it.
-fn judge(name: &str, value: Value) -> Result<Proved, IdTokenFault> {
+fn validate(name: &str, value: Value) -> Result<ValidatedClaims, IdTokenFault> {
     let mut claims = claims();
     claims[name] = value;
-    expected().judge(claims)
+    expected().validate(claims)
 }
 
 fn fault(name: &str, value: Value) -> IdTokenFault {
-    judge(name, value).unwrap_err()
+    validate(name, value).unwrap_err()
 }
 
 #[test]
 fn good_claims_are_proved() {
-    let proved = expected().judge(claims()).unwrap();
-    assert_eq!(proved.subject, "248289761001");
-    assert_eq!(proved.expires_at, Timestamp::from_millis((SECOND + 300) * 1000));
+    let validated = expected().validate(claims()).unwrap();
+    assert_eq!(validated.subject, "248289761001");
+    assert_eq!(validated.expires_at, Timestamp::from_millis((SECOND + 300) * 1000));
 }
 
 #[test]
@@ -74,25 +74,25 @@ fn an_audience_that_is_not_this_client_is_refused() {
     ] {
         assert_eq!(fault("aud", audience), IdTokenFault::Audience);
     }
-    assert!(judge("aud", json!(["client"])).is_ok());
+    assert!(validate("aud", json!(["client"])).is_ok());
 }
 
 #[test]
 fn several_audiences_need_an_azp_that_is_this_client() {
-    let judge = |azp: Value| {
+    let validate = |azp: Value| {
         let mut claims = claims();
         claims["aud"] = json!(["client", "other"]);
         claims["azp"] = azp;
-        expected().judge(claims).map(|_| ())
+        expected().validate(claims).map(|_| ())
     };
-    assert_eq!(judge(json!(null)), Err(IdTokenFault::Audience));
-    assert_eq!(judge(json!("other")), Err(IdTokenFault::AuthorizedParty));
-    assert_eq!(judge(json!("client")), Ok(()));
+    assert_eq!(validate(json!(null)), Err(IdTokenFault::Audience));
+    assert_eq!(validate(json!("other")), Err(IdTokenFault::AuthorizedParty));
+    assert_eq!(validate(json!("client")), Ok(()));
 }
 
 #[test]
 fn an_azp_that_is_there_counts_with_one_audience_too() {
-    assert!(judge("azp", json!("client")).is_ok());
+    assert!(validate("azp", json!("client")).is_ok());
     for azp in [json!("other"), json!(""), json!(["client"]), json!(1)] {
         assert_eq!(fault("azp", azp), IdTokenFault::AuthorizedParty);
     }
@@ -103,20 +103,20 @@ fn an_expired_token_is_refused() {
     for seconds in [0, -1, -3600] {
         assert_eq!(fault("exp", json!(SECOND + seconds)), IdTokenFault::Expired);
     }
-    assert!(judge("exp", json!(SECOND + 1)).is_ok());
+    assert!(validate("exp", json!(SECOND + 1)).is_ok());
 }
 
 #[test]
 fn a_token_from_the_future_is_refused() {
-    assert!(judge("iat", json!(SECOND + 60)).is_ok());
+    assert!(validate("iat", json!(SECOND + 60)).is_ok());
     assert_eq!(fault("iat", json!(SECOND + 61)), IdTokenFault::IssuedInFuture);
-    assert!(judge("nbf", json!(SECOND + 60)).is_ok());
+    assert!(validate("nbf", json!(SECOND + 60)).is_ok());
     assert_eq!(fault("nbf", json!(SECOND + 61)), IdTokenFault::NotYetValid);
 }
 
 #[test]
 fn a_token_that_is_older_than_ten_minutes_is_refused() {
-    assert!(judge("iat", json!(SECOND - 600)).is_ok());
+    assert!(validate("iat", json!(SECOND - 600)).is_ok());
     assert_eq!(fault("iat", json!(SECOND - 601)), IdTokenFault::TooOld);
 }
 
@@ -136,8 +136,8 @@ fn a_date_that_is_no_number_is_refused() {
     }
     assert_eq!(fault("exp", json!(null)), IdTokenFault::Date);
     assert_eq!(fault("iat", json!(null)), IdTokenFault::Date);
-    assert!(judge("nbf", json!(null)).is_ok());
-    assert!(judge("iat", json!(1_772_366_399.5)).is_ok());
+    assert!(validate("nbf", json!(null)).is_ok());
+    assert!(validate("iat", json!(1_772_366_399.5)).is_ok());
 }
 
 #[test]
@@ -149,34 +149,34 @@ fn another_nonce_is_refused() {
 
 #[test]
 fn a_native_app_must_know_the_nonce_of_its_token() {
-    let judge = |claim: Value, brought: Option<&str>| {
+    let validate = |claim: Value, brought: Option<&str>| {
         let mut claims = claims();
         claims["nonce"] = claim;
         let expected = Expected { nonce: Nonce::IfPresent(brought), ..expected() };
-        expected.judge(claims).map(|_| ())
+        expected.validate(claims).map(|_| ())
     };
-    assert_eq!(judge(json!(null), None), Ok(()));
-    assert_eq!(judge(json!("raw"), Some("raw")), Ok(()));
-    assert_eq!(judge(json!(sha256_hex("raw")), Some("raw")), Ok(()));
-    assert_eq!(judge(json!("raw"), None), Err(IdTokenFault::Nonce));
-    assert_eq!(judge(json!("raw"), Some("other")), Err(IdTokenFault::Nonce));
-    assert_eq!(judge(json!(null), Some("raw")), Err(IdTokenFault::Nonce));
-    assert_eq!(judge(json!(7), None), Err(IdTokenFault::Nonce));
+    assert_eq!(validate(json!(null), None), Ok(()));
+    assert_eq!(validate(json!("raw"), Some("raw")), Ok(()));
+    assert_eq!(validate(json!(sha256_hex("raw")), Some("raw")), Ok(()));
+    assert_eq!(validate(json!("raw"), None), Err(IdTokenFault::Nonce));
+    assert_eq!(validate(json!("raw"), Some("other")), Err(IdTokenFault::Nonce));
+    assert_eq!(validate(json!(null), Some("raw")), Err(IdTokenFault::Nonce));
+    assert_eq!(validate(json!(7), None), Err(IdTokenFault::Nonce));
 }
 
 #[test]
 fn a_hashed_nonce_that_was_read_in_the_token_is_not_the_nonce() {
-    let judge = |claim: &str, brought: Option<&str>| {
+    let validate = |claim: &str, brought: Option<&str>| {
         let mut claims = claims();
         claims["nonce"] = json!(claim);
         let expected = Expected { nonce: Nonce::IfPresentHashed(brought), ..expected() };
-        expected.judge(claims).map(|_| ())
+        expected.validate(claims).map(|_| ())
     };
     let hashed = sha256_hex("raw");
-    assert_eq!(judge(&hashed, Some("raw")), Ok(()));
-    assert_eq!(judge(&hashed, Some(&hashed)), Err(IdTokenFault::Nonce));
-    assert_eq!(judge(&hashed, None), Err(IdTokenFault::Nonce));
-    assert_eq!(judge("raw", Some("raw")), Ok(()));
+    assert_eq!(validate(&hashed, Some("raw")), Ok(()));
+    assert_eq!(validate(&hashed, Some(&hashed)), Err(IdTokenFault::Nonce));
+    assert_eq!(validate(&hashed, None), Err(IdTokenFault::Nonce));
+    assert_eq!(validate("raw", Some("raw")), Ok(()));
 }
 
 #[test]
@@ -186,26 +186,26 @@ fn a_subject_is_a_text_of_1_to_255_characters() {
     {
         assert_eq!(fault("sub", subject), IdTokenFault::Subject);
     }
-    assert!(judge("sub", json!("ü".repeat(255))).is_ok());
+    assert!(validate("sub", json!("ü".repeat(255))).is_ok());
 }
 
 #[test]
 fn a_tenant_speaks_only_for_itself() {
     let (one, other) = ("72f988bf-86f1-41af-91ab-2d7cd011db47", "11111111-2222-3333-4444-555555555555");
-    let judge = |tid: Value, issuer: String| {
+    let validate = |tid: Value, issuer: String| {
         let mut claims = claims();
         claims["tid"] = tid;
         claims["iss"] = json!(issuer);
         let pattern = "https://login.example/{tenantid}/v2.0";
         let issuer = Issuer::OfTenant { pattern, tenants: |tenant| tenant.len() == 36 };
-        Expected { issuer, ..expected() }.judge(claims).map(|_| ())
+        Expected { issuer, ..expected() }.validate(claims).map(|_| ())
     };
     let issuer = |tenant: &str| format!("https://login.example/{tenant}/v2.0");
-    assert_eq!(judge(json!(one), issuer(one)), Ok(()));
-    assert_eq!(judge(json!(other), issuer(one)), Err(IdTokenFault::Issuer));
-    assert_eq!(judge(json!(null), issuer(one)), Err(IdTokenFault::Issuer));
-    assert_eq!(judge(json!("{tenantid}"), issuer("{tenantid}")), Err(IdTokenFault::Issuer));
-    assert_eq!(judge(json!("x"), issuer("x")), Err(IdTokenFault::Issuer));
+    assert_eq!(validate(json!(one), issuer(one)), Ok(()));
+    assert_eq!(validate(json!(other), issuer(one)), Err(IdTokenFault::Issuer));
+    assert_eq!(validate(json!(null), issuer(one)), Err(IdTokenFault::Issuer));
+    assert_eq!(validate(json!("{tenantid}"), issuer("{tenantid}")), Err(IdTokenFault::Issuer));
+    assert_eq!(validate(json!("x"), issuer("x")), Err(IdTokenFault::Issuer));
 }
 
 fn token(header: &Value, payload: &str) -> String {
@@ -286,7 +286,7 @@ proptest! {
             let mut claims = claims();
             claims["exp"] = json!(exp);
             claims["iat"] = json!(SECOND + seconds);
-            Expected { now: Timestamp::from_millis((SECOND + seconds) * 1000), ..expected() }.judge(claims).is_ok()
+            Expected { now: Timestamp::from_millis((SECOND + seconds) * 1000), ..expected() }.validate(claims).is_ok()
         };
         prop_assert_eq!(at(later), SECOND + later < exp);
     }

@@ -31,7 +31,7 @@ fn a_key_is_found_by_its_name() {
 }
 
 #[test]
-fn a_token_without_a_name_needs_a_set_where_one_key_fits() {
+fn a_token_without_key_id_needs_a_set_with_one_fitting_key() {
     assert!(finds(&[rsa(json!({"kid": "a"})), ec("P-256", json!({}))], None, Algorithm::RS256));
     assert!(!finds(&[rsa(json!({"kid": "a"})), rsa(json!({"kid": "b"}))], None, Algorithm::RS256));
 }
@@ -72,7 +72,7 @@ fn a_key_that_is_not_understood_does_not_spoil_the_others() {
 }
 
 #[test]
-fn what_is_no_key_set_is_a_bad_answer() {
+fn a_malformed_key_set_is_a_bad_answer() {
     for body in [json!({}), json!([]), json!(null), json!({"keys": {}}), json!({"keys": null})] {
         assert!(ProviderKeys::read(body).is_err());
     }

@@ -9,7 +9,7 @@ use super::Networks;
 
 /// Class of an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Class {
     /// Globally routable.
     Public,
     /// Loopback.
@@ -29,74 +29,74 @@ const fn v6(a: u16, b: u16, c: u16, h: u16, length: u8) -> Ipv6Net {
 }
 
 /// First match wins; default: public.
-const IPV4: &[(Ipv4Net, Place)] = &[
-    (v4(100, 100, 100, 200, 32), Place::Never), // metadata of Alibaba Cloud
-    (v4(168, 63, 129, 16, 32), Place::Never),   // host services of Azure, in public space
-    (v4(169, 254, 0, 0, 16), Place::Never),     // link-local, with the metadata of most clouds
-    (v4(127, 0, 0, 0, 8), Place::Loopback),
-    (v4(10, 0, 0, 0, 8), Place::Private),
-    (v4(172, 16, 0, 0, 12), Place::Private),
-    (v4(192, 168, 0, 0, 16), Place::Private),
-    (v4(100, 64, 0, 0, 10), Place::Private), // carrier-grade NAT
-    (v4(198, 18, 0, 0, 15), Place::Private), // benchmarks
-    (v4(0, 0, 0, 0, 8), Place::Never),       // "this network"; 0.0.0.0 connects to this machine
-    (v4(192, 0, 0, 0, 24), Place::Never),    // protocol assignments, with the metadata of Oracle
-    (v4(192, 0, 2, 0, 24), Place::Never),    // documentation
-    (v4(198, 51, 100, 0, 24), Place::Never),
-    (v4(203, 0, 113, 0, 24), Place::Never),
-    (v4(192, 88, 99, 0, 24), Place::Never), // 6to4 relays
-    (v4(224, 0, 0, 0, 4), Place::Never),    // multicast
-    (v4(240, 0, 0, 0, 4), Place::Never),    // reserved, broadcast
+const IPV4: &[(Ipv4Net, Class)] = &[
+    (v4(100, 100, 100, 200, 32), Class::Never), // metadata of Alibaba Cloud
+    (v4(168, 63, 129, 16, 32), Class::Never),   // host services of Azure, in public space
+    (v4(169, 254, 0, 0, 16), Class::Never),     // link-local, with the metadata of most clouds
+    (v4(127, 0, 0, 0, 8), Class::Loopback),
+    (v4(10, 0, 0, 0, 8), Class::Private),
+    (v4(172, 16, 0, 0, 12), Class::Private),
+    (v4(192, 168, 0, 0, 16), Class::Private),
+    (v4(100, 64, 0, 0, 10), Class::Private), // carrier-grade NAT
+    (v4(198, 18, 0, 0, 15), Class::Private), // benchmarks
+    (v4(0, 0, 0, 0, 8), Class::Never),       // "this network"; 0.0.0.0 connects to this machine
+    (v4(192, 0, 0, 0, 24), Class::Never),    // protocol assignments, with the metadata of Oracle
+    (v4(192, 0, 2, 0, 24), Class::Never),    // documentation
+    (v4(198, 51, 100, 0, 24), Class::Never),
+    (v4(203, 0, 113, 0, 24), Class::Never),
+    (v4(192, 88, 99, 0, 24), Class::Never), // 6to4 relays
+    (v4(224, 0, 0, 0, 4), Class::Never),    // multicast
+    (v4(240, 0, 0, 0, 4), Class::Never),    // reserved, broadcast
 ];
 
 /// First match wins; default: never.
-const IPV6: &[(Ipv6Net, Place)] = &[
-    (v6(0, 0, 0, 1, 128), Place::Loopback),
-    (v6(0xfd00, 0x0ec2, 0, 0, 32), Place::Never), // metadata, credentials and time of Amazon
-    (v6(0xfd20, 0x00ce, 0, 0x254, 128), Place::Never), // metadata of Google
-    (v6(0xfc00, 0, 0, 0, 7), Place::Private),
+const IPV6: &[(Ipv6Net, Class)] = &[
+    (v6(0, 0, 0, 1, 128), Class::Loopback),
+    (v6(0xfd00, 0x0ec2, 0, 0, 32), Class::Never), // metadata, credentials and time of Amazon
+    (v6(0xfd20, 0x00ce, 0, 0x254, 128), Class::Never), // metadata of Google
+    (v6(0xfc00, 0, 0, 0, 7), Class::Private),
     // Local-use NAT64: the position of the embedded IPv4 address is unknown, so it cannot be classified.
-    (v6(0x0064, 0xff9b, 1, 0, 48), Place::Never),
-    (v6(0x2001, 0, 0, 0, 23), Place::Never), // protocol assignments, Teredo
-    (v6(0x2001, 0x0db8, 0, 0, 32), Place::Never), // documentation
-    (v6(0x2002, 0, 0, 0, 16), Place::Never), // 6to4
-    (v6(0x3fff, 0, 0, 0, 20), Place::Never), // documentation
-    (v6(0x2000, 0, 0, 0, 3), Place::Public),
+    (v6(0x0064, 0xff9b, 1, 0, 48), Class::Never),
+    (v6(0x2001, 0, 0, 0, 23), Class::Never), // protocol assignments, Teredo
+    (v6(0x2001, 0x0db8, 0, 0, 32), Class::Never), // documentation
+    (v6(0x2002, 0, 0, 0, 16), Class::Never), // 6to4
+    (v6(0x3fff, 0, 0, 0, 20), Class::Never), // documentation
+    (v6(0x2000, 0, 0, 0, 3), Class::Public),
 ];
 
 /// Well-known NAT64 prefix (RFC 6052): the last 32 bits are the IPv4 address.
 const NAT64: Ipv6Net = v6(0x0064, 0xff9b, 0, 0, 96);
 
-fn place_of(address: IpAddr) -> Place {
+fn class_of(address: IpAddr) -> Class {
     match address.to_canonical() {
-        IpAddr::V4(address) => place_of_v4(address),
+        IpAddr::V4(address) => class_of_v4(address),
         IpAddr::V6(address) if NAT64.contains(&address) => {
             let [.., a, b, c, d] = address.octets();
-            match place_of_v4(Ipv4Addr::new(a, b, c, d)) {
-                Place::Loopback => Place::Never, // the gateway's, not ours
-                place => place,
+            match class_of_v4(Ipv4Addr::new(a, b, c, d)) {
+                Class::Loopback => Class::Never, // the gateway's, not ours
+                class => class,
             }
         }
         IpAddr::V6(address) => {
             let row = IPV6.iter().find(|(net, _)| net.contains(&address));
-            row.map_or(Place::Never, |(_, place)| *place)
+            row.map_or(Class::Never, |(_, class)| *class)
         }
     }
 }
 
-fn place_of_v4(address: Ipv4Addr) -> Place {
+fn class_of_v4(address: Ipv4Addr) -> Class {
     let row = IPV4.iter().find(|(net, _)| net.contains(&address));
-    row.map_or(Place::Public, |(_, place)| *place)
+    row.map_or(Class::Public, |(_, class)| *class)
 }
 
 impl Networks {
     /// True if connections to the address are allowed.
     pub(crate) fn allow(self, address: IpAddr) -> bool {
-        match place_of(address) {
-            Place::Public => true,
-            Place::Loopback => self.loopback || self.private,
-            Place::Private => self.private,
-            Place::Never => false,
+        match class_of(address) {
+            Class::Public => true,
+            Class::Loopback => self.loopback || self.private,
+            Class::Private => self.private,
+            Class::Never => false,
         }
     }
 

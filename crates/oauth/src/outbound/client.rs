@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::resolver::{GuardedResolver, NotPublic, SystemLookup};
 use super::{InvalidOutbound, Networks, OutboundSettings, Proxy, tls};
 use crate::error::{ProviderError, Stage};
-use crate::text::cleaned;
+use crate::text::sanitized;
 
 /// Longest response body in bytes.
 pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
@@ -35,7 +35,7 @@ pub(crate) struct Outbound {
 }
 
 /// A response with a success status.
-pub(crate) struct Answer {
+pub(crate) struct JsonResponse {
     /// JSON body.
     pub(crate) body: Value,
     /// `max-age` of `Cache-Control`.
@@ -93,7 +93,7 @@ impl Outbound {
         stage: Stage,
         request: RequestBuilder,
         deadline: Instant,
-    ) -> Result<Answer, ProviderError> {
+    ) -> Result<JsonResponse, ProviderError> {
         timeout_at(deadline, exchange(stage, request)).await.unwrap_or_else(|_| Err(too_slow(stage)))
     }
 }
@@ -102,7 +102,7 @@ pub(crate) fn too_slow(stage: Stage) -> ProviderError {
     ProviderError::Down { stage, reason: "no answer in time".to_owned() }
 }
 
-async fn exchange(stage: Stage, request: RequestBuilder) -> Result<Answer, ProviderError> {
+async fn exchange(stage: Stage, request: RequestBuilder) -> Result<JsonResponse, ProviderError> {
     let response = request.send().await.map_err(|error| failure(stage, &error))?;
     let status = response.status();
     if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
@@ -114,7 +114,7 @@ async fn exchange(stage: Stage, request: RequestBuilder) -> Result<Answer, Provi
     let max_age = max_age(response.headers());
     let body = json(stage, response).await;
     if status.is_success() {
-        Ok(Answer { body: body?, max_age })
+        Ok(JsonResponse { body: body?, max_age })
     } else {
         Err(refused(stage, status, body.ok()))
     }
@@ -173,7 +173,7 @@ pub(crate) fn refusal(stage: Stage, body: &Value) -> Option<ProviderError> {
     let error = body.get("error")?.as_str().filter(|error| !error.is_empty())?;
     let error = if is_code(error) { error } else { OTHER }.to_owned();
     let description = body.get("error_description").and_then(Value::as_str);
-    let description = description.map(|text| cleaned(text, 300)).filter(|text| !text.is_empty());
+    let description = description.map(|text| sanitized(text, 300)).filter(|text| !text.is_empty());
     Some(ProviderError::Refused { stage, error, description })
 }
 
@@ -199,7 +199,7 @@ fn failure(stage: Stage, error: &reqwest::Error) -> ProviderError {
     }
     let mut reason = if error.is_connect() { "no connection" } else { "the connection broke" }.to_owned();
     if let Some(cause) = innermost {
-        let _ = write!(reason, ": {}", cleaned(&cause.to_string(), 200));
+        let _ = write!(reason, ": {}", sanitized(&cause.to_string(), 200));
     }
     ProviderError::Down { stage, reason }
 }

@@ -118,7 +118,7 @@ fn a_discovery_address_is_a_plain_url() {
 
 /// Without them the provider would not return the identity.
 #[test]
-fn what_a_sign_in_cannot_do_without_is_asked_for_whatever_the_operator_says() {
+fn required_scopes_are_always_requested() {
     for (key, needed) in [
         ("bitbucket", "account email other"),
         ("discord", "identify other"),

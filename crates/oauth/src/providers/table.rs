@@ -1,14 +1,14 @@
 //! Entries in alphabetical order. Endpoints and mappings follow the providers' documentation.
 
 use super::{
-    Avatar, ClientAuth, EmailList, Entry, Facts, Pkce, Protocol, Scopes, Source, Userinfo, Verified,
+    Avatar, ClientAuth, EmailList, Entry, FieldMapping, Pkce, Protocol, Scopes, Source, Userinfo, Verified,
 };
 
 const NO_SCOPES: &[&str] = &[];
 const OPENID: Scopes = Scopes { usual: &["openid", "email", "profile"], needed: &["openid"], separator: " " };
 
 /// Standard claims (OpenID Connect Core 1.0 section 5.1).
-const STANDARD: Facts = Facts {
+const STANDARD: FieldMapping = FieldMapping {
     source: Source::IdToken,
     subject: &["/sub"],
     email: Some("/email"),
@@ -28,7 +28,7 @@ const OPENID_CONNECT: Entry = Entry {
     scopes: OPENID,
     parameters: &[],
     hashes_nonces: false,
-    facts: STANDARD,
+    mapping: STANDARD,
 };
 
 const fn openid(issuer: &'static str, authorize: Option<&'static str>) -> Protocol {
@@ -70,7 +70,7 @@ pub const BUILT_IN: &[Entry] = &[
         scopes: scopes(&["name", "email"], " "),
         parameters: &[("response_mode", "form_post")],
         hashes_nonces: true,
-        facts: Facts {
+        mapping: FieldMapping {
             source: Source::IdTokenAndCallback,
             verified: Verified::TrueOrText("/email_verified"),
             avatar: Avatar::None,
@@ -88,7 +88,7 @@ pub const BUILT_IN: &[Entry] = &[
         client_auth: ClientAuth::Basic,
         pkce: Pkce::Unsupported,
         scopes: needed(&["account", "email"], " "),
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile("https://api.bitbucket.org/2.0/user"),
             subject: &["/uuid"],
             email: None,
@@ -112,7 +112,7 @@ pub const BUILT_IN: &[Entry] = &[
             token: "https://discord.com/api/oauth2/token",
         },
         scopes: Scopes { needed: &["identify"], ..scopes(&["identify", "email"], " ") },
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile("https://discord.com/api/users/@me"),
             subject: &["/id"],
             email: Some("/email"),
@@ -132,7 +132,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         pkce: Pkce::Unsupported,
         scopes: scopes(&["email", "public_profile"], ","),
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile("https://graph.facebook.com/v23.0/me?fields=id,name,email,picture.type(large)"),
             subject: &["/id"],
             email: Some("/email"),
@@ -151,7 +151,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         client_auth: ClientAuth::Basic,
         scopes: needed(&["current_user:read"], " "),
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile("https://api.figma.com/v1/me"),
             subject: &["/id"],
             email: Some("/email"),
@@ -171,7 +171,7 @@ pub const BUILT_IN: &[Entry] = &[
             token: "https://github.com/login/oauth/access_token",
         },
         scopes: Scopes { needed: &["user:email"], ..scopes(&["read:user", "user:email"], " ") },
-        facts: Facts {
+        mapping: FieldMapping {
             source: Source::Profile {
                 url: "https://api.github.com/user",
                 headers: &[("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")],
@@ -218,7 +218,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         pkce: Pkce::Unsupported,
         scopes: needed(&["instagram_business_basic"], ","),
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile(
                 "https://graph.instagram.com/v23.0/me?fields=user_id,username,name,profile_picture_url",
             ),
@@ -240,7 +240,7 @@ pub const BUILT_IN: &[Entry] = &[
             token: "https://www.linkedin.com/oauth/v2/accessToken",
         },
         pkce: Pkce::Unsupported,
-        facts: Facts { source: profile("https://api.linkedin.com/v2/userinfo"), ..STANDARD },
+        mapping: FieldMapping { source: profile("https://api.linkedin.com/v2/userinfo"), ..STANDARD },
         ..OPENID_CONNECT
     },
     // `email` is set freely by a tenant's administrator; `xms_edov`, an optional claim, tells that the owner
@@ -255,7 +255,7 @@ pub const BUILT_IN: &[Entry] = &[
             userinfo: Userinfo::Never,
         },
         scopes: Scopes { needed: &["openid", "profile"], ..OPENID },
-        facts: Facts {
+        mapping: FieldMapping {
             subject: &["/tid", "/oid"],
             verified: Verified::True("/xms_edov"),
             avatar: Avatar::None,
@@ -275,8 +275,8 @@ pub const BUILT_IN: &[Entry] = &[
         pkce: Pkce::Unsupported,
         scopes: scopes(NO_SCOPES, " "),
         parameters: &[("owner", "user")],
-        facts: Facts {
-            source: Source::TokenAnswer,
+        mapping: FieldMapping {
+            source: Source::TokenResponse,
             subject: &["/owner/user/id"],
             email: Some("/owner/user/person/email"),
             verified: Verified::Never,
@@ -291,7 +291,7 @@ pub const BUILT_IN: &[Entry] = &[
         name: "Slack",
         protocol: openid("https://slack.com", Some("https://slack.com/openid/connect/authorize")),
         pkce: Pkce::Unsupported,
-        facts: Facts { subject: &["/https:~1~1slack.com~1team_id", "/sub"], ..STANDARD },
+        mapping: FieldMapping { subject: &["/https:~1~1slack.com~1team_id", "/sub"], ..STANDARD },
         ..OPENID_CONNECT
     },
     // The address is documented as unverified.
@@ -307,7 +307,7 @@ pub const BUILT_IN: &[Entry] = &[
             needed: &["user-read-email"],
             ..scopes(&["user-read-email", "user-read-private"], " ")
         },
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile("https://api.spotify.com/v1/me"),
             subject: &["/id"],
             email: Some("/email"),
@@ -328,7 +328,7 @@ pub const BUILT_IN: &[Entry] = &[
         client_id_field: "client_key",
         pkce: Pkce::Unsupported,
         scopes: needed(&["user.info.basic"], ","),
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile(
                 "https://open.tiktokapis.com/v2/user/info/?fields=open_id,union_id,avatar_url,display_name",
             ),
@@ -351,7 +351,7 @@ pub const BUILT_IN: &[Entry] = &[
             "claims",
             r#"{"id_token":{"email":null,"email_verified":null,"picture":null,"preferred_username":null}}"#,
         )],
-        facts: Facts { name: &["/preferred_username"], ..STANDARD },
+        mapping: FieldMapping { name: &["/preferred_username"], ..STANDARD },
         ..OPENID_CONNECT
     },
     // No email address.
@@ -364,7 +364,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         client_auth: ClientAuth::Basic,
         scopes: needed(&["users.read", "tweet.read"], " "),
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile("https://api.x.com/2/users/me?user.fields=profile_image_url"),
             subject: &["/data/id"],
             email: None,
@@ -384,7 +384,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         client_auth: ClientAuth::Basic,
         scopes: scopes(NO_SCOPES, " "),
-        facts: Facts {
+        mapping: FieldMapping {
             source: profile("https://api.zoom.us/v2/users/me"),
             subject: &["/id"],
             email: Some("/email"),

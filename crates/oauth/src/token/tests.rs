@@ -3,23 +3,23 @@ use serde_json::json;
 use super::*;
 
 fn refusal_of(body: Value) -> ProviderError {
-    TokenAnswer::read(body).err().unwrap()
+    TokenResponse::read(body).err().unwrap()
 }
 
 #[test]
 fn tokens_are_taken_out_of_the_answer() {
-    let answer = json!({"access_token": "at", "id_token": "it", "token_type": "bearer", "scope": "x"});
-    let answer = TokenAnswer::read(answer).unwrap();
-    assert_eq!(answer.access_token().unwrap().expose(), "at");
-    assert_eq!(answer.id_token.as_ref().unwrap().expose(), "it");
-    assert_eq!(answer.body["scope"], "x");
-    assert!(!answer.body.to_string().contains("at\""));
+    let response = json!({"access_token": "at", "id_token": "it", "token_type": "bearer", "scope": "x"});
+    let response = TokenResponse::read(response).unwrap();
+    assert_eq!(response.access_token().unwrap().expose(), "at");
+    assert_eq!(response.id_token.as_ref().unwrap().expose(), "it");
+    assert_eq!(response.body["scope"], "x");
+    assert!(!response.body.to_string().contains("at\""));
 }
 
 #[test]
 fn a_wrapped_answer_is_read() {
-    let answer = TokenAnswer::read(json!({"data": [{"access_token": "at", "user_id": "7"}]})).unwrap();
-    assert_eq!(answer.access_token().unwrap().expose(), "at");
+    let response = TokenResponse::read(json!({"data": [{"access_token": "at", "user_id": "7"}]})).unwrap();
+    assert_eq!(response.access_token().unwrap().expose(), "at");
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_refusal_with_status_200_is_a_refusal() {
 #[test]
 fn an_answer_without_a_usable_token_is_a_bad_one() {
     for body in [json!({}), json!({"access_token": ""}), json!({"access_token": 7})] {
-        assert!(TokenAnswer::read(body).unwrap().access_token().is_err());
+        assert!(TokenResponse::read(body).unwrap().access_token().is_err());
     }
     for body in [json!([]), json!("at"), json!(null), json!({"access_token": "at", "token_type": "DPoP"})] {
         assert!(matches!(refusal_of(body), ProviderError::BadAnswer { .. }));

@@ -11,8 +11,8 @@ use latchkey_oauth::{
     InvalidOutbound, Lookup, Networks, OutboundSettings, Provider, ProviderClient, ProviderError, Proxy,
 };
 
-use crate::wire::{Authority, Bytes, Server, answer, json};
-use crate::world::{NOW, credentials, development, start};
+use crate::fixtures::{NOW, credentials, development, start};
+use crate::sockets::{Authority, Bytes, Server, json, response};
 
 /// A resolver with a sequence of answers; the last one repeats.
 struct Changing {
@@ -22,7 +22,7 @@ struct Changing {
 
 impl Changing {
     fn new(answers: &[&[&str]]) -> Arc<Self> {
-        let read = |answer: &&[&str]| answer.iter().map(|address| address.parse().unwrap()).collect();
+        let read = |response: &&[&str]| response.iter().map(|address| address.parse().unwrap()).collect();
         Arc::new(Self { answers: Mutex::new(answers.iter().map(read).collect()), asked: Mutex::default() })
     }
 
@@ -35,8 +35,8 @@ impl Lookup for Changing {
     fn lookup(&self, host: &str) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> {
         self.asked.lock().unwrap().push(host.to_owned());
         let mut answers = self.answers.lock().unwrap();
-        let answer = if answers.len() > 1 { answers.pop_front().unwrap() } else { answers[0].clone() };
-        Box::pin(async move { Ok(answer) })
+        let response = if answers.len() > 1 { answers.pop_front().unwrap() } else { answers[0].clone() };
+        Box::pin(async move { Ok(response) })
     }
 }
 
@@ -84,7 +84,7 @@ async fn a_name_that_means_a_private_address_is_not_connected_to() {
 async fn a_name_that_begins_to_mean_another_address_is_not_connected_to() {
     let authority = Authority::new();
     // The name is resolved and checked for each connection.
-    let server = Server::tls(Bytes::All(answer("404 Not Found", "", b"")), &authority, "idp.example").await;
+    let server = Server::tls(Bytes::All(response("404 Not Found", "", b"")), &authority, "idp.example").await;
     let lookup = Changing::new(&[&["127.0.0.1"], &["169.254.169.254"], &["10.0.0.1"], &["127.0.0.1"]]);
     let client = client(&lookup, DEVELOPMENT, Some(&authority));
     let issuer = format!("https://idp.example:{}", server.port);
@@ -106,11 +106,11 @@ async fn a_name_that_begins_to_mean_another_address_is_not_connected_to() {
 #[tokio::test]
 async fn of_several_addresses_only_the_allowed_ones_are_tried() {
     let authority = Authority::new();
-    let server = Server::tls(Bytes::All(answer("404 Not Found", "", b"")), &authority, "idp.example").await;
+    let server = Server::tls(Bytes::All(response("404 Not Found", "", b"")), &authority, "idp.example").await;
     let lookup = Changing::new(&[&["10.0.0.1", "169.254.169.254", "127.0.0.1", "fd00:ec2::254"]]);
     let client = client(&lookup, DEVELOPMENT, Some(&authority));
-    let answer = ask(&client, &format!("https://idp.example:{}", server.port)).await;
-    assert!(matches!(answer, Some(ProviderError::Refused { .. })), "{answer:?}");
+    let response = ask(&client, &format!("https://idp.example:{}", server.port)).await;
+    assert!(matches!(response, Some(ProviderError::Refused { .. })), "{response:?}");
     assert_eq!(server.connections(), 1);
 }
 
@@ -142,18 +142,18 @@ async fn an_address_in_the_url_is_refused_without_a_resolver() {
 }
 
 #[tokio::test]
-async fn private_networks_are_reached_where_the_operator_says_so() {
+async fn private_networks_are_reached_if_configured() {
     let lookup = Changing::new(&[&["169.254.169.254"]]);
     let private = Networks { loopback: false, private: true };
     let refused = ask(&client(&lookup, private, None), "https://idp.example").await;
     assert!(matches!(refused, Some(ProviderError::Forbidden { .. })), "{refused:?}");
 
     let authority = Authority::new();
-    let server = Server::tls(Bytes::All(answer("404 Not Found", "", b"")), &authority, "idp.example").await;
+    let server = Server::tls(Bytes::All(response("404 Not Found", "", b"")), &authority, "idp.example").await;
     let lookup = Changing::new(&[&["127.0.0.1"]]);
     let client = client(&lookup, private, Some(&authority));
-    let answer = ask(&client, &format!("https://idp.example:{}", server.port)).await;
-    assert!(matches!(answer, Some(ProviderError::Refused { .. })), "{answer:?}");
+    let response = ask(&client, &format!("https://idp.example:{}", server.port)).await;
+    assert!(matches!(response, Some(ProviderError::Refused { .. })), "{response:?}");
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn a_certificate_of_an_unknown_authority_or_for_another_name_is_refused() 
 }
 
 #[tokio::test]
-async fn plain_text_where_tls_is_wanted_is_refused() {
+async fn plain_text_instead_of_tls_is_refused() {
     let server = Server::plain(document(1)).await;
     let lookup = Changing::new(&[&["127.0.0.1"]]);
     let client = client(&lookup, DEVELOPMENT, None);
@@ -180,7 +180,7 @@ async fn plain_text_where_tls_is_wanted_is_refused() {
 
 #[tokio::test]
 async fn a_configured_proxy_is_asked_and_looks_hosts_up_itself() {
-    let proxy = Server::plain(Bytes::All(answer("502 Bad Gateway", "", b""))).await;
+    let proxy = Server::plain(Bytes::All(response("502 Bad Gateway", "", b""))).await;
     let lookup = Changing::new(&[&["10.0.0.1"]]);
     let settings = OutboundSettings {
         proxy: Proxy::parse(&format!("http://127.0.0.1:{}", proxy.port)),
@@ -189,10 +189,10 @@ async fn a_configured_proxy_is_asked_and_looks_hosts_up_itself() {
     };
     let client = ProviderClient::new(settings).unwrap();
 
-    let answer = ask(&client, "https://idp.example").await;
+    let response = ask(&client, "https://idp.example").await;
     let refused = ask(&client, "https://10.0.0.1").await;
 
-    assert!(matches!(answer, Some(ProviderError::Down { .. })), "{answer:?}");
+    assert!(matches!(response, Some(ProviderError::Down { .. })), "{response:?}");
     assert!(matches!(refused, Some(ProviderError::Forbidden { .. })), "{refused:?}");
     assert_eq!((proxy.connections(), lookup.asked()), (1, 0));
 }

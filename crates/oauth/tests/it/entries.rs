@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 mod openid;
-mod unproved;
+mod unverified;
 mod verified;
 mod without_address;
 
@@ -61,7 +61,7 @@ fn plain(key: &'static str, authorize: &'static str, token: &'static str) -> Cas
 }
 
 pub(crate) fn all() -> Vec<Case> {
-    [openid::cases(), verified::cases(), unproved::cases(), without_address::cases()]
+    [openid::cases(), verified::cases(), unverified::cases(), without_address::cases()]
         .into_iter()
         .flatten()
         .collect()

@@ -6,8 +6,8 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use latchkey_oauth::{Provider, ProviderClient, ProviderError, ProviderIdentity};
 use serde_json::{Value, json};
 
-use crate::stand_in::StandIn;
-use crate::world::{self, NONCE, NOW, SECOND, credentials};
+use crate::fixtures::{self, NONCE, NOW, SECOND, credentials};
+use crate::mock::Mock;
 
 /// A key pair that signs tokens.
 pub(crate) struct Signer {
@@ -56,7 +56,7 @@ fn ec(algorithm: &'static rcgen::SignatureAlgorithm) -> EncodingKey {
 
 /// The provider with endpoints at `https://idp.example`, served by the mock.
 pub(crate) struct Idp {
-    pub(crate) stand_in: StandIn,
+    pub(crate) mock: Mock,
     pub(crate) signer: Signer,
     pub(crate) client: ProviderClient,
     pub(crate) provider: Provider,
@@ -73,27 +73,27 @@ impl Idp {
     }
 
     pub(crate) async fn with(algorithm: Algorithm) -> Self {
-        let stand_in = StandIn::start().await;
+        let mock = Mock::start().await;
         let signer = Signer::new(algorithm, "key-1");
-        let provider = Provider::custom("acme", &stand_in.at(DISCOVERY), credentials()).unwrap();
-        let idp = Self { stand_in, signer, client: world::client(), provider };
-        idp.stand_in.on(DISCOVERY, idp.document());
-        idp.stand_in.on(KEYS, json!({ "keys": [idp.signer.public()] }));
-        idp.answer(&idp.claims());
+        let provider = Provider::custom("acme", &mock.at(DISCOVERY), credentials()).unwrap();
+        let idp = Self { mock, signer, client: fixtures::client(), provider };
+        idp.mock.on(DISCOVERY, idp.document());
+        idp.mock.on(KEYS, json!({ "keys": [idp.signer.public()] }));
+        idp.response(&idp.claims());
         idp
     }
 
     pub(crate) fn issuer(&self) -> String {
-        self.stand_in.at("https://idp.example")
+        self.mock.at("https://idp.example")
     }
 
     pub(crate) fn document(&self) -> Value {
         json!({
             "issuer": self.issuer(),
-            "authorization_endpoint": self.stand_in.at("https://idp.example/authorize"),
-            "token_endpoint": self.stand_in.at(TOKEN),
-            "userinfo_endpoint": self.stand_in.at(USERINFO),
-            "jwks_uri": self.stand_in.at(KEYS),
+            "authorization_endpoint": self.mock.at("https://idp.example/authorize"),
+            "token_endpoint": self.mock.at(TOKEN),
+            "userinfo_endpoint": self.mock.at(USERINFO),
+            "jwks_uri": self.mock.at(KEYS),
             "id_token_signing_alg_values_supported":
                 ["none", "HS256", "RS256", "PS256", "ES256", "ES384", "EdDSA"],
         })
@@ -123,17 +123,17 @@ impl Idp {
     }
 
     /// Makes the token endpoint return a token with these claims.
-    pub(crate) fn answer(&self, claims: &Value) {
+    pub(crate) fn response(&self, claims: &Value) {
         self.answer_token(&self.signer.sign(claims));
     }
 
     pub(crate) fn answer_token(&self, id_token: &str) {
-        let answer =
+        let response =
             json!({"access_token": "the-access-token", "id_token": id_token, "token_type": "Bearer"});
-        self.stand_in.on(TOKEN, answer);
+        self.mock.on(TOKEN, response);
     }
 
     pub(crate) async fn identify(&self) -> Result<ProviderIdentity, ProviderError> {
-        self.client.identify(&self.provider, &world::grant(), NOW).await
+        self.client.identify(&self.provider, &fixtures::grant(), NOW).await
     }
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use latchkey_oauth::{OutboundSettings, Provider, ProviderClient, ProviderError, Stage};
 
-use crate::wire::{Bytes, Server, answer, json};
-use crate::world::{NOW, credentials, development, start};
+use crate::fixtures::{NOW, credentials, development, start};
+use crate::sockets::{Bytes, Server, json, response};
 
 /// Fetches a discovery document with this timeout.
 async fn ask_for(server: &Server, timeout: Duration) -> ProviderError {
@@ -64,7 +64,7 @@ async fn headers_without_an_end_are_not_read_for_ever() {
 #[tokio::test]
 async fn a_packed_body_is_not_unpacked() {
     let headers = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n";
-    let refused = ask(Bytes::All(answer("200 OK", headers, &[0x1f, 0x8b, 8, 0]))).await;
+    let refused = ask(Bytes::All(response("200 OK", headers, &[0x1f, 0x8b, 8, 0]))).await;
     assert_eq!(reason(&refused), "the body is compressed, which was not asked for");
 }
 
@@ -89,23 +89,23 @@ async fn redirects_are_not_followed() {
     {
         let location =
             format!("Location: http://127.0.0.1:{}/\r\nContent-Type: application/json\r\n", target.port);
-        let refused = ask(Bytes::All(answer(status, &location, b"{}"))).await;
+        let refused = ask(Bytes::All(response(status, &location, b"{}"))).await;
         assert_eq!(reason(&refused), "it redirects, which is not followed");
     }
     assert_eq!(target.connections(), 0);
 }
 
 #[tokio::test]
-async fn what_is_not_declared_as_json_is_not_read_as_json() {
+async fn other_content_types_are_refused() {
     for kind in ["text/html", "text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""] {
         let headers = format!("Content-Type: {kind}\r\n");
-        let refused = ask(Bytes::All(answer("200 OK", &headers, b"{}"))).await;
+        let refused = ask(Bytes::All(response("200 OK", &headers, b"{}"))).await;
         assert_eq!(reason(&refused), "the content type is not JSON", "{kind}");
     }
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_a_bad_answer() {
+async fn malformed_json_is_a_bad_answer() {
     for body in ["", "{", "<html>", "{} {}", "\u{feff}{}", "nul"] {
         assert_eq!(reason(&ask(Bytes::All(json(body))).await), "the body is not JSON", "{body}");
     }
@@ -135,12 +135,12 @@ async fn the_whole_conversation_has_one_time_limit() {
     let silent = Server::plain(Bytes::Silence(Vec::new())).await;
     let mut document = idp.document();
     document["token_endpoint"] = serde_json::json!(format!("http://127.0.0.1:{}/token", silent.port));
-    idp.stand_in.on(DISCOVERY, document);
+    idp.mock.on(DISCOVERY, document);
 
     let begun = tokio::time::Instant::now();
     let refused = idp.identify().await.unwrap_err();
 
     assert!(matches!(refused, ProviderError::Down { stage: Stage::Token, .. }), "{refused:?}");
     assert!(begun.elapsed() < Duration::from_secs(5));
-    assert!(idp.stand_in.asked(TOKEN).is_empty());
+    assert!(idp.mock.asked(TOKEN).is_empty());
 }

@@ -3,11 +3,11 @@
 
 mod dns;
 mod entries;
+mod fixtures;
 mod idp;
 mod limits;
+mod mock;
 mod native;
 mod openid;
-mod stand_in;
+mod sockets;
 mod table;
-mod wire;
-mod world;

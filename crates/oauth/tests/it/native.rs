@@ -5,8 +5,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_oauth::{ClientSettings, IdToken, IdTokenFault, Provider, ProviderError, VerifiedIdToken};
 use serde_json::{Value, json};
 
+use crate::fixtures::{NOW, SECOND, credentials};
 use crate::idp::{DISCOVERY, Idp, KEYS, Signer, TOKEN, USERINFO};
-use crate::world::{NOW, SECOND, credentials};
 
 async fn verify(idp: &Idp, claims: &Value, nonce: Option<&str>) -> Result<VerifiedIdToken, ProviderError> {
     let token = idp.signer.sign(claims);
@@ -30,7 +30,7 @@ async fn a_token_for_a_native_client_is_taken() {
     assert_eq!(verified.identity.subject, "subject-1");
     assert!(verified.identity.email_verified);
     assert_eq!(verified.expires_at, Timestamp::from_millis((SECOND + 300) * 1000));
-    assert!(idp.stand_in.asked(TOKEN).is_empty() && idp.stand_in.asked(USERINFO).is_empty());
+    assert!(idp.mock.asked(TOKEN).is_empty() && idp.mock.asked(USERINFO).is_empty());
 }
 
 #[tokio::test]
@@ -101,16 +101,16 @@ async fn stale_and_early_tokens_are_refused() {
 }
 
 #[tokio::test]
-async fn a_good_token_that_names_nobody_is_the_apps_doing() {
+async fn a_valid_token_without_subject_is_the_apps_fault() {
     let idp = Idp::start().await;
-    let stand_in = &idp.stand_in;
+    let mock = &idp.mock;
     let slack = latchkey_oauth::providers::built_in("slack").unwrap();
-    let provider = Provider::built_in(slack, credentials()).unwrap().under(stand_in.address.clone());
+    let provider = Provider::built_in(slack, credentials()).unwrap().under(mock.address.clone());
     let mut document = idp.document();
-    document["issuer"] = json!(stand_in.at("https://slack.com"));
-    stand_in.on("https://slack.com/.well-known/openid-configuration", document);
+    document["issuer"] = json!(mock.at("https://slack.com"));
+    mock.on("https://slack.com/.well-known/openid-configuration", document);
     let mut claims = app_claims(&idp);
-    claims["iss"] = json!(stand_in.at("https://slack.com"));
+    claims["iss"] = json!(mock.at("https://slack.com"));
     let token = idp.signer.sign(&claims);
     let verified = idp.client.verify_id_token(&provider, &IdToken { token: &token, nonce: None }, NOW).await;
     assert_eq!(verified.err(), Some(refused(IdTokenFault::Subject)));
@@ -131,13 +131,13 @@ async fn junk_tokens_do_not_delay_a_new_key() {
         let token = stranger.sign(&junk);
         for _ in 0..10 {
             let token = IdToken { token: &token, nonce: None };
-            let answer = idp.client.verify_id_token(&idp.provider, &token, NOW).await;
-            assert_eq!(answer.err(), Some(refused(fault)));
+            let response = idp.client.verify_id_token(&idp.provider, &token, NOW).await;
+            assert_eq!(response.err(), Some(refused(fault)));
         }
     }
-    assert_eq!(idp.stand_in.asked(KEYS).len(), 1);
+    assert_eq!(idp.mock.asked(KEYS).len(), 1);
     idp.signer = Signer::new(Algorithm::ES256, "key-2");
-    idp.stand_in.on(KEYS, json!({ "keys": [idp.signer.public()] }));
+    idp.mock.on(KEYS, json!({ "keys": [idp.signer.public()] }));
     assert!(verify(&idp, &app_claims(&idp), None).await.is_ok());
 }
 
@@ -166,7 +166,7 @@ async fn a_token_that_cannot_be_good_is_refused_without_asking_the_provider() {
         let verified = idp.client.verify_id_token(&idp.provider, &token, NOW).await;
         assert_eq!(verified.err(), Some(refused(fault)));
     }
-    assert!(idp.stand_in.asked(DISCOVERY).is_empty() && idp.stand_in.asked(KEYS).is_empty());
+    assert!(idp.mock.asked(DISCOVERY).is_empty() && idp.mock.asked(KEYS).is_empty());
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use latchkey_oauth::{Grant, IdTokenFault, ProviderError, Stage};
 use serde_json::{Value, json};
 
+use crate::fixtures::{NOW, SECOND, grant, later, start, verifier};
 use crate::idp::{DISCOVERY, Idp, KEYS, Signer, TOKEN, USERINFO};
-use crate::world::{NOW, SECOND, grant, later, start, verifier};
 
 async fn fault(idp: &Idp) -> IdTokenFault {
     match idp.identify().await {
@@ -17,24 +17,24 @@ async fn fault(idp: &Idp) -> IdTokenFault {
 }
 
 #[tokio::test]
-async fn a_sign_in_proves_who_it_was() {
+async fn a_sign_in_yields_a_verified_identity() {
     let idp = Idp::start().await;
 
     let url = idp.client.authorization_url(&idp.provider, &start(), NOW).await.unwrap();
     let identity = idp.identify().await.unwrap();
 
-    assert!(url.as_str().starts_with(&idp.stand_in.at("https://idp.example/authorize?response_type=code&")));
+    assert!(url.as_str().starts_with(&idp.mock.at("https://idp.example/authorize?response_type=code&")));
     assert_eq!(identity.provider, "acme");
-    assert_eq!(identity.issuer, idp.stand_in.at("https://idp.example"));
+    assert_eq!(identity.issuer, idp.mock.at("https://idp.example"));
     assert_eq!(identity.subject, "subject-1");
     assert_eq!(identity.email.as_ref().unwrap().as_typed(), "ada@example.org");
     assert!(identity.email_verified);
     assert_eq!(identity.name.as_deref(), Some("Ada Lovelace"));
     assert_eq!(identity.avatar_url.as_deref(), Some("https://idp.example/ada.png"));
-    let form = idp.stand_in.asked(TOKEN)[0].form();
+    let form = idp.mock.asked(TOKEN)[0].form();
     assert_eq!(form["code"], "the-code");
     assert_eq!(form["code_verifier"], verifier().expose());
-    assert!(idp.stand_in.asked(USERINFO).is_empty());
+    assert!(idp.mock.asked(USERINFO).is_empty());
 }
 
 #[tokio::test]
@@ -53,8 +53,8 @@ async fn document_and_keys_are_asked_for_once() {
     for _ in 0..3 {
         idp.identify().await.unwrap();
     }
-    assert_eq!(idp.stand_in.asked(DISCOVERY).len(), 1);
-    assert_eq!(idp.stand_in.asked(KEYS).len(), 1);
+    assert_eq!(idp.mock.asked(DISCOVERY).len(), 1);
+    assert_eq!(idp.mock.asked(KEYS).len(), 1);
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn an_algorithm_that_is_not_announced_is_refused() {
     let idp = Idp::start().await;
     let mut document = idp.document();
     document["id_token_signing_alg_values_supported"] = json!(["RS256"]);
-    idp.stand_in.on(DISCOVERY, document);
+    idp.mock.on(DISCOVERY, document);
     assert_eq!(fault(&idp).await, IdTokenFault::Algorithm);
 }
 
@@ -126,7 +126,7 @@ async fn every_claim_that_lies_is_refused() {
         ("nonce", json!(null), IdTokenFault::Nonce),
         ("sub", json!(""), IdTokenFault::Subject),
     ] {
-        idp.answer(&idp.claims_with(name, value));
+        idp.response(&idp.claims_with(name, value));
         assert_eq!(fault(&idp).await, expected, "{name}");
     }
 }
@@ -135,37 +135,36 @@ async fn every_claim_that_lies_is_refused() {
 async fn an_answer_without_an_id_token_is_refused() {
     let idp = Idp::start().await;
     for id_token in [json!(null), json!(""), json!(7)] {
-        idp.stand_in.on(TOKEN, json!({"access_token": "the-access-token", "id_token": id_token}));
+        idp.mock.on(TOKEN, json!({"access_token": "the-access-token", "id_token": id_token}));
         assert_eq!(fault(&idp).await, IdTokenFault::Missing);
     }
 }
 
 #[tokio::test]
-async fn userinfo_adds_what_the_token_lacks() {
+async fn userinfo_completes_the_token() {
     let idp = Idp::start().await;
     let (mut claims, mut userinfo) = (idp.claims(), idp.claims());
     for name in ["email", "email_verified", "name", "picture"] {
         claims[name] = Value::Null;
     }
     userinfo["iss"] = Value::Null;
-    idp.answer(&claims);
-    idp.stand_in.on(USERINFO, userinfo);
+    idp.response(&claims);
+    idp.mock.on(USERINFO, userinfo);
 
     let identity = idp.identify().await.unwrap();
 
     assert_eq!(identity.email.as_ref().unwrap().as_typed(), "ada@example.org");
     assert!(identity.email_verified);
     assert_eq!(identity.name.as_deref(), Some("Ada Lovelace"));
-    assert_eq!(idp.stand_in.asked(USERINFO)[0].header("authorization"), Some("Bearer the-access-token"));
+    assert_eq!(idp.mock.asked(USERINFO)[0].header("authorization"), Some("Bearer the-access-token"));
 }
 
 #[tokio::test]
 async fn userinfo_about_somebody_else_fails_the_sign_in() {
     let idp = Idp::start().await;
-    idp.answer(&idp.claims_with("email", Value::Null));
+    idp.response(&idp.claims_with("email", Value::Null));
     for subject in [json!("somebody-else"), json!(null), json!(1), json!("Subject-1")] {
-        idp.stand_in
-            .on(USERINFO, json!({"sub": subject, "email": "eve@example.org", "email_verified": true}));
+        idp.mock.on(USERINFO, json!({"sub": subject, "email": "eve@example.org", "email_verified": true}));
         assert_eq!(fault(&idp).await, IdTokenFault::OtherSubject);
     }
 }
@@ -174,7 +173,7 @@ async fn userinfo_about_somebody_else_fails_the_sign_in() {
 async fn an_address_is_verified_by_the_json_value_true_alone() {
     let idp = Idp::start().await;
     for flag in [json!("true"), json!(1), json!(false)] {
-        idp.answer(&idp.claims_with("email_verified", flag));
+        idp.response(&idp.claims_with("email_verified", flag));
         assert!(!idp.identify().await.unwrap().email_verified);
     }
 }
@@ -184,7 +183,7 @@ async fn a_new_key_is_fetched_and_an_unknown_one_not_for_ever() {
     let idp = Idp::start().await;
     idp.identify().await.unwrap();
     let new = Signer::new(Algorithm::ES256, "key-2");
-    idp.stand_in.on(KEYS, json!({ "keys": [new.public()] }));
+    idp.mock.on(KEYS, json!({ "keys": [new.public()] }));
     idp.answer_token(&new.sign(&idp.claims()));
     assert!(idp.identify().await.is_ok());
 
@@ -192,7 +191,7 @@ async fn a_new_key_is_fetched_and_an_unknown_one_not_for_ever() {
     for _ in 0..20 {
         assert_eq!(fault(&idp).await, IdTokenFault::UnknownKey);
     }
-    assert_eq!(idp.stand_in.asked(KEYS).len(), 21);
+    assert_eq!(idp.mock.asked(KEYS).len(), 21);
 }
 
 #[tokio::test]
@@ -200,8 +199,8 @@ async fn a_new_key_under_the_old_name_is_fetched() {
     let mut idp = Idp::start().await;
     idp.identify().await.unwrap();
     idp.signer = Signer::new(Algorithm::ES256, "key-1");
-    idp.stand_in.on(KEYS, json!({ "keys": [idp.signer.public()] }));
-    idp.answer(&idp.claims());
+    idp.mock.on(KEYS, json!({ "keys": [idp.signer.public()] }));
+    idp.response(&idp.claims());
     assert!(idp.identify().await.is_ok());
 }
 
@@ -209,13 +208,13 @@ async fn a_new_key_under_the_old_name_is_fetched() {
 async fn kept_keys_are_used_while_the_provider_cannot_be_asked_for_them() {
     let idp = Idp::start().await;
     idp.identify().await.unwrap();
-    idp.stand_in.on_status(KEYS, 503, json!({}));
-    idp.stand_in.on_status(DISCOVERY, 503, json!({}));
+    idp.mock.on_status(KEYS, 503, json!({}));
+    idp.mock.on_status(DISCOVERY, 503, json!({}));
     let two_hours = 7200;
     let mut claims = idp.claims();
     claims["iat"] = json!(SECOND + 7200);
     claims["exp"] = json!(SECOND + 7500);
-    idp.answer(&claims);
+    idp.response(&claims);
     assert!(idp.client.identify(&idp.provider, &grant(), later(two_hours)).await.is_ok());
 }
 
@@ -228,9 +227,9 @@ async fn an_answer_of_another_issuer_is_a_mix_up() {
     };
     assert_eq!(identify(None).await, None);
     assert_eq!(identify(Some(&idp.issuer())).await, None);
-    let asked = idp.stand_in.asked(TOKEN).len();
+    let asked = idp.mock.asked(TOKEN).len();
     assert_eq!(identify(Some("https://evil.example")).await, Some(ProviderError::IssuerMixUp));
-    assert_eq!(idp.stand_in.asked(TOKEN).len(), asked, "the code must not be sent anywhere");
+    assert_eq!(idp.mock.asked(TOKEN).len(), asked, "the code must not be sent anywhere");
 }
 
 #[tokio::test]
@@ -238,7 +237,7 @@ async fn a_provider_that_always_names_itself_must_do_so() {
     let idp = Idp::start().await;
     let mut document = idp.document();
     document["authorization_response_iss_parameter_supported"] = json!(true);
-    idp.stand_in.on(DISCOVERY, document);
+    idp.mock.on(DISCOVERY, document);
     assert_eq!(idp.identify().await.err(), Some(ProviderError::IssuerMixUp));
 }
 
@@ -247,7 +246,7 @@ async fn a_document_of_another_issuer_is_refused() {
     let idp = Idp::start().await;
     let mut document = idp.document();
     document["issuer"] = json!("https://evil.example");
-    idp.stand_in.on(DISCOVERY, document);
+    idp.mock.on(DISCOVERY, document);
     let refused = idp.client.authorization_url(&idp.provider, &start(), NOW).await.unwrap_err();
     assert!(matches!(refused, ProviderError::BadAnswer { stage: Stage::Discovery, .. }), "{refused}");
 }
@@ -266,8 +265,8 @@ async fn a_document_cannot_lead_into_a_network_that_is_never_talked_to() {
             let idp = Idp::start().await;
             let mut document = idp.document();
             document[name] = json!(url);
-            idp.stand_in.on(DISCOVERY, document);
-            idp.answer(&idp.claims_with("email", Value::Null));
+            idp.mock.on(DISCOVERY, document);
+            idp.response(&idp.claims_with("email", Value::Null));
             let refused = match name {
                 "authorization_endpoint" => {
                     idp.client.authorization_url(&idp.provider, &start(), NOW).await.err()
@@ -282,11 +281,11 @@ async fn a_document_cannot_lead_into_a_network_that_is_never_talked_to() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_without_what_was_sent() {
+async fn error_responses_are_reported_without_our_secrets() {
     let idp = Idp::start().await;
     let refusal = |description: &str| json!({"error": "invalid_grant", "error_description": description});
     let told = async |body: Value| {
-        idp.stand_in.on_status(TOKEN, 400, body);
+        idp.mock.on_status(TOKEN, 400, body);
         idp.identify().await.err().unwrap()
     };
     let plain = told(refusal("The code has expired")).await;
@@ -301,7 +300,7 @@ async fn a_refusal_is_told_without_what_was_sent() {
 }
 
 async fn told_error(idp: &Idp, secret: &str) -> ProviderError {
-    idp.stand_in.on_status(TOKEN, 401, json!({ "error": secret }));
+    idp.mock.on_status(TOKEN, 401, json!({ "error": secret }));
     idp.identify().await.err().unwrap()
 }
 
@@ -312,7 +311,7 @@ async fn a_refusal_in_free_text_is_told_without_it() {
     {
         assert!(format!("{}", told_error(&idp, text).await).ends_with("refused with http_401"), "{text}");
     }
-    idp.stand_in.on(TOKEN, json!({ "error": "ada@example.org" }));
+    idp.mock.on(TOKEN, json!({ "error": "ada@example.org" }));
     assert!(format!("{}", idp.identify().await.unwrap_err()).ends_with("refused with other"));
     for code in ["invalid_client", "oauth2.error:17", "INVALID-CODE"] {
         assert!(format!("{}", told_error(&idp, code).await).ends_with(code));
@@ -322,26 +321,26 @@ async fn a_refusal_in_free_text_is_told_without_it() {
 #[tokio::test]
 async fn a_refusal_of_userinfo_is_told_without_the_token() {
     let idp = Idp::start().await;
-    idp.answer(&idp.claims_with("email", Value::Null));
-    idp.stand_in.on_status(USERINFO, 401, json!({"error": "the-access-token"}));
+    idp.response(&idp.claims_with("email", Value::Null));
+    idp.mock.on_status(USERINFO, 401, json!({"error": "the-access-token"}));
     let told = idp.identify().await.unwrap_err();
     assert!(!format!("{told:?} {told}").contains("the-access-token"));
 }
 
 #[tokio::test]
-async fn what_an_operator_changed_is_fetched_anew() {
+async fn changed_providers_are_fetched_again() {
     let idp = Idp::start().await;
     idp.identify().await.unwrap();
-    idp.client.forget(&idp.provider);
+    idp.client.evict(&idp.provider);
     idp.identify().await.unwrap();
-    assert_eq!((idp.stand_in.asked(DISCOVERY).len(), idp.stand_in.asked(KEYS).len()), (2, 2));
+    assert_eq!((idp.mock.asked(DISCOVERY).len(), idp.mock.asked(KEYS).len()), (2, 2));
 }
 
 #[tokio::test]
 async fn a_provider_in_trouble_is_down() {
     let idp = Idp::start().await;
     for status in [500, 502, 503, 429] {
-        idp.stand_in.on_status(TOKEN, status, json!({}));
+        idp.mock.on_status(TOKEN, status, json!({}));
         let down = idp.identify().await.unwrap_err();
         assert!(matches!(down, ProviderError::Down { stage: Stage::Token, .. }), "{down}");
     }

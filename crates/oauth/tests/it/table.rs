@@ -13,9 +13,9 @@ use latchkey_oauth::{
 use serde_json::{Value, json};
 
 use crate::entries::{self, Case, Proof};
+use crate::fixtures::{NONCE, NOW, SECOND, apple_credentials, client, credentials, grant, start, verifier};
 use crate::idp::Signer;
-use crate::stand_in::{Asked, StandIn};
-use crate::world::{NONCE, NOW, SECOND, apple_credentials, client, credentials, grant, start, verifier};
+use crate::mock::{Asked, Mock};
 
 /// Issuer of an OpenID Connect entry in its tokens.
 fn issuer(key: &str) -> &'static str {
@@ -43,18 +43,18 @@ fn document_issuer(key: &str) -> (&'static str, &'static str) {
 
 struct Play {
     case: Case,
-    stand_in: StandIn,
+    mock: Mock,
     provider: Provider,
     signer: Signer,
 }
 
 impl Play {
     async fn new(case: Case) -> Self {
-        let stand_in = StandIn::start().await;
+        let mock = Mock::start().await;
         let entry = providers::built_in(case.key).unwrap();
         let client = if entry.needs_apple_key() { apple_credentials() } else { credentials() };
-        let provider = Provider::built_in(entry, client).unwrap().under(stand_in.address.clone());
-        let play = Self { case, stand_in, provider, signer: Signer::new(Algorithm::ES256, "key-1") };
+        let provider = Provider::built_in(entry, client).unwrap().under(mock.address.clone());
+        let play = Self { case, mock, provider, signer: Signer::new(Algorithm::ES256, "key-1") };
         play.rehearse();
         play
     }
@@ -65,8 +65,8 @@ impl Play {
         let mut token_answer = self.case.token_answer.clone();
         if let Some(claims) = &self.case.claims {
             let (issuer, folder) = document_issuer(key);
-            let at = |url: &str| self.stand_in.at(url);
-            self.stand_in.on(
+            let at = |url: &str| self.mock.at(url);
+            self.mock.on(
                 &format!("{folder}/.well-known/openid-configuration"),
                 json!({
                     "issuer": at(issuer),
@@ -77,18 +77,18 @@ impl Play {
                     "token_endpoint_auth_methods_supported": ["client_secret_post"],
                 }),
             );
-            self.stand_in.on(&format!("{folder}/keys"), json!({ "keys": [self.signer.public()] }));
+            self.mock.on(&format!("{folder}/keys"), json!({ "keys": [self.signer.public()] }));
             token_answer["id_token"] = json!(self.signer.sign(&self.claims(claims)));
         }
-        self.stand_in.on(token, token_answer);
-        for (url, answer) in &self.case.asked {
-            self.stand_in.on(url, answer.clone());
+        self.mock.on(token, token_answer);
+        for (url, response) in &self.case.asked {
+            self.mock.on(url, response.clone());
         }
     }
 
     fn claims(&self, special: &Value) -> Value {
         let mut claims = special.clone();
-        claims["iss"] = json!(self.stand_in.at(issuer(self.case.key)));
+        claims["iss"] = json!(self.mock.at(issuer(self.case.key)));
         claims["aud"] = json!("the-client");
         claims["iat"] = json!(SECOND);
         claims["exp"] = json!(SECOND + 300);
@@ -132,8 +132,8 @@ async fn every_provider_gets_people_with_all_that_binds_their_answer() {
 
         let (endpoint, query) = play.authorization().await;
 
-        assert_eq!(endpoint, play.stand_in.at(authorize), "{key}");
-        assert!(play.stand_in.all_asked().is_empty(), "{key}: nobody waits for a provider at the start");
+        assert_eq!(endpoint, play.mock.at(authorize), "{key}");
+        assert!(play.mock.all_asked().is_empty(), "{key}: nobody waits for a provider at the start");
         let client_id = if *key == "tiktok" { "client_key" } else { "client_id" };
         for (name, value) in [
             ("response_type", "code"),
@@ -151,7 +151,7 @@ async fn every_provider_gets_people_with_all_that_binds_their_answer() {
 }
 
 #[tokio::test]
-async fn every_provider_tells_who_signed_in() {
+async fn every_provider_yields_an_identity() {
     for case in entries::all() {
         let play = Play::new(case).await;
         let Case { key, subject, email, is_verified, name, avatar, .. } = &play.case;
@@ -173,11 +173,11 @@ async fn every_provider_is_asked_in_its_own_way() {
         let play = Play::new(case).await;
         play.identify().await;
 
-        let exchanges = play.stand_in.asked(play.case.token);
+        let exchanges = play.mock.asked(play.case.token);
         assert_eq!(exchanges.len(), 1, "{}", play.case.key);
         check_exchange(&play.case, &exchanges[0]);
         for (url, _) in &play.case.asked {
-            let asked = play.stand_in.asked(url);
+            let asked = play.mock.asked(url);
             assert_eq!(asked.len(), 1, "{url}");
             assert_eq!(asked[0].header("authorization"), Some("Bearer the-access-token"), "{url}");
             assert!(asked[0].header("user-agent").is_some(), "{url}");
@@ -226,9 +226,9 @@ async fn a_github_person_without_a_verified_primary_address_has_none_that_counts
     let case = entries::all().into_iter().find(|case| case.key == "github").unwrap();
     let play = Play::new(case).await;
     let emails = "https://api.github.com/user/emails";
-    play.stand_in.on(emails, json!([{"email": ADA, "verified": false, "primary": true}]));
+    play.mock.on(emails, json!([{"email": ADA, "verified": false, "primary": true}]));
     assert!(!play.identify().await.email_verified);
-    play.stand_in.on(emails, json!([{"email": ADA, "verified": true, "primary": false}]));
+    play.mock.on(emails, json!([{"email": ADA, "verified": true, "primary": false}]));
     assert_eq!(play.identify().await.email, None);
 }
 
@@ -241,7 +241,7 @@ async fn a_list_of_addresses_that_may_not_be_read_leaves_a_person_without_one() 
         let case = entries::all().into_iter().find(|case| case.key == key).unwrap();
         let play = Play::new(case).await;
         for status in [403, 404] {
-            play.stand_in.on_status(emails, status, json!({"message": "Not Found"}));
+            play.mock.on_status(emails, status, json!({"message": "Not Found"}));
             let identity = play.identify().await;
             assert_eq!((identity.subject.as_str(), identity.email), (play.case.subject, None), "{key}");
         }
@@ -253,7 +253,7 @@ async fn an_answer_for_microsofts_tenants_names_one_of_them() {
     let case = entries::all().into_iter().find(|case| case.key == "microsoft").unwrap();
     let play = Play::new(case).await;
     let identify = async |issuer: &str| {
-        let issuer = play.stand_in.at(issuer);
+        let issuer = play.mock.at(issuer);
         let grant = Grant { issuer: Some(&issuer), ..grant() };
         client().identify(&play.provider, &grant, NOW).await.map(|_| ())
     };
@@ -270,8 +270,8 @@ async fn googles_other_spelling_of_its_issuer_is_taken() {
     let play = Play::new(case).await;
     let mut claims = play.claims(play.case.claims.as_ref().unwrap());
     claims["iss"] = json!("accounts.google.com");
-    let answer = json!({"access_token": "at", "id_token": play.signer.sign(&claims)});
-    play.stand_in.on(play.case.token, answer);
+    let response = json!({"access_token": "at", "id_token": play.signer.sign(&claims)});
+    play.mock.on(play.case.token, response);
     assert_eq!(play.identify().await.subject, play.case.subject);
 }
 
@@ -280,8 +280,8 @@ async fn a_microsoft_token_of_a_tenant_that_is_not_its_issuers_is_refused() {
     let case = entries::all().into_iter().find(|case| case.key == "microsoft").unwrap();
     let play = Play::new(case).await;
     let identify = async |claims: &Value| {
-        let answer = json!({"access_token": "at", "id_token": play.signer.sign(claims)});
-        play.stand_in.on(play.case.token, answer);
+        let response = json!({"access_token": "at", "id_token": play.signer.sign(claims)});
+        play.mock.on(play.case.token, response);
         client().identify(&play.provider, &grant(), NOW).await.is_ok()
     };
     let good = play.claims(play.case.claims.as_ref().unwrap());
@@ -300,10 +300,10 @@ async fn one_tenant_of_microsofts_lets_no_other_in() {
     let tenant = "11111111-2222-3333-4444-555555555555";
     let settings = ClientSettings { tenant: Some(tenant.to_owned()), ..credentials() };
     let entry = providers::built_in("microsoft").unwrap();
-    play.provider = Provider::built_in(entry, settings).unwrap().under(play.stand_in.address.clone());
+    play.provider = Provider::built_in(entry, settings).unwrap().under(play.mock.address.clone());
     let folder = format!("https://login.microsoftonline.com/{tenant}/v2.0");
-    let at = |url: &str| play.stand_in.at(url);
-    play.stand_in.on(
+    let at = |url: &str| play.mock.at(url);
+    play.mock.on(
         &format!("{folder}/.well-known/openid-configuration"),
         json!({
             "issuer": at(&folder),

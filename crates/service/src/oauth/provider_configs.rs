@@ -116,7 +116,7 @@ impl Service {
         changed: &KnownProvider,
         input: &ProviderInput,
     ) -> Result<()> {
-        if known.client.is_where(&changed.client) {
+        if known.client.has_same_location(&changed.client) {
             return Ok(());
         }
         self.check_place(changed)?;

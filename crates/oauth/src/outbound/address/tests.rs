@@ -18,7 +18,7 @@ fn public_addresses_are_allowed() {
 }
 
 #[test]
-fn this_machine_is_allowed_in_development_and_where_private_networks_are() {
+fn loopback_is_allowed_in_development_and_with_private_networks() {
     for address in ["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"] {
         assert!(!allows(PUBLIC, address), "{address}");
         assert!(allows(DEVELOPMENT, address), "{address}");
@@ -27,7 +27,7 @@ fn this_machine_is_allowed_in_development_and_where_private_networks_are() {
 }
 
 #[test]
-fn private_networks_are_allowed_only_where_the_operator_says_so() {
+fn private_networks_are_allowed_only_by_configuration() {
     for address in [
         "10.0.0.1",
         "172.16.0.1",

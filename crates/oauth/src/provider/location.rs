@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::Provider;
-use super::check::is_guid;
+use super::validation::is_guid;
 use crate::error::ProviderError;
 use crate::id_token::Issuer;
 use crate::outbound::Networks;
@@ -18,7 +18,7 @@ const LONGEST_ADDRESS: usize = 2048;
 
 /// Location of a provider.
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// As in its entry.
     AsInEntry,
     /// As in its entry, with every host mapped to a folder of this URL, for tests.
@@ -32,7 +32,7 @@ pub(crate) enum Place {
     },
 }
 
-impl Place {
+impl Location {
     /// Parses the URL of a discovery document or of an issuer. The network policy is checked on use.
     pub(super) fn discovered(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
@@ -56,27 +56,27 @@ impl Provider {
     /// Checks the discovery URL of a custom provider against the network policy, as far as possible without
     /// DNS.
     pub fn check_place(&self, networks: Networks) -> Result<(), &'static str> {
-        match &self.place {
-            Place::Discovered { document, .. } => networks.check(document),
-            Place::AsInEntry | Place::Under(_) => Ok(()),
+        match &self.location {
+            Location::Discovered { document, .. } => networks.check(document),
+            Location::AsInEntry | Location::Under(_) => Ok(()),
         }
     }
 
     /// True if both have the same discovery URL after normalisation.
     #[must_use]
-    pub fn is_where(&self, other: &Self) -> bool {
-        match (&self.place, &other.place) {
-            (Place::Discovered { document: own, .. }, Place::Discovered { document: others, .. }) => {
+    pub fn has_same_location(&self, other: &Self) -> bool {
+        match (&self.location, &other.location) {
+            (Location::Discovered { document: own, .. }, Location::Discovered { document: others, .. }) => {
                 own == others
             }
-            (Place::Discovered { .. }, _) | (_, Place::Discovered { .. }) => false,
+            (Location::Discovered { .. }, _) | (_, Location::Discovered { .. }) => false,
             _ => true,
         }
     }
 
     /// Resolves an endpoint of the entry.
     pub(crate) fn endpoint(&self, url: &str) -> Result<Url, ProviderError> {
-        Url::parse(&self.moved(url))
+        Url::parse(&self.relocated(url))
             .map_err(|_| ProviderError::Misconfigured("an endpoint of the provider is no URL"))
     }
 
@@ -87,9 +87,9 @@ impl Provider {
 
     /// URL of the discovery document.
     pub(crate) fn document(&self) -> Result<Url, ProviderError> {
-        match &self.place {
-            Place::Discovered { document, .. } => Ok(document.clone()),
-            Place::AsInEntry | Place::Under(_) => {
+        match &self.location {
+            Location::Discovered { document, .. } => Ok(document.clone()),
+            Location::AsInEntry | Location::Under(_) => {
                 self.endpoint(&format!("{}{WELL_KNOWN}", self.issuer_for(self.tenant())))
             }
         }
@@ -102,7 +102,7 @@ impl Provider {
 
     /// Issuers that the provider's discovery document may name.
     pub(crate) fn issuers_of_document(&self) -> Vec<String> {
-        if let Place::Discovered { issuer, .. } = &self.place {
+        if let Location::Discovered { issuer, .. } = &self.location {
             return vec![issuer.clone(), format!("{issuer}/")];
         }
         let tenant = match self.tenant() {
@@ -110,16 +110,18 @@ impl Provider {
             "consumers" if self.has_tenants() => CONSUMERS,
             tenant => tenant,
         };
-        vec![self.moved(&self.issuer_for(tenant))]
+        vec![self.relocated(&self.issuer_for(tenant))]
     }
 
     /// Issuer of this provider's identities, from discovery, without a trailing slash. Empty for a provider
     /// without issuer; `None` if only tokens name it.
     #[must_use]
     pub fn issuer(&self) -> Option<String> {
-        match &self.place {
-            Place::Discovered { issuer, .. } => Some(issuer.clone()),
-            Place::AsInEntry | Place::Under(_) => self.entry.issuer().map(|issuer| self.moved(issuer)),
+        match &self.location {
+            Location::Discovered { issuer, .. } => Some(issuer.clone()),
+            Location::AsInEntry | Location::Under(_) => {
+                self.entry.issuer().map(|issuer| self.relocated(issuer))
+            }
         }
     }
 
@@ -154,9 +156,9 @@ impl Provider {
     }
 
     /// Maps a URL to the mock provider, if configured.
-    fn moved(&self, address: &str) -> String {
-        match (&self.place, address.strip_prefix("https://")) {
-            (Place::Under(base), Some(rest)) => {
+    fn relocated(&self, address: &str) -> String {
+        match (&self.location, address.strip_prefix("https://")) {
+            (Location::Under(base), Some(rest)) => {
                 format!("{}/{rest}", base.as_str().trim_end_matches('/'))
             }
             _ => address.to_owned(),

@@ -7,7 +7,7 @@ use crate::error::{IdTokenFault, ProviderError, Stage};
 use crate::id_token::LONGEST_SUBJECT;
 use crate::identity::ProviderIdentity;
 use crate::provider::Provider;
-use crate::providers::{Avatar, EmailList, Facts, Verified};
+use crate::providers::{Avatar, EmailList, FieldMapping, Verified};
 
 /// Longest accepted name and picture URL; the domain's types validate them later.
 const LONGEST_NAME: usize = 400;
@@ -28,11 +28,11 @@ impl Provider {
     pub(crate) fn read(&self, documents: &[&Value]) -> Result<ProviderIdentity, ProviderError> {
         let told = documents.first().and_then(|document| document["iss"].as_str());
         let issuer = self.issuer().or_else(|| told.map(str::to_owned)).ok_or(IdTokenFault::Issuer)?;
-        self.entry.facts.read(&self.key, &issuer, documents)
+        self.entry.mapping.read(&self.key, &issuer, documents)
     }
 }
 
-impl Facts {
+impl FieldMapping {
     /// Extracts the identity from documents, most trusted first: the subject from the first one, an address
     /// together with its flag from one document.
     pub(crate) fn read(
@@ -59,7 +59,7 @@ impl Facts {
     }
 
     /// True if the document lacks data that userinfo might have.
-    pub(crate) fn are_lacking(&self, document: &Value) -> bool {
+    pub(crate) fn is_incomplete(&self, document: &Value) -> bool {
         let has = |pointer: &str| document.pointer(pointer).is_some_and(|value| !value.is_null());
         let is_flag_lacking = match self.verified {
             Verified::True(pointer) | Verified::TrueOrText(pointer) => !has(pointer),
@@ -120,8 +120,8 @@ impl Facts {
 
 impl EmailList {
     /// The primary address, if any.
-    pub(crate) fn read(&self, answer: &Value) -> Result<Option<Mailbox>, ProviderError> {
-        let list = answer.pointer(self.list).and_then(Value::as_array);
+    pub(crate) fn read(&self, response: &Value) -> Result<Option<Mailbox>, ProviderError> {
+        let list = response.pointer(self.list).and_then(Value::as_array);
         let list = list.ok_or_else(|| ProviderError::BadAnswer {
             stage: Stage::Emails,
             reason: "there is no list of addresses".to_owned(),

@@ -9,29 +9,29 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{Grant, ProviderClient};
-use crate::cache::Asker;
-use crate::client_proof;
+use crate::cache::RenewalSource;
+use crate::client_auth;
 use crate::discovery::{self, Metadata};
 use crate::error::{IdTokenFault, ProviderError, Stage};
-use crate::id_token::{self, Expected, Jws, Nonce, Proved};
+use crate::id_token::{self, Expected, Jws, Nonce, ValidatedClaims};
 use crate::identity::ProviderIdentity;
 use crate::keys::ProviderKeys;
-use crate::outbound::Answer;
+use crate::mapping::name_in_callback;
+use crate::outbound::JsonResponse;
 use crate::provider::{Provider, is_guid};
 use crate::providers::{ClientAuth, Pkce, Source, Userinfo, Verified};
-use crate::reading::name_in_callback;
 use crate::secret::SecretText;
-use crate::token::TokenAnswer;
+use crate::token::TokenResponse;
 
 /// Context of the exchange.
-pub(super) struct Talk<'a> {
+pub(super) struct Exchange<'a> {
     pub(super) client: &'a ProviderClient,
     pub(super) provider: &'a Provider,
     pub(super) now: Timestamp,
     pub(super) deadline: Instant,
 }
 
-impl Talk<'_> {
+impl Exchange<'_> {
     /// OpenID Connect: identifies by the `id_token`, completed by userinfo.
     pub(super) async fn identify_by_id_token(
         &self,
@@ -39,31 +39,31 @@ impl Talk<'_> {
         userinfo: Userinfo,
     ) -> Result<ProviderIdentity, ProviderError> {
         let metadata = self.metadata().await?;
-        check_issuer_of_answer(&metadata, grant)?;
+        check_response_issuer(&metadata, grant)?;
         let auth = match self.provider.entry.client_auth {
             ClientAuth::Discovered => metadata
                 .client_auth
                 .ok_or(ProviderError::Misconfigured("the provider takes no client secret"))?,
             known => known,
         };
-        let answer = self.exchange(&metadata.token_endpoint, auth, grant).await?;
-        let proved = self.prove_answer(&metadata, &answer, grant).await?;
+        let response = self.exchange(&metadata.token_endpoint, auth, grant).await?;
+        let validated = self.verify_response(&metadata, &response, grant).await?;
 
-        let facts = &self.provider.entry.facts;
+        let mapping = &self.provider.entry.mapping;
         let endpoint = metadata.userinfo_endpoint.as_ref().filter(|_| userinfo == Userinfo::WhereLacking);
         let more = match endpoint {
-            Some(endpoint) if facts.are_lacking(&proved.claims) => {
-                let more = self.profile(endpoint, &[], answer.access_token()?).await?;
-                if id_token::subject(&more) != Ok(proved.subject.as_str()) {
+            Some(endpoint) if mapping.is_incomplete(&validated.claims) => {
+                let more = self.profile(endpoint, &[], response.access_token()?).await?;
+                if id_token::subject(&more) != Ok(validated.subject.as_str()) {
                     return Err(IdTokenFault::OtherSubject.into());
                 }
                 Some(more)
             }
             _ => None,
         };
-        let documents: Vec<&Value> = [Some(&proved.claims), more.as_ref()].into_iter().flatten().collect();
+        let documents: Vec<&Value> = [Some(&validated.claims), more.as_ref()].into_iter().flatten().collect();
         let mut identity = self.provider.read(&documents)?;
-        if facts.source == Source::IdTokenAndCallback {
+        if mapping.source == Source::IdTokenAndCallback {
             identity.name = grant.user.and_then(name_in_callback);
         }
         Ok(identity)
@@ -77,22 +77,22 @@ impl Talk<'_> {
         token_endpoint: &str,
     ) -> Result<ProviderIdentity, ProviderError> {
         let endpoint = self.provider.endpoint(token_endpoint)?;
-        let answer = self.exchange(&endpoint, self.provider.entry.client_auth, grant).await?;
-        let facts = &self.provider.entry.facts;
-        let profile = match facts.source {
+        let response = self.exchange(&endpoint, self.provider.entry.client_auth, grant).await?;
+        let mapping = &self.provider.entry.mapping;
+        let profile = match mapping.source {
             Source::Profile { url, headers } => {
-                self.profile(&self.provider.endpoint(url)?, headers, answer.access_token()?).await?
+                self.profile(&self.provider.endpoint(url)?, headers, response.access_token()?).await?
             }
-            _ => answer.body.clone(),
+            _ => response.body.clone(),
         };
         let mut identity = self.provider.read(&[&profile])?;
-        if let Verified::Listed(list) = &facts.verified {
+        if let Verified::Listed(list) = &mapping.verified {
             let url = self.provider.endpoint(list.url)?;
-            let headers = match facts.source {
+            let headers = match mapping.source {
                 Source::Profile { headers, .. } => headers,
                 _ => &[],
             };
-            let mailbox = match self.ask(Stage::Emails, &url, headers, answer.access_token()?).await {
+            let mailbox = match self.get_json(Stage::Emails, &url, headers, response.access_token()?).await {
                 // No permission to read addresses: the identity is known, the address is not.
                 Err(ProviderError::Refused { .. }) => None,
                 listed => list.read(&listed?)?,
@@ -109,7 +109,7 @@ impl Talk<'_> {
     pub(super) async fn metadata(&self) -> Result<Arc<Metadata>, ProviderError> {
         let url = self.provider.document()?;
         let fetch = async || {
-            let Answer { body, max_age } = self.fetch(Stage::Discovery, &url).await?;
+            let JsonResponse { body, max_age } = self.fetch(Stage::Discovery, &url).await?;
             Ok((discovery::read(body, self.provider)?, max_age))
         };
         let documents = &self.client.documents;
@@ -123,18 +123,18 @@ impl Talk<'_> {
     }
 
     /// Verifies algorithm, key, signature and claims of a token.
-    pub(super) async fn prove(
+    pub(super) async fn verify_token(
         &self,
         metadata: &Metadata,
         jws: &Jws<'_>,
         expected: &Expected<'_>,
-        asker: Asker,
-    ) -> Result<Proved, ProviderError> {
+        source: RenewalSource,
+    ) -> Result<ValidatedClaims, ProviderError> {
         if !metadata.algorithms.contains(&jws.algorithm) {
             return Err(IdTokenFault::Algorithm.into());
         }
         let fetch = async || {
-            let Answer { body, max_age } = self.fetch(Stage::Keys, &metadata.jwks_uri).await?;
+            let JsonResponse { body, max_age } = self.fetch(Stage::Keys, &metadata.jwks_uri).await?;
             Ok((ProviderKeys::read(body)?, max_age))
         };
         let (cache, address) = (&self.client.keys, metadata.jwks_uri.as_str());
@@ -144,22 +144,22 @@ impl Talk<'_> {
             // The key set may be outdated: keys rotate under new or the same ids. Tokens that would fail for
             // other reasons cause no request.
             Err(fault @ (IdTokenFault::UnknownKey | IdTokenFault::Signature)) => {
-                let claims = jws.unproven_claims().ok_or(fault)?;
-                expected.judge(claims).map_err(|_| fault)?;
-                verified(&*cache.renew(address, &keys, asker, self.now, self.deadline, fetch).await?)?
+                let claims = jws.unverified_claims().ok_or(fault)?;
+                expected.validate(claims).map_err(|_| fault)?;
+                verified(&*cache.renew(address, &keys, source, self.now, self.deadline, fetch).await?)?
             }
             other => other?,
         };
-        Ok(expected.judge(claims)?)
+        Ok(expected.validate(claims)?)
     }
 
-    async fn prove_answer(
+    async fn verify_response(
         &self,
         metadata: &Metadata,
-        answer: &TokenAnswer,
+        response: &TokenResponse,
         grant: &Grant<'_>,
-    ) -> Result<Proved, ProviderError> {
-        let token = answer.id_token.as_ref().ok_or(IdTokenFault::Missing)?;
+    ) -> Result<ValidatedClaims, ProviderError> {
+        let token = response.id_token.as_ref().ok_or(IdTokenFault::Missing)?;
         let jws = Jws::parse(token.expose())?;
         let client_id = self.provider.client.client_id.as_str();
         let expected = Expected {
@@ -169,7 +169,7 @@ impl Talk<'_> {
             nonce: Nonce::Required(grant.nonce),
             now: self.now,
         };
-        self.prove(metadata, &jws, &expected, Asker::Provider).await
+        self.verify_token(metadata, &jws, &expected, RenewalSource::Provider).await
     }
 
     async fn exchange(
@@ -177,7 +177,7 @@ impl Talk<'_> {
         endpoint: &Url,
         auth: ClientAuth,
         grant: &Grant<'_>,
-    ) -> Result<TokenAnswer, ProviderError> {
+    ) -> Result<TokenResponse, ProviderError> {
         let mut fields = vec![
             ("grant_type", "authorization_code"),
             ("code", grant.code),
@@ -188,9 +188,9 @@ impl Talk<'_> {
         }
         let outbound = &self.client.outbound;
         let request = outbound.post(Stage::Token, endpoint)?;
-        let request = client_proof::signed(request, self.provider, auth, &fields, self.now)?;
-        let answer = outbound.send(Stage::Token, request, self.deadline).await?;
-        TokenAnswer::read(answer.body)
+        let request = client_auth::signed(request, self.provider, auth, &fields, self.now)?;
+        let response = outbound.send(Stage::Token, request, self.deadline).await?;
+        TokenResponse::read(response.body)
     }
 
     async fn profile(
@@ -199,12 +199,12 @@ impl Talk<'_> {
         headers: &[(&'static str, &'static str)],
         token: &SecretText,
     ) -> Result<Value, ProviderError> {
-        let profile = self.ask(Stage::Profile, url, headers, token).await?;
+        let profile = self.get_json(Stage::Profile, url, headers, token).await?;
         if profile.is_object() { Ok(profile) } else { Err(bad(Stage::Profile, "it is no object")) }
     }
 
     /// Fetches JSON with the access token.
-    async fn ask(
+    async fn get_json(
         &self,
         stage: Stage,
         url: &Url,
@@ -217,18 +217,18 @@ impl Talk<'_> {
         let outbound = &self.client.outbound;
         let request = outbound.get(stage, url)?;
         let request = request.headers(headers.collect()).bearer_auth(token.expose());
-        let answer = outbound.send(stage, request, self.deadline).await;
-        answer.map(|answer| answer.body).map_err(|error| super::without(error, &[token.expose()]))
+        let response = outbound.send(stage, request, self.deadline).await;
+        response.map(|response| response.body).map_err(|error| super::redact(error, &[token.expose()]))
     }
 
-    async fn fetch(&self, stage: Stage, url: &Url) -> Result<Answer, ProviderError> {
+    async fn fetch(&self, stage: Stage, url: &Url) -> Result<JsonResponse, ProviderError> {
         let outbound = &self.client.outbound;
         outbound.send(stage, outbound.get(stage, url)?, self.deadline).await
     }
 }
 
 /// Checks `iss` of the authorization response (RFC 9207) against mix-up attacks.
-fn check_issuer_of_answer(metadata: &Metadata, grant: &Grant<'_>) -> Result<(), ProviderError> {
+fn check_response_issuer(metadata: &Metadata, grant: &Grant<'_>) -> Result<(), ProviderError> {
     let is_right = match grant.issuer {
         Some(named) => named == metadata.issuer || is_of_a_tenant(&metadata.issuer, named),
         None => !metadata.names_issuer,

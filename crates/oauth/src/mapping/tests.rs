@@ -4,13 +4,13 @@ use serde_json::json;
 use super::*;
 use crate::providers::{Entry, built_in};
 
-fn facts(key: &str) -> &'static Facts {
+fn mapping(key: &str) -> &'static FieldMapping {
     let entry: &'static Entry = built_in(key).unwrap();
-    &entry.facts
+    &entry.mapping
 }
 
 fn read(key: &str, documents: &[&Value]) -> ProviderIdentity {
-    facts(key).read(key, "", documents).unwrap()
+    mapping(key).read(key, "", documents).unwrap()
 }
 
 #[test]
@@ -63,13 +63,13 @@ fn people_of_different_tenants_and_teams_are_different() {
     assert_ne!(subject("a"), subject("b"));
     let claims = json!({"sub": "U1", "https://slack.com/team_id": "T1"});
     assert_eq!(read("slack", &[&claims]).subject, "T1:U1");
-    assert!(facts("slack").read("slack", "", &[&json!({"sub": "U1"})]).is_err());
+    assert!(mapping("slack").read("slack", "", &[&json!({"sub": "U1"})]).is_err());
 }
 
 #[test]
 fn the_subject_comes_from_the_first_document_alone() {
     let (token, userinfo) = (json!({"email": "ada@example.org"}), json!({"sub": "1"}));
-    assert!(facts("google").read("google", "", &[&token, &userinfo]).is_err());
+    assert!(mapping("google").read("google", "", &[&token, &userinfo]).is_err());
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_flag_never_speaks_for_another_documents_address() {
 }
 
 #[test]
-fn what_is_no_address_is_left_out() {
+fn invalid_addresses_are_dropped() {
     for email in
         [json!(["ada@example.org"]), json!("ada@example.org, eve@example.org"), json!("ada"), json!(7)]
     {
@@ -100,7 +100,7 @@ fn what_is_no_address_is_left_out() {
 
 #[test]
 fn githubs_address_is_the_primary_one() {
-    let Verified::Listed(list) = &facts("github").verified else { panic!("a list") };
+    let Verified::Listed(list) = &mapping("github").verified else { panic!("a list") };
     let mailbox = |primary: Value, verified: Value| {
         let other = json!({"email": "other@example.org", "primary": false, "verified": true});
         let one = json!({"email": "ada@example.org", "primary": primary, "verified": verified});
@@ -120,7 +120,7 @@ fn a_subject_may_be_a_whole_number_and_nothing_stranger() {
     for id in
         [json!(1.5), json!(-1), json!(""), json!(null), json!([1]), json!("a\nb"), json!("x".repeat(256))]
     {
-        assert!(facts("github").read("github", "", &[&json!({ "id": id })]).is_err());
+        assert!(mapping("github").read("github", "", &[&json!({ "id": id })]).is_err());
     }
 }
 
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn no_claims_break_the_reader(sub in ".{0,300}", email in ".{0,40}", name in ".{0,500}") {
         let claims = json!({"sub": sub, "email": email, "email_verified": true, "name": name, "picture": name});
-        if let Ok(identity) = facts("google").read("google", "", &[&claims]) {
+        if let Ok(identity) = mapping("google").read("google", "", &[&claims]) {
             prop_assert_eq!(identity.subject, sub);
             prop_assert!(identity.email.is_none() || identity.email_verified);
         }

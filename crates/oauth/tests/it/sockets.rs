@@ -97,16 +97,16 @@ async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: Bytes) {
 
 /// A JSON response.
 pub(crate) fn json(body: &str) -> Vec<u8> {
-    answer("200 OK", "Content-Type: application/json\r\n", body.as_bytes())
+    response("200 OK", "Content-Type: application/json\r\n", body.as_bytes())
 }
 
-pub(crate) fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn response(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
-    let mut answer =
+    let mut response =
         format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n")
             .into_bytes();
-    answer.extend_from_slice(body);
-    answer
+    response.extend_from_slice(body);
+    response
 }
 
 /// A private CA.

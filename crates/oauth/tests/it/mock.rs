@@ -41,17 +41,17 @@ struct Script {
 
 /// Base URL of the mock: all hosts of a provider are its folders.
 #[derive(Clone)]
-pub(crate) struct StandIn {
+pub(crate) struct Mock {
     pub(crate) address: Url,
     script: Arc<Mutex<Script>>,
 }
 
-impl StandIn {
+impl Mock {
     pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
         let script = Arc::default();
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&script));
+        let router = Router::new().fallback(response).with_state(Arc::clone(&script));
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { address, script }
     }
@@ -85,7 +85,7 @@ impl StandIn {
     }
 }
 
-async fn answer(State(script): State<Arc<Mutex<Script>>>, request: Request) -> Response {
+async fn response(State(script): State<Arc<Mutex<Script>>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1024 * 1024).await.unwrap();
     let path = head.uri.path_and_query().unwrap().to_string();
