@@ -10,13 +10,13 @@ use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Batching delay, and so the most that a crash can lose.
-const GATHERED_FOR: Duration = Duration::from_millis(5);
+const BATCH_DELAY: Duration = Duration::from_millis(5);
 /// Capacity of the buffer in bytes.
-const ROOM: usize = 4 * 1024 * 1024;
+const CAPACITY: usize = 4 * 1024 * 1024;
 /// Timeout of the final flush: a reader that has stalled must not keep the process alive.
-const FAREWELL: Duration = Duration::from_secs(2);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Capacity in bytes that is kept between batches.
-const KEPT: usize = 256 * 1024;
+const KEPT_CAPACITY: usize = 256 * 1024;
 
 /// Writer of log lines; one write is one line.
 #[derive(Clone)]
@@ -32,12 +32,12 @@ pub struct LogThread {
 
 #[derive(Default)]
 struct Shared {
-    waiting: Mutex<Waiting>,
+    buffer: Mutex<Buffer>,
     arrived: Condvar,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Buffer {
     text: Vec<u8>,
     lost: u64,
     /// The thread waits for a notification.
@@ -48,39 +48,39 @@ struct Waiting {
 /// Starts the writer thread.
 pub(super) fn start(out: impl Write + Send + 'static) -> std::io::Result<(Lines, LogThread)> {
     let shared = Arc::<Shared>::default();
-    let theirs = Arc::clone(&shared);
+    let writer = Arc::clone(&shared);
     let (alive, ended) = sync_channel(0);
     std::thread::Builder::new().name("log".to_owned()).spawn(move || {
-        theirs.write_all_to(out);
+        writer.run(out);
         drop(alive);
     })?;
     Ok((Lines(Arc::clone(&shared)), LogThread { shared, ended }))
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Buffer> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, line: &[u8]) {
-        let mut waiting = self.lock();
-        if waiting.text.len() + line.len() > ROOM {
-            waiting.lost += 1;
+    fn append(&self, line: &[u8]) {
+        let mut buffer = self.lock();
+        if buffer.text.len() + line.len() > CAPACITY {
+            buffer.lost += 1;
             return;
         }
-        waiting.text.extend_from_slice(line);
-        if std::mem::take(&mut waiting.is_asleep) {
+        buffer.text.extend_from_slice(line);
+        if std::mem::take(&mut buffer.is_asleep) {
             self.arrived.notify_one();
         }
     }
 
-    fn write_all_to(&self, mut out: impl Write) {
+    fn run(&self, mut out: impl Write) {
         let mut text = Vec::new();
-        while let Some(lost) = self.take(&mut text) {
+        while let Some(lost) = self.next_batch(&mut text) {
             // A write error of the log cannot be reported anywhere.
             let _ = out.write_all(&text).and_then(|()| out.flush());
             text.clear();
-            text.shrink_to(KEPT);
+            text.shrink_to(KEPT_CAPACITY);
             if lost > 0 {
                 tracing::warn!(lost, "log lines were lost: they came faster than standard error was read");
             }
@@ -89,16 +89,16 @@ impl Shared {
 
     /// Waits for lines and the batching delay, then swaps buffers. Returns the number of dropped lines;
     /// `None` once the log is closed and empty.
-    fn take(&self, text: &mut Vec<u8>) -> Option<u64> {
-        let mut waiting = self.lock();
-        while waiting.text.is_empty() && !waiting.is_closed {
-            waiting.is_asleep = true;
-            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+    fn next_batch(&self, text: &mut Vec<u8>) -> Option<u64> {
+        let mut buffer = self.lock();
+        while buffer.text.is_empty() && !buffer.is_closed {
+            buffer.is_asleep = true;
+            buffer = self.arrived.wait(buffer).unwrap_or_else(PoisonError::into_inner);
         }
-        let gather = self.arrived.wait_timeout_while(waiting, GATHERED_FOR, |waiting| !waiting.is_closed);
-        let (mut waiting, _) = gather.unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut waiting.text, text);
-        let lost = std::mem::take(&mut waiting.lost);
+        let batch = self.arrived.wait_timeout_while(buffer, BATCH_DELAY, |buffer| !buffer.is_closed);
+        let (mut buffer, _) = batch.unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut buffer.text, text);
+        let lost = std::mem::take(&mut buffer.lost);
         (!text.is_empty() || lost > 0).then_some(lost)
     }
 }
@@ -107,7 +107,7 @@ impl Drop for LogThread {
     fn drop(&mut self) {
         self.shared.lock().is_closed = true;
         self.shared.arrived.notify_one();
-        let _ = self.ended.recv_timeout(FAREWELL); // nobody is left to be told of lines that were not written
+        let _ = self.ended.recv_timeout(FLUSH_TIMEOUT); // there is no way to report lines that were not written
     }
 }
 
@@ -121,7 +121,7 @@ impl<'a> MakeWriter<'a> for Lines {
 
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        self.0.put(line);
+        self.0.append(line);
         Ok(line.len())
     }
 
@@ -191,16 +191,16 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_nobody_reads_holds_up_nobody() {
+    fn a_stalled_reader_does_not_block_callers() {
         let (lines, thread, receiver, begun) = watched();
         let line = [b'x'; 1024];
         (&lines).write_all(&line).unwrap();
         begun.recv().unwrap(); // the thread waits in its write from now on
-        for _ in 0..3 * ROOM / line.len() {
+        for _ in 0..3 * CAPACITY / line.len() {
             (&lines).write_all(&line).unwrap();
         }
         let lost = lines.0.lock().lost;
-        assert!(lost >= (ROOM / line.len()) as u64, "{lost} were lost");
+        assert!(lost >= (CAPACITY / line.len()) as u64, "{lost} were lost");
         drop(receiver); // or the farewell would wait for it
         drop(thread);
     }
