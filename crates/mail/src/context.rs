@@ -3,7 +3,7 @@
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 
-use crate::plain_words::{person_name, single_line};
+use crate::sanitize::{person_name, single_line};
 use crate::template::{Need, Template};
 
 /// Data of a mail. No `Debug`, because it may hold a live code or link.
@@ -29,12 +29,12 @@ pub struct MailContext {
     /// signed in to it.
     pub entered: bool,
     /// The reported action; required by security notifications, unused by others.
-    pub act: Option<Act>,
+    pub event: Option<SecurityEvent>,
 }
 
 /// A security-relevant action on the recipient's account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Act {
+pub struct SecurityEvent {
     /// Time of the action.
     pub at: Timestamp,
     /// Device of the acting client, from a fixed vocabulary; `None` for an administrator.
@@ -51,7 +51,7 @@ pub(crate) struct MissingField(pub(crate) &'static str);
 
 /// Template variables. User text is reduced to one line without links.
 #[derive(Serialize)]
-pub(crate) struct View {
+pub(crate) struct TemplateData {
     service_name: String,
     public_url: String,
     recipient_name: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct View {
     pub(crate) subject: Option<String>,
 }
 
-impl View {
+impl TemplateData {
     /// Sanitises `context` for `template`; a code or link that the mail does not use is dropped.
     pub(crate) fn new(template: Template, context: &MailContext) -> Result<Self, MissingField> {
         let need = template.need();
@@ -77,15 +77,15 @@ impl View {
             context.code.as_deref().map(single_line).filter(|code| need == Need::Code && !code.is_empty());
         let may_have_link = matches!(need, Need::Link | Need::Nothing);
         let link = context.link.clone().filter(|link| may_have_link && is_web_link(link));
-        let act = context.act.as_ref().filter(|_| need == Need::Act);
+        let event = context.event.as_ref().filter(|_| need == Need::Event);
         if need == Need::Code && code.is_none() {
             return Err(MissingField("code"));
         }
         if need == Need::Link && link.is_none() {
             return Err(MissingField("link"));
         }
-        if need == Need::Act && act.is_none() {
-            return Err(MissingField("act"));
+        if need == Need::Event && event.is_none() {
+            return Err(MissingField("event"));
         }
 
         Ok(Self {
@@ -97,10 +97,10 @@ impl View {
             expires_in_minutes: context.expires_in_minutes,
             expires_in: duration_in_words(context.expires_in_minutes),
             contested: context.contested,
-            time: act.map(|act| time_in_words(act.at)),
-            device: act.and_then(|act| act.device.as_deref()).map(single_line),
-            address: act.and_then(|act| act.address.as_deref()).map(single_line),
-            provider: act.and_then(|act| act.provider.as_deref()).map(single_line),
+            time: event.map(|event| time_in_words(event.at)),
+            device: event.and_then(|event| event.device.as_deref()).map(single_line),
+            address: event.and_then(|event| event.address.as_deref()).map(single_line),
+            provider: event.and_then(|event| event.provider.as_deref()).map(single_line),
             entered: context.entered,
             subject: None,
         })
@@ -119,7 +119,7 @@ pub(crate) fn sample(full: bool) -> MailContext {
         ),
         expires_in_minutes: 10,
         contested: full,
-        act: Some(Act {
+        event: Some(SecurityEvent {
             at: Timestamp::from_millis(1_772_445_840_000),
             device: full.then(|| "Firefox on Linux".to_owned()),
             address: full.then(|| "192.0.2.7".to_owned()),
@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn a_mail_about_an_act_without_one_is_refused() {
-        let context = MailContext { act: None, ..sample(true) };
-        assert_eq!(View::new(Template::PasswordChanged, &context).err(), Some(MissingField("act")));
-        assert!(View::new(Template::VerifyCode, &sample(true)).unwrap().time.is_none());
+        let context = MailContext { event: None, ..sample(true) };
+        assert_eq!(TemplateData::new(Template::PasswordChanged, &context).err(), Some(MissingField("event")));
+        assert!(TemplateData::new(Template::VerifyCode, &sample(true)).unwrap().time.is_none());
     }
 
     #[test]
@@ -196,20 +196,20 @@ mod tests {
     #[test]
     fn a_code_mail_without_a_code_is_refused() {
         let context = MailContext { code: None, ..sample(true) };
-        assert_eq!(View::new(Template::VerifyCode, &context).err(), Some(MissingField("code")));
-        assert!(View::new(Template::VerifyLink, &context).is_ok());
+        assert_eq!(TemplateData::new(Template::VerifyCode, &context).err(), Some(MissingField("code")));
+        assert!(TemplateData::new(Template::VerifyLink, &context).is_ok());
     }
 
     #[test]
     fn a_link_mail_without_a_link_is_refused() {
         let context = MailContext { link: Some("javascript:alert(1)".to_owned()), ..sample(true) };
-        assert_eq!(View::new(Template::ResetLink, &context).err(), Some(MissingField("link")));
-        assert!(View::new(Template::SignUpAttempt, &context).unwrap().link.is_none());
+        assert_eq!(TemplateData::new(Template::ResetLink, &context).err(), Some(MissingField("link")));
+        assert!(TemplateData::new(Template::SignUpAttempt, &context).unwrap().link.is_none());
     }
 
     #[test]
     fn a_code_mail_carries_no_link_and_a_link_mail_no_code() {
-        assert!(View::new(Template::ResetCode, &sample(true)).unwrap().link.is_none());
-        assert!(View::new(Template::ResetLink, &sample(true)).unwrap().code.is_none());
+        assert!(TemplateData::new(Template::ResetCode, &sample(true)).unwrap().link.is_none());
+        assert!(TemplateData::new(Template::ResetLink, &sample(true)).unwrap().code.is_none());
     }
 }

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use time::format_description::StaticFormatDescription;
 use time::macros::format_description;
 
-use crate::background::in_background;
+use crate::blocking_io::run_blocking;
 use crate::message::{Message, MessageError};
 use crate::send_error::SendError;
 
@@ -19,7 +19,7 @@ pub(crate) const TIME_FORMAT: StaticFormatDescription =
     format_description!("[year][month][day]T[hour][minute][second][subsecond digits:3]Z");
 
 /// Distinguishes temporary files of concurrent writers in this process.
-static UNFINISHED: AtomicU64 = AtomicU64::new(0);
+static TEMPORARY: AtomicU64 = AtomicU64::new(0);
 
 /// Writes mails into a folder as `{UTC time}-{message id}.eml`, with the mail's own date. A retry (same id,
 /// same date) replaces its file. Writes are atomic for readers.
@@ -49,7 +49,7 @@ impl FileTransport {
         let stem = stem(message)?;
         let folder = self.folder.clone();
 
-        in_background(move || write(&folder, &stem, &mail)).await.map_err(|error| {
+        run_blocking(move || write(&folder, &stem, &mail)).await.map_err(|error| {
             SendError::Transient(format!("the mail folder cannot be written: {}", error.kind()))
         })
     }
@@ -68,15 +68,15 @@ fn compact(moment: Timestamp) -> Option<String> {
 
 /// Writes to a hidden temporary file and renames it, which is atomic within a folder.
 fn write(folder: &Path, stem: &str, mail: &[u8]) -> io::Result<()> {
-    let number = UNFINISHED.fetch_add(1, Ordering::Relaxed);
-    let unfinished = folder.join(format!(".{stem}.{}-{number}.tmp", std::process::id()));
+    let number = TEMPORARY.fetch_add(1, Ordering::Relaxed);
+    let temporary = folder.join(format!(".{stem}.{}-{number}.tmp", std::process::id()));
 
-    let written = create_private(&unfinished)
+    let written = create_private(&temporary)
         .and_then(|mut file| file.write_all(mail).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&unfinished, folder.join(format!("{stem}.eml"))));
+        .and_then(|()| std::fs::rename(&temporary, folder.join(format!("{stem}.eml"))));
     if written.is_err() {
         // The first error is reported; a leftover file stays hidden from readers.
-        let _ = std::fs::remove_file(&unfinished);
+        let _ = std::fs::remove_file(&temporary);
     }
     written
 }

@@ -7,7 +7,7 @@ use latchkey_domain::time::Timestamp;
 use mail_parser::{Address, Message, MessageParser};
 use time::PrimitiveDateTime;
 
-use crate::background::in_background;
+use crate::blocking_io::run_blocking;
 use crate::file::{FileTransport, TIME_FORMAT};
 use crate::message::MessageId;
 
@@ -43,14 +43,14 @@ impl FileTransport {
     /// Lists up to `limit` mails, newest first. Foreign files are skipped.
     pub async fn list(&self, limit: usize) -> io::Result<Vec<StoredMail>> {
         let folder = self.folder().to_owned();
-        in_background(move || list(&folder, limit)).await
+        run_blocking(move || list(&folder, limit)).await
     }
 
     /// Reads a mail; `None` if it does not exist or `id` is malformed.
     pub async fn read(&self, id: &str) -> io::Result<Option<ParsedMail>> {
         let Some(date) = date_in(id) else { return Ok(None) };
         let (folder, id) = (self.folder().to_owned(), id.to_owned());
-        in_background(move || Ok(read_file(&folder, &id)?.and_then(|mail| parse(id, date, &mail)))).await
+        run_blocking(move || Ok(read_file(&folder, &id)?.and_then(|mail| parse(id, date, &mail)))).await
     }
 }
 

@@ -3,14 +3,14 @@
 //! The outbox table, retries and dead letters belong to the store and to the outbox worker of the service.
 
 pub mod address;
-mod background;
+mod blocking_io;
 pub mod context;
 pub mod file;
 pub mod inbox;
 pub mod memory;
 pub mod message;
-mod plain_words;
 pub mod render;
+mod sanitize;
 pub mod send_error;
 pub mod smtp;
 #[cfg(feature = "smtp-sink")]
@@ -19,7 +19,7 @@ pub mod template;
 pub mod transport;
 
 pub use address::{InvalidMailbox, Mailbox};
-pub use context::{Act, MailContext};
+pub use context::{MailContext, SecurityEvent};
 pub use file::FileTransport;
 pub use inbox::{ParsedMail, StoredMail};
 pub use memory::MemoryTransport;

@@ -9,11 +9,11 @@ use crate::send_error::SendError;
 /// Stores mails in memory. Clones share their state.
 #[derive(Clone, Default)]
 pub struct MemoryTransport {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<Inner>>,
 }
 
 #[derive(Default)]
-struct State {
+struct Inner {
     sent: Vec<Message>,
     failures: VecDeque<SendError>,
 }
@@ -58,7 +58,7 @@ impl MemoryTransport {
     }
 
     /// Ignores poisoning: a panic leaves the lists consistent.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Inner> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -93,7 +93,7 @@ impl Message {
             .date(UNIX_EPOCH + Duration::from_millis(millis))
             .from(self.from.to_header())
             .to(lettre::message::Mailbox::new(None, recipient))
-            .subject(crate::plain_words::single_line(&self.subject))
+            .subject(crate::sanitize::single_line(&self.subject))
             .header(AutoSubmitted)
             .multipart(bodies)
             .map_err(|_| MessageError::Encoding)?;

@@ -10,8 +10,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, ErrorKind, Output, State, UndefinedBehavior};
 
-use crate::context::{MailContext, View, sample};
-use crate::plain_words::single_line;
+use crate::context::{MailContext, TemplateData, sample};
+use crate::sanitize::single_line;
 use crate::template::Template;
 
 mod embedded;
@@ -118,12 +118,12 @@ impl Templates {
         }
 
         let templates = Self { environment };
-        templates.prove()?;
+        templates.trial_render()?;
         Ok(templates)
     }
 
     /// Trial rendering of all templates, with and without the optional parts.
-    fn prove(&self) -> Result<(), TemplateError> {
+    fn trial_render(&self) -> Result<(), TemplateError> {
         for template in Template::ALL {
             for full in [false, true] {
                 self.render_with(template, &sample(full), full_reason)?;
@@ -139,21 +139,21 @@ impl Templates {
         reason: fn(&minijinja::Error) -> String,
     ) -> Result<Rendered, TemplateError> {
         let name = template.name();
-        let mut view = View::new(template, context)
+        let mut view = TemplateData::new(template, context)
             .map_err(|missing| TemplateError::Missing { template: name, field: missing.0 })?;
 
-        let subject = single_line(&self.fill(&format!("{name}.subject.txt"), &view, reason)?);
+        let subject = single_line(&self.render_file(&format!("{name}.subject.txt"), &view, reason)?);
         view.subject = Some(subject.clone());
-        let text = self.fill(&format!("{name}.txt"), &view, reason)?;
-        let html = self.fill(&format!("{name}.html"), &view, reason)?;
-        Ok(Rendered { subject, text: tidy(&text), html: tidy(&html) })
+        let text = self.render_file(&format!("{name}.txt"), &view, reason)?;
+        let html = self.render_file(&format!("{name}.html"), &view, reason)?;
+        Ok(Rendered { subject, text: trim_lines(&text), html: trim_lines(&html) })
     }
 
     /// Renders one file. An empty result is an error.
-    fn fill(
+    fn render_file(
         &self,
         file: &str,
-        view: &View,
+        view: &TemplateData,
         reason: fn(&minijinja::Error) -> String,
     ) -> Result<String, TemplateError> {
         let values = minijinja::Value::from(Serde(view));
@@ -210,13 +210,13 @@ fn read_template(path: &Path) -> std::io::Result<String> {
 }
 
 /// Removes control characters and trailing white space; ends with one line break.
-fn tidy(text: &str) -> String {
-    let mut tidied = String::with_capacity(text.len());
+fn trim_lines(text: &str) -> String {
+    let mut trimmed = String::with_capacity(text.len());
     for line in text.trim().lines() {
-        tidied.extend(line.trim_end().chars().filter(|character| !character.is_control()));
-        tidied.push('\n');
+        trimmed.extend(line.trim_end().chars().filter(|character| !character.is_control()));
+        trimmed.push('\n');
     }
-    tidied
+    trimmed
 }
 
 fn full_reason(error: &minijinja::Error) -> String {

@@ -15,12 +15,12 @@ use crate::send_error::SendError;
 use self::failure::{Cause, Failure, Stage};
 use self::settings::{InvalidSmtpSettings, SmtpSettings, TlsMode};
 
-mod connecting;
+mod connect;
 pub(crate) mod failure;
 pub mod settings;
 
 /// Timeout of QUIT; its reply is irrelevant.
-const FAREWELL: Duration = Duration::from_secs(2);
+const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// SMTP client for one mail server, usually a relay, with a pool of idle connections.
 pub struct SmtpTransport {
@@ -31,13 +31,13 @@ pub struct SmtpTransport {
 }
 
 /// A mail with its SMTP envelope.
-struct Letter {
+struct Envelope {
     from: Address,
     to: Address,
     mail: Vec<u8>,
 }
 
-impl Letter {
+impl Envelope {
     fn new(message: &Message) -> Result<Self, MessageError> {
         let from = message.from.envelope_address().clone();
         Ok(Self { from, to: message.envelope_recipient()?, mail: message.to_rfc5322()? })
@@ -60,16 +60,16 @@ impl SmtpTransport {
     pub async fn close_idle(&self) {
         let idle = std::mem::take(&mut *self.idle());
         for connection in idle {
-            hang_up(connection).await;
+            quit(connection).await;
         }
     }
 
     pub(crate) async fn send(&self, message: &Message) -> Result<(), SendError> {
-        let letter = Letter::new(message)?;
+        let envelope = Envelope::new(message)?;
 
-        let kept = self.idle().pop();
-        if let Some(connection) = kept {
-            match self.deliver(connection, &letter).await {
+        let pooled = self.idle().pop();
+        if let Some(connection) = pooled {
+            match self.deliver(connection, &envelope).await {
                 Err(failure) if failure.is_stale_connection() => {
                     tracing::debug!("kept SMTP connection was gone");
                 }
@@ -77,43 +77,47 @@ impl SmtpTransport {
             }
         }
         let connection = self.connect().await?;
-        Ok(self.deliver(connection, &letter).await?)
+        Ok(self.deliver(connection, &envelope).await?)
     }
 
     /// Sends one mail over an open connection, which returns to the pool only on success.
-    async fn deliver(&self, mut connection: AsyncSmtpConnection, letter: &Letter) -> Result<(), Failure> {
-        match self.converse(&mut connection, letter).await {
+    async fn deliver(&self, mut connection: AsyncSmtpConnection, envelope: &Envelope) -> Result<(), Failure> {
+        match self.converse(&mut connection, envelope).await {
             Ok(()) => {
-                self.keep(connection).await;
+                self.return_to_pool(connection).await;
                 Ok(())
             }
-            Err(failure) => Err(part(connection, failure).await),
+            Err(failure) => Err(close_failed(connection, failure).await),
         }
     }
 
-    async fn converse(&self, connection: &mut AsyncSmtpConnection, letter: &Letter) -> Result<(), Failure> {
-        let sender = Mail::new(Some(letter.from.clone()), Vec::new());
-        let recipient = Rcpt::new(letter.to.clone(), Vec::new());
-        self.answer(Stage::Sender, connection.command(sender)).await?;
-        self.answer(Stage::Recipient, connection.command(recipient)).await?;
-        self.answer(Stage::Data, connection.command(Data)).await?;
-        self.answer(Stage::Content, connection.message(&letter.mail)).await?;
+    async fn converse(
+        &self,
+        connection: &mut AsyncSmtpConnection,
+        envelope: &Envelope,
+    ) -> Result<(), Failure> {
+        let sender = Mail::new(Some(envelope.from.clone()), Vec::new());
+        let recipient = Rcpt::new(envelope.to.clone(), Vec::new());
+        self.reply(Stage::Sender, connection.command(sender)).await?;
+        self.reply(Stage::Recipient, connection.command(recipient)).await?;
+        self.reply(Stage::Data, connection.command(Data)).await?;
+        self.reply(Stage::Content, connection.message(&envelope.mail)).await?;
         Ok(())
     }
 
     /// Awaits one reply with the configured timeout.
-    async fn answer<T>(
+    async fn reply<T>(
         &self,
         stage: Stage,
-        answer: impl Future<Output = Result<T, lettre::transport::smtp::Error>>,
+        reply: impl Future<Output = Result<T, lettre::transport::smtp::Error>>,
     ) -> Result<T, Failure> {
-        match tokio::time::timeout(self.settings.timeout, answer).await {
-            Ok(answer) => answer.map_err(|error| Failure::new(stage, &error)),
+        match tokio::time::timeout(self.settings.timeout, reply).await {
+            Ok(reply) => reply.map_err(|error| Failure::new(stage, &error)),
             Err(_) => Err(Failure { stage, cause: Cause::TimedOut }),
         }
     }
 
-    async fn keep(&self, connection: AsyncSmtpConnection) {
+    async fn return_to_pool(&self, connection: AsyncSmtpConnection) {
         let surplus = {
             let mut idle = self.idle();
             if idle.len() < self.settings.pool {
@@ -124,7 +128,7 @@ impl SmtpTransport {
             }
         };
         if let Some(connection) = surplus {
-            hang_up(connection).await;
+            quit(connection).await;
         }
     }
 
@@ -136,15 +140,15 @@ impl SmtpTransport {
 
 /// Closes a connection after a failure. QUIT is sent only if the server replied: on a broken or silent
 /// connection it costs time, and half-way through STARTTLS the library panics in debug builds.
-async fn part(connection: AsyncSmtpConnection, failure: Failure) -> Failure {
+async fn close_failed(connection: AsyncSmtpConnection, failure: Failure) -> Failure {
     if matches!(failure.cause, Cause::Refused { .. }) {
-        hang_up(connection).await;
+        quit(connection).await;
     }
     failure
 }
 
-async fn hang_up(mut connection: AsyncSmtpConnection) {
-    let _ = tokio::time::timeout(FAREWELL, connection.abort()).await;
+async fn quit(mut connection: AsyncSmtpConnection) {
+    let _ = tokio::time::timeout(QUIT_TIMEOUT, connection.abort()).await;
 }
 
 /// TLS 1.2 and 1.3 with the public root certificates and those of `ca_file`.

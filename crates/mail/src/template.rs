@@ -32,7 +32,7 @@ pub enum Template {
 pub(crate) enum Need {
     Code,
     Link,
-    Act,
+    Event,
     Nothing,
 }
 
@@ -85,7 +85,7 @@ impl Template {
             | Self::PasswordChanged
             | Self::PasswordWasReset
             | Self::EmailChanged
-            | Self::SessionEndedForSafety => Need::Act,
+            | Self::SessionEndedForSafety => Need::Event,
         }
     }
 }

@@ -27,7 +27,7 @@ impl Transport {
     }
 
     /// Releases idle connections, before a pause or the end.
-    pub async fn rest(&self) {
+    pub async fn close_idle(&self) {
         if let Self::Smtp(transport) = self {
             transport.close_idle().await;
         }

@@ -75,7 +75,7 @@ async fn a_mail_arrives_whole() {
 }
 
 #[tokio::test]
-async fn a_later_is_transient() {
+async fn a_4xx_reply_is_transient() {
     let error = failure(Step::answer(Moment::Rcpt, "451 4.7.1 greylisted, ada@example.org, come back")).await;
     assert_eq!(error, SendError::Transient("the mail server answered 451 (4.7.1) at RCPT TO".to_owned()));
 }
@@ -131,7 +131,7 @@ async fn a_server_that_is_down_is_transient() {
 }
 
 #[tokio::test]
-async fn a_recipient_without_a_form_is_permanent_and_never_sent() {
+async fn an_invalid_recipient_is_permanent_and_never_sent() {
     let sink = SmtpSink::start().await.unwrap();
     let odd = Message { to: "a@b.example>\r\nRCPT TO:<c@d.example".to_owned(), ..message("m1") };
     let error = transport(settings(sink.port())).send(&odd).await.unwrap_err();
@@ -140,7 +140,7 @@ async fn a_recipient_without_a_form_is_permanent_and_never_sent() {
 }
 
 #[tokio::test]
-async fn a_login_is_given() {
+async fn credentials_are_sent() {
     let sink = SmtpSink::start_with(SinkOptions { login: true, ..SinkOptions::default() }).await.unwrap();
     transport(with_login(settings(sink.port()))).send(&message("m1")).await.unwrap();
     // NUL latchkey NUL hunter2-secret in base64, RFC 4616.
@@ -148,7 +148,7 @@ async fn a_login_is_given() {
 }
 
 #[tokio::test]
-async fn a_wrong_login_is_transient_and_not_told() {
+async fn refused_credentials_are_transient_and_not_logged() {
     let sink = SmtpSink::start_with(SinkOptions { login: true, ..SinkOptions::default() }).await.unwrap();
     sink.script([Step::answer(Moment::Auth, "535 5.7.8 latchkey hunter2-secret is wrong")]);
     let error = transport(with_login(settings(sink.port()))).send(&message("m1")).await.unwrap_err();
@@ -156,14 +156,14 @@ async fn a_wrong_login_is_transient_and_not_told() {
 }
 
 #[tokio::test]
-async fn a_missing_login_is_transient() {
+async fn missing_credentials_are_transient() {
     let sink = SmtpSink::start_with(SinkOptions { login: true, ..SinkOptions::default() }).await.unwrap();
     let error = transport(settings(sink.port())).send(&message("m1")).await.unwrap_err();
     assert_eq!(error, SendError::Transient("the mail server answered 530 (5.7.0) at MAIL FROM".to_owned()));
 }
 
 #[tokio::test]
-async fn connections_are_used_again() {
+async fn connections_are_pooled() {
     let sink = SmtpSink::start().await.unwrap();
     let transport = transport(settings(sink.port()));
     for id in ["m1", "m2", "m3"] {
@@ -171,13 +171,13 @@ async fn connections_are_used_again() {
     }
     assert_eq!((sink.connections(), sink.received().len()), (1, 3));
 
-    transport.rest().await;
+    transport.close_idle().await;
     transport.send(&message("m4")).await.unwrap();
     assert_eq!((sink.connections(), sink.received().len()), (2, 4));
 }
 
 #[tokio::test]
-async fn a_kept_connection_that_is_gone_is_replaced() {
+async fn a_stale_pooled_connection_is_replaced() {
     let steps = [Step::hang_up(Moment::Mail), Step::answer(Moment::Mail, "421 4.4.2 idle too long")];
     for step in steps {
         let sink = SmtpSink::start().await.unwrap();
@@ -272,7 +272,7 @@ async fn a_certificate_for_another_host_gets_no_mail() {
 }
 
 #[test]
-fn an_unusable_ca_file_is_told_at_start() {
+fn an_unusable_ca_file_is_an_error_at_start() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "not a certificate").unwrap();
     let settings =

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use latchkey_domain::ids::{LeaseId, MailId};
 use latchkey_domain::time::Timestamp;
-use latchkey_mail::{Act, MailContext, Mailbox, Message, MessageId, SendError, Template, Transport};
+use latchkey_mail::{
+    MailContext, Mailbox, Message, MessageId, SecurityEvent, SendError, Template, Transport,
+};
 use latchkey_store::{
     ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, StoreError, StoreResult,
 };
@@ -71,7 +73,7 @@ impl Service {
     /// Gives back what the transport holds for the next mail.
     pub async fn rest_transport(&self) {
         if let Some(transport) = &self.mailer.transport {
-            transport.rest().await;
+            transport.close_idle().await;
         }
     }
 
@@ -141,7 +143,7 @@ impl Service {
             link: payload.link.filter(|_| !is_owner_mail),
             expires_in_minutes: payload.minutes,
             contested: mail.recipient.is_contested,
-            act: payload.act.map(|act| Act {
+            event: payload.act.map(|act| SecurityEvent {
                 at: mail.created_at,
                 device: act.device,
                 address: act.address,

@@ -42,7 +42,7 @@ fn only_ascii_goes_on_the_wire() {
 }
 
 #[test]
-fn machines_are_asked_not_to_answer() {
+fn automatic_replies_are_suppressed() {
     let headers = header_block(&message().to_rfc5322().unwrap());
     assert!(headers.contains("\r\nAuto-Submitted: auto-generated\r\n"), "{headers}");
     assert!(headers.contains("multipart/alternative"), "{headers}");
@@ -87,7 +87,7 @@ fn debug_shows_no_content() {
 }
 
 #[test]
-fn message_ids_are_plain_words() {
+fn message_ids_have_a_restricted_alphabet() {
     for text in ["", "a b", "a@b", "../x", "a>", "a\r\nb", &"a".repeat(101)] {
         assert_eq!(MessageId::parse(text), Err(InvalidMessageId));
     }

@@ -22,7 +22,7 @@ fn every_mail_stands_alone_in_text_and_in_html() {
         let mail = render(template, &sample(true));
         let needle = match template.need() {
             crate::template::Need::Code => "123456".to_owned(),
-            crate::template::Need::Act => "192.0.2.7".to_owned(),
+            crate::template::Need::Event => "192.0.2.7".to_owned(),
             _ => sample(true).link.unwrap(),
         };
         assert!(mail.text.contains(&needle), "{}: {}", template.name(), mail.text);
@@ -126,7 +126,7 @@ fn a_contested_address_is_told_that_no_password_survives() {
 
 #[test]
 fn a_mail_about_an_act_tells_time_device_and_address() {
-    for template in Template::ALL.into_iter().filter(|one| one.need() == crate::template::Need::Act) {
+    for template in Template::ALL.into_iter().filter(|one| one.need() == crate::template::Need::Event) {
         let mail = render(template, &sample(true));
         for body in [&mail.text, &mail.html] {
             for part in ["2026-03-02 10:04 UTC", "Firefox on Linux", "192.0.2.7"] {

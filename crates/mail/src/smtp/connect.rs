@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::failure::{Cause, Failure, Stage};
 use super::settings::TlsMode;
-use super::{SmtpTransport, part};
+use super::{SmtpTransport, close_failed};
 use crate::send_error::SendError;
 
 const MOST_ADDRESSES: usize = 8;
@@ -50,7 +50,7 @@ impl SmtpTransport {
                 Ok(connection) => return Ok(connection),
                 Err(failure) => {
                     // Retrying a refused password at the next address would count as a second guess.
-                    let is_last = failure.is_refused_login();
+                    let is_last = failure.is_refused_auth();
                     failures.push((*address, failure));
                     if is_last {
                         break;
@@ -80,18 +80,18 @@ impl SmtpTransport {
 
         match self.prepare(&mut connection).await {
             Ok(()) => Ok(connection),
-            Err(failure) => Err(part(connection, failure).await),
+            Err(failure) => Err(close_failed(connection, failure).await),
         }
     }
 
     /// Performs STARTTLS and AUTH as configured.
     async fn prepare(&self, connection: &mut AsyncSmtpConnection) -> Result<(), Failure> {
         if let (TlsMode::Starttls, Some(tls)) = (self.settings.tls, &self.tls) {
-            self.answer(Stage::StartTls, connection.starttls(tls.clone(), &self.hello)).await?;
+            self.reply(Stage::StartTls, connection.starttls(tls.clone(), &self.hello)).await?;
         }
         if let (Some(username), Some(password)) = (&self.settings.username, &self.settings.password) {
             let credentials = Credentials::new(username.clone(), password.expose().to_owned());
-            self.answer(Stage::Login, connection.auth(DEFAULT_MECHANISMS, &credentials)).await?;
+            self.reply(Stage::Login, connection.auth(DEFAULT_MECHANISMS, &credentials)).await?;
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl fmt::Display for NoConnection {
             return only.fmt(f);
         }
         let mut failures: Vec<_> = self.0.iter().collect();
-        failures.sort_by_key(|(_, failure)| Reverse(failure.weight()));
+        failures.sort_by_key(|(_, failure)| Reverse(failure.informativeness()));
         for (number, (address, failure)) in failures.into_iter().enumerate() {
             let separator = if number == 0 { "" } else { "; " };
             write!(f, "{separator}{address}: {failure}")?;
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_next_address_is_tried_where_one_refuses() {
+    async fn the_next_address_is_tried_after_a_refusal() {
         let sink = sink().await;
         let deadline = Instant::now() + Duration::from_secs(20);
 

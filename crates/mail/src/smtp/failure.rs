@@ -56,7 +56,7 @@ pub(crate) struct Failure {
 }
 
 /// Reply codes about authentication rather than the mail, at any stage (RFC 4954 section 6).
-const LOGIN_CODES: [u16; 4] = [530, 534, 535, 538];
+const AUTH_CODES: [u16; 4] = [530, 534, 535, 538];
 /// Reply code of a server that closes the connection (RFC 5321 section 4.2.3).
 const CLOSING: u16 = 421;
 
@@ -86,14 +86,14 @@ impl Failure {
     }
 
     /// True if the server refused the credentials.
-    pub(crate) fn is_refused_login(&self) -> bool {
+    pub(crate) fn is_refused_auth(&self) -> bool {
         self.stage == Stage::Login && matches!(self.cause, Cause::Refused { .. })
     }
 
     /// Informativeness of a failure among those of several addresses.
-    pub(crate) fn weight(&self) -> u8 {
+    pub(crate) fn informativeness(&self) -> u8 {
         match self.cause {
-            Cause::Refused { .. } if self.is_refused_login() => 4,
+            Cause::Refused { .. } if self.is_refused_auth() => 4,
             Cause::Refused { .. } => 3,
             Cause::Broken(_) => 2,
             Cause::TimedOut => 1,
@@ -105,7 +105,7 @@ impl Failure {
         let is_about_mail =
             matches!(self.stage, Stage::Sender | Stage::Recipient | Stage::Data | Stage::Content);
         let Cause::Refused { code, .. } = self.cause else { return false };
-        is_about_mail && (500..600).contains(&code) && !LOGIN_CODES.contains(&code)
+        is_about_mail && (500..600).contains(&code) && !AUTH_CODES.contains(&code)
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
         for stage in [Stage::Connect, Stage::StartTls, Stage::Login] {
             assert!(refused(stage, 554).is_transient());
         }
-        for code in LOGIN_CODES {
+        for code in AUTH_CODES {
             assert!(refused(Stage::Sender, code).is_transient());
         }
     }
