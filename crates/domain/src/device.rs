@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_no_list_is_unknown_and_never_repeated() {
+    fn unlisted_user_agents_are_unknown_and_never_echoed() {
         for user_agent in [None, Some(""), Some("curl/8.5.0"), Some("call +1 555 0100, https://evil.example")]
         {
             assert_eq!(device(user_agent), "Unknown device");

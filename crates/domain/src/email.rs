@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plus_tag_is_left_out_where_a_name_stands_before_it() {
+    fn plus_tags_are_removed_unless_the_name_is_empty() {
         for (address, untagged) in [
             ("Ada+x@Example.org", "ada@example.org"),
             ("ada+x+y@example.org", "ada@example.org"),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_single_plain_address_is_refused() {
+    fn malformed_addresses_are_refused() {
         for text in [
             "",
             "ada",

@@ -13,11 +13,11 @@ pub const SIGN_UP_COOKIE_LIFETIME: Duration = Duration::from_hours(24);
 
 /// Means by which control of the mailbox was proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proof {
+pub enum Verification {
     /// A verification code that was entered.
-    Code(Side),
+    Code(VerifiedFrom),
     /// A verification link. Mail scanners open links, too.
-    Link(Side),
+    Link(VerifiedFrom),
     /// A password reset.
     Reset,
     /// An identity provider that verified the address, at the first sign-in with the identity.
@@ -28,7 +28,7 @@ pub enum Proof {
 
 /// Relation of the verifying client to the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum VerifiedFrom {
     /// A live session of the account, or the browser that signed it up.
     Inside,
     /// Any other client.
@@ -38,7 +38,7 @@ pub enum Side {
 /// Facts about an account that decide on the effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct Standing {
+pub struct AccountFacts {
     /// Any email address of the account was ever verified.
     pub was_ever_verified: bool,
     /// Never verified, and never had a session.
@@ -69,7 +69,7 @@ pub struct VerificationEffects {
     pub ends_sessions: bool,
 }
 
-impl Standing {
+impl AccountFacts {
     /// True if an attacker may have access until the owner resets the password or signs in through a
     /// provider.
     #[must_use]
@@ -80,13 +80,13 @@ impl Standing {
     /// True if the page of a verification link asks for confirmation because data would be removed. A pending
     /// account is verified at once.
     #[must_use]
-    pub const fn needs_confirmation(self, side: Side) -> bool {
-        !self.is_pending && matches!(side, Side::Outside) && self.loses_by_verification(side)
+    pub const fn needs_confirmation(self, from: VerifiedFrom) -> bool {
+        !self.is_pending && matches!(from, VerifiedFrom::Outside) && self.loses_by_verification(from)
     }
 
-    const fn loses_by_verification(self, side: Side) -> bool {
+    const fn loses_by_verification(self, from: VerifiedFrom) -> bool {
         let is_first = !self.was_ever_verified && self.has_credentials && !self.is_pending;
-        self.is_contested || (is_first && matches!(side, Side::Outside))
+        self.is_contested || (is_first && matches!(from, VerifiedFrom::Outside))
     }
 }
 
@@ -95,21 +95,24 @@ impl VerificationEffects {
     /// comes from inside the account. A pending account was never entered and keeps its password, unless it
     /// is contested.
     #[must_use]
-    pub const fn of(proof: Proof, account: Standing) -> Self {
-        match proof {
-            Proof::Code(side) | Proof::Link(side) => Self {
+    pub const fn of(verification: Verification, account: AccountFacts) -> Self {
+        match verification {
+            Verification::Code(from) | Verification::Link(from) => Self {
                 revokes_codes: !account.was_ever_verified && !account.is_pending,
-                proves_password: matches!(proof, Proof::Code(_)) || matches!(side, Side::Inside),
-                ..Self::removing(account.loses_by_verification(side))
+                proves_password: matches!(verification, Verification::Code(_))
+                    || matches!(from, VerifiedFrom::Inside),
+                ..Self::removing(account.loses_by_verification(from))
             },
-            Proof::Reset => Self {
+            Verification::Reset => Self {
                 revokes_codes: true,
                 drops_password: false, // it is replaced
                 ends_sessions: true,
                 ..Self::removing(account.may_be_hijacked())
             },
-            Proof::Provider => Self { revokes_codes: true, ..Self::removing(account.may_be_hijacked()) },
-            Proof::Vouched => Self { proves_password: true, ..Self::removing(account.is_contested) },
+            Verification::Provider => {
+                Self { revokes_codes: true, ..Self::removing(account.may_be_hijacked()) }
+            }
+            Verification::Vouched => Self { proves_password: true, ..Self::removing(account.is_contested) },
         }
     }
 

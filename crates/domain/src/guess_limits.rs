@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_counts_like_nothing() {
+    fn an_expired_counter_equals_a_fresh_one() {
         let failures = Failures { count: 3, since: at(0), blocked_until: at(5) };
         let later = remembered_until(&failures, &POLICY).plus(Duration::from_millis(1));
         let next = failures.incremented(&POLICY, later);

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_steps_back_locks_nobody_out_and_forgets_no_failure() {
+    fn a_backward_clock_step_ends_blocks_but_keeps_failures() {
         let policy = FailurePolicy {
             threshold: 2,
             window: Duration::from_mins(15),

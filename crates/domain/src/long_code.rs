@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sixteen_characters_of_the_alphabet_is_no_code() {
+    fn texts_other_than_sixteen_symbols_are_refused() {
         for text in [
             "",
             "123456",

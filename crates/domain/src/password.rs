@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_of_the_account_is_refused() {
+    fn passwords_with_account_data_are_refused() {
         assert_eq!(check("xx-AdaLovelace-9"), Err(vec![WeakPassword::ContainsEmail]));
         assert_eq!(check("my-latchkey-pass"), Err(vec![WeakPassword::ContainsServiceName]));
     }

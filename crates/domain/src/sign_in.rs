@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_from_elsewhere_lends_no_salt() {
+    fn a_foreign_hash_format_lends_no_salt() {
         let ours = hash("$argon2id$v=19$m=64,t=1,p=1$c2FsdA$b3V0");
         assert_eq!(reusable_salt(Some(ours.clone())), Some(ours));
         assert_eq!(reusable_salt(Some(hash("$2b$12$saltsaltsaltsaltsaltse"))), None);

@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn what_only_a_clock_ahead_can_have_stored_is_now(longest in 0_u64..10_000, ahead in 1_u64..100_000_000) {
+    fn times_of_a_clock_ahead_count_as_now(longest in 0_u64..10_000, ahead in 1_u64..100_000_000) {
         let longest = Duration::from_secs(longest);
         let stored = at(0).plus(longest).plus(CLOCK_SKEW).plus(Duration::from_millis(ahead));
         prop_assert_eq!(plausible_or_now(stored, longest, at(0)), at(0));

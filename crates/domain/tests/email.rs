@@ -33,7 +33,7 @@ proptest! {
     }
 
     #[test]
-    fn what_passes_is_one_plain_address(text in near_address()) {
+    fn accepted_texts_are_plain_addresses(text in near_address()) {
         let Ok(email) = Email::parse(&text) else { return Ok(()) };
         prop_assert_eq!(email.as_typed(), text.as_str());
         let key = email.key().as_str();
@@ -46,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_stored_is_the_same_address(text in near_address()) {
+    fn stored_addresses_are_restored(text in near_address()) {
         let Ok(email) = Email::parse(&text) else { return Ok(()) };
         prop_assert!(Email::from_stored(&text) == Some(email));
     }

@@ -32,7 +32,7 @@ proptest! {
     }
 
     #[test]
-    fn what_passes_keeps_every_rule(text in "\\PC{0,140}", min_length in 8_usize..=128, number: bool, lower: bool) {
+    fn accepted_passwords_meet_every_rule(text in "\\PC{0,140}", min_length in 8_usize..=128, number: bool, lower: bool) {
         let policy = PasswordPolicy {
             min_length, require_number: number, require_lowercase: lower, ..PasswordPolicy::default()
         };

@@ -299,7 +299,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_list_names_passes(entries in prop::collection::vec(entry(), 1..4), fragment in select(&["", "#x"][..])) {
+    fn listed_targets_pass(entries in prop::collection::vec(entry(), 1..4), fragment in select(&["", "#x"][..])) {
         for entry in &entries {
             let target = format!("{}{fragment}", filled(entry));
             prop_assert!(policy(&entries, DevelopmentLoopback::Refused).check(&target).is_ok(), "{}", target);

@@ -1,35 +1,36 @@
 use super::*;
 
-const ALL: [Proof; 7] = [
-    Proof::Code(Side::Inside),
-    Proof::Code(Side::Outside),
-    Proof::Link(Side::Inside),
-    Proof::Link(Side::Outside),
-    Proof::Reset,
-    Proof::Provider,
-    Proof::Vouched,
+const ALL: [Verification; 7] = [
+    Verification::Code(VerifiedFrom::Inside),
+    Verification::Code(VerifiedFrom::Outside),
+    Verification::Link(VerifiedFrom::Inside),
+    Verification::Link(VerifiedFrom::Outside),
+    Verification::Reset,
+    Verification::Provider,
+    Verification::Vouched,
 ];
 
 /// Created without required verification: it has or had a session.
-const ENTERED: Standing = Standing {
+const ENTERED: AccountFacts = AccountFacts {
     was_ever_verified: false,
     is_pending: false,
     is_contested: false,
     has_credentials: true,
     has_unproven_password: true,
 };
-const PENDING: Standing = Standing { is_pending: true, ..ENTERED };
-const VERIFIED: Standing = Standing { was_ever_verified: true, has_unproven_password: false, ..ENTERED };
+const PENDING: AccountFacts = AccountFacts { is_pending: true, ..ENTERED };
+const VERIFIED: AccountFacts =
+    AccountFacts { was_ever_verified: true, has_unproven_password: false, ..ENTERED };
 /// Verified by a link that a mail scanner may have opened.
-const SCANNED: Standing = Standing { was_ever_verified: true, ..ENTERED };
+const SCANNED: AccountFacts = AccountFacts { was_ever_verified: true, ..ENTERED };
 /// Created by an admin without a password.
-const SHUT: Standing = Standing { has_credentials: false, has_unproven_password: false, ..ENTERED };
+const SHUT: AccountFacts = AccountFacts { has_credentials: false, has_unproven_password: false, ..ENTERED };
 
-fn is_emptied(proof: Proof, account: Standing) -> bool {
+fn is_emptied(proof: Verification, account: AccountFacts) -> bool {
     let effects = VerificationEffects::of(proof, account);
     let goes = [effects.clears_public_text, effects.removes_identities];
     assert!(goes.iter().all(|&text| text == goes[0]), "{proof:?}");
-    if proof != Proof::Reset {
+    if proof != Verification::Reset {
         assert_eq!((effects.drops_password, effects.ends_sessions), (goes[0], goes[0]), "{proof:?}");
     }
     goes[0]
@@ -38,25 +39,31 @@ fn is_emptied(proof: Proof, account: Standing) -> bool {
 #[test]
 fn the_first_proof_from_outside_leaves_nothing_in_an_account_that_was_entered() {
     for proof in ALL {
-        let is_owner_unknown =
-            !matches!(proof, Proof::Code(Side::Inside) | Proof::Link(Side::Inside) | Proof::Vouched);
+        let is_owner_unknown = !matches!(
+            proof,
+            Verification::Code(VerifiedFrom::Inside)
+                | Verification::Link(VerifiedFrom::Inside)
+                | Verification::Vouched
+        );
         assert_eq!(is_emptied(proof, ENTERED), is_owner_unknown, "{proof:?}");
     }
 }
 
 #[test]
 fn verification_leaves_a_pending_account_as_it_is() {
-    for side in [Side::Inside, Side::Outside] {
-        assert!(!is_emptied(Proof::Code(side), PENDING) && !is_emptied(Proof::Link(side), PENDING));
+    for side in [VerifiedFrom::Inside, VerifiedFrom::Outside] {
+        assert!(
+            !is_emptied(Verification::Code(side), PENDING) && !is_emptied(Verification::Link(side), PENDING)
+        );
     }
-    assert!(is_emptied(Proof::Reset, PENDING) && is_emptied(Proof::Provider, PENDING));
+    assert!(is_emptied(Verification::Reset, PENDING) && is_emptied(Verification::Provider, PENDING));
 }
 
 #[test]
 fn a_contested_account_is_emptied_by_every_proof() {
     for account in [ENTERED, PENDING] {
         for proof in ALL {
-            assert!(is_emptied(proof, Standing { is_contested: true, ..account }), "{proof:?}");
+            assert!(is_emptied(proof, AccountFacts { is_contested: true, ..account }), "{proof:?}");
         }
     }
 }
@@ -66,29 +73,33 @@ fn a_verified_account_with_a_proven_password_loses_nothing() {
     for proof in ALL {
         assert!(!is_emptied(proof, VERIFIED), "{proof:?}");
     }
-    assert!(VerificationEffects::of(Proof::Reset, VERIFIED).ends_sessions);
+    assert!(VerificationEffects::of(Verification::Reset, VERIFIED).ends_sessions);
 }
 
 #[test]
-fn reset_and_provider_take_over_where_the_password_is_unproven() {
+fn reset_and_provider_take_over_an_account_with_an_unproven_password() {
     for proof in ALL {
-        assert_eq!(is_emptied(proof, SCANNED), matches!(proof, Proof::Reset | Proof::Provider), "{proof:?}");
+        assert_eq!(
+            is_emptied(proof, SCANNED),
+            matches!(proof, Verification::Reset | Verification::Provider),
+            "{proof:?}"
+        );
     }
 }
 
 #[test]
-fn an_account_that_nobody_could_enter_keeps_what_an_admin_gave_it() {
+fn an_account_without_credentials_keeps_the_data_set_by_an_admin() {
     for proof in ALL {
         assert!(!is_emptied(proof, SHUT), "{proof:?}");
     }
 }
 
 #[test]
-fn first_proofs_end_what_is_outstanding() {
+fn the_first_verification_revokes_outstanding_codes() {
     for proof in ALL {
         let ends = |account| VerificationEffects::of(proof, account).revokes_codes;
-        let takes_over = matches!(proof, Proof::Reset | Proof::Provider);
-        assert_eq!(ends(ENTERED), proof != Proof::Vouched, "{proof:?}");
+        let takes_over = matches!(proof, Verification::Reset | Verification::Provider);
+        assert_eq!(ends(ENTERED), proof != Verification::Vouched, "{proof:?}");
         assert_eq!((ends(PENDING), ends(VERIFIED)), (takes_over, takes_over), "{proof:?}");
     }
 }
@@ -97,25 +108,29 @@ fn first_proofs_end_what_is_outstanding() {
 fn a_link_from_outside_proves_no_password() {
     for proof in ALL {
         let proves = VerificationEffects::of(proof, PENDING).proves_password;
-        let is_replaced_or_dropped = matches!(proof, Proof::Reset | Proof::Provider);
-        assert_eq!(proves, !is_replaced_or_dropped && proof != Proof::Link(Side::Outside), "{proof:?}");
+        let is_replaced_or_dropped = matches!(proof, Verification::Reset | Verification::Provider);
+        assert_eq!(
+            proves,
+            !is_replaced_or_dropped && proof != Verification::Link(VerifiedFrom::Outside),
+            "{proof:?}"
+        );
     }
 }
 
 #[test]
-fn a_link_asks_where_something_would_go_and_the_browser_is_unknown() {
-    let contested = Standing { is_contested: true, ..ENTERED };
+fn a_link_opened_elsewhere_asks_before_it_removes_data() {
+    let contested = AccountFacts { is_contested: true, ..ENTERED };
     for (account, asks) in [
         (ENTERED, true),
         (contested, true),
         (PENDING, false),
-        (Standing { is_contested: true, ..PENDING }, false),
+        (AccountFacts { is_contested: true, ..PENDING }, false),
         (VERIFIED, false),
         (SCANNED, false),
         (SHUT, false),
     ] {
-        assert_eq!(account.needs_confirmation(Side::Outside), asks, "{account:?}");
-        assert!(!account.needs_confirmation(Side::Inside), "{account:?}");
+        assert_eq!(account.needs_confirmation(VerifiedFrom::Outside), asks, "{account:?}");
+        assert!(!account.needs_confirmation(VerifiedFrom::Inside), "{account:?}");
     }
 }
 

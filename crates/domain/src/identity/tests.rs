@@ -124,7 +124,7 @@ fn issuer_is_a_visible_text_or_empty_and_never_the_unknown_one() {
 }
 
 #[test]
-fn an_account_is_made_where_sign_up_and_address_allow_it() {
+fn an_account_is_created_if_sign_up_and_address_allow_it() {
     let judge = |identity: &ProvenIdentity, rules| judge_sign_in(identity, None, None, rules);
     let (proven, unproven) = (identity(Some("a@b.org"), true), identity(Some("a@b.org"), false));
     assert_eq!(judge(&proven, STRICT), IdentityVerdict::Create);
@@ -152,7 +152,7 @@ fn unproven_address_is_refused_alike_whether_it_is_taken_or_free() {
 }
 
 #[test]
-fn foreign_facts_are_cut_to_what_fits() {
+fn provider_claims_are_sanitised() {
     let long = format!("  A\u{0}\n{}", "b".repeat(200));
     let facts = ProviderClaims {
         issuer: "",

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::Email;
-use latchkey_domain::email_verification::Proof;
+use latchkey_domain::email_verification::Verification;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
@@ -81,7 +81,7 @@ fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResu
     match email_verified {
         Some(true) if is_moved || !user.email_verified => {
             codes::delete_codes_of(writes, id, Purpose::VerifyEmail);
-            prove(writes, there, Proof::Vouched, now);
+            prove(writes, there, Verification::Vouched, now);
         }
         Some(false) => unverify(writes, id, now),
         None if is_moved => unverify(writes, id, now),

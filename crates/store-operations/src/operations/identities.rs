@@ -1,6 +1,6 @@
 //! Identities: judging a sign-in, linking and listing.
 
-use latchkey_domain::email_verification::Standing;
+use latchkey_domain::email_verification::AccountFacts;
 use latchkey_domain::identity::{
     Candidate, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderKey, judge_sign_in,
 };
@@ -45,7 +45,7 @@ impl Concerned {
         let verdict = match &found {
             Some((Some(_), owner)) => judge_sign_in(identity, Some(&owner.user), None, rules),
             Some((None, account)) => {
-                let Standing { was_ever_verified, has_unproven_password, .. } = account.standing();
+                let AccountFacts { was_ever_verified, has_unproven_password, .. } = account.standing();
                 let candidate = Candidate { user: &account.user, was_ever_verified, has_unproven_password };
                 judge_sign_in(identity, None, Some(candidate), rules)
             }

@@ -1,7 +1,7 @@
 //! Mailed links: inspection, and verification.
 
 use latchkey_domain::codes::Purpose;
-use latchkey_domain::email_verification::{Proof, Side};
+use latchkey_domain::email_verification::{Verification, VerifiedFrom};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::session::NewSession;
@@ -142,20 +142,20 @@ impl Cookies {
 
     /// Side of the account that the browser is on: inside with a valid refresh cookie or sign-up cookie of the
     /// account.
-    fn side(self, results: &Results<'_>, link: &OpenLink, account: UserId) -> StoreResult<Side> {
+    fn side(self, results: &Results<'_>, link: &OpenLink, account: UserId) -> StoreResult<VerifiedFrom> {
         if let Some(sign_up) = self.sign_up
             && results.any(sign_up)?
         {
-            return Ok(Side::Inside);
+            return Ok(VerifiedFrom::Inside);
         }
         if let (Some(session), Some(refresh)) = (self.session, &link.browser.refresh)
             && let Some(found) = results.find(session, sessions::read_refreshable)?
             && found.user.id == account
             && allows_refresh(&found, &refresh.presented, refresh.grace, link.now)
         {
-            return Ok(Side::Inside);
+            return Ok(VerifiedFrom::Inside);
         }
-        Ok(Side::Outside)
+        Ok(VerifiedFrom::Outside)
     }
 }
 
@@ -200,8 +200,8 @@ pub(crate) async fn verify<E: Executor>(
         .await
 }
 
-fn verify_with(writes: &mut Script, hash: TokenHash, proven: &Proven, side: Side, now: Timestamp) {
+fn verify_with(writes: &mut Script, hash: TokenHash, proven: &Proven, side: VerifiedFrom, now: Timestamp) {
     codes::delete_code(writes, proven.account.user.email.key().as_str(), Purpose::VerifyEmail);
     link_tokens::use_token(writes, hash, now);
-    prove(writes, proven, Proof::Link(side), now);
+    prove(writes, proven, Verification::Link(side), now);
 }

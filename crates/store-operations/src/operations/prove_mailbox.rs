@@ -1,6 +1,6 @@
 //! Proof of a mailbox: applies the effects that the domain decides.
 
-use latchkey_domain::email_verification::{Proof, VerificationEffects};
+use latchkey_domain::email_verification::{Verification, VerificationEffects};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 
@@ -19,7 +19,7 @@ pub(crate) struct Proven {
 pub(crate) fn prove(
     writes: &mut Script,
     proven: &Proven,
-    proof: Proof,
+    proof: Verification,
     now: Timestamp,
 ) -> VerificationEffects {
     let account = &proven.account;

@@ -1,7 +1,7 @@
 //! Password reset: validation of the reset token, and its consumption with a new password.
 
 use latchkey_domain::codes::Purpose;
-use latchkey_domain::email_verification::Proof;
+use latchkey_domain::email_verification::Verification;
 use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -57,7 +57,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
             let proven = presented.proven(results, token.account)?;
             let mut writes = Script::default();
             link_tokens::use_token(&mut writes, hash, now);
-            prove(&mut writes, &proven, Proof::Reset, now);
+            prove(&mut writes, &proven, Verification::Reset, now);
             identities::delete_strange(&mut writes, id);
             users::save_proven_password(&mut writes, id, &password, now);
             sign_up_attempts::forget_incomparable(&mut writes, id, &password);

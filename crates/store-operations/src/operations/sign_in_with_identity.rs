@@ -1,7 +1,7 @@
 //! Sign-in with an identity of a provider.
 
 use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::email_verification::Proof;
+use latchkey_domain::email_verification::Verification;
 use latchkey_domain::identity::IdentityVerdict;
 use latchkey_domain::ids::UserId;
 use latchkey_store::{IdentityOutcome, MailKind, SignInWithIdentity, StoreError, StoreResult};
@@ -139,7 +139,7 @@ fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> 
 fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity) {
     let SignInWithIdentity { identity, session, .. } = sign_in;
     let (id, now) = (proven.account.user.id, session.created_at);
-    prove(writes, proven, Proof::Provider, now);
+    prove(writes, proven, Verification::Provider, now);
     if let Some(profile) = &proven.profile {
         let cleared = profile.without_public_text(now);
         let profile = cleared.with_provider_data(&identity.name, identity.avatar_url.as_ref(), now);

@@ -4,7 +4,7 @@
 use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::email_verification::{Proof, Side};
+use latchkey_domain::email_verification::{Verification, VerifiedFrom};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Limited;
 use latchkey_domain::session::NewSession;
@@ -55,7 +55,7 @@ pub(crate) async fn verify<E: Executor>(
             let id = account.user.id;
             let proven = Proven { account, profile: profiles::profile_of(results, profile, id)? };
             let side = side_of_caller(results, caller, id)?;
-            prove(&mut writes, &proven, Proof::Code(side), attempt.now);
+            prove(&mut writes, &proven, Verification::Code(side), attempt.now);
             sessions::open(&mut writes, id, &session);
             known_clients::remember(&mut writes, &attempt.email, &session);
             audit_events::record_in(&mut writes, attempt.event.clone(), id, session.id)?;
@@ -72,10 +72,10 @@ pub(crate) fn side_of_caller(
     results: &Results<'_>,
     caller: Option<Slot>,
     account: UserId,
-) -> StoreResult<Side> {
-    let Some(caller) = caller else { return Ok(Side::Outside) };
+) -> StoreResult<VerifiedFrom> {
+    let Some(caller) = caller else { return Ok(VerifiedFrom::Outside) };
     let is_its_own = sessions::owner(results, caller)? == Some(account);
-    Ok(if is_its_own { Side::Inside } else { Side::Outside })
+    Ok(if is_its_own { VerifiedFrom::Inside } else { VerifiedFrom::Outside })
 }
 
 /// Exchanges a reset code for a reset token.

@@ -3,7 +3,7 @@
 mod rows;
 
 use latchkey_domain::email::{Email, EmailKey};
-use latchkey_domain::email_verification::Standing;
+use latchkey_domain::email_verification::AccountFacts;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
@@ -172,8 +172,8 @@ pub(crate) struct Account {
 
 impl Account {
     /// Facts that decide the effects of a proof.
-    pub(crate) fn standing(&self) -> Standing {
-        Standing {
+    pub(crate) fn standing(&self) -> AccountFacts {
+        AccountFacts {
             was_ever_verified: self.first_verified_at.is_some(),
             is_pending: self.user.is_pending,
             is_contested: self.user.is_contested,
