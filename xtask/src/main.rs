@@ -11,6 +11,7 @@ mod model;
 mod prerequisites;
 #[cfg(test)]
 mod profiles;
+mod record;
 mod sizes;
 mod step;
 mod tests_task;
@@ -27,6 +28,7 @@ const TASKS: &[Task] = &[
     ("test", "all tests of the workspace, after what they need is there", tests_task::run),
     ("drill", "what an operator fears, done on purpose: failover", drill::run),
     ("model", "refresh rotation in a million seeded lives: model refresh", model::run),
+    ("record", "every distinct exchange of the black-box suite: record FILE [--against OLDER]", record::run),
     ("client", "the tests of the TypeScript client alone", tests_task::run_client),
     ("deny", "bans, licenses and sources of dependencies; advisories where a database is named", deny::run),
     ("layering", "which crate may use which", layering::run),

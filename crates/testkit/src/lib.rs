@@ -28,6 +28,7 @@ pub mod instance;
 pub mod macros;
 pub mod mails;
 pub mod provider;
+mod record;
 pub mod request;
 pub mod session;
 pub mod storage;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::client::Wire;
+use crate::record::Sent;
 use crate::session::Session;
 
 /// A request that waits to be sent.
@@ -104,6 +105,8 @@ impl Request {
     pub async fn try_send(self) -> reqwest::Result<Answer> {
         let asked = format!("{} {}", self.method, self.url);
         let is_https = self.wire.is_https();
+        let sent =
+            Sent::new(&self.method, &self.url, &self.headers, self.body.as_deref().unwrap_or_default());
         let mut request = self.wire.http().request(self.method, self.url).headers(self.headers);
         if let Some(body) = self.body {
             request = request.body(body);
@@ -111,7 +114,11 @@ impl Request {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await?.to_vec();
-        Ok(Answer { asked, status, headers, body, is_https })
+        let answer = Answer { asked, status, headers, body, is_https };
+        if let Some(sent) = sent {
+            sent.record(&answer);
+        }
+        Ok(answer)
     }
 }
 
