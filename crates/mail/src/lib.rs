@@ -13,8 +13,10 @@ pub mod render;
 mod sanitize;
 pub mod send_error;
 pub mod smtp;
-#[cfg(feature = "smtp-sink")]
-pub mod smtp_sink;
+#[cfg(test)]
+#[path = "../tests/smtp_sink/mod.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with the integration tests, which use more of it")]
+mod smtp_sink;
 pub mod template;
 pub mod transport;
 

@@ -5,13 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
-use latchkey_mail::smtp_sink::{Moment, SinkOptions, SmtpSink, Step};
 use latchkey_mail::{
     Mailbox, Message, MessageId, SendError, SmtpPassword, SmtpSettings, SmtpTransport, TlsMode, Transport,
 };
 use mail_parser::MessageParser;
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
+
+use smtp_sink::{Moment, SinkOptions, SmtpSink, Step};
+
+#[allow(dead_code, unreachable_pub, reason = "shared with the unit tests")]
+mod smtp_sink;
 
 fn message(id: &str) -> Message {
     Message {
