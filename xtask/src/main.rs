@@ -32,7 +32,7 @@ const TASKS: &[Task] = &[
     ("client", "the tests of the TypeScript client alone", tests_task::run_client),
     ("deny", "bans, licenses and sources of dependencies; advisories where a database is named", deny::run),
     ("layering", "which crate may use which", layering::run),
-    ("sizes", "files and functions that grew too long", sizes::run),
+    ("sizes", "files that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
     (
         "bench",
