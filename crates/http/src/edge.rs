@@ -28,8 +28,6 @@ use uuid::Uuid;
 use self::arrival::Arrival;
 use self::forwarding::IgnoredForwarding;
 
-pub(crate) use self::headers::{insist_on_https, secure as secure_headers};
-
 use crate::cors::{Cors, allowed_headers};
 use crate::error::{ApiError, Refusal, Shaped, code_for_status, sign};
 use crate::origin::KnownOrigins;

@@ -234,13 +234,8 @@ impl ApiError {
         }
     }
 
-    /// The JSON text of the body, without the request's id.
-    pub(crate) fn body(&self) -> Vec<u8> {
-        self.text().body(None)
-    }
-
     /// The headers that go with the error.
-    pub(crate) fn write_headers(&self, headers: &mut HeaderMap) {
+    fn write_headers(&self, headers: &mut HeaderMap) {
         headers.insert(CONTENT_TYPE, JSON_CONTENT_TYPE);
         if let Some(wait) = self.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));

@@ -1,6 +1,5 @@
 //! Listeners and connections: how many, how long, and how they end. Requests are the router's matter.
 
-mod bare_refusals;
 mod in_flight;
 mod notice;
 mod protocol;
@@ -26,7 +25,6 @@ use tower::ServiceExt;
 
 pub(crate) use self::in_flight::Overloaded;
 
-use self::bare_refusals::Dressed;
 use self::in_flight::{HeldBody, Hold, RequestSlots};
 use self::notice::Notice;
 use self::protocol::StreamTasks;
@@ -229,11 +227,7 @@ async fn serve_requests(
         let answer = server.router.clone().oneshot(request);
         async move { answer.await.map(|answer| answer.map(|body| HeldBody::new(body, hold))) }
     });
-    let mut connection = pin!(
-        server
-            .builder
-            .serve_connection(Dressed::new(TokioIo::new(stream), server.settings.is_https), service)
-    );
+    let mut connection = pin!(server.builder.serve_connection(TokioIo::new(stream), service));
     // The parser's own timer knows only half of those who waste a connection: see `quiet`. This one comes later, so
     // that the parser's way of closing is tried first.
     let mut patience = Patience::default();

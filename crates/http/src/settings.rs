@@ -93,8 +93,6 @@ pub struct ServeSettings {
     pub request_timeout: Duration,
     /// How long a stop waits for requests in flight.
     pub drain_timeout: Duration,
-    /// Whether clients reach the service by https. Refusals of what is no HTTP say so too.
-    pub is_https: bool,
 }
 
 impl Default for ServeSettings {
@@ -108,7 +106,6 @@ impl Default for ServeSettings {
             header_read_timeout: Duration::from_secs(10),
             request_timeout: Duration::from_secs(15),
             drain_timeout: Duration::from_secs(20),
-            is_https: false,
         }
     }
 }

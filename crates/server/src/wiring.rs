@@ -173,7 +173,6 @@ pub fn serve_settings(settings: &Settings) -> ServeSettings {
         header_read_timeout: server.header_read_timeout,
         request_timeout: server.request_timeout,
         drain_timeout: server.drain_timeout,
-        is_https: server.public_url.scheme() == "https",
     }
 }
 

@@ -8,7 +8,6 @@ use latchkey_http::app::App;
 use latchkey_http::edge::Edge;
 use latchkey_http::router::router;
 use latchkey_http::serve::serve;
-use latchkey_http::settings::ServeSettings;
 use latchkey_mail::{
     FileTransport, MemoryTransport, SmtpSettings, SmtpTransport, Templates, TlsMode, Transport,
 };
@@ -64,9 +63,8 @@ impl Instance {
         let router = edge.wrap(router(app));
 
         let listener = TcpListener::from_std(ground.socket.try_clone().unwrap()).unwrap();
-        let settings = ServeSettings { is_https: plan.http.is_https(), ..plan.serve.clone() };
         let (stop, stopped) = oneshot::channel();
-        let server = tokio::spawn(serve(vec![listener], router, settings, async {
+        let server = tokio::spawn(serve(vec![listener], router, plan.serve.clone(), async {
             let _ = stopped.await; // an app that was dropped stops as well
         }));
         Self { service, stop, server }

@@ -14,7 +14,7 @@ const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Puts the policy's headers on an answer. Caching and content policy stay where the handler set its own.
-pub(crate) fn secure(headers: &mut HeaderMap) {
+pub(super) fn secure(headers: &mut HeaderMap) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(NOTHING);
@@ -23,7 +23,7 @@ pub(crate) fn secure(headers: &mut HeaderMap) {
 }
 
 /// Tells browsers to come by https alone. For services that are reached so.
-pub(crate) fn insist_on_https(headers: &mut HeaderMap) {
+pub(super) fn insist_on_https(headers: &mut HeaderMap) {
     headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
 }
 

@@ -137,31 +137,17 @@ fn body_of(answer: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn refusals_of_the_parser_have_the_shape_of_all_errors() {
+async fn request_that_is_no_http_gets_a_bare_status_and_the_connection_ends() {
     let server = start(Router::new(), ServeSettings::default()).await;
     let headers = "X-Many: 1\r\n".repeat(2000);
-    for (request, status, code) in [
-        ("\u{1}\u{2}\r\n\r\n".to_owned(), 400, "VALIDATION_ERROR"),
-        ("GET / HTTP/1.1\r\nBad Name: x\r\n\r\n".to_owned(), 400, "VALIDATION_ERROR"),
-        (format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(70_000)), 414, "URI_TOO_LONG"),
-        (format!("GET / HTTP/1.1\r\n{headers}\r\n"), 431, "HEADERS_TOO_LARGE"),
+    for (request, status) in [
+        ("\u{1}\u{2}\r\n\r\n".to_owned(), 400),
+        ("GET / HTTP/1.1\r\nBad Name: x\r\n\r\n".to_owned(), 400),
+        (format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(70_000)), 414),
+        (format!("GET / HTTP/1.1\r\n{headers}\r\n"), 431),
     ] {
         let answer = ask(server.address, &request).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-        for header in
-            ["connection: close", "x-content-type-options: nosniff", "cache-control: no-store", "date: "]
-        {
-            assert_eq!(answer.matches(header).count(), 1, "{header}: {answer}");
-        }
-        assert_eq!(body_of(&answer)["error"], code);
-        assert_eq!(body_of(&answer)["statusCode"], status);
+        assert!(answer.contains("content-length: 0") && answer.ends_with("\r\n\r\n"), "{answer}");
     }
-}
-
-#[tokio::test]
-async fn answers_of_the_router_pass_untouched() {
-    let refusal = || async { (http::StatusCode::NOT_FOUND, [("x-request-id", "1")]) };
-    let server = start(Router::new().route("/", get(refusal)), ServeSettings::default()).await;
-    let answer = ask(server.address, GET).await;
-    assert!(answer.contains("x-request-id: 1") && answer.ends_with("\r\n\r\n"), "{answer}");
 }
