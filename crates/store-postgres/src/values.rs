@@ -4,9 +4,6 @@ use std::error::Error;
 use std::fmt;
 
 use bytes::BytesMut;
-use latchkey_domain::email::EmailKey;
-use latchkey_domain::ids::SessionId;
-use latchkey_domain::time::Timestamp;
 use latchkey_store_operations::form;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
@@ -76,9 +73,13 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
-impl From<form::Value> for Value {
-    fn from(value: form::Value) -> Self {
-        match value {
+/// Everything that is a parameter of a common statement is one here.
+impl<T> From<T> for Value
+where
+    form::Value: From<T>,
+{
+    fn from(value: T) -> Self {
+        match form::Value::from(value) {
             form::Value::Flag(flag) => Self::Flag(flag),
             form::Value::Int(number) => Self::Int(number),
             form::Value::Text(text) => Self::Text(text),
@@ -96,89 +97,6 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// Replaces U+0000, which PostgreSQL rejects, by U+FFFD. Input validation already excludes it.
-pub(crate) fn clean(text: String) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Flag(value)
-    }
-}
-
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::Int(Some(value))
-    }
-}
-
-impl From<u32> for Value {
-    fn from(value: u32) -> Self {
-        Self::Int(Some(i64::from(value)))
-    }
-}
-
-impl From<Timestamp> for Value {
-    fn from(value: Timestamp) -> Self {
-        Self::Int(Some(value.as_millis()))
-    }
-}
-
-impl From<Option<Timestamp>> for Value {
-    fn from(value: Option<Timestamp>) -> Self {
-        Self::Int(value.map(Timestamp::as_millis))
-    }
-}
-
-impl From<String> for Value {
-    fn from(value: String) -> Self {
-        Self::Text(Some(clean(value)))
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Self {
-        Self::from(value.to_owned())
-    }
-}
-
-impl From<Option<String>> for Value {
-    fn from(value: Option<String>) -> Self {
-        Self::Text(value.map(clean))
-    }
-}
-
-impl From<Option<&str>> for Value {
-    fn from(value: Option<&str>) -> Self {
-        Self::from(value.map(str::to_owned))
-    }
-}
-
-impl From<&EmailKey> for Value {
-    fn from(value: &EmailKey) -> Self {
-        Self::from(value.as_str())
-    }
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(value: Vec<u8>) -> Self {
-        Self::Bytes(Some(value))
-    }
-}
-
-impl From<&[u8]> for Value {
-    fn from(value: &[u8]) -> Self {
-        Self::Bytes(Some(value.to_vec()))
-    }
-}
-
-impl From<SessionId> for Value {
-    fn from(value: SessionId) -> Self {
-        Self::Id(Some(value.as_uuid()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -188,11 +106,5 @@ mod tests {
     fn a_value_does_not_show() {
         assert_eq!(format!("{:?}", Value::from("ada@example.org")), "text");
         assert_eq!(format!("{:?}", values![vec![7_u8], 5_i64]), "[bytea, int8]");
-    }
-
-    #[test]
-    fn a_null_character_is_replaced() {
-        let Value::Text(Some(text)) = Value::from("a\0b") else { panic!("a text") };
-        assert_eq!(text, "a\u{FFFD}b");
     }
 }
