@@ -15,21 +15,7 @@ use tokio_postgres::types::{ToSql, Type};
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, ServerFault, driver, unavailable};
 
 /// Migrations of this engine, then the shared ones.
-const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
-    1 "0001_users",
-    2 "0002_profiles",
-    3 "0003_sessions",
-    4 "0004_challenges",
-    5 "0005_outbox",
-    6 "0006_limits",
-    7 "0007_settings",
-    8 "0008_audit",
-    9 "0009_search",
-    10 "0010_health",
-    11 "0011_oauth",
-    12 "0012_search_feed",
-    13 "0013_search_pending",
-};
+const MIGRATIONS: &[Migration] = latchkey_store::migrations!();
 
 /// True while a copy into this database is unfinished.
 pub(crate) const IS_COPY_BEGUN: &str = "SELECT to_regclass('unfinished_copy') IS NOT NULL";

@@ -7,21 +7,7 @@ use crate::errors::{Fallible, driver};
 use crate::statements::{execute, list, number};
 
 /// Migrations of this engine, then the shared ones.
-const MIGRATIONS: &[Migration] = latchkey_store::migrations! {
-    1 "0001_users",
-    2 "0002_profiles",
-    3 "0003_sessions",
-    4 "0004_challenges",
-    5 "0005_outbox",
-    6 "0006_limits",
-    7 "0007_settings",
-    8 "0008_audit",
-    9 "0009_search",
-    10 "0010_health",
-    11 "0011_oauth",
-    12 "0012_search_feed",
-    13 "0013_search_pending",
-};
+const MIGRATIONS: &[Migration] = latchkey_store::migrations!();
 
 const CREATE_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -101,10 +101,27 @@ const WORDS: [(&str, &str); 9] = [
     ("\n);", "\n) STRICT, WITHOUT ROWID;"),
 ];
 
-/// List of an engine's own [`Migration`]s, each a number and its file name in the engine's folder `migrations`,
-/// followed by the shared ones.
+/// [`Migration`]s of an engine: those with a text of its own, in its folder `migrations`, and then those that all engines
+/// share. Called from a file in `src`.
 #[macro_export]
 macro_rules! migrations {
+    () => {
+        $crate::migrations!(
+            1 "0001_users",
+            2 "0002_profiles",
+            3 "0003_sessions",
+            4 "0004_challenges",
+            5 "0005_outbox",
+            6 "0006_limits",
+            7 "0007_settings",
+            8 "0008_audit",
+            9 "0009_search",
+            10 "0010_health",
+            11 "0011_oauth",
+            12 "0012_search_feed",
+            13 "0013_search_pending",
+        )
+    };
     ($($version:literal $file:literal,)*) => {
         &[$($crate::migrations::Migration {
             version: $version,
