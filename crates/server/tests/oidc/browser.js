@@ -1,8 +1,8 @@
-// A visitor in Chromium who signs in to an app through the provider: `node browser.js SERVICE`, while the service
-// knows the provider under the key `acme`.
+// Visitor in Chromium who signs in to an app through the provider: `node browser.js SERVICE`. The service has the provider
+// under the key `acme`.
 //
-// Serves `app.html` on a port of its own, then writes one line of JSON for each fact, `{"step", "said", "url"}`: what
-// the app's page said, and under which address.
+// Serves `app.html` on a free port, then writes one line of JSON per step, `{"step", "said", "url"}`, with the text and the URL
+// of the app's page.
 import { readFile } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -15,7 +15,7 @@ const page = (await readFile(new URL("app.html", import.meta.url), "utf8")).repl
 const server = createServer((_, response) => response.setHeader("content-type", "text/html").end(page));
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
-// By its name, as the service says its own: another name would be another site, and its cookie not sent.
+// The same host name as the service: another name would be another site, without its cookie.
 const app = `http://localhost:${server.address().port}`;
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });

@@ -14,13 +14,13 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oidc");
 const CLIENT_ID: &str = "latchkey";
 const CLIENT_SECRET: &str = "secret-of-the-client-at-the-provider-of-the-tests";
 
-/// A provider that runs until it is dropped.
+/// Running provider. Stopped on drop.
 pub struct CertifiedProvider {
     _child: Child,
     issuer: String,
 }
 
-/// A script of the folder, with Node.js.
+/// Node.js command for a script of this folder.
 pub fn node(script: &str) -> Command {
     let is_installed = Path::new(FOLDER).join("node_modules/oidc-provider").is_dir();
     assert!(is_installed, "the identity provider is missing: run `cargo xtask prepare node`");
@@ -34,8 +34,8 @@ pub fn node(script: &str) -> Command {
 }
 
 impl CertifiedProvider {
-    /// Starts on any port, at this time of the test's clock (milliseconds since 1970), or by the clock of the machine.
-    /// Its one client returns to `callback`.
+    /// Starts on a free port, at this time of the test's clock (milliseconds since 1970) or by the system clock. Its only
+    /// client redirects to `callback`.
     pub async fn start(callback: &str, now: Option<i64>) -> Self {
         let mut child = node("server.js")
             .args(["0", callback])
@@ -49,12 +49,12 @@ impl CertifiedProvider {
         Self { _child: child, issuer: first["issuer"].as_str().unwrap().to_owned() }
     }
 
-    /// Its discovery document.
+    /// URL of its discovery document.
     pub fn discovery(&self) -> String {
         format!("{}/.well-known/openid-configuration", self.issuer)
     }
 
-    /// The body that an admin configures it with.
+    /// Body of the admin call that configures it.
     pub fn custom(&self, key: &str) -> Value {
         json!({
             "key": key,
@@ -65,15 +65,15 @@ impl CertifiedProvider {
         })
     }
 
-    /// Its client's id and secret.
+    /// Client id and secret.
     pub const CLIENT: (&str, &str) = (CLIENT_ID, CLIENT_SECRET);
 
-    /// A visitor opens `auth_url`, says who they are and allows what is asked: where the browser is sent in the end.
+    /// Opens `auth_url`, logs in and consents; returns the final redirect.
     pub async fn allow(&self, auth_url: &str, login: &str) -> String {
         self.visit(auth_url, login, "allow").await
     }
 
-    /// The same who says no.
+    /// Opens `auth_url`, logs in and denies consent; returns the final redirect.
     pub async fn deny(&self, auth_url: &str, login: &str) -> String {
         self.visit(auth_url, login, "deny").await
     }

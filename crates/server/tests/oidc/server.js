@@ -1,12 +1,12 @@
-// An OpenID provider for tests, until its standard input ends: `node server.js PORT CALLBACK [NOW]`.
+// OpenID provider for tests; runs until its standard input closes: `node server.js PORT CALLBACK [NOW]`.
 //
-// PORT 0 is any free port; CALLBACK is the redirect URI of its one client, `latchkey` with the secret below; NOW is
-// the time in milliseconds at which its clock starts, the system's where it is left out. Writes one line of JSON first: `{"issuer": …}`.
+// PORT 0 is any free port. CALLBACK is the redirect URI of its only client, `latchkey` with the secret below. NOW is the initial
+// time of its clock in milliseconds; default is the system time. First writes one line of JSON: `{"issuer": …}`.
 //
-// Its pages are plain forms. At the first one a visitor says who they are by the field `login`:
-//   ada              is ada@example.org, verified, "Ada of the provider" by name, with a picture
-//   unverified-ada   is the same for unverified-ada@example.org, not verified
-// At the second one the button `answer` says `allow` or `deny`.
+// Its pages are plain forms. The first one has the field `login`:
+//   ada              ada@example.org, verified, named "Ada of the provider", with a picture
+//   unverified-ada   the same with unverified-ada@example.org, not verified
+// The second one has the button `answer` with `allow` or `deny`.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -15,11 +15,11 @@ const CLIENT_ID = "latchkey";
 const CLIENT_SECRET = "secret-of-the-client-at-the-provider-of-the-tests";
 
 const [port, callback, now] = process.argv.slice(2);
-// The test's clock stands still somewhere else; tokens are of its day.
+// Tokens use the time of the test's clock.
 const systemNow = Date.now;
 const ahead = now ? Number(now) - systemNow() : 0;
 Date.now = () => systemNow() + ahead;
-// Its notices about development go where nobody reads facts.
+// Development warnings go to standard error.
 console.info = console.warn = console.log = (...words) => console.error(...words);
 const { default: Provider } = await import("oidc-provider");
 

@@ -1,8 +1,7 @@
-// A mail server for tests, until its standard input ends. `node server.js PORT` (0: any free port).
+// Mail server for tests; runs until its standard input closes. `node server.js PORT` (0: any free port).
 //
-// Writes one line of JSON for each fact: first `{"port": …}`, then for each mail that was offered
-// `{"code", "from", "to", "data"}`, before it answers. `code` is the answer: 250 where the mail was taken.
-// The recipient decides it:
+// Writes lines of JSON: first `{"port": …}`, then for each offered mail `{"code", "from", "to", "data"}`, before it replies.
+// `code` is the reply: 250 if the mail was accepted. The recipient determines it:
 //   grey-…   451 at RCPT TO the first time
 //   full-…   452 after the content the first time
 //   never-…  550 at RCPT TO, always
