@@ -6,7 +6,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::binary::{Binary, Running, eventually};
 
-const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
+const UNKNOWN_ID: &str = "00000000-0000-7000-8000-000000000000";
 
 /// A mail server that refuses every recipient with this reply.
 async fn refusing_mail_server(reply: &'static str) -> u16 {
@@ -81,7 +81,7 @@ async fn dead_mail_is_listed_and_retried() {
 
 #[tokio::test]
 async fn unknown_mail_is_not_retried() {
-    let output = Binary::new().run(&["mail", "retry", NOBODY]).await;
+    let output = Binary::new().run(&["mail", "retry", UNKNOWN_ID]).await;
 
     output.refused(&["there is no such mail among those that were given up"]);
 }

@@ -9,7 +9,7 @@ use latchkey_testkit::{
 const USERS: &str = "/api/auth/users";
 /// Successor of [`ADMIN_KEY`]; both are valid during rotation.
 const NEXT_KEY: &str = "next-admin-key-of-the-tests-0123456789";
-const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
+const UNKNOWN_ID: &str = "00000000-0000-7000-8000-000000000000";
 
 /// Every call of the admin API, with a body that would take effect.
 async fn every_call(client: &Client, user_id: &str) -> Vec<Answer> {
@@ -97,14 +97,14 @@ both_stores! {
     async fn credentials_are_checked_before_ids_and_bodies(app) {
         let unknown = app.anon().get(&format!("{USERS}/no-id")).send().await;
         let malformed =
-            app.anon().request("PATCH", &format!("{USERS}/{NOBODY}")).raw("text/plain", "{").send().await;
+            app.anon().request("PATCH", &format!("{USERS}/{UNKNOWN_ID}")).raw("text/plain", "{").send().await;
 
         unknown.refused(401, "ADMIN_UNAUTHORIZED");
         malformed.refused(401, "ADMIN_UNAUTHORIZED");
     }
 
     async fn unknown_user_is_not_found(app) {
-        for id in [NOBODY, "ada", "1", "%ff"] {
+        for id in [UNKNOWN_ID, "ada", "1", "%ff"] {
             let user = format!("{USERS}/{id}");
             let admin = app.admin();
 

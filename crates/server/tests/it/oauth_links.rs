@@ -7,13 +7,13 @@ use crate::oauth_calls::{
     link, link_code, person, provider, session, sign_in,
 };
 
-const NOBODY: [String; 0] = [];
+const NONE: [String; 0] = [];
 
 both_stores! {
     async fn identity_is_linked_at_the_exchange_by_the_session_that_began(app) {
         let (acme, bob) = (acme(&app).await, app.user("bob").await);
         let code = link_code(&bob, &acme, "acme").await;
-        assert_eq!(identities(&bob).await, NOBODY, "never at the callback");
+        assert_eq!(identities(&bob).await, NONE, "never at the callback");
 
         let body = exchange(&bob, &code, VERIFIER).send().await.expect(200);
 
@@ -70,7 +70,7 @@ both_stores! {
 
         exchange(&app.anon(), &code, VERIFIER).send().await.refused(401, "AUTH_UNAUTHORIZED");
         exchange(&app.bearing("stale"), &code, VERIFIER).send().await.refused(401, "AUTH_UNAUTHORIZED");
-        assert_eq!(identities(&bob).await, NOBODY);
+        assert_eq!(identities(&bob).await, NONE);
 
         exchange(&bob, &code, VERIFIER).send().await.expect(200);
     }
@@ -83,7 +83,7 @@ both_stores! {
         exchange(&app.with_session(&other), &code, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
 
         exchange(&bob, &code, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
-        assert_eq!(identities(&bob).await, NOBODY);
+        assert_eq!(identities(&bob).await, NONE);
     }
 
     // The attacker has the victim's browser finish the attacker's link, or vice versa.
@@ -93,7 +93,7 @@ both_stores! {
 
         exchange(&bob, &code, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
 
-        assert_eq!((identities(&bob).await, identities(&mallory).await), (NOBODY.to_vec(), NOBODY.to_vec()));
+        assert_eq!((identities(&bob).await, identities(&mallory).await), (NONE.to_vec(), NONE.to_vec()));
     }
 
     async fn link_with_a_wrong_verifier_burns_the_code(app) {
@@ -123,7 +123,7 @@ both_stores! {
 
         error_of(&come_back(&bob, &acme.consent(&auth_url)).await);
 
-        assert_eq!(identities(&bob).await, NOBODY);
+        assert_eq!(identities(&bob).await, NONE);
         assert_eq!(identities(&app.with_session(&ada)).await, ["acme"]);
     }
 
@@ -134,7 +134,7 @@ both_stores! {
 
         exchange(&bob, &code, VERIFIER).send().await.refused(409, "IDENTITY_TAKEN");
 
-        assert_eq!(identities(&bob).await, NOBODY);
+        assert_eq!(identities(&bob).await, NONE);
     }
 
     async fn linking_what_is_linked_changes_nothing(app) {
@@ -154,7 +154,7 @@ both_stores! {
 
         bob.delete("/api/auth/identities/acme").send().await.expect(200);
 
-        assert_eq!(identities(&bob).await, NOBODY);
+        assert_eq!(identities(&bob).await, NONE);
         assert_ne!(session(&app, &acme, "acme").await.user_id, bob.id);
         bob.delete("/api/auth/identities/acme").send().await.refused(404, "NOT_FOUND");
     }
