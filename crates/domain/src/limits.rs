@@ -150,8 +150,8 @@ impl Failures {
     /// The counter after another failure.
     #[must_use]
     pub fn incremented(self, policy: &FailurePolicy, now: Timestamp) -> Self {
-        // Blocked time does not count towards expiry: the window ends after that much quiet time behind the
-        // block.
+        // Blocked time is not quiet time: the window expires only after its length without failures following
+        // the block.
         let is_fresh = now.since(self.since.max(self.blocked_until)) <= policy.window;
         let since = if self.is_ahead_of(now) { now } else { self.since };
         let (count, since) = if is_fresh { (self.count.saturating_add(1), since) } else { (1, now) };
@@ -167,8 +167,8 @@ impl Failures {
     /// Time until the next attempt is allowed; `None` if it is allowed now.
     #[must_use]
     pub fn blocked(&self, now: Timestamp) -> Option<Duration> {
-        // Ignores a state from the future: after the correction of a clock that was an hour ahead, all would
-        // be locked out for that hour.
+        // A state from the future is ignored: after the correction of a clock that was an hour ahead, it
+        // would lock users out for that hour.
         (now < self.blocked_until && !self.is_ahead_of(now)).then(|| self.blocked_until.since(now))
     }
 

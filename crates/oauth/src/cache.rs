@@ -1,5 +1,5 @@
-//! Cache of discovery documents and keys: time-to-live, single flight per URL, stale-if-error for a day,
-//! negative caching of failures. Time is passed in.
+//! Cache of discovery documents and keys: time-to-live, single flight per URL, stale-if-error for a day with
+//! a back-off between attempts. Time is passed in.
 
 use std::collections::HashMap;
 use std::future::Future;
