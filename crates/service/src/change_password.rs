@@ -36,9 +36,6 @@ impl Service {
                 (BeginPasswordChange::Candidate(candidate), guard) if candidate.user.id == claims.sub => {
                     break (candidate, guard);
                 }
-                (BeginPasswordChange::Limited(limited), _) => {
-                    return Err(self.limited(limited, email.key(), &client));
-                }
                 (BeginPasswordChange::NoSession | BeginPasswordChange::Candidate(_), _) => {
                     return Err(Error::Refused(&AUTH_UNAUTHORIZED));
                 }
@@ -63,12 +60,12 @@ impl Service {
             mail: self.notice(&client, now)?,
             now,
         };
-        match self.store.change_password(change).await? {
+        let changed = self.store.change_password(change).await?;
+        match changed.map_err(|limited| self.limited(limited, email.key(), &client))? {
             SignInOutcome::Opened(_) => {
                 self.wake_outbox_for_notice();
                 Ok(())
             }
-            SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
             SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }
     }
@@ -85,6 +82,6 @@ impl Service {
         let takes = self.limits.sign_in(client);
         let begun =
             self.store.begin_password_change(session, email.key(), &takes, guard.as_ref(), now).await?;
-        Ok((begun, guard))
+        Ok((begun.map_err(|limited| self.limited(limited, email.key(), client))?, guard))
     }
 }

@@ -93,7 +93,7 @@ impl Service {
         let takes = self.limits.verification(client);
         let consent = match visit {
             Visit::Look => {
-                let looked = self.store.look_at_link(token.hash(), purpose, &takes, now).await?;
+                let looked = self.store.look_at_link(token.hash(), purpose, &takes, now).await??;
                 return self.opened_link(purpose, looked, None);
             }
             Visit::Open => Consent::Unasked,
@@ -107,7 +107,7 @@ impl Service {
             event: self.event(AuditKind::EmailVerified, Actor::User, Some(client), now),
             now,
         };
-        let opened = self.store.open_verify_link(link).await?;
+        let opened = self.store.open_verify_link(link).await??;
         self.opened_link(purpose, opened, None)
     }
 
@@ -127,7 +127,7 @@ impl Service {
             return Ok(self.link_answer(purpose, None, None));
         };
         let takes = self.limits.verification(client);
-        let opened = self.store.look_at_link(token.hash(), purpose, &takes, self.clock.now()).await?;
+        let opened = self.store.look_at_link(token.hash(), purpose, &takes, self.clock.now()).await??;
         self.opened_link(purpose, opened, Some(&token))
     }
 
@@ -143,7 +143,6 @@ impl Service {
                 Ok(LinkAnswer::Ask { target: self.link_target(redirect_to.as_deref()) })
             }
             OpenedLink::Unknown => Ok(self.link_answer(purpose, None, None)),
-            OpenedLink::Limited(limited) => Err(limited.into()),
         }
     }
 

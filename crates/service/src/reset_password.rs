@@ -49,10 +49,11 @@ impl Service {
             event: self.event(AuditKind::ResetCodeExchanged, Actor::User, Some(&client), now),
             now,
         };
-        match self.store.exchange_reset_code(attempt, NewToken { hash: token.hash(), expires_at }).await? {
+        let token_of_exchange = NewToken { hash: token.hash(), expires_at };
+        let exchanged = self.store.exchange_reset_code(attempt, token_of_exchange).await?;
+        match exchanged.map_err(|limited| self.limited(limited, email.key(), &client))? {
             ExchangeOutcome::Exchanged => Ok(ResetToken { token, expires_at }),
             ExchangeOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
-            ExchangeOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
         }
     }
 
@@ -60,10 +61,9 @@ impl Service {
     pub async fn reset_password(&self, token: LinkToken, new: Password, client: Client) -> Result<()> {
         let now = self.clock.now();
         let takes = self.limits.verification(&client);
-        let subject = match self.store.begin_reset(token.hash(), &takes, now).await? {
+        let subject = match self.store.begin_reset(token.hash(), &takes, now).await?? {
             BeginReset::Good(subject) => subject,
             BeginReset::Refused => return Err(Error::Refused(&INVALID_CODE)),
-            BeginReset::Limited(limited) => return Err(limited.into()),
         };
         self.check_new_password(&self.settings(), "newPassword", &new, &subject.email)?;
 

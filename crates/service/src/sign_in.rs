@@ -8,7 +8,7 @@ use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::sign_in::{Compared, Verdict};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{BeginSignIn, FailedSignIn, SignIn, SignInCandidate, SignInGuard, SignInOutcome};
+use latchkey_store::{FailedSignIn, SignIn, SignInCandidate, SignInGuard, SignInOutcome};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -33,10 +33,9 @@ impl Service {
         let guard = self.limits.sign_in_guard(email.key(), &client);
         let takes = self.limits.sign_in(&client);
 
-        let candidate = match self.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await? {
-            BeginSignIn::Limited(limited) => return Err(self.limited(limited, email.key(), &client)),
-            BeginSignIn::Candidate(candidate) => candidate.map(|candidate| *candidate),
-        };
+        let refuse = |limited| self.limited(limited, email.key(), &client);
+        let begun = self.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await?;
+        let candidate = begun.map_err(refuse)?.map(|candidate| *candidate);
         let user_id = candidate.as_ref().map(|candidate| candidate.user.id);
         let (verdict, right) = self.check_password(candidate, password).await?;
         let (counted, reason, refusal) = match verdict {
@@ -59,9 +58,8 @@ impl Service {
             guard,
             event: self.event(AuditKind::SignedIn, Actor::User, Some(&client), now),
         };
-        match self.store.sign_in(sign_in).await? {
+        match self.store.sign_in(sign_in).await?.map_err(refuse)? {
             SignInOutcome::Opened(user) => self.signed_in(*user, draft, now),
-            SignInOutcome::Limited(limited) => Err(self.limited(limited, email.key(), &client)),
             SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }
     }
@@ -95,7 +93,7 @@ impl Service {
         let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
         event.details.insert("reason".to_owned(), Value::from(reason));
         let event = AuditEvent { user_id, ..event };
-        let limited = self.store.fail_sign_in(FailedSignIn { guard, event, now }).await?;
-        Ok(limited.map_or(Error::Refused(refusal), Error::from))
+        let counted = self.store.fail_sign_in(FailedSignIn { guard, event, now }).await?;
+        Ok(counted.map_or_else(Error::from, |()| Error::Refused(refusal)))
     }
 }

@@ -80,10 +80,8 @@ impl Service {
     async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<SignedIn> {
         let now = self.clock.now();
         let takes = self.limits.sign_up(&sign_up.client);
-        match self.store.begin_sign_up(sign_up.email.key(), &takes, now).await? {
-            BeginSignUp::Limited(limited) => {
-                return Err(self.limited(limited, sign_up.email.key(), &sign_up.client));
-            }
+        let begun = self.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
+        match begun.map_err(|limited| self.limited(limited, sign_up.email.key(), &sign_up.client))? {
             BeginSignUp::Taken(_) | BeginSignUp::Pending(_) => return Err(Error::Refused(&EMAIL_EXISTS)),
             BeginSignUp::Free => {}
         }
@@ -108,10 +106,9 @@ impl Service {
         let redirect = sign_up.redirect.resolve(settings, need)?;
 
         let takes = self.limits.sign_up_with_mail(sign_up.email.key(), &sign_up.client);
-        let mut like = match self.store.begin_sign_up(sign_up.email.key(), &takes, now).await? {
-            BeginSignUp::Limited(limited) => {
-                return Err(self.limited(limited, sign_up.email.key(), &sign_up.client));
-            }
+        let begun = self.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
+        let begun = begun.map_err(|limited| self.limited(limited, sign_up.email.key(), &sign_up.client));
+        let mut like = match begun? {
             BeginSignUp::Pending(hash) | BeginSignUp::Taken(hash) => hash,
             BeginSignUp::Free => None,
         };

@@ -6,7 +6,7 @@ use latchkey_domain::codes::{EnteredCode, Purpose};
 use latchkey_domain::email::Email;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{CodeAttempt, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome};
+use latchkey_store::{CodeAttempt, RequestChallenge, TokenAttempt, VerifyOutcome};
 
 use crate::error::{Error, Result};
 use crate::redirect_target::{Need, RedirectInput};
@@ -78,13 +78,13 @@ impl Service {
                 self.store.verify_by_token(attempt, draft.session.clone()).await?
             }
         };
-        match outcome {
+        let outcome = outcome.map_err(|limited| match about {
+            Some(email) => self.limited(limited, &email, &client),
+            None => limited.into(),
+        });
+        match outcome? {
             VerifyOutcome::Verified(user) => self.signed_in(*user, draft, now),
             VerifyOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
-            VerifyOutcome::Limited(limited) => Err(match about {
-                Some(email) => self.limited(limited, &email, &client),
-                None => limited.into(),
-            }),
         }
     }
 
@@ -112,12 +112,9 @@ impl Service {
             mail: proof.mail,
             now,
         };
-        match self.store.request_challenge(request).await? {
-            RequestOutcome::Accepted => {
-                self.wake_outbox();
-                Ok(())
-            }
-            RequestOutcome::Limited(limited) => Err(self.limited(limited, email.key(), client)),
-        }
+        let requested = self.store.request_challenge(request).await?;
+        requested.map_err(|limited| self.limited(limited, email.key(), client))?;
+        self.wake_outbox();
+        Ok(())
     }
 }

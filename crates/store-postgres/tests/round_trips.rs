@@ -207,7 +207,7 @@ async fn challenges(measured: &mut Measured) {
     op!(m.open_verify_link(open_link(Consent::Unasked, takes(), event(next()))), "asks");
     op!(m.open_verify_link(open_link(Consent::Given, takes(), event(next()))));
     op!(m.open_verify_link(open_link(Consent::Unasked, Vec::new(), event(next()))), "again");
-    m.store.request_challenge(request(5, Purpose::VerifyEmail, link(50))).await.unwrap();
+    m.store.request_challenge(request(5, Purpose::VerifyEmail, link(50))).await.unwrap().unwrap();
     op!(m.verify_by_token(by_token(takes(), event(next())), session(5)));
     op!(m.request_challenge(request(3, Purpose::ResetPassword, code(2))), "reset");
     op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) }));

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
-use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::limits::Take;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::NewProfile;
 use latchkey_domain::session::NewSession;
@@ -14,6 +14,7 @@ use latchkey_domain::user::{AppMetadata, User};
 
 use crate::challenges::NewChallenge;
 use crate::error::StoreResult;
+use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
 /// An account about to be created.
@@ -52,8 +53,6 @@ pub enum CreateOutcome {
 /// new password is hashed with, if there is one ([`latchkey_domain::sign_in::reusable_salt`]).
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginSignUp {
-    /// A limit is used up; nothing was taken from any bucket.
-    Limited(Limited),
     /// No account.
     Free,
     /// A pending account.
@@ -105,7 +104,7 @@ pub trait Accounts {
         email: &EmailKey,
         takes: &[Take],
         now: Timestamp,
-    ) -> StoreResult<BeginSignUp>;
+    ) -> LimitedResult<BeginSignUp>;
 
     /// Creates an account atomically: user, password, profile, session, event.
     async fn create_account(&self, account: NewAccount) -> StoreResult<CreateOutcome>;

@@ -10,7 +10,7 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::{CodeBudget, CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::limits::{LimitKey, Limited, Take};
+use latchkey_domain::limits::{LimitKey, Take};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -18,6 +18,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 use crate::error::StoreResult;
+use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
 /// A code or link token about to be mailed. There is one live link per address and purpose, or one live code per
@@ -87,15 +88,6 @@ pub struct RequestChallenge {
     pub mail: NewMail,
     /// Time of the request.
     pub now: Timestamp,
-}
-
-/// What came of a request for a challenge. It does not tell whether there is an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestOutcome {
-    /// Written.
-    Accepted,
-    /// A limit is used up; nothing changed.
-    Limited(Limited),
 }
 
 /// An attempt to redeem an email code.
@@ -188,8 +180,6 @@ pub enum VerifyOutcome {
     Verified(Box<User>),
     /// Not so: unknown, wrong, expired, used, out of attempts.
     Refused,
-    /// A limit is used up; the attempt was not counted.
-    Limited(Limited),
 }
 
 /// Outcome of exchanging a reset code.
@@ -199,8 +189,6 @@ pub enum ExchangeOutcome {
     Exchanged,
     /// Not so: unknown, wrong, expired, used, out of attempts.
     Refused,
-    /// A limit is used up; the attempt was not counted.
-    Limited(Limited),
 }
 
 /// Status of a link.
@@ -239,8 +227,6 @@ pub enum OpenedLink {
     },
     /// No such link, or of an address without an account.
     Unknown,
-    /// A limit is used up.
-    Limited(Limited),
 }
 
 /// Account whose password a reset token sets.
@@ -261,8 +247,6 @@ pub enum BeginReset {
     Good(ResetSubject),
     /// It is not.
     Refused,
-    /// A limit is used up.
-    Limited(Limited),
 }
 
 /// A password reset.
@@ -287,20 +271,24 @@ pub struct ResetPassword {
 #[async_trait]
 pub trait Challenges {
     /// Writes a code or link and its mail.
-    async fn request_challenge(&self, request: RequestChallenge) -> StoreResult<RequestOutcome>;
+    async fn request_challenge(&self, request: RequestChallenge) -> LimitedResult<()>;
 
     /// Redeems a verification code of any lane; a success verifies the address and opens `session`. Checking the
     /// attempt, counting a wrong one and consuming the code are atomic. A refused attempt is durable before this
     /// returns, counts in the caller's lane, and costs the same if there is no code. A banned account is refused.
-    async fn verify_by_code(&self, attempt: CodeAttempt, session: NewSession) -> StoreResult<VerifyOutcome>;
+    async fn verify_by_code(&self, attempt: CodeAttempt, session: NewSession)
+    -> LimitedResult<VerifyOutcome>;
 
     /// Redeems a verification link's token over the API. Opens `session` only if this very call turns
     /// `email_verified` true; otherwise it is refused.
-    async fn verify_by_token(&self, attempt: TokenAttempt, session: NewSession)
-    -> StoreResult<VerifyOutcome>;
+    async fn verify_by_token(
+        &self,
+        attempt: TokenAttempt,
+        session: NewSession,
+    ) -> LimitedResult<VerifyOutcome>;
 
     /// Opens a verification link in a browser: verifies the address and opens no session.
-    async fn open_verify_link(&self, link: OpenLink) -> StoreResult<OpenedLink>;
+    async fn open_verify_link(&self, link: OpenLink) -> LimitedResult<OpenedLink>;
 
     /// Inspects a link of `purpose` and changes nothing but the rate limits; `None` if it is unknown. Exchanged
     /// reset tokens are not links.
@@ -310,17 +298,22 @@ pub trait Challenges {
         purpose: Purpose,
         takes: &[Take],
         now: Timestamp,
-    ) -> StoreResult<OpenedLink>;
+    ) -> LimitedResult<OpenedLink>;
 
     /// Exchanges a reset code for a reset token and invalidates the account's other reset tokens.
     async fn exchange_reset_code(
         &self,
         attempt: CodeAttempt,
         token: NewToken,
-    ) -> StoreResult<ExchangeOutcome>;
+    ) -> LimitedResult<ExchangeOutcome>;
 
     /// Validates a reset token (of a link or of an exchange) and returns its account.
-    async fn begin_reset(&self, token: TokenHash, takes: &[Take], now: Timestamp) -> StoreResult<BeginReset>;
+    async fn begin_reset(
+        &self,
+        token: TokenHash,
+        takes: &[Take],
+        now: Timestamp,
+    ) -> LimitedResult<BeginReset>;
 
     /// Sets the password and consumes the token: of concurrent callers exactly one gets the user. Ends every
     /// session of the account and deletes its outstanding codes and tokens. `email_verified` is true afterwards

@@ -29,15 +29,15 @@ pub use admin::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, 
 pub use audit::{Audit, EventPage};
 pub use challenges::{
     BeginReset, Browser, Challenges, CodeAttempt, CodeLane, Consent, ExchangeOutcome, LinkState, LinkStatus,
-    NewChallenge, NewCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestChallenge, RequestOutcome,
-    ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
+    NewChallenge, NewCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestChallenge, ResetPassword,
+    ResetSubject, TokenAttempt, VerifyOutcome,
 };
 pub use error::{StoreError, StoreResult, UniqueKey};
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UsedToken,
 };
-pub use limits::Limits;
+pub use limits::{LimitedResult, Limits};
 pub use links::StoredLink;
 pub use oauth_flows::{
     CodeVerdict, Linker, NewCodeOutcome, NewFlow, NewOAuthCode, OAuthFlows, PresentedCode, StateOutcome,
@@ -52,8 +52,8 @@ pub use retention::{
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
-    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
+    RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};

@@ -7,7 +7,7 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::client::Client;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::limits::{FailurePolicy, LimitKey, Limited, Take};
+use latchkey_domain::limits::{FailurePolicy, LimitKey, Take};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::Profile;
 use latchkey_domain::session::{NewSession, Session};
@@ -16,6 +16,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 use crate::error::StoreResult;
+use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
 /// Guess limits of one password check, kept per account address and client address, even if the account does not
@@ -37,15 +38,6 @@ pub struct SignInGuard {
     pub known_for: Duration,
 }
 
-/// Outcome of looking up an account for a sign-in.
-#[derive(Debug, Clone, PartialEq)]
-pub enum BeginSignIn {
-    /// A limit is used up; no password is looked at.
-    Limited(Limited),
-    /// The account, if there is one.
-    Candidate(Option<Box<SignInCandidate>>),
-}
-
 /// Outcome of looking up an account for a password change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginPasswordChange {
@@ -53,8 +45,6 @@ pub enum BeginPasswordChange {
     NoSession,
     /// The account's address is this one, and not what the limits were made for. Nothing was taken.
     OtherEmail(Email),
-    /// A limit is used up; no password is looked at.
-    Limited(Limited),
     /// The account of the session.
     Candidate(Box<SignInCandidate>),
 }
@@ -102,8 +92,6 @@ pub struct SignIn {
 pub enum SignInOutcome {
     /// The session is open, the failures of the pair are forgotten, the client is known.
     Opened(Box<User>),
-    /// Meanwhile the guess limits were used up.
-    Limited(Limited),
     /// Meanwhile the account was deleted or banned, or its password changed.
     Gone,
 }
@@ -226,7 +214,7 @@ pub trait Sessions {
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> StoreResult<BeginSignIn>;
+    ) -> LimitedResult<Option<Box<SignInCandidate>>>;
 
     /// Same as [`Self::begin_sign_in`] for the owner of a live session, whose account is expected to have this
     /// address.
@@ -237,13 +225,13 @@ pub trait Sessions {
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> StoreResult<BeginPasswordChange>;
+    ) -> LimitedResult<BeginPasswordChange>;
 
     /// Opens a session after a correct password. A pending account becomes a normal one.
-    async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome>;
+    async fn sign_in(&self, sign_in: SignIn) -> LimitedResult<SignInOutcome>;
 
     /// Counts a failure. Returns the limit if it was used up before this failure.
-    async fn fail_sign_in(&self, failed: FailedSignIn) -> StoreResult<Option<Limited>>;
+    async fn fail_sign_in(&self, failed: FailedSignIn) -> LimitedResult<()>;
 
     /// Session that is live at `now`, with its user.
     async fn find_live_session(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<LiveSession>>;
@@ -276,5 +264,5 @@ pub trait Sessions {
 
     /// Changes a password, ends the other sessions, and deletes every outstanding code and token of the account.
     /// [`SignInOutcome::Opened`] means changed.
-    async fn change_password(&self, change: ChangePassword) -> StoreResult<SignInOutcome>;
+    async fn change_password(&self, change: ChangePassword) -> LimitedResult<SignInOutcome>;
 }

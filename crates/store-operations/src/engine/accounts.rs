@@ -7,7 +7,8 @@ use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome, StoreResult,
+    Accounts, BeginSignUp, CreateOutcome, LimitedResult, NewAccount, PendingSignUp, SignUpOutcome,
+    StoreResult,
 };
 
 use super::Engine;
@@ -21,7 +22,7 @@ impl<E: Executor> Accounts for Engine<E> {
         email: &EmailKey,
         takes: &[Take],
         now: Timestamp,
-    ) -> StoreResult<BeginSignUp> {
+    ) -> LimitedResult<BeginSignUp> {
         sign_up::begin(&self.0, email, takes, now).await
     }
 

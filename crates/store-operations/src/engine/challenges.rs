@@ -8,8 +8,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, NewToken, OpenLink, OpenedLink, RequestChallenge,
-    RequestOutcome, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
+    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, LimitedResult, NewToken, OpenLink, OpenedLink,
+    RequestChallenge, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
 };
 
 use super::Engine;
@@ -18,11 +18,15 @@ use crate::operations::{mail_links, request_code, reset_password, verify_code};
 
 #[async_trait]
 impl<E: Executor> Challenges for Engine<E> {
-    async fn request_challenge(&self, request: RequestChallenge) -> StoreResult<RequestOutcome> {
+    async fn request_challenge(&self, request: RequestChallenge) -> LimitedResult<()> {
         request_code::request(&self.0, request).await
     }
 
-    async fn verify_by_code(&self, attempt: CodeAttempt, session: NewSession) -> StoreResult<VerifyOutcome> {
+    async fn verify_by_code(
+        &self,
+        attempt: CodeAttempt,
+        session: NewSession,
+    ) -> LimitedResult<VerifyOutcome> {
         verify_code::verify(&self.0, attempt, session).await
     }
 
@@ -30,11 +34,11 @@ impl<E: Executor> Challenges for Engine<E> {
         &self,
         attempt: TokenAttempt,
         session: NewSession,
-    ) -> StoreResult<VerifyOutcome> {
+    ) -> LimitedResult<VerifyOutcome> {
         mail_links::verify(&self.0, attempt, session).await
     }
 
-    async fn open_verify_link(&self, link: OpenLink) -> StoreResult<OpenedLink> {
+    async fn open_verify_link(&self, link: OpenLink) -> LimitedResult<OpenedLink> {
         mail_links::open(&self.0, link).await
     }
 
@@ -44,7 +48,7 @@ impl<E: Executor> Challenges for Engine<E> {
         purpose: Purpose,
         takes: &[Take],
         now: Timestamp,
-    ) -> StoreResult<OpenedLink> {
+    ) -> LimitedResult<OpenedLink> {
         mail_links::look_at(&self.0, token, purpose, takes, now).await
     }
 
@@ -52,11 +56,16 @@ impl<E: Executor> Challenges for Engine<E> {
         &self,
         attempt: CodeAttempt,
         token: NewToken,
-    ) -> StoreResult<ExchangeOutcome> {
+    ) -> LimitedResult<ExchangeOutcome> {
         verify_code::exchange(&self.0, attempt, token).await
     }
 
-    async fn begin_reset(&self, token: TokenHash, takes: &[Take], now: Timestamp) -> StoreResult<BeginReset> {
+    async fn begin_reset(
+        &self,
+        token: TokenHash,
+        takes: &[Take],
+        now: Timestamp,
+    ) -> LimitedResult<BeginReset> {
         reset_password::begin(&self.0, token, takes, now).await
     }
 

@@ -1,16 +1,16 @@
 //! Shared limits.
 
 use async_trait::async_trait;
-use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{Limits, StoreResult};
+use latchkey_store::{LimitedResult, Limits};
 
 use super::Engine;
 use crate::form::{Executor, Repeat, Script};
 
 #[async_trait]
 impl<E: Executor> Limits for Engine<E> {
-    async fn take(&self, takes: &[Take], now: Timestamp) -> StoreResult<Result<(), Limited>> {
+    async fn take(&self, takes: &[Take], now: Timestamp) -> LimitedResult<()> {
         if takes.is_empty() {
             return Ok(Ok(()));
         }

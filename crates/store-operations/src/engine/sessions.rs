@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::limits::Take;
 use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginPasswordChange, BeginSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
-    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LimitedResult, LiveSession, OwnProfile,
+    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    StoreResult,
 };
 
 use super::Engine;
@@ -27,7 +28,7 @@ impl<E: Executor> Sessions for Engine<E> {
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> StoreResult<BeginSignIn> {
+    ) -> LimitedResult<Option<Box<SignInCandidate>>> {
         sign_in::begin(&self.0, email, takes, guard, now).await
     }
 
@@ -38,15 +39,15 @@ impl<E: Executor> Sessions for Engine<E> {
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> StoreResult<BeginPasswordChange> {
+    ) -> LimitedResult<BeginPasswordChange> {
         change_password::begin(&self.0, session, email, takes, guard, now).await
     }
 
-    async fn sign_in(&self, sign_in: SignIn) -> StoreResult<SignInOutcome> {
+    async fn sign_in(&self, sign_in: SignIn) -> LimitedResult<SignInOutcome> {
         sign_in::open_after_password(&self.0, sign_in).await
     }
 
-    async fn fail_sign_in(&self, failed: FailedSignIn) -> StoreResult<Option<Limited>> {
+    async fn fail_sign_in(&self, failed: FailedSignIn) -> LimitedResult<()> {
         sign_in::fail(&self.0, failed).await
     }
 
@@ -84,7 +85,7 @@ impl<E: Executor> Sessions for Engine<E> {
         sessions::end(&self.0, which, event, now).await
     }
 
-    async fn change_password(&self, change: ChangePassword) -> StoreResult<SignInOutcome> {
+    async fn change_password(&self, change: ChangePassword) -> LimitedResult<SignInOutcome> {
         change_password::change(&self.0, change).await
     }
 }

@@ -2,11 +2,11 @@
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::SessionId;
-use latchkey_domain::limits::Take;
+use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginPasswordChange, ChangePassword, MailKind, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, ChangePassword, LimitedResult, MailKind, SignInGuard, SignInOutcome, StoreResult,
 };
 
 use super::accounts::is_as_checked;
@@ -23,7 +23,7 @@ pub(crate) async fn begin<E: Executor>(
     takes: &[Take],
     guard: Option<&SignInGuard>,
     now: Timestamp,
-) -> StoreResult<BeginPasswordChange> {
+) -> LimitedResult<BeginPasswordChange> {
     let mut script = Script::default();
     let limit = (!takes.is_empty()).then(|| script.take_for(takes, session, email, now));
     let watch = Watch::over(&mut script, guard, Hold::Free);
@@ -32,20 +32,21 @@ pub(crate) async fn begin<E: Executor>(
     let (email, guard) = (email.clone(), guard.cloned());
     let finish = move |results: &Results<'_>| {
         let Some(account) = results.find(live, users::read_account)? else {
-            return Ok(BeginPasswordChange::NoSession);
+            return Ok(Ok(BeginPasswordChange::NoSession));
         };
         if *account.user.email.key() != email {
-            return Ok(BeginPasswordChange::OtherEmail(account.user.email));
+            return Ok(Ok(BeginPasswordChange::OtherEmail(account.user.email)));
         }
         match limit.map_or(Ok(Taken::Yes), |slot| results.taken(slot))? {
             Taken::Yes => {}
-            Taken::No => return Ok(BeginPasswordChange::NoSession), // it was another's when the tokens were to be taken
-            Taken::Limited(limited) => return Ok(BeginPasswordChange::Limited(limited)),
+            Taken::No => return Ok(Ok(BeginPasswordChange::NoSession)), // it was another's when the tokens were to be taken
+            Taken::Limited(limited) => return Ok(Err(limited)),
         }
         Ok(match watch.judge(results, guard.as_ref(), now)? {
-            Some(limited) => BeginPasswordChange::Limited(limited),
+            Some(limited) => Err(limited),
             None => {
-                BeginPasswordChange::Candidate(Box::new(sign_in::candidate(results, account, last_sign_up)?))
+                let candidate = sign_in::candidate(results, account, last_sign_up)?;
+                Ok(BeginPasswordChange::Candidate(Box::new(candidate)))
             }
         })
     };
@@ -53,7 +54,7 @@ pub(crate) async fn begin<E: Executor>(
 }
 
 /// Changes the password if the checked one is still current.
-pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> StoreResult<SignInOutcome> {
+pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> LimitedResult<SignInOutcome> {
     let mut reads = Script::default();
     let watch = Watch::over(&mut reads, change.guard.as_ref(), Hold::Locked);
     users::lock_by_id(&mut reads, change.user_id);
@@ -61,17 +62,17 @@ pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> S
     engine
         .transact(reads, move |results| {
             if let Some(limited) = watch.judge(results, change.guard.as_ref(), change.now)? {
-                return Ok(Decided::Answer(SignInOutcome::Limited(limited)));
+                return Ok(Decided::Answer(Err(limited)));
             }
             match users::account(results, found)? {
                 Some(account) if is_as_checked(&account, &change.checked) => save(&change, &account.user),
-                _ => Ok(Decided::Answer(SignInOutcome::Gone)),
+                _ => Ok(Decided::Answer(Ok(SignInOutcome::Gone))),
             }
         })
         .await
 }
 
-fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<SignInOutcome>> {
+fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<Result<SignInOutcome, Limited>>> {
     let ChangePassword { user_id, password, keep, guard, event, mail, now, .. } = change;
     let (user_id, now) = (*user_id, *now);
     let mut writes = Script::default();
@@ -86,5 +87,5 @@ fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<SignInOutc
     audit_events::record_in(&mut writes, event.clone(), user_id, *keep)?;
     outbox::notify(&mut writes, owner, mail.as_ref(), MailKind::PasswordChanged, now);
     let user = users::find_by_id(&mut writes, user_id);
-    Ok(Decided::write(writes, move |results| sign_in::opened(results, user)))
+    Ok(Decided::write(writes, move |results| sign_in::opened(results, user).map(Ok)))
 }

@@ -3,13 +3,14 @@
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email_verification::{Verification, VerifiedFrom};
 use latchkey_domain::ids::UserId;
-use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::limits::Take;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    Browser, Consent, LinkState, LinkStatus, OpenLink, OpenedLink, StoreResult, TokenAttempt, VerifyOutcome,
+    Browser, Consent, LimitedResult, LinkState, LinkStatus, OpenLink, OpenedLink, StoreResult, TokenAttempt,
+    VerifyOutcome,
 };
 
 use super::guards::take_and_read;
@@ -58,7 +59,7 @@ async fn find<E: Executor>(
     purpose: Purpose,
     takes: &[Take],
     now: Timestamp,
-) -> StoreResult<Result<Option<Token>, Limited>> {
+) -> LimitedResult<Option<Token>> {
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
     let found = link_tokens::find_token(&mut script, hash);
@@ -78,18 +79,18 @@ pub(crate) async fn look_at<E: Executor>(
     purpose: Purpose,
     takes: &[Take],
     now: Timestamp,
-) -> StoreResult<OpenedLink> {
-    Ok(match find(engine, hash, purpose, takes, now).await? {
-        Err(limited) => OpenedLink::Limited(limited),
-        Ok(Some(token)) if token.kind == TokenKind::Link => {
+) -> LimitedResult<OpenedLink> {
+    let found = find(engine, hash, purpose, takes, now).await?;
+    Ok(found.map(|token| match token {
+        Some(token) if token.kind == TokenKind::Link => {
             OpenedLink::Known(LinkState { status: token.facts.status(now), redirect_to: token.redirect_to })
         }
-        Ok(_) => OpenedLink::Unknown,
-    })
+        _ => OpenedLink::Unknown,
+    }))
 }
 
 /// Opens a verification link in a browser.
-pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> StoreResult<OpenedLink> {
+pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> LimitedResult<OpenedLink> {
     let now = link.now;
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &link.takes, now);
@@ -98,11 +99,11 @@ pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> StoreResult
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
-                return Ok(Decided::Answer(OpenedLink::Limited(limited)));
+                return Ok(Decided::Answer(Err(limited)));
             }
             let mut writes = Script::default();
             let Some(token) = presented.verify_link(results)? else {
-                return Ok(Decided::done(writes, OpenedLink::Unknown));
+                return Ok(Decided::done(writes, Ok(OpenedLink::Unknown)));
             };
             let status = token.facts.status(now);
             if status == LinkStatus::Good && !token.account.user.email_verified {
@@ -110,14 +111,14 @@ pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> StoreResult
                 let side = cookies.side(results, &link, id)?;
                 if link.consent == Consent::Unasked && token.account.standing().needs_confirmation(side) {
                     let redirect_to = token.redirect_to;
-                    return Ok(Decided::done(writes, OpenedLink::Asks { redirect_to }));
+                    return Ok(Decided::done(writes, Ok(OpenedLink::Asks { redirect_to })));
                 }
                 let proven = presented.proven(results, token.account)?;
                 verify_with(&mut writes, link.token, &proven, side, now);
                 audit_events::record_of(&mut writes, link.event.clone(), id)?;
             }
             let known = OpenedLink::Known(LinkState { status, redirect_to: token.redirect_to });
-            Ok(Decided::done(writes, known))
+            Ok(Decided::done(writes, Ok(known)))
         })
         .await
 }
@@ -164,7 +165,7 @@ pub(crate) async fn verify<E: Executor>(
     engine: &E,
     attempt: TokenAttempt,
     session: NewSession,
-) -> StoreResult<VerifyOutcome> {
+) -> LimitedResult<VerifyOutcome> {
     let TokenAttempt { token: hash, email, caller, takes, event } = attempt;
     let now = session.created_at;
     let mut reads = Script::default();
@@ -175,7 +176,7 @@ pub(crate) async fn verify<E: Executor>(
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
-                return Ok(Decided::Answer(VerifyOutcome::Limited(limited)));
+                return Ok(Decided::Answer(Err(limited)));
             }
             let mut writes = Script::default();
             let is_news = |token: &Token| {
@@ -183,7 +184,7 @@ pub(crate) async fn verify<E: Executor>(
                 token.facts.status(now) == LinkStatus::Good && !user.email_verified && is_of(user)
             };
             let Some(token) = presented.verify_link(results)?.filter(is_news) else {
-                return Ok(Decided::done(writes, VerifyOutcome::Refused));
+                return Ok(Decided::done(writes, Ok(VerifyOutcome::Refused)));
             };
             let id = token.account.user.id;
             let side = side_of_caller(results, caller, id)?;
@@ -194,7 +195,7 @@ pub(crate) async fn verify<E: Executor>(
             audit_events::record_in(&mut writes, event.clone(), id, session.id)?;
             let user = users::find_by_id(&mut writes, id);
             Ok(Decided::write(writes, move |results| {
-                Ok(VerifyOutcome::Verified(Box::new(users::user_that_is(results, user)?)))
+                Ok(Ok(VerifyOutcome::Verified(Box::new(users::user_that_is(results, user)?))))
             }))
         })
         .await

@@ -4,7 +4,7 @@ use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::email_verification::may_receive_code;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{MailKind, NewChallenge, RequestChallenge, RequestOutcome, StoreResult};
+use latchkey_store::{LimitedResult, MailKind, NewChallenge, RequestChallenge};
 
 use super::code_lanes::{AskReads, Asked, mail_of};
 use super::takes;
@@ -15,10 +15,7 @@ use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
 
 /// Writes a code or link and its mail. The statements are the same whether or not the address may have it.
-pub(crate) async fn request<E: Executor>(
-    engine: &E,
-    request: RequestChallenge,
-) -> StoreResult<RequestOutcome> {
+pub(crate) async fn request<E: Executor>(engine: &E, request: RequestChallenge) -> LimitedResult<()> {
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &request.takes, request.now);
     users::lock_by_key_at_constant_cost(&mut reads, &request.email);
@@ -27,11 +24,11 @@ pub(crate) async fn request<E: Executor>(
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
-                return Ok(Decided::Answer(RequestOutcome::Limited(limited)));
+                return Ok(Decided::Answer(Err(limited)));
             }
             let account = users::account_of_key(results, found, &request.email)?;
             let asked = lane.asked(results, &request.challenge, request.now)?;
-            Ok(Decided::done(writes_of(&request, account.as_ref(), asked), RequestOutcome::Accepted))
+            Ok(Decided::done(writes_of(&request, account.as_ref(), asked), Ok(())))
         })
         .await
 }

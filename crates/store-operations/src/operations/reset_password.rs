@@ -6,7 +6,9 @@ use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{BeginReset, LinkStatus, MailKind, ResetPassword, ResetSubject, StoreResult};
+use latchkey_store::{
+    BeginReset, LimitedResult, LinkStatus, MailKind, ResetPassword, ResetSubject, StoreResult,
+};
 
 use super::guards::take_and_read;
 use super::mail_links::Presented;
@@ -23,21 +25,23 @@ pub(crate) async fn begin<E: Executor>(
     hash: TokenHash,
     takes: &[Take],
     now: Timestamp,
-) -> StoreResult<BeginReset> {
+) -> LimitedResult<BeginReset> {
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
     let found = link_tokens::find_token(&mut script, hash);
     let last_sign_up = sign_up_attempts::find_by_token(&mut script, hash);
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
-            return Ok(BeginReset::Limited(limited));
+            return Ok(Err(limited));
         }
         let token = link_tokens::token(results, found, Purpose::ResetPassword)?;
-        let Some(token) = token.filter(|token| is_good(token, now)) else { return Ok(BeginReset::Refused) };
+        let Some(token) = token.filter(|token| is_good(token, now)) else {
+            return Ok(Ok(BeginReset::Refused));
+        };
         let user = token.account.user;
         let last_sign_up = sign_up_attempts::last_sign_up(results, last_sign_up, user.id)?;
         let last_sign_up = last_sign_up.filter(|_| !user.is_pending); // the proof forgets it
-        Ok(BeginReset::Good(ResetSubject { user_id: user.id, email: user.email, last_sign_up }))
+        Ok(Ok(BeginReset::Good(ResetSubject { user_id: user.id, email: user.email, last_sign_up })))
     };
     take_and_read(engine, script, finish).await
 }

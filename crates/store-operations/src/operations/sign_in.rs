@@ -5,7 +5,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    BeginSignIn, FailedSignIn, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+    FailedSignIn, LimitedResult, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
 };
 
 use super::accounts::is_as_checked;
@@ -22,7 +22,7 @@ pub(crate) async fn begin<E: Executor>(
     takes: &[Take],
     guard: Option<&SignInGuard>,
     now: Timestamp,
-) -> StoreResult<BeginSignIn> {
+) -> LimitedResult<Option<Box<SignInCandidate>>> {
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
     let watch = Watch::over(&mut script, guard, Hold::Free);
@@ -31,14 +31,14 @@ pub(crate) async fn begin<E: Executor>(
     let (email, guard) = (email.clone(), guard.cloned());
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
-            return Ok(BeginSignIn::Limited(limited));
+            return Ok(Err(limited));
         }
         if let Some(limited) = watch.judge(results, guard.as_ref(), now)? {
-            return Ok(BeginSignIn::Limited(limited));
+            return Ok(Err(limited));
         }
         let account = users::account_of_key(results, found, &email)?;
         let candidate = account.map(|account| candidate(results, account, last_sign_up)).transpose()?;
-        Ok(BeginSignIn::Candidate(candidate.map(Box::new)))
+        Ok(Ok(candidate.map(Box::new)))
     };
     take_and_read(engine, script, finish).await
 }
@@ -58,12 +58,12 @@ pub(crate) fn candidate(
 pub(crate) async fn open_after_password<E: Executor>(
     engine: &E,
     sign_in: SignIn,
-) -> StoreResult<SignInOutcome> {
+) -> LimitedResult<SignInOutcome> {
     if !E::HAS_ONE_WRITER
         && sign_in.rehashed.is_none()
         && let Some(opened) = open_plainly(engine, &sign_in).await?
     {
-        return Ok(opened);
+        return Ok(Ok(opened));
     }
     let mut reads = Script::default();
     let watch = Watch::over(&mut reads, sign_in.guard.as_ref(), Hold::Locked);
@@ -72,17 +72,17 @@ pub(crate) async fn open_after_password<E: Executor>(
     engine
         .transact(reads, move |results| {
             if let Some(limited) = watch.judge(results, sign_in.guard.as_ref(), sign_in.session.created_at)? {
-                return Ok(Decided::Answer(SignInOutcome::Limited(limited)));
+                return Ok(Decided::Answer(Err(limited)));
             }
             match users::account(results, found)? {
                 Some(account) if is_as_checked(&account, &sign_in.checked) => open(&sign_in, &account),
-                _ => Ok(Decided::Answer(SignInOutcome::Gone)),
+                _ => Ok(Decided::Answer(Ok(SignInOutcome::Gone))),
             }
         })
         .await
 }
 
-fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<SignInOutcome>> {
+fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<Result<SignInOutcome, Limited>>> {
     let SignIn { user_id, rehashed, session, guard, event, .. } = sign_in;
     let (user_id, now) = (*user_id, session.created_at);
     let mut writes = Script::default();
@@ -100,7 +100,7 @@ fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<SignInOutcom
     sessions::open(&mut writes, user_id, session);
     audit_events::record_in(&mut writes, event.clone(), user_id, session.id)?;
     let user = users::find_by_id(&mut writes, user_id);
-    Ok(Decided::write(writes, move |results| opened(results, user)))
+    Ok(Decided::write(writes, move |results| opened(results, user).map(Ok)))
 }
 
 /// Ends the pending state of an account that gets a session.
@@ -137,12 +137,12 @@ pub(crate) fn opened(results: &Results<'_>, user: Slot) -> StoreResult<SignInOut
 }
 
 /// Counts a failure, even if the limit was used up before: it was a guess.
-pub(crate) async fn fail<E: Executor>(engine: &E, failed: FailedSignIn) -> StoreResult<Option<Limited>> {
+pub(crate) async fn fail<E: Executor>(engine: &E, failed: FailedSignIn) -> LimitedResult<()> {
     let FailedSignIn { guard, event, now } = failed;
     let mut script = Script::default();
     let Some(guard) = guard else {
         audit_events::record(&mut script, event)?;
-        return engine.write(script, Repeat::Never, |_| Ok(None)).await;
+        return engine.write(script, Repeat::Never, |_| Ok(Ok(()))).await;
     };
     let watch = Watch::over(&mut script, Some(&guard), Hold::Locked);
     engine
@@ -151,7 +151,7 @@ pub(crate) async fn fail<E: Executor>(engine: &E, failed: FailedSignIn) -> Store
             let mut writes = Script::default();
             watch.count_failure(results, &mut writes, &guard, now)?;
             audit_events::record(&mut writes, event.clone())?;
-            Ok(Decided::done(writes, limited))
+            Ok(Decided::done(writes, limited.map_or(Ok(()), Err)))
         })
         .await
 }

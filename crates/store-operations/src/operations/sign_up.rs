@@ -7,7 +7,7 @@ use latchkey_domain::limits::Take;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::sign_in::reusable_salt;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{BeginSignUp, MailKind, PendingSignUp, SignUpOutcome, StoreResult};
+use latchkey_store::{BeginSignUp, LimitedResult, MailKind, PendingSignUp, SignUpOutcome, StoreResult};
 
 use super::code_lanes::{AskReads, Asked, mail_of};
 use super::guards::take_and_read;
@@ -23,20 +23,20 @@ pub(crate) async fn begin<E: Executor>(
     email: &EmailKey,
     takes: &[Take],
     now: Timestamp,
-) -> StoreResult<BeginSignUp> {
+) -> LimitedResult<BeginSignUp> {
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
     let found = users::find_by_key_at_constant_cost(&mut script, email);
     let email = email.clone();
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
-            return Ok(BeginSignUp::Limited(limited));
+            return Ok(Err(limited));
         }
-        Ok(match users::account_of_key(results, found, &email)? {
+        Ok(Ok(match users::account_of_key(results, found, &email)? {
             None => BeginSignUp::Free,
             Some(account) if is_open(&account) => BeginSignUp::Pending(reusable_salt(account.password)),
             Some(account) => BeginSignUp::Taken(reusable_salt(account.password)),
-        })
+        }))
     };
     take_and_read(engine, script, finish).await
 }

@@ -6,10 +6,9 @@ use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::email_verification::{Verification, VerifiedFrom};
 use latchkey_domain::ids::UserId;
-use latchkey_domain::limits::Limited;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{CodeAttempt, ExchangeOutcome, NewToken, StoreResult, VerifyOutcome};
+use latchkey_store::{CodeAttempt, ExchangeOutcome, LimitedResult, NewToken, StoreResult, VerifyOutcome};
 
 use super::code_lanes::LaneReads;
 use super::prove_mailbox::{Proven, prove};
@@ -22,7 +21,6 @@ use crate::tables::{audit_events, codes, known_clients, link_tokens, profiles, s
 enum Verdict {
     Accepted(Box<Account>),
     Refused,
-    Limited(Limited),
 }
 
 /// Slots of the reads that judge an attempt.
@@ -38,7 +36,7 @@ pub(crate) async fn verify<E: Executor>(
     engine: &E,
     attempt: CodeAttempt,
     session: NewSession,
-) -> StoreResult<VerifyOutcome> {
+) -> LimitedResult<VerifyOutcome> {
     let purpose = Purpose::VerifyEmail;
     let mut script = Script::default();
     let reads = Reads::add(&mut script, &attempt, purpose);
@@ -48,9 +46,9 @@ pub(crate) async fn verify<E: Executor>(
         .transact(script, move |results| {
             let mut writes = Script::default();
             let account = match reads.judge(results, &mut writes, &attempt, purpose)? {
-                Verdict::Accepted(account) => *account,
-                Verdict::Refused => return Ok(Decided::done(writes, VerifyOutcome::Refused)),
-                Verdict::Limited(limited) => return Ok(Decided::Answer(VerifyOutcome::Limited(limited))),
+                Ok(Verdict::Accepted(account)) => *account,
+                Ok(Verdict::Refused) => return Ok(Decided::done(writes, Ok(VerifyOutcome::Refused))),
+                Err(limited) => return Ok(Decided::Answer(Err(limited))),
             };
             let id = account.user.id;
             let proven = Proven { account, profile: profiles::profile_of(results, profile, id)? };
@@ -61,7 +59,7 @@ pub(crate) async fn verify<E: Executor>(
             audit_events::record_in(&mut writes, attempt.event.clone(), id, session.id)?;
             let user = users::find_by_id(&mut writes, id);
             Ok(Decided::write(writes, move |results| {
-                Ok(VerifyOutcome::Verified(Box::new(users::user_that_is(results, user)?)))
+                Ok(Ok(VerifyOutcome::Verified(Box::new(users::user_that_is(results, user)?))))
             }))
         })
         .await
@@ -83,7 +81,7 @@ pub(crate) async fn exchange<E: Executor>(
     engine: &E,
     attempt: CodeAttempt,
     token: NewToken,
-) -> StoreResult<ExchangeOutcome> {
+) -> LimitedResult<ExchangeOutcome> {
     let purpose = Purpose::ResetPassword;
     let mut script = Script::default();
     let reads = Reads::add(&mut script, &attempt, purpose);
@@ -91,15 +89,15 @@ pub(crate) async fn exchange<E: Executor>(
         .transact(script, move |results| {
             let mut writes = Script::default();
             let account = match reads.judge(results, &mut writes, &attempt, purpose)? {
-                Verdict::Accepted(account) => account,
-                Verdict::Refused => return Ok(Decided::done(writes, ExchangeOutcome::Refused)),
-                Verdict::Limited(limited) => return Ok(Decided::Answer(ExchangeOutcome::Limited(limited))),
+                Ok(Verdict::Accepted(account)) => account,
+                Ok(Verdict::Refused) => return Ok(Decided::done(writes, Ok(ExchangeOutcome::Refused))),
+                Err(limited) => return Ok(Decided::Answer(Err(limited))),
             };
             let id = account.user.id;
             link_tokens::supersede_tokens_of(&mut writes, id, purpose, attempt.now);
             link_tokens::insert_exchanged(&mut writes, attempt.email.as_str(), id, &token, attempt.now);
             audit_events::record_of(&mut writes, attempt.event.clone(), id)?;
-            Ok(Decided::done(writes, ExchangeOutcome::Exchanged))
+            Ok(Decided::done(writes, Ok(ExchangeOutcome::Exchanged)))
         })
         .await
 }
@@ -125,10 +123,10 @@ impl Reads {
         writes: &mut Script,
         attempt: &CodeAttempt,
         purpose: Purpose,
-    ) -> StoreResult<Verdict> {
+    ) -> LimitedResult<Verdict> {
         let (email, now) = (&attempt.email, attempt.now);
         if let Some(limited) = takes::limited(results, self.limit)? {
-            return Ok(Verdict::Limited(limited));
+            return Ok(Err(limited));
         }
         let account = users::account_of_key(results, self.account, email)?;
         let (lane, made) = self.lane.lane(results, now)?;
@@ -136,12 +134,12 @@ impl Reads {
         let account = account.filter(|account| owner == Some(account.user.id) && !account.user.is_banned());
         if let Some(account) = account {
             codes::delete_code(writes, email.as_str(), purpose);
-            return Ok(Verdict::Accepted(Box::new(account)));
+            return Ok(Ok(Verdict::Accepted(Box::new(account))));
         }
         if attempt.form == CodeForm::SixDigits {
             count(writes, (email, purpose), lane, made, now);
         }
-        Ok(Verdict::Refused)
+        Ok(Ok(Verdict::Refused))
     }
 
     /// User of the code that matches the attempt, in any lane.

@@ -15,7 +15,7 @@ pub(super) async fn the_right_code_verifies_and_signs_in(world: World) {
     let (attempt, session) = (world.attempt(&key("ada"), mac(1), at(9)), world.session(at(9)));
     let event = attempt.event.id;
 
-    let outcome = world.verify_by_code(attempt, session.clone()).await.unwrap();
+    let outcome = world.verify_by_code(attempt, session.clone()).await.unwrap().unwrap();
 
     let VerifyOutcome::Verified(verified) = outcome else { panic!("{outcome:?}") };
     assert_eq!((verified.id, verified.email_verified, verified.is_pending), (user.id, true, false));
@@ -33,7 +33,7 @@ pub(super) async fn a_code_is_mailed_to_the_account(world: World) {
     let request = world.request(&key("ada"), VerifyEmail, code_challenge(mac(1), at(1)), at(1));
     let mail = request.mail.clone();
 
-    world.request_challenge(request).await.unwrap();
+    world.request_challenge(request).await.unwrap().unwrap();
 
     let [claimed] = &world.mails(at(1)).await[..] else { panic!("one mail expected") };
     assert_eq!((claimed.id, claimed.kind, &claimed.sealed), (mail.id, MailKind::Verify, &mail.sealed));
@@ -46,7 +46,7 @@ pub(super) async fn a_wrong_code_is_refused_and_opens_nothing(world: World) {
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(0)).await;
     let (attempt, session) = (world.attempt(&key("ada"), mac(2), at(1)), world.session(at(1)));
 
-    let outcome = world.verify_by_code(attempt, session.clone()).await.unwrap();
+    let outcome = world.verify_by_code(attempt, session.clone()).await.unwrap().unwrap();
 
     assert_eq!(outcome, VerifyOutcome::Refused);
     assert!(!world.lives(session.id, at(1)).await);

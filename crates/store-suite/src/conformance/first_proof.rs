@@ -99,7 +99,7 @@ pub(super) async fn a_link_from_outside_asks_before_it_verifies(world: World) {
     for _ in 0..2 {
         let opening = unasked(&world, link, Browser::default(), at(2));
         let event = opening.event.id;
-        assert_eq!(world.open_verify_link(opening).await.unwrap(), asks());
+        assert_eq!(world.open_verify_link(opening).await.unwrap().unwrap(), asks());
         assert_eq!(world.event_of(event).await, None);
     }
 
@@ -118,7 +118,7 @@ pub(super) async fn a_link_with_consent_removes_everything_of_a_squatter(world: 
     assert!(!world.can_reset(reset, at(2)).await);
     let again = unasked(&world, link, Browser::default(), at(2));
     assert_eq!(
-        world.open_verify_link(again).await.unwrap(),
+        world.open_verify_link(again).await.unwrap().unwrap(),
         known(LinkStatus::Good),
         "the link is good as before"
     );
@@ -141,7 +141,8 @@ pub(super) async fn a_link_in_the_browser_of_the_session_keeps_everything(world:
     let squatter = Squatter::settle(&world).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
 
-    let opened = world.open_verify_link(unasked(&world, link, squatter.browser(), at(2))).await.unwrap();
+    let opened =
+        world.open_verify_link(unasked(&world, link, squatter.browser(), at(2))).await.unwrap().unwrap();
 
     assert_eq!(opened, known(LinkStatus::Good));
     assert!(world.user(squatter.user.id).await.email_verified);
@@ -154,11 +155,12 @@ pub(super) async fn a_session_of_another_account_is_outside(world: World) {
     let other = Squatter { session: world.open_session(eve.id, at(0)).await, user: eve };
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
 
-    let opened = world.open_verify_link(unasked(&world, link, other.browser(), at(2))).await.unwrap();
+    let opened =
+        world.open_verify_link(unasked(&world, link, other.browser(), at(2))).await.unwrap().unwrap();
     let event = world.event(latchkey_domain::audit::AuditKind::EmailVerified, at(2));
     let caller = Some(other.session.id);
     let attempt = TokenAttempt { token: link, email: None, caller, takes: Vec::new(), event };
-    world.verify_by_token(attempt, world.session(at(2))).await.unwrap();
+    world.verify_by_token(attempt, world.session(at(2))).await.unwrap().unwrap();
 
     assert_eq!(opened, asks());
     squatter.assert_gone(&world, at(3)).await;
@@ -169,7 +171,8 @@ pub(super) async fn a_session_that_ended_is_outside(world: World) {
     let squatter = Squatter::settle(&world).await;
     let now = at(0).plus(days(31));
     let link = world.send_link(&key("ada"), VerifyEmail, now).await;
-    let opened = world.open_verify_link(unasked(&world, link, squatter.browser(), now)).await.unwrap();
+    let opened =
+        world.open_verify_link(unasked(&world, link, squatter.browser(), now)).await.unwrap().unwrap();
     world.send_code(&key("ada"), VerifyEmail, mac(1), now).await;
 
     assert!(world.verifies_from(squatter.session.id, mac(1), now).await);
@@ -196,7 +199,8 @@ pub(super) async fn an_inaccessible_account_is_verified_without_asking_for_conse
     let user = world.create(shut).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
 
-    let opened = world.open_verify_link(unasked(&world, link, Browser::default(), at(2))).await.unwrap();
+    let opened =
+        world.open_verify_link(unasked(&world, link, Browser::default(), at(2))).await.unwrap().unwrap();
 
     assert_eq!(opened, known(LinkStatus::Good));
     let user = world.user(user.id).await;
@@ -208,7 +212,8 @@ pub(super) async fn a_pending_account_is_verified_without_asking_and_keeps_its_p
     let user = world.pending("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
 
-    let opened = world.open_verify_link(unasked(&world, link, Browser::default(), at(2))).await.unwrap();
+    let opened =
+        world.open_verify_link(unasked(&world, link, Browser::default(), at(2))).await.unwrap().unwrap();
 
     assert_eq!(opened, known(LinkStatus::Good));
     let user = world.user(user.id).await;

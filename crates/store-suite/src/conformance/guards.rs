@@ -8,7 +8,7 @@ use latchkey_domain::limits::{FailurePolicy, LimitKey, Limited};
 use latchkey_domain::time::Timestamp;
 
 use super::fixtures::{DAY, HOUR, MINUTE, World, at, days, key, password};
-use latchkey_store::{BeginSignIn, ChangePassword, FailedSignIn, SignInGuard, SignInOutcome};
+use latchkey_store::{ChangePassword, FailedSignIn, SignInGuard, SignInOutcome};
 
 /// Name of the limit in refusals.
 const PAIR: &str = "password sign-in, per account and address";
@@ -38,7 +38,7 @@ pub(super) fn guard(account: &str, client: &str) -> SignInGuard {
 
 pub(super) async fn fail(world: &World, guard: &SignInGuard, now: Timestamp) -> Option<Limited> {
     let event = world.event(AuditKind::SignInFailed, now);
-    world.fail_sign_in(FailedSignIn { guard: Some(guard.clone()), event, now }).await.unwrap()
+    world.fail_sign_in(FailedSignIn { guard: Some(guard.clone()), event, now }).await.unwrap().err()
 }
 
 async fn fail_times(world: &World, guard: &SignInGuard, times: u32, now: Timestamp) {
@@ -49,10 +49,7 @@ async fn fail_times(world: &World, guard: &SignInGuard, times: u32, now: Timesta
 
 /// Limit that refuses a sign-in, if any.
 async fn limited(world: &World, name: &str, guard: &SignInGuard, now: Timestamp) -> Option<Limited> {
-    match world.begin_sign_in(&key(name), &[], Some(guard), now).await.unwrap() {
-        BeginSignIn::Limited(limited) => Some(limited),
-        BeginSignIn::Candidate(_) => None,
-    }
+    world.begin_sign_in(&key(name), &[], Some(guard), now).await.unwrap().err()
 }
 
 /// A hundred failures from twelve clients, none of which is blocked by itself.
@@ -64,7 +61,7 @@ async fn storm(world: &World, account: &str, now: Timestamp) {
 }
 
 async fn succeed(world: &World, user: UserId, guard: &SignInGuard, now: Timestamp) -> SignInOutcome {
-    world.sign_in(world.right(user, "secret", Some(guard), now)).await.unwrap()
+    world.sign_in(world.right(user, "secret", Some(guard), now)).await.unwrap().unwrap()
 }
 
 pub(super) async fn the_tenth_failure_blocks_account_and_client(world: World) {
@@ -210,7 +207,7 @@ pub(super) async fn a_guess_begun_before_the_block_gains_nothing(world: World) {
 
     let outcome = world.sign_in(sign_in).await.unwrap();
 
-    assert!(matches!(outcome, SignInOutcome::Limited(Limited { limit: PAIR, .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(Limited { limit: PAIR, .. })), "{outcome:?}");
     assert!(!world.lives(session, at(1)).await);
     assert!(limited(&world, "ada", &home, at(1)).await.is_some(), "a refused success forgets nothing");
 }
@@ -220,7 +217,7 @@ pub(super) async fn without_a_guard_nothing_is_counted(world: World) {
     for _ in 0..12 {
         let event = world.event(AuditKind::SignInFailed, at(0));
         let failed = FailedSignIn { guard: None, event, now: at(0) };
-        assert_eq!(world.fail_sign_in(failed).await.unwrap(), None);
+        assert_eq!(world.fail_sign_in(failed).await.unwrap(), Ok(()));
     }
 
     assert_eq!(limited(&world, "ada", &guard("ada", "home"), at(0)).await, None);
@@ -245,9 +242,12 @@ pub(super) async fn a_password_change_shares_the_guess_limits(world: World) {
 
     let refused = world.change_password(change(at(1))).await.unwrap();
 
-    assert!(matches!(refused, SignInOutcome::Limited(Limited { limit: PAIR, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Limited { limit: PAIR, .. })), "{refused:?}");
     assert_eq!(world.candidate("ada", at(1)).await.unwrap().password, Some(password("secret")));
-    assert!(matches!(world.change_password(change(at(31))).await.unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(
+        world.change_password(change(at(31))).await.unwrap().unwrap(),
+        SignInOutcome::Opened(_)
+    ));
     fail_times(&world, &home, 9, at(32)).await;
     assert_eq!(
         limited(&world, "ada", &home, at(32)).await,

@@ -120,7 +120,7 @@ pub(super) async fn a_proven_address_links_to_a_verified_account(world: World) {
     assert_eq!(user.providers(), ["email", "google"]);
     assert_eq!(world.find_profile(owner.id).await.unwrap(), before, "the profile stays");
     assert!(world.lives(session.id, at(1)).await, "and so do sessions");
-    let signed_in = world.sign_in(world.right(owner.id, "secret", None, at(2))).await.unwrap();
+    let signed_in = world.sign_in(world.right(owner.id, "secret", None, at(2))).await.unwrap().unwrap();
     assert!(matches!(signed_in, SignInOutcome::Opened(_)), "and the password");
 }
 

@@ -50,7 +50,7 @@ pub(super) async fn a_sign_up_is_hashed_with_the_salt_of_the_account(world: Worl
     let incomparable = world.sign_up("ada", salted("b3RoZXI", "other"), mac(2), at(1));
     let mail = world.mails(at(1)).await.len();
 
-    let begun = world.begin_sign_up(&key("ada"), &[], at(1)).await.unwrap();
+    let begun = world.begin_sign_up(&key("ada"), &[], at(1)).await.unwrap().unwrap();
     let outcome = world.sign_up_pending(incomparable).await.unwrap();
 
     assert_eq!(begun, BeginSignUp::Taken(Some(password("secret"))));
@@ -64,7 +64,10 @@ pub(super) async fn a_sign_up_has_its_own_salt_if_the_account_has_no_usable_one(
     world.create(NewAccount { password: None, ..world.account("without", at(0)) }).await;
 
     for name in ["foreign", "without"] {
-        assert_eq!(world.begin_sign_up(&key(name), &[], at(1)).await.unwrap(), BeginSignUp::Taken(None));
+        assert_eq!(
+            world.begin_sign_up(&key(name), &[], at(1)).await.unwrap().unwrap(),
+            BeginSignUp::Taken(None)
+        );
         assert_eq!(sign_up(&world, name, "other", 1).await, SignUpOutcome::OwnerTold, "{name}");
         assert_eq!(kept(&world, name).await, Some(password("other")), "{name}");
     }
@@ -120,10 +123,11 @@ pub(super) async fn a_change_of_the_password_keeps_the_sign_up_that_is_comparabl
         now: at(2),
     };
 
-    let begun = world.begin_password_change(session.id, &key("ada"), &[], None, at(2)).await.unwrap();
-    world.change_password(change(password("secret"), password("fresh"))).await.unwrap();
+    let begun =
+        world.begin_password_change(session.id, &key("ada"), &[], None, at(2)).await.unwrap().unwrap();
+    world.change_password(change(password("secret"), password("fresh"))).await.unwrap().unwrap();
     let comparable = kept(&world, "ada").await;
-    world.change_password(change(password("fresh"), salted("b3RoZXI", "fresh"))).await.unwrap();
+    world.change_password(change(password("fresh"), salted("b3RoZXI", "fresh"))).await.unwrap().unwrap();
 
     let BeginPasswordChange::Candidate(candidate) = begun else { panic!("{begun:?}") };
     assert_eq!(candidate.last_sign_up, Some(password("other")));
@@ -149,7 +153,7 @@ pub(super) async fn concurrent_sign_ups_and_password_changes_leave_comparable_ha
             mail: None,
             now: at(1),
         };
-        world.change_password(change).await.unwrap();
+        world.change_password(change).await.unwrap().unwrap();
     })
     .await;
 
@@ -165,7 +169,7 @@ pub(super) async fn a_reset_returns_the_sign_up_that_it_keeps(world: World) {
     sign_up(&world, "ada", "other", 1).await;
     let told = async |name: &str| {
         let token = world.send_link(&key(name), Purpose::ResetPassword, at(2)).await;
-        let begun = world.begin_reset(token, &[], at(3)).await.unwrap();
+        let begun = world.begin_reset(token, &[], at(3)).await.unwrap().unwrap();
         assert!(world.reset(token, "fresh", at(3)).await.is_some());
         let BeginReset::Good(subject) = begun else { panic!("{begun:?}") };
         subject.last_sign_up
@@ -183,7 +187,7 @@ pub(super) async fn a_hash_under_new_parameters_forgets_the_sign_up(world: World
     let rehashed = Some(salted("bmV3", "secret"));
 
     let sign_in = SignIn { rehashed, ..world.right(user.id, "secret", None, at(2)) };
-    assert!(matches!(world.sign_in(sign_in).await.unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(world.sign_in(sign_in).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
 
     assert_eq!(kept(&world, "ada").await, None);
 }
@@ -200,7 +204,7 @@ pub(super) async fn a_stale_pending_account_is_purged_with_its_rows(world: World
     assert_eq!(world.find_profile(user.id).await.unwrap(), None);
     assert!(world.mails(at(1)).await.is_empty());
     assert!(!world.verifies(&key("ada"), mac(1), at(1)).await);
-    assert_eq!(world.begin_sign_up(&key("ada"), &[], at(1)).await.unwrap(), BeginSignUp::Free);
+    assert_eq!(world.begin_sign_up(&key("ada"), &[], at(1)).await.unwrap().unwrap(), BeginSignUp::Free);
     assert_eq!(sign_up(&world, "ada", "other", 1).await, SignUpOutcome::Created);
 }
 

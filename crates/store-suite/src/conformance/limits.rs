@@ -13,8 +13,8 @@ use super::acts::{code_challenge, known};
 use super::fixtures::{World, at, key, mac, take};
 use super::random::Random;
 use latchkey_store::{
-    BeginPasswordChange, BeginReset, BeginSignIn, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus,
-    NewToken, OpenLink, OpenedLink, RequestChallenge, RequestOutcome, TokenAttempt, VerifyOutcome,
+    BeginPasswordChange, BeginReset, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus, NewToken,
+    OpenLink, OpenedLink, RequestChallenge, TokenAttempt, VerifyOutcome,
 };
 
 /// Refusal by an empty bucket of capacity one that refills in a minute.
@@ -111,8 +111,8 @@ pub(super) async fn a_limited_sign_up_begins_nothing(world: World) {
         async move { world.begin_sign_up(&key("ada"), &takes, at(0)).await.unwrap() }
     };
 
-    assert_eq!(begin(limits.clone()).await, BeginSignUp::Limited(EMPTY));
-    assert_eq!(begin(limits[..1].to_vec()).await, BeginSignUp::Free);
+    assert_eq!(begin(limits.clone()).await, Err(EMPTY));
+    assert_eq!(begin(limits[..1].to_vec()).await, Ok(BeginSignUp::Free));
 
     assert!(!takes(&world, &limits[..1], at(0)).await, "a sign-up takes its token");
 }
@@ -121,12 +121,12 @@ pub(super) async fn a_limited_sign_in_begins_nothing(world: World) {
     let limits = full_and_empty(&world).await;
     for name in ["ada", "nobody"] {
         let limited = world.begin_sign_in(&key(name), &limits, None, at(0)).await.unwrap();
-        assert_eq!(limited, BeginSignIn::Limited(EMPTY));
+        assert_eq!(limited, Err(EMPTY));
     }
 
     let candidate = world.begin_sign_in(&key("ada"), &limits[..1], None, at(0)).await.unwrap();
 
-    assert_eq!(candidate, BeginSignIn::Candidate(None));
+    assert_eq!(candidate, Ok(None));
     assert!(!takes(&world, &limits[..1], at(0)).await, "a sign-in takes its token");
 }
 
@@ -138,12 +138,9 @@ pub(super) async fn a_password_change_takes_where_it_begins_and_nowhere_else(wor
         world.begin_password_change(session, &key(name), limits, None, at(0)).await.unwrap()
     };
 
-    assert_eq!(
-        begin(world.open_session(user.id, at(0)).await.id, "ada", &limits).await,
-        BeginPasswordChange::Limited(EMPTY)
-    );
-    assert!(matches!(begin(session, "eve", &limits[..1]).await, BeginPasswordChange::OtherEmail(_)));
-    assert!(matches!(begin(session, "ada", &limits[..1]).await, BeginPasswordChange::Candidate(_)));
+    assert_eq!(begin(world.open_session(user.id, at(0)).await.id, "ada", &limits).await, Err(EMPTY));
+    assert!(matches!(begin(session, "eve", &limits[..1]).await, Ok(BeginPasswordChange::OtherEmail(_))));
+    assert!(matches!(begin(session, "ada", &limits[..1]).await, Ok(BeginPasswordChange::Candidate(_))));
 
     assert!(!takes(&world, &limits[..1], at(0)).await, "a change takes its token");
 }
@@ -156,7 +153,7 @@ pub(super) async fn a_limited_request_changes_nothing(world: World) {
     for name in ["ada", "nobody"] {
         let request = world.request(&key(name), Purpose::VerifyEmail, code_challenge(mac(2), at(1)), at(0));
         let limited = RequestChallenge { takes: limits.clone(), ..request };
-        assert_eq!(world.request_challenge(limited).await.unwrap(), RequestOutcome::Limited(EMPTY));
+        assert_eq!(world.request_challenge(limited).await.unwrap(), Err(EMPTY));
     }
 
     assert_nothing_taken(&world).await;
@@ -177,13 +174,13 @@ pub(super) async fn a_request_takes_its_tokens_for_known_and_unknown_alike(world
             );
             world.request_challenge(RequestChallenge { takes: vec![take(limit, 1)], ..request })
         };
-        assert_eq!(request(0).await.unwrap(), RequestOutcome::Accepted);
+        assert_eq!(request(0).await.unwrap(), Ok(()));
 
         let again = request(10).await.unwrap();
 
         let limited = Limited { limit, retry_after: Duration::from_secs(50) };
-        assert_eq!(again, RequestOutcome::Limited(limited));
-        assert_eq!(request(60).await.unwrap(), RequestOutcome::Accepted);
+        assert_eq!(again, Err(limited));
+        assert_eq!(request(60).await.unwrap(), Ok(()));
     }
 }
 
@@ -194,13 +191,13 @@ pub(super) async fn a_limited_attempt_is_not_counted(world: World) {
     for _ in 0..12 {
         let attempt = CodeAttempt { takes: limits.clone(), ..world.attempt(&key("ada"), mac(1), at(0)) };
         let outcome = world.verify_by_code(attempt, world.session(at(0))).await.unwrap();
-        assert_eq!(outcome, VerifyOutcome::Limited(EMPTY));
+        assert_eq!(outcome, Err(EMPTY));
     }
 
     let attempt = CodeAttempt { takes: limits[..1].to_vec(), ..world.attempt(&key("ada"), mac(1), at(0)) };
     let outcome = world.verify_by_code(attempt, world.session(at(0))).await.unwrap();
 
-    assert!(matches!(outcome, VerifyOutcome::Verified(_)), "{outcome:?}");
+    assert!(matches!(outcome, Ok(VerifyOutcome::Verified(_))), "{outcome:?}");
     assert!(!takes(&world, &limits[..1], at(0)).await, "an attempt takes its token");
 }
 
@@ -211,13 +208,13 @@ pub(super) async fn a_limited_exchange_is_not_counted(world: World) {
     let token = NewToken { hash: world.token(), expires_at: at(900) };
     for _ in 0..12 {
         let attempt = CodeAttempt { takes: limits.clone(), ..world.attempt(&key("ada"), mac(1), at(0)) };
-        assert_eq!(world.exchange_reset_code(attempt, token).await.unwrap(), ExchangeOutcome::Limited(EMPTY));
+        assert_eq!(world.exchange_reset_code(attempt, token).await.unwrap(), Err(EMPTY));
     }
     assert!(!world.can_reset(token.hash, at(0)).await);
 
     let attempt = CodeAttempt { takes: limits[..1].to_vec(), ..world.attempt(&key("ada"), mac(1), at(0)) };
 
-    assert_eq!(world.exchange_reset_code(attempt, token).await.unwrap(), ExchangeOutcome::Exchanged);
+    assert_eq!(world.exchange_reset_code(attempt, token).await.unwrap(), Ok(ExchangeOutcome::Exchanged));
     assert!(!takes(&world, &limits[..1], at(0)).await, "an exchange takes its token");
 }
 
@@ -238,8 +235,8 @@ pub(super) async fn a_limited_link_is_not_opened(world: World) {
         TokenAttempt { token: link, email: None, caller: None, takes: limits.clone(), event: event() };
     let verified = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
 
-    assert_eq!((opened, looked_at), (OpenedLink::Limited(EMPTY), OpenedLink::Limited(EMPTY)));
-    assert_eq!(verified, VerifyOutcome::Limited(EMPTY));
+    assert_eq!((opened, looked_at), (Err(EMPTY), Err(EMPTY)));
+    assert_eq!(verified, Err(EMPTY));
     assert_eq!(world.user(user.id).await, user);
     assert_nothing_taken(&world).await;
 }
@@ -257,8 +254,8 @@ pub(super) async fn every_inspection_of_a_link_takes_from_its_limit(world: World
     let used = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
     let unknown = world.open_verify_link(opening(&world, world.token(), &limits[3])).await.unwrap();
 
-    assert_eq!((looked_at, opened), (known(LinkStatus::Good), known(LinkStatus::Good)));
-    assert_eq!((used, unknown), (VerifyOutcome::Refused, OpenedLink::Unknown));
+    assert_eq!((looked_at, opened), (Ok(known(LinkStatus::Good)), Ok(known(LinkStatus::Good))));
+    assert_eq!((used, unknown), (Ok(VerifyOutcome::Refused), Ok(OpenedLink::Unknown)));
     for limit in limits {
         assert!(!takes(&world, &limit, at(0)).await, "{}", limit[0].limit);
     }
@@ -269,8 +266,8 @@ pub(super) async fn a_limited_reset_begins_nothing(world: World) {
     let link = world.send_link(&key("ada"), Purpose::ResetPassword, at(0)).await;
     let limits = full_and_empty(&world).await;
 
-    assert_eq!(world.begin_reset(link, &limits, at(0)).await.unwrap(), BeginReset::Limited(EMPTY));
-    assert!(matches!(world.begin_reset(link, &limits[..1], at(0)).await.unwrap(), BeginReset::Good(_)));
+    assert_eq!(world.begin_reset(link, &limits, at(0)).await.unwrap(), Err(EMPTY));
+    assert!(matches!(world.begin_reset(link, &limits[..1], at(0)).await.unwrap(), Ok(BeginReset::Good(_))));
 
     assert!(!takes(&world, &limits[..1], at(0)).await, "a reset takes its token");
 }

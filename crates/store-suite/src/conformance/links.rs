@@ -36,6 +36,7 @@ pub(super) async fn an_opened_link_is_audited_with_its_user(world: World) {
     world
         .open_verify_link(OpenLink { event: event.clone(), ..world.link_opening(link, at(1)) })
         .await
+        .unwrap()
         .unwrap();
 
     assert_eq!(world.event_of(event.id).await.unwrap().user_id, Some(user.id));
@@ -119,7 +120,7 @@ pub(super) async fn a_link_can_be_without_a_redirect(world: World) {
     let challenge = NewChallenge::Link { token, redirect_to: None };
     let request = world.request(&key("ada"), VerifyEmail, challenge, at(0));
 
-    world.request_challenge(request).await.unwrap();
+    world.request_challenge(request).await.unwrap().unwrap();
 
     let good = LinkState { status: LinkStatus::Good, redirect_to: None };
     assert_eq!(world.open_link(token.hash, at(1)).await, OpenedLink::Known(good));
@@ -132,7 +133,7 @@ pub(super) async fn a_token_opens_nothing_for_another_address(world: World) {
 
     let attempt =
         TokenAttempt { token: link, email: Some(key("eve")), caller: None, takes: Vec::new(), event };
-    let refused = world.verify_by_token(attempt, world.session(at(1))).await.unwrap();
+    let refused = world.verify_by_token(attempt, world.session(at(1))).await.unwrap().unwrap();
 
     assert_eq!(refused, VerifyOutcome::Refused);
     assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Verified(_)));
@@ -147,7 +148,7 @@ pub(super) async fn a_token_signs_in_where_it_verifies(world: World) {
 
     let attempt =
         TokenAttempt { token: link, email: Some(key("ada")), caller: None, takes: Vec::new(), event };
-    let outcome = world.verify_by_token(attempt, session.clone()).await.unwrap();
+    let outcome = world.verify_by_token(attempt, session.clone()).await.unwrap().unwrap();
 
     let VerifyOutcome::Verified(verified) = outcome else { panic!("{outcome:?}") };
     assert_eq!((verified.id, verified.email_verified), (user.id, true));

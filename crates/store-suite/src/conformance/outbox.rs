@@ -59,7 +59,7 @@ pub(super) async fn a_claimed_mail_is_whole(world: World) {
     let request =
         world.request(&key("ada"), Purpose::ResetPassword, super::acts::code_challenge(mac(1), at(1)), at(1));
     let mail = request.mail.clone();
-    world.request_challenge(request).await.unwrap();
+    world.request_challenge(request).await.unwrap().unwrap();
 
     let (_, claimed) = claim(&world, 10, 2).await;
 

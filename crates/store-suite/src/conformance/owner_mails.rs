@@ -45,7 +45,7 @@ async fn change_password(world: &World, user_id: UserId, keep: &NewSession) {
         mail: Some(world.mail(at(1))),
         now: at(1),
     };
-    world.change_password(change).await.unwrap();
+    world.change_password(change).await.unwrap().unwrap();
 }
 
 async fn move_to(world: &World, id: UserId, name: &str) {

@@ -81,7 +81,7 @@ pub(super) async fn neither_password_opens_a_contested_account_afterwards(world:
     assert!(world.verifies(&key("ada"), mac(2), at(2)).await);
 
     for secret in ["secret", "other"] {
-        let outcome = world.sign_in(world.right(user.id, secret, None, at(3))).await.unwrap();
+        let outcome = world.sign_in(world.right(user.id, secret, None, at(3))).await.unwrap().unwrap();
         assert_eq!(outcome, SignInOutcome::Gone, "{secret}");
     }
 }

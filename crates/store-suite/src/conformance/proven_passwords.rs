@@ -27,7 +27,7 @@ async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> Us
     let link = world.send_link(&key("ada"), VerifyEmail, now).await;
     let browser = Browser { refresh: None, sign_up };
     let opening = OpenLink { browser, consent: Consent::Unasked, ..world.link_opening(link, now) };
-    assert_eq!(world.open_verify_link(opening).await.unwrap(), known(LinkStatus::Good));
+    assert_eq!(world.open_verify_link(opening).await.unwrap().unwrap(), known(LinkStatus::Good));
     let user = world.find_user_by_email(&key("ada")).await.unwrap().unwrap();
     assert!(user.email_verified && user.has_password);
     user
@@ -119,7 +119,7 @@ pub(super) async fn a_sign_up_at_a_taken_address_makes_no_browser_known(world: W
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
     let browser = Browser { refresh: None, sign_up: owner };
 
-    world.open_verify_link(OpenLink { browser, ..world.link_opening(link, at(2)) }).await.unwrap();
+    world.open_verify_link(OpenLink { browser, ..world.link_opening(link, at(2)) }).await.unwrap().unwrap();
 
     assert!(!world.lives(session.id, at(2)).await, "the owner's browser is no squatter's");
     assert!(!world.user(squatted.id).await.has_password);
@@ -134,7 +134,7 @@ pub(super) async fn a_changed_or_rehashed_password_is_as_unproven_as_before(worl
         session: session.clone(),
         ..world.right(user.id, "secret", None, at(2))
     };
-    assert!(matches!(world.sign_in(rehash).await.unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(world.sign_in(rehash).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
     let change = ChangePassword {
         user_id: user.id,
         checked: password("secret again"),
@@ -145,7 +145,7 @@ pub(super) async fn a_changed_or_rehashed_password_is_as_unproven_as_before(worl
         mail: None,
         now: at(3),
     };
-    assert!(matches!(world.change_password(change).await.unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(world.change_password(change).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
     assert_eq!(world.candidate("ada", at(3)).await.unwrap().password, Some(password("changed")));
 
     assert!(!is_proven(&world, at(4)).await);

@@ -18,7 +18,7 @@ pub(super) async fn a_reset_code_is_exchanged_for_a_token(world: World) {
 
     let token = world.exchange(&key("ada"), mac(1), at(1)).await.unwrap();
 
-    let BeginReset::Good(subject) = world.begin_reset(token, &[], at(2)).await.unwrap() else {
+    let BeginReset::Good(subject) = world.begin_reset(token, &[], at(2)).await.unwrap().unwrap() else {
         panic!("refused")
     };
     assert_eq!((subject.user_id, subject.email.as_typed()), (user.id, "Ada@example.org"));
@@ -38,7 +38,8 @@ pub(super) async fn a_refused_exchange_makes_no_token(world: World) {
     world.send_code(&key("ada"), Reset, mac(1), at(0)).await;
     let token = NewToken { hash: world.token(), expires_at: at(HOUR) };
 
-    let outcome = world.exchange_reset_code(world.attempt(&key("ada"), mac(2), at(1)), token).await.unwrap();
+    let outcome =
+        world.exchange_reset_code(world.attempt(&key("ada"), mac(2), at(1)), token).await.unwrap().unwrap();
 
     assert_eq!(outcome, ExchangeOutcome::Refused);
     assert!(!world.can_reset(token.hash, at(1)).await);
@@ -138,7 +139,7 @@ pub(super) async fn a_reset_sets_the_password_once(world: World) {
     assert_eq!(world.reset(link, "again", at(2)).await, None);
     assert!(!world.can_reset(link, at(2)).await);
     assert_eq!(world.candidate("ada", at(3)).await.unwrap().password, Some(password("fresh")));
-    let stale = world.sign_in(world.right(user.id, "secret", None, at(3))).await.unwrap();
+    let stale = world.sign_in(world.right(user.id, "secret", None, at(3))).await.unwrap().unwrap();
     assert_eq!(stale, SignInOutcome::Gone);
 }
 
@@ -206,7 +207,7 @@ pub(super) async fn an_account_without_a_password_gets_one_by_reset(world: World
 
     assert!(done.has_password);
     assert!(matches!(
-        world.sign_in(world.right(user.id, "first", None, at(2))).await.unwrap(),
+        world.sign_in(world.right(user.id, "first", None, at(2))).await.unwrap().unwrap(),
         SignInOutcome::Opened(_)
     ));
 }

@@ -220,7 +220,7 @@ pub(super) async fn every_kind_of_sign_in_enforces_the_session_limit(world: Worl
 
     let rehashed =
         SignIn { rehashed: Some(password("new")), ..world.right(user.id, "secret", None, at(501)) };
-    assert!(matches!(world.sign_in(rehashed).await.unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(world.sign_in(rehashed).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
     assert!(!world.lives(opened[1].id, at(501)).await);
     world.enter(google("1", "ada"), at(502)).await;
     assert!(!world.lives(opened[2].id, at(502)).await);
@@ -232,7 +232,7 @@ pub(super) async fn a_refused_sign_in_ends_no_session(world: World) {
     let user = world.verified("ada", at(0)).await;
     let opened = fill(&world, user.id).await;
 
-    let wrong = world.sign_in(world.right(user.id, "wrong", None, at(501))).await.unwrap();
+    let wrong = world.sign_in(world.right(user.id, "wrong", None, at(501))).await.unwrap().unwrap();
 
     assert_eq!(wrong, SignInOutcome::Gone);
     assert!(world.lives(opened[1].id, at(501)).await);

@@ -10,7 +10,7 @@ use latchkey_store::{
 };
 
 async fn begin(world: &World, name: &str) -> BeginSignUp {
-    world.begin_sign_up(&key(name), &[], at(5)).await.unwrap()
+    world.begin_sign_up(&key(name), &[], at(5)).await.unwrap().unwrap()
 }
 
 async fn stored(world: &World, name: &str) -> User {
