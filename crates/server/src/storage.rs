@@ -167,7 +167,9 @@ async fn try_open(
     made: &mut Option<(Arc<PostgresStore>, PostgresOptions)>,
 ) -> Result<OpenStore, StorageFault> {
     if let StorageUrl::Sqlite(path) = &settings.storage.url {
-        return open_sqlite(path, missing).await;
+        let reuse_snapshots = settings.storage.snapshot_reuse;
+        let options = SqliteOptions { missing, reuse_snapshots, ..SqliteOptions::default() };
+        return open_sqlite(path, options).await;
     }
     let (store, options) = match made.take() {
         Some(made) => made,
@@ -181,13 +183,12 @@ async fn try_open(
     Ok(OpenStore { store, announcing })
 }
 
-async fn open_sqlite(path: &Path, missing: MissingFile) -> Result<OpenStore, StorageFault> {
-    if let Some(parent) = path.parent().filter(|_| missing == MissingFile::Create)
+async fn open_sqlite(path: &Path, options: SqliteOptions) -> Result<OpenStore, StorageFault> {
+    if let Some(parent) = path.parent().filter(|_| options.missing == MissingFile::Create)
         && parent != Path::new("")
     {
         create_private(parent).map_err(|error| StorageFault::Lasting(error.to_string()))?;
     }
-    let options = SqliteOptions { missing, ..SqliteOptions::default() };
     let store = Sqlite::share(Sqlite::open_with(path, options).map_err(|error| of_sqlite(&error))?);
     store.check().await.map_err(|error| of_sqlite(&error))?;
     Ok(OpenStore { store, announcing: None })

@@ -36,6 +36,8 @@ pub struct SqliteOptions {
     /// Timeout for the write lock of another process, after which an operation is
     /// [`latchkey_store::StoreError::Unavailable`].
     pub busy_timeout: Duration,
+    /// Keep the snapshot of a connection from one point read to the next while nobody writes (ADR 0017).
+    pub reuse_snapshots: bool,
 }
 
 /// Behaviour if there is no database.
@@ -54,6 +56,7 @@ impl Default for SqliteOptions {
             batch: 256,
             missing: MissingFile::Create,
             busy_timeout: Duration::from_secs(5),
+            reuse_snapshots: true,
         }
     }
 }
@@ -93,8 +96,9 @@ impl Sqlite {
         let index = Arc::new(WalIndex::of(path).map_err(unavailable)?);
         let conn = open::writer(path, options.busy_timeout)?;
         migrations::migrate(&conn)?;
-        index.open(&conn);
-        prove(&index, &conn);
+        if options.reuse_snapshots {
+            index.prove(&conn, |conn| execute(conn, BEAT, []).is_ok());
+        }
         let files = Arc::new(FileWatch::of(path, &conn).map_err(unavailable)?);
         open::keep_log(&conn, true)?;
         let readers = |count: usize| -> Fallible<Vec<Connection>> {
@@ -171,13 +175,5 @@ impl Sqlite {
     {
         self.files.ensure()?;
         self.readers.run_long(read).await
-    }
-}
-
-/// Makes a commit that changes a page, to prove the WAL index. If none is possible now, reads work without it.
-fn prove(index: &WalIndex, conn: &Connection) {
-    let before = index.read();
-    if execute(conn, BEAT, []).is_ok() {
-        index.learn(before);
     }
 }

@@ -1,7 +1,8 @@
 //! Change detection across processes. SQLite keeps the header of the WAL index in a file beside the database
 //! (`-shm`), mapped by every process that has the database open; every commit changes its first 48 bytes before
 //! it returns (<https://www.sqlite.org/walformat.html>, section 2.1). Reading them takes one short system call
-//! and no lock.
+//! and no lock. The file format is used here and nowhere else: the rest of the crate calls [`WalIndex::version`], compares
+//! two results, and can do without one.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -59,9 +60,19 @@ impl WalIndex {
         Ok(Self { key, file: OnceLock::new(), is_proven: AtomicBool::new(false) })
     }
 
+    /// Opens the index of a connection that has read, and checks it against a commit of that connection. `commit` changes a
+    /// page and returns true, or false if nothing was committed; then no version is reported.
+    pub(crate) fn prove(&self, conn: &Connection, commit: impl FnOnce(&Connection) -> bool) {
+        self.open(conn);
+        let before = self.read();
+        if commit(conn) {
+            self.learn(before);
+        }
+    }
+
     /// Opens the index of a connection that has read. If there is none, versions are not reported; everything
     /// else works.
-    pub(crate) fn open(&self, conn: &Connection) {
+    fn open(&self, conn: &Connection) {
         let Some(path) = conn.path().filter(|path| !path.is_empty()) else { return };
         let path = PathBuf::from(format!("{path}-shm"));
         let mut all = shared();
@@ -85,7 +96,7 @@ impl WalIndex {
     }
 
     /// Current header, before or after the proof.
-    pub(crate) fn read(&self) -> Option<Version> {
+    fn read(&self) -> Option<Version> {
         let mut head = [0; HEAD];
         read_at_start(self.file.get()?, &mut head).ok()?;
         (head.starts_with(&FORMAT) && head[IS_FILLED] == 1).then_some(Version(head))
@@ -93,7 +104,7 @@ impl WalIndex {
 
     /// Compares the header with `before`, after a commit of this process that certainly changed a page. (The
     /// number of changed rows is not enough: replacing a value with itself writes nothing.)
-    pub(crate) fn learn(&self, before: Option<Version>) {
+    fn learn(&self, before: Option<Version>) {
         if before.is_some() && self.read() != before {
             self.is_proven.store(true, Ordering::Relaxed);
         }
@@ -211,6 +222,32 @@ mod tests {
             assert!(!seen.contains(&version), "round {round}");
             seen.push(version);
         }
+    }
+
+    #[test]
+    fn a_header_that_is_short_unknown_or_unfilled_is_no_version() {
+        let mut good = [0; HEAD];
+        good[..FORMAT.len()].copy_from_slice(&FORMAT);
+        good[IS_FILLED] = 1;
+        let of = |bytes: &[u8]| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("test.db");
+            std::fs::write(&path, bytes).unwrap();
+            let index = WalIndex::of(&path).unwrap();
+            index.file.set(Arc::new(File::open(&path).unwrap())).unwrap();
+            index.is_proven.store(true, Ordering::Relaxed);
+            index.version()
+        };
+        let changed = |at: usize| {
+            let mut bytes = good;
+            bytes[at] ^= 1;
+            bytes
+        };
+        assert!(of(&good).is_some());
+        assert_eq!(of(&good[..HEAD - 1]), None);
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&changed(0)), None);
+        assert_eq!(of(&changed(IS_FILLED)), None);
     }
 
     #[test]

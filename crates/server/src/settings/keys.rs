@@ -112,6 +112,7 @@ pub(super) const KEYS: &[Key] = &[
     number("server.max_profile_body_kib", 1, 16_384),
     key("storage.url", Address),
     key("storage.create", Boolean),
+    key("storage.sqlite_snapshot_reuse", Boolean),
     number("storage.postgres.pool_size", 0, 10_000),
     key("storage.postgres.statement_timeout", Duration),
     key("storage.postgres.acquire_timeout", Duration),

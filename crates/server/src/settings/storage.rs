@@ -17,6 +17,8 @@ pub struct StorageSettings {
     pub url: StorageUrl,
     /// Whether a SQLite file that is missing is made.
     pub create: bool,
+    /// SQLite: whether a connection keeps its snapshot between reads.
+    pub snapshot_reuse: bool,
     /// How PostgreSQL is spoken to.
     pub postgres: PostgresSettings,
 }
@@ -106,6 +108,7 @@ impl StorageSettings {
         Self {
             url: url.unwrap_or_else(|| StorageUrl::Sqlite(PathBuf::new())),
             create: reader.flag("storage.create"),
+            snapshot_reuse: reader.flag("storage.sqlite_snapshot_reuse"),
             postgres: PostgresSettings::read(reader),
         }
     }

@@ -23,10 +23,8 @@ fn town(readers: usize) -> Town {
     let index = WalIndex::of(&path).unwrap();
     let writer = open::writer(&path, PATIENCE).unwrap();
     writer.execute_batch("CREATE TABLE nothings (id INTEGER PRIMARY KEY)").unwrap();
-    index.open(&writer);
-    let before = index.read();
-    writer.execute_batch("CREATE TABLE things (id INTEGER PRIMARY KEY)").unwrap();
-    index.learn(before);
+    let create = "CREATE TABLE things (id INTEGER PRIMARY KEY)";
+    index.prove(&writer, |conn| conn.execute_batch(create).is_ok());
     let connections = (0..readers).map(|_| open::reader(&path, PATIENCE).unwrap()).collect();
     Town { reads: PointReads::start(connections, Arc::new(index)).unwrap(), folder, writer }
 }
