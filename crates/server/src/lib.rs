@@ -10,7 +10,7 @@
 //! | [`preflight`] | checks before a start, for `config check` too |
 //! | [`commands`] | what each command does |
 //! | [`terminal`] | standard input, and questions to the person at a terminal |
-//! | [`serve`], [`signals`], [`request_ids`], [`workers`], [`banner`], [`logging`] | the running service |
+//! | [`serve`], [`signals`], [`workers`], [`banner`], [`logging`] | the running service |
 //! | [`start_error`] | a start that failed |
 
 pub mod banner;
@@ -19,7 +19,6 @@ pub mod commands;
 pub mod data_folder;
 pub mod logging;
 pub mod preflight;
-pub mod request_ids;
 pub mod serve;
 pub mod settings;
 pub mod signals;

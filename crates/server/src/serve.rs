@@ -12,14 +12,12 @@ use latchkey_http::origin::KnownOrigins;
 use latchkey_http::router::router;
 use latchkey_http::waiting::{Door, waiting};
 use latchkey_service::Service;
-use latchkey_service::entropy::{Entropy, SystemEntropy};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::banner::banner;
-use crate::request_ids::DrawnIds;
 use crate::settings::{MailTransport, Settings, SmtpTls, StorageUrl, redirect_warnings};
 use crate::signals::Endings;
 use crate::storage::Patience;
@@ -208,17 +206,19 @@ fn waiting_router(settings: &Settings) -> axum::Router {
     let listed = settings.server.cors_origins.clone();
     let is_listed = move |origin: &str| listed.iter().any(|known| known == origin);
     let origins = KnownOrigins::new(&http, Arc::new(is_listed));
-    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-    let next_id = move || uuid::Builder::from_random_bytes(entropy.bytes()).into_uuid();
-    Edge::new(http, origins, Arc::new(next_id)).without_proxy_warning().wrap(waiting())
+    Edge::new(http, origins, Arc::new(new_request_id)).without_proxy_warning().wrap(waiting())
 }
 
 fn layered_router(service: &Arc<Service>, settings: &Settings) -> axum::Router {
     let app = App::new(Arc::clone(service), http_settings(settings), settings.server.cors_origins.clone());
-    let source = Arc::clone(service);
-    let ids = DrawnIds::new(move || source.random_bytes());
-    let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(ids));
+    let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id));
     edge.wrap(router(app))
+}
+
+/// Request id from uuid's generator, which asks the operating system for a seed only (ADR 0025).
+#[expect(clippy::disallowed_methods, reason = "a request id decides nothing; tests inject their own")]
+fn new_request_id() -> uuid::Uuid {
+    uuid::Uuid::new_v4()
 }
 
 /// Listens on the address; in development on the other loopback as well, because `localhost` is either.
