@@ -16,6 +16,14 @@ pub struct Rate {
     pub window: Duration,
 }
 
+impl Rate {
+    /// A rate of `burst` per window of so many seconds.
+    #[must_use]
+    pub const fn per(burst: u32, seconds: u64) -> Self {
+        Self { burst, window: Duration::from_secs(seconds) }
+    }
+}
+
 /// Key of a bucket or counter in a store: a hash, so that no address or email is stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LimitKey([u8; 16]);

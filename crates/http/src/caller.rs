@@ -25,7 +25,7 @@ impl FromRequestParts<App> for SignedInUser {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let bearer = Credentials::of(&parts.headers).bearer;
-        let caller = app.service.authenticate(bearer.as_ref().map(BearerToken::expose)).await?;
+        let caller = app.service.sessions.authenticate(bearer.as_ref().map(BearerToken::expose)).await?;
         Ok(Self(caller))
     }
 }
@@ -39,7 +39,7 @@ impl FromRequestParts<App> for NamedUser {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let bearer = Credentials::of(&parts.headers).bearer;
-        Ok(Self(app.service.named_caller(bearer.as_ref().map(BearerToken::expose)).await?))
+        Ok(Self(app.service.sessions.named_caller(bearer.as_ref().map(BearerToken::expose)).await?))
     }
 }
 
@@ -47,7 +47,7 @@ impl NamedUser {
     /// A refusal of what the caller asks for, unless the session is over: who may not call is told so before anything is
     /// said about the body.
     pub async fn refusal(self, app: &App, refusal: ApiError) -> ApiError {
-        match app.service.confirm(self.0).await {
+        match app.service.sessions.confirm(self.0).await {
             Ok(_) => refusal,
             Err(ended) => ended.into(),
         }
@@ -87,7 +87,7 @@ impl FromRequestParts<App> for AdminWith {
             ApiKeyHeader::Malformed => Some(""),
             ApiKeyHeader::Missing => credentials.bearer.as_ref().map(BearerToken::expose),
         };
-        app.service.authorize_admin(key, &client.to_domain()).await?;
+        app.service.access.authorize_admin(key, &client.to_domain()).await?;
         Ok(Self { client, query: AdminQuery(parts.uri.query().unwrap_or_default().to_owned()) })
     }
 }
@@ -120,7 +120,7 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        if !self.app.service.wants_anon_key() {
+        if !self.app.service.access.wants_anon_key() {
             return Either::Left(self.inside.call(request));
         }
         // The one that was made ready is called, and another left in its place.
@@ -129,7 +129,7 @@ where
         let app = self.app.clone();
         Either::Right(Box::pin(async move {
             let bearer = Credentials::of(request.headers()).bearer;
-            match app.service.check_anon_key(bearer.as_ref().map(BearerToken::expose)).await {
+            match app.service.access.check_anon_key(bearer.as_ref().map(BearerToken::expose)).await {
                 Ok(()) => inside.call(request).await,
                 Err(refusal) => Ok(ApiError::from(refusal).into_response()),
             }

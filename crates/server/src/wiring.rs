@@ -16,14 +16,18 @@ use latchkey_mail::{
     FileTransport, InvalidSmtpSettings, Mailbox, SmtpPassword, SmtpSettings, SmtpTransport, Templates,
     TlsMode, Transport,
 };
+use latchkey_service::access::AccessKeys;
 use latchkey_service::clock::SystemClock;
-use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
+use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm, Site};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::search::SearchEngine;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
+use latchkey_service::{
+    access, accounts, mailbox, oauth as oauth_room, passwords, profiles, sessions, upkeep,
+};
 use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
@@ -271,8 +275,12 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
         [admin.api_key.as_ref(), admin.api_key_next.as_ref(), kept_admin_key.map(|kept| &kept.secret)];
     let hash_of = |secret: &Secret| TokenHash::of(secret.reveal().as_bytes());
     Ok(ServiceConfig {
-        public_url: server.public_url.clone(),
-        service_name: server.service_name.clone(),
+        site: Site {
+            public_url: server.public_url.clone(),
+            service_name: server.service_name.clone(),
+            redirect_param_prefix: auth.redirect_param_prefix.clone(),
+            create_profile_on_sign_up: settings.profiles.create_on_sign_up,
+        },
         audience: auth.tokens.audience.clone().unwrap_or_else(|| origin.to_owned()),
         algorithm: match auth.tokens.algorithm {
             JwtAlgorithm::Es256 => SigningAlgorithm::Es256,
@@ -290,8 +298,8 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             threads: hash_threads(passwords.hash_threads),
             queue: passwords.hash_queue,
         },
+        limits_enabled: settings.limits.enabled,
         limits: limits(settings),
-        create_profile_on_sign_up: settings.profiles.create_on_sign_up,
         search_engine: match settings.search.engine {
             SearchBy::Memory => SearchEngine::Memory,
             SearchBy::Database => SearchEngine::Database,
@@ -300,10 +308,11 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
         notifies_owners: settings.notifications.account,
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),
-        redirect_param_prefix: auth.redirect_param_prefix.clone(),
-        admin_keys: admin_keys.into_iter().flatten().map(hash_of).collect(),
-        anon_key: auth.anon_key.as_ref().map(|key| TokenHash::of(key.as_bytes())),
-        require_anon_key: auth.require_anon_key,
+        access: AccessKeys {
+            admin: admin_keys.into_iter().flatten().map(hash_of).collect(),
+            anonymous: auth.anon_key.as_ref().map(|key| TokenHash::of(key.as_bytes())),
+            require_anonymous: auth.require_anon_key,
+        },
     })
 }
 
@@ -336,42 +345,49 @@ pub(crate) fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {
 fn lifetimes(settings: &Settings) -> Lifetimes {
     let auth = &settings.auth;
     Lifetimes {
-        access_token: auth.tokens.access_ttl,
-        refresh_idle: auth.tokens.refresh_idle_ttl,
-        refresh_absolute: auth.tokens.refresh_absolute_ttl,
-        refresh_grace: auth.tokens.refresh_grace,
-        code: auth.codes.ttl,
-        verify_link: auth.links.verify_ttl,
-        reset_link: auth.links.reset_ttl,
-        pending: auth.pending_ttl,
-        exchanged_reset: auth.links.reset_token_ttl,
-        oauth_state: settings.oauth.state_ttl,
-        oauth_code: settings.oauth.code_ttl,
-        signing_key: auth.tokens.key_rotation_interval,
-        audit_event: settings.audit.retention,
+        sessions: sessions::Lifetimes {
+            access_token: auth.tokens.access_ttl,
+            refresh_idle: auth.tokens.refresh_idle_ttl,
+            refresh_absolute: auth.tokens.refresh_absolute_ttl,
+            refresh_grace: auth.tokens.refresh_grace,
+            signing_key: auth.tokens.key_rotation_interval,
+        },
+        mailbox: mailbox::Lifetimes {
+            code: auth.codes.ttl,
+            verify_link: auth.links.verify_ttl,
+            reset_link: auth.links.reset_ttl,
+        },
+        passwords: passwords::Lifetimes { exchanged_reset: auth.links.reset_token_ttl },
+        oauth: oauth_room::Lifetimes { state: settings.oauth.state_ttl, code: settings.oauth.code_ttl },
+        upkeep: upkeep::Lifetimes { pending: auth.pending_ttl, audit_event: settings.audit.retention },
     }
 }
 
 fn limits(settings: &Settings) -> LimitsConfig {
     let limits = &settings.limits;
-    let mut sign_in_account = LimitsConfig::default().sign_in_account;
+    let mut sign_in_account = passwords::Limits::default().sign_in_account;
     sign_in_account.threshold = limits.sign_in_per_account.burst;
     sign_in_account.window = limits.sign_in_per_account.window;
     LimitsConfig {
-        enabled: limits.enabled,
-        sign_in_pair: limits.sign_in_per_account_and_address,
-        sign_in_account,
-        known_client: limits.sign_in_known_address_age,
-        sign_in_address: limits.sign_in_per_address,
-        sign_up_address: limits.sign_up_per_address,
-        mail_recipient_pause: limits.mail_pause_per_recipient,
-        mail_recipient: limits.mail_per_recipient,
-        mail_address: limits.mail_per_address,
-        verification_address: limits.verification_per_address,
-        refresh_address: limits.refresh_per_address,
-        public_read_address: limits.search_per_address,
-        csrf_address: limits.csrf_per_address,
-        oauth_address: limits.oauth_per_address,
-        admin_address: limits.admin_failures_per_address,
+        sessions: sessions::Limits {
+            known_client: limits.sign_in_known_address_age,
+            refresh_address: limits.refresh_per_address,
+            csrf_address: limits.csrf_per_address,
+        },
+        mailbox: mailbox::Limits {
+            mail_recipient_pause: limits.mail_pause_per_recipient,
+            mail_recipient: limits.mail_per_recipient,
+            mail_address: limits.mail_per_address,
+            verification_address: limits.verification_per_address,
+        },
+        passwords: passwords::Limits {
+            sign_in_pair: limits.sign_in_per_account_and_address,
+            sign_in_account,
+            sign_in_address: limits.sign_in_per_address,
+        },
+        accounts: accounts::Limits { sign_up_address: limits.sign_up_per_address },
+        profiles: profiles::Limits { public_read_address: limits.search_per_address },
+        oauth: oauth_room::Limits { oauth_address: limits.oauth_per_address },
+        access: access::Limits { admin_address: limits.admin_failures_per_address },
     }
 }

@@ -91,7 +91,7 @@ async fn deliver_mails(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
             }
         };
         tokio::select! {
-            () = service.mail_written() => {}
+            () = service.outbox.mail_written() => {}
             () = sleep(pause) => {}
             _ = stop.changed() => return,
         }
@@ -99,11 +99,11 @@ async fn deliver_mails(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 }
 
 async fn deliver_once(service: &Service) -> latchkey_service::Result<Duration> {
-    let delivered = service.deliver_due_mails().await?;
+    let delivered = service.outbox.deliver_due().await?;
     if delivered == latchkey_service::outbox::Delivered::default() {
-        service.rest_transport().await;
+        service.outbox.rest_transport().await;
     }
-    let due = service.next_mail_in().await?.unwrap_or(OUTBOX_POLL);
+    let due = service.outbox.next_due_in().await?.unwrap_or(OUTBOX_POLL);
     // A mail under somebody's lease can be due already: look again soon, not at once.
     Ok(due.clamp(Duration::from_millis(100), OUTBOX_POLL))
 }
@@ -115,7 +115,7 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
             () = changed.notified() => {}
             _ = stop.changed() => return,
         }
-        match service.sync_shared().await {
+        match service.shared.sync().await {
             Ok(true) => tracing::info!("settings or signing keys were changed elsewhere and taken over"),
             Ok(false) => {}
             Err(error) => {
@@ -129,9 +129,9 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
 /// Makes the index of the search, which can take long, and follows what changes.
 async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
     loop {
-        let was_loaded = service.is_search_loaded();
+        let was_loaded = service.search.is_loaded();
         let following = async {
-            match service.follow_search().await {
+            match service.search.follow().await {
                 Ok(()) => SEARCH_POLL,
                 Err(error) => {
                     tracing::warn!(
@@ -146,7 +146,7 @@ async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
             pause = following => pause,
             _ = stop.changed() => return,
         };
-        if !was_loaded && service.is_search_loaded() {
+        if !was_loaded && service.search.is_loaded() {
             tracing::info!("profile searches are answered from memory");
         }
         tokio::select! {
@@ -165,7 +165,7 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
             () = sleep(UPKEEP) => {}
             _ = stop.changed() => {
                 // Those of the last minute; a failure is no reason to stay.
-                let _ = service.record_refusals().await;
+                let _ = service.upkeep.record_refusals().await;
                 return;
             }
         }
@@ -173,11 +173,11 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 }
 
 async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
-    service.record_refusals().await?;
-    if service.rotate_signing_key_if_due().await? {
+    service.upkeep.record_refusals().await?;
+    if service.upkeep.rotate_signing_key_if_due().await? {
         tracing::info!("the signing key was rotated");
     }
-    let deleted = service.purge().await?;
+    let deleted = service.upkeep.purge().await?;
     if deleted > 0 {
         tracing::info!(deleted, "rows past their use were deleted");
     }

@@ -10,22 +10,23 @@ use latchkey_domain::ids::{KeyId, SessionId, UserId};
 use latchkey_domain::session::{AuthMethod, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
-use latchkey_service::access_tokens::TokenNames;
 use latchkey_service::config::SigningAlgorithm;
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::secrets::ServerSecret;
-use latchkey_service::signing_keys::{KeySet, generate};
+use latchkey_service::tokens::access_tokens::TokenNames;
+use latchkey_service::tokens::sealing_key;
+use latchkey_service::tokens::signing_keys::{KeySet, generate};
 use latchkey_store::StoredSigningKey;
 
 const NOW: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
 fn key_set(algorithm: SigningAlgorithm) -> KeySet {
-    let keys = ServerSecret::new(vec![1; 32]).unwrap().derive().unwrap();
+    let sealing = sealing_key(&ServerSecret::new(vec![1; 32]).unwrap()).unwrap();
     let id = KeyId::new(NOW, [1; 10]);
     let sealed =
-        keys.seal_signing_key(&SystemEntropy, &id.to_string(), &generate(algorithm).unwrap()).unwrap();
+        sealing.seal(&SystemEntropy, id.to_string().as_bytes(), &generate(algorithm).unwrap()).unwrap();
     let algorithm = algorithm.as_str().to_owned();
-    KeySet::open(&[StoredSigningKey { id, algorithm, sealed, created_at: NOW, verify_until: None }], &keys)
+    KeySet::open(&[StoredSigningKey { id, algorithm, sealed, created_at: NOW, verify_until: None }], &sealing)
         .unwrap()
 }
 

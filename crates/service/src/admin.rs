@@ -1,4 +1,11 @@
-//! What an admin does: users, settings, the audit trail.
+//! Administration: users, settings, the audit trail.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::kernel::Kernel;
+use crate::passwords::Passwords;
+use crate::shared::Shared;
 
 mod audit;
 mod settings;
@@ -7,3 +14,17 @@ mod users;
 pub use latchkey_store::{EventPage, UserPage, UserPosition};
 pub use settings::PublicSettings;
 pub use users::{NewUser, UserChange, UserQuery};
+
+/// The room of administration.
+pub struct Admin {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) passwords: Arc<Passwords>,
+}
+
+impl Deref for Admin {
+    type Target = Kernel;
+    fn deref(&self) -> &Kernel {
+        &self.kernel
+    }
+}

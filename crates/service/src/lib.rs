@@ -11,44 +11,36 @@
 //! | Behind the scenes | [`outbox`], [`inbox`], [`upkeep`], [`shared`] |
 //! | What they stand on | [`service`], [`config`], [`settings`], [`passwords`], [`access_tokens`], [`claims`], [`signing_keys`], [`secrets`], [`limits`], [`clock`], [`entropy`], [`error`] |
 
-pub mod access_tokens;
+pub mod access;
+pub mod accounts;
 pub mod admin;
-pub mod authenticate;
-pub mod change_password;
-pub mod claims;
 pub mod clock;
 pub mod config;
 pub mod entropy;
 pub mod error;
-mod id_order;
-pub mod inbox;
-pub mod limits;
-pub mod links;
-mod notices;
+mod kernel;
+pub mod mailbox;
 pub mod oauth;
 pub mod outbox;
 pub mod passwords;
 pub mod profiles;
-mod proof;
-mod readiness;
-mod redirect_target;
-pub mod refresh;
+pub mod providers;
+pub mod readiness;
 pub mod refusal;
-mod refusals;
-pub mod reset_password;
 pub mod search;
 pub mod secrets;
 pub mod service;
 pub mod sessions;
 pub mod settings;
 pub mod shared;
-pub mod sign_in;
-pub mod sign_up;
-pub mod signing_keys;
+pub mod tokens;
 pub mod upkeep;
-mod verified_tokens;
-pub mod verify_email;
 
+pub use accounts::sign_up;
 pub use error::{Error, Result};
+pub use mailbox::{links, verify_email};
+pub use outbox::Mailer;
 pub use refusal::Refusal;
-pub use service::{Mailer, Service, ServiceParts, SignedIn, StartError};
+pub use service::{Service, ServiceParts, StartError};
+pub use sessions::{SignedIn, authenticate, refresh};
+pub use tokens::{access_tokens, signing_keys};

@@ -1,17 +1,22 @@
 //! Profiles: reading one's own and others', changing one's own.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use latchkey_domain::client::ClientAddress;
 use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::limits::Rate;
 use latchkey_domain::profile::{LARGEST_OBJECT, Name, NewProfile, Profile, ProfilePatch};
 use latchkey_domain::reason::Reason;
 use latchkey_store::{UpdateProfile, UpdateProfileOutcome};
 
-use crate::authenticate::NamedCaller;
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 use crate::refusal::{
     AUTH_UNAUTHORIZED, PRECONDITION_FAILED, PROFILE_NOT_FOUND, USER_NOT_FOUND, USERNAME_TAKEN,
 };
-use crate::service::Service;
+use crate::sessions::Sessions;
+use crate::sessions::authenticate::NamedCaller;
 
 /// What happens to a user without a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,24 +27,57 @@ pub enum Missing {
     Create,
 }
 
-impl Service {
+/// The rate limits of reads by anybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Searches and public profiles for one client.
+    pub public_read_address: Rate,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { public_read_address: Rate::per(600, 60) }
+    }
+}
+
+/// The room of profiles.
+pub struct Profiles {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) limits: Limits,
+}
+
+impl Deref for Profiles {
+    type Target = Kernel;
+    fn deref(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+impl Profiles {
+    /// Takes from the bucket of searches and public profiles.
+    pub(crate) fn take_public_read(&self, address: ClientAddress) -> Result<()> {
+        let rate = self.limits.public_read_address;
+        self.kernel.limits.take_here("search and public profile, per address", rate, address, self.now())
+    }
+
     /// The profile of the bearer of a good token whose session lives.
-    pub async fn own_profile(&self, bearer: Option<&str>) -> Result<Profile> {
+    pub async fn own(&self, bearer: Option<&str>) -> Result<Profile> {
         let now = self.clock.now();
-        let token = self.good_token(bearer, now).await?;
+        let token = self.sessions.good_token(bearer, now).await?;
         let own = self.store.find_session_profile(token.session_id, now).await?;
         let own = own.filter(|own| own.user_id == token.user_id).ok_or(&AUTH_UNAUTHORIZED)?;
         own.profile.map(|profile| *profile).ok_or(Error::Refused(&PROFILE_NOT_FOUND))
     }
 
     /// Anybody's profile, for somebody at this address. Banned and pending users have none.
-    pub async fn public_profile(&self, user_id: UserId, address: ClientAddress) -> Result<Profile> {
-        self.limits.take_public_read(address, self.clock.now())?;
+    pub async fn public(&self, user_id: UserId, address: ClientAddress) -> Result<Profile> {
+        self.take_public_read(address)?;
         self.store.find_profile(user_id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// Changes the profile of whom a good token names, if the session lives.
-    pub async fn update_profile(
+    pub async fn update(
         &self,
         caller: NamedCaller,
         patch: ProfilePatch,

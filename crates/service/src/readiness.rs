@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::service::Service;
+use crate::kernel::Kernel;
 
 /// The greatest age of an answer.
 const FRESH: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ type Cause = Arc<dyn StdError + Send + Sync>;
 
 /// The latest judgement.
 #[derive(Default)]
-pub(crate) struct Readiness {
+struct LatestJudgement {
     latest: Mutex<Option<Judgement>>,
     /// The number of judgements so far.
     judged: AtomicU64,
@@ -33,15 +33,25 @@ struct Judgement {
     outcome: Result<(), Cause>,
 }
 
-impl Service {
-    /// Answers when the storage reads and writes, by a judgement that is at most a second old.
-    pub async fn check_ready(&self) -> Result<()> {
-        let outcome = self.readiness.judge(&*self.clock, || self.store.check()).await;
+/// The readiness check of the storage.
+pub struct Readiness {
+    kernel: Arc<Kernel>,
+    latest: LatestJudgement,
+}
+
+impl Readiness {
+    pub(crate) fn new(kernel: Arc<Kernel>) -> Self {
+        Self { kernel, latest: LatestJudgement::default() }
+    }
+
+    /// Succeeds if the storage reads and writes, by a judgement that is at most a second old.
+    pub async fn check(&self) -> Result<()> {
+        let outcome = self.latest.judge(&*self.kernel.clock, || self.kernel.store.check()).await;
         outcome.map_err(|cause| Error::StorageUnavailable(StoreError::Unavailable(cause.into())))
     }
 }
 
-impl Readiness {
+impl LatestJudgement {
     /// The latest judgement, or a new one by `check`. All who ask while one is made share it.
     async fn judge<C>(&self, clock: &dyn Clock, check: impl FnOnce() -> C) -> Result<(), Cause>
     where

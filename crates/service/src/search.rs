@@ -17,7 +17,8 @@ use latchkey_store::{FeedPosition, FeedRead, ProfileHits, SearchChange, SearchEn
 use tokio::sync::Mutex;
 
 use crate::error::Result;
-use crate::service::Service;
+use crate::kernel::Kernel;
+use crate::profiles::Profiles;
 
 mod aside;
 mod loading;
@@ -44,7 +45,7 @@ pub enum SearchEngine {
 
 /// The index, once it is there.
 #[derive(Default)]
-pub(crate) struct ProfileSearch {
+struct ProfileSearch {
     following: ArcSwapOption<Following>,
     losses: Losses,
 }
@@ -77,31 +78,38 @@ enum Caught {
     Lost,
 }
 
-impl Service {
+/// The room of searches.
+pub struct Search {
+    kernel: Arc<Kernel>,
+    profiles: Arc<Profiles>,
+    engine: SearchEngine,
+    index: ProfileSearch,
+}
+
+impl Search {
+    pub(crate) fn new(kernel: Arc<Kernel>, profiles: Arc<Profiles>, engine: SearchEngine) -> Self {
+        Self { kernel, profiles, engine, index: ProfileSearch::default() }
+    }
+
     /// Profiles that match, and how many there are.
-    pub async fn search_profiles(
-        &self,
-        query: &SearchQuery,
-        page: Page,
-        client: &Client,
-    ) -> Result<ProfileHits> {
-        self.limits.take_public_read(client.address, self.clock.now())?;
-        self.search.find(&*self.store, query, page).await
+    pub async fn find(&self, query: &SearchQuery, page: Page, client: &Client) -> Result<ProfileHits> {
+        self.profiles.take_public_read(client.address)?;
+        self.index.find(&*self.kernel.store, query, page).await
     }
 
     /// One step of keeping the index: makes it where there is none, takes over what changed, and keeps it quick.
     /// Does nothing where the storage engine searches.
-    pub async fn follow_search(&self) -> Result<()> {
-        match self.config.search_engine {
-            SearchEngine::Memory => self.search.follow(&*self.store).await,
+    pub async fn follow(&self) -> Result<()> {
+        match self.engine {
+            SearchEngine::Memory => self.index.follow(&*self.kernel.store).await,
             SearchEngine::Database => Ok(()),
         }
     }
 
     /// Whether searches are answered from memory.
     #[must_use]
-    pub fn is_search_loaded(&self) -> bool {
-        self.search.is_loaded()
+    pub fn is_loaded(&self) -> bool {
+        self.index.is_loaded()
     }
 }
 

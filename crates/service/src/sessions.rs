@@ -1,72 +1,98 @@
-//! Own sessions: signOut, list, end.
+//! Sessions: opening, authenticating a bearer, refreshing, listing and ending, and the keys that sign access tokens.
 
-use latchkey_domain::audit::{Actor, AuditKind};
-use latchkey_domain::client::Client;
-use latchkey_domain::ids::SessionId;
-use latchkey_domain::session::Session;
-use latchkey_store::EndedSession;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::authenticate::Caller;
-use crate::error::{Error, Result};
-use crate::refresh::Presented;
-use crate::refusal::{AUTH_UNAUTHORIZED, SESSION_NOT_FOUND};
-use crate::service::Service;
+use latchkey_domain::limits::Rate;
 
-/// What sign-out may end.
-pub enum SignOut<'a> {
-    /// The session of a bearer.
-    Bearer(&'a str),
-    /// The session of a refresh token.
-    Refresh(Presented),
-    /// Nothing was sent.
-    Nothing,
+use crate::kernel::Kernel;
+use crate::secrets::{CannotDerive, ServerSecret};
+use crate::shared::Shared;
+
+pub mod authenticate;
+mod keys;
+mod opening;
+mod own_sessions;
+pub mod refresh;
+mod rotation;
+
+use keys::SessionKeys;
+pub use opening::SignedIn;
+pub use own_sessions::SignOut;
+
+/// The rate limits of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Time that a client stays known to an account that it signed in to.
+    pub known_client: Duration,
+    /// Refreshes of one client.
+    pub refresh_address: Rate,
+    /// CSRF tokens of the cookie for one client.
+    pub csrf_address: Rate,
 }
 
-impl Service {
-    /// Ends the session on the server. A session that is over already, a stale token, or none is no error; a good
-    /// cookie without its CSRF token is.
-    pub async fn sign_out(&self, what: SignOut<'_>, client: &Client) -> Result<()> {
-        let now = self.clock.now();
-        let ended = match what {
-            SignOut::Nothing => return Ok(()),
-            SignOut::Bearer(bearer) => match self.authenticate(Some(bearer)).await {
-                Ok(caller) => EndedSession::Own(caller.user_id, caller.session_id),
-                Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
-                Err(error) => return Err(error),
-            },
-            SignOut::Refresh(presented) => match self.accept_channel(presented, now).await {
-                Ok(token) => EndedSession::OfRefreshToken {
-                    family: token.family_hash(),
-                    presented: token.hash(),
-                    grace: self.config.lifetimes.refresh_grace,
-                },
-                Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
-                Err(error) => return Err(error),
-            },
-        };
-        let event = self.event(AuditKind::SignedOut, Actor::User, Some(client), now);
-        self.store.end_sessions(ended, event, now).await?;
-        Ok(())
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            known_client: Duration::from_hours(720),
+            refresh_address: Rate::per(300, 300),
+            csrf_address: Rate::per(600, 60),
+        }
     }
+}
 
-    /// The living sessions of the caller.
-    pub async fn list_sessions(&self, caller: Caller) -> Result<Vec<Session>> {
-        Ok(self.store.list_sessions(caller.user_id, self.clock.now()).await?)
+/// The lifetimes of sessions, their tokens, and the keys that sign them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// An access token.
+    pub access_token: Duration,
+    /// A session without a refresh.
+    pub refresh_idle: Duration,
+    /// A session in any case.
+    pub refresh_absolute: Duration,
+    /// A replaced refresh token still yields its successor.
+    pub refresh_grace: Duration,
+    /// A signing key signs; `None`: until it is rotated by command.
+    pub signing_key: Option<Duration>,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Self {
+            access_token: Duration::from_mins(15),
+            refresh_idle: Duration::from_hours(30 * 24),
+            refresh_absolute: Duration::from_hours(90 * 24),
+            refresh_grace: Duration::from_secs(30),
+            signing_key: Some(Duration::from_hours(90 * 24)),
+        }
     }
+}
 
-    /// Ends one session of the caller.
-    pub async fn end_session(&self, caller: Caller, id: SessionId, client: &Client) -> Result<()> {
-        let now = self.clock.now();
-        let event = self.event(AuditKind::SignedOut, Actor::User, Some(client), now);
-        let ended = self.store.end_sessions(EndedSession::Own(caller.user_id, id), event, now).await?;
-        if ended == 0 { Err(Error::Refused(&SESSION_NOT_FOUND)) } else { Ok(()) }
+/// The room of sessions.
+pub struct Sessions {
+    kernel: Arc<Kernel>,
+    shared: Arc<Shared>,
+    keys: SessionKeys,
+    limits: Limits,
+    lifetimes: Lifetimes,
+}
+
+impl Sessions {
+    pub(crate) fn new(
+        kernel: Arc<Kernel>,
+        shared: Arc<Shared>,
+        secret: &ServerSecret,
+        limits: Limits,
+        lifetimes: Lifetimes,
+    ) -> Result<Self, CannotDerive> {
+        Ok(Self { kernel, shared, keys: SessionKeys::derive(secret)?, limits, lifetimes })
     }
+}
 
-    /// Ends all sessions of the caller but the one that calls; answers how many.
-    pub async fn end_other_sessions(&self, caller: Caller, client: &Client) -> Result<u64> {
-        let now = self.clock.now();
-        let event = self.event(AuditKind::SignedOut, Actor::User, Some(client), now);
-        let others = EndedSession::OthersOf(caller.user_id, caller.session_id);
-        Ok(self.store.end_sessions(others, event, now).await?)
+impl Deref for Sessions {
+    type Target = Kernel;
+    fn deref(&self) -> &Kernel {
+        &self.kernel
     }
 }

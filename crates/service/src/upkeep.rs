@@ -1,25 +1,77 @@
 //! Upkeep: deleting what is past its use. It goes by the time of day, so it waits while that clock has just jumped.
 
-use std::sync::PoisonError;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use latchkey_domain::clock_watch::{ClockVerdict, PROBATION};
+use latchkey_domain::audit::Actor;
+use latchkey_domain::clock_watch::{ClockVerdict, ClockWatch, PROBATION};
 use latchkey_domain::time::Timestamp;
 
 use crate::error::Result;
-use crate::service::Service;
+use crate::kernel::Kernel;
+use crate::sessions::Sessions;
 
 /// Rounds of deletion in one step, so that a step ends.
 const ROUNDS: u32 = 100;
 
-impl Service {
+/// The retention of what is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// A pending account and the hash of a sign-up, from the last sign-up for the address.
+    pub pending: Duration,
+    /// An audit event.
+    pub audit_event: Duration,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Self { pending: Duration::from_hours(30 * 24), audit_event: Duration::from_hours(400 * 24) }
+    }
+}
+
+/// The room of upkeep.
+pub struct Upkeep {
+    kernel: Arc<Kernel>,
+    sessions: Arc<Sessions>,
+    lifetimes: Lifetimes,
+    clock_watch: Mutex<ClockWatch>,
+}
+
+impl Deref for Upkeep {
+    type Target = Kernel;
+    fn deref(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+impl Upkeep {
+    pub(crate) fn new(kernel: Arc<Kernel>, sessions: Arc<Sessions>, lifetimes: Lifetimes) -> Self {
+        let clock_watch = Mutex::new(ClockWatch::new(kernel.now(), kernel.clock.steady()));
+        Self { kernel, sessions, lifetimes, clock_watch }
+    }
+
+    /// Writes the refusals by limits that wait for the audit.
+    pub async fn record_refusals(&self) -> Result<()> {
+        self.kernel.record_refusals().await
+    }
+
+    /// Rotates the signing key where it has signed for longer than the configuration says, and the clock is trusted.
+    pub async fn rotate_signing_key_if_due(&self) -> Result<bool> {
+        let Some(due_at) = self.sessions.rotation_due_at()? else { return Ok(false) };
+        if self.trusted_now().is_none_or(|now| now < due_at) {
+            return Ok(false);
+        }
+        self.sessions.rotate_signing_key(Actor::System, None).await
+    }
+
     /// Deletes what is past its use; answers how many rows went. Deletes nothing while the clock is not trusted.
     pub async fn purge(&self) -> Result<u64> {
         let mut deleted = 0;
         for _ in 0..ROUNDS {
             // Each round looks anew: the clock can jump between two of them.
             let Some(now) = self.trusted_now() else { return Ok(deleted) };
-            let (retention, stale) =
-                (self.config.lifetimes.audit_event, now.minus(self.config.lifetimes.pending));
+            let (retention, stale) = (self.lifetimes.audit_event, now.minus(self.lifetimes.pending));
             let round = self.store.purge(now).await?
                 + self.store.purge_events(retention, now).await?
                 + self.store.purge_sign_ups(stale).await?;
@@ -28,12 +80,12 @@ impl Service {
                 break;
             }
         }
-        self.limits.sweep(self.clock.now());
+        self.kernel.limits.sweep(self.clock.now());
         Ok(deleted)
     }
 
     /// The time, for what cannot be taken back; `None` for [`PROBATION`] after the clock jumped.
-    pub(crate) fn trusted_now(&self) -> Option<Timestamp> {
+    fn trusted_now(&self) -> Option<Timestamp> {
         let (now, steady) = (self.clock.now(), self.clock.steady());
         let verdict = self.clock_watch.lock().unwrap_or_else(PoisonError::into_inner).sample(now, steady);
         match verdict {

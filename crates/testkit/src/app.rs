@@ -53,7 +53,7 @@ impl TestApp {
 
     async fn on(plan: TestAppBuilder, ground: Ground) -> Self {
         let address = ground.socket.local_addr().unwrap();
-        let wire = Arc::new(Wire::new(address, plan.config.origin()));
+        let wire = Arc::new(Wire::new(address, plan.config.site.origin()));
         let instance = Instance::start(&plan, &ground).await;
         Self {
             clock: ground.clock.clone(),
@@ -89,7 +89,7 @@ impl TestApp {
             old.stop().await;
         }
         self.plan = change(self.plan.clone());
-        self.wire.reconnect(self.plan.config.origin());
+        self.wire.reconnect(self.plan.config.site.origin());
         self.instance = Some(Instance::start(&self.plan, &self.ground).await);
     }
 
@@ -101,11 +101,11 @@ impl TestApp {
     /// Does what the background workers do, once: sends the mails that are due, takes over what other instances
     /// changed, deletes what is past its use.
     pub async fn run_jobs(&self) {
-        self.service().deliver_due_mails().await.expect("mails that can be claimed");
-        self.service().sync_shared().await.expect("shared state that can be read");
-        self.service().follow_search().await.expect("changes that can be read");
-        self.service().record_refusals().await.expect("events that can be written");
-        self.service().purge().await.expect("rows that can be deleted");
+        self.service().outbox.deliver_due().await.expect("mails that can be claimed");
+        self.service().shared.sync().await.expect("shared state that can be read");
+        self.service().search.follow().await.expect("changes that can be read");
+        self.service().upkeep.record_refusals().await.expect("events that can be written");
+        self.service().upkeep.purge().await.expect("rows that can be deleted");
     }
 
     /// The mailbox, with what was sent so far.
@@ -195,7 +195,7 @@ impl TestApp {
     /// The address under which clients believe to reach the service, without a trailing slash.
     #[must_use]
     pub fn public_url(&self) -> &str {
-        self.plan.config.origin()
+        self.plan.config.site.origin()
     }
 
     /// The use cases behind the socket, for what has no HTTP call, such as rotating keys.

@@ -11,7 +11,8 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::Mailbox;
 use latchkey_oauth::{Networks, OutboundSettings};
-use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm};
+use latchkey_service::access::AccessKeys;
+use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm, Site};
 use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::search::SearchEngine;
@@ -88,24 +89,25 @@ fn outbound() -> OutboundSettings {
 fn service_config(public_url: Url) -> ServiceConfig {
     ServiceConfig {
         audience: DEVELOPMENT_URL.to_owned(),
-        public_url,
-        service_name: "Latchkey".to_owned(),
+        site: Site {
+            public_url,
+            service_name: "Latchkey".to_owned(),
+            redirect_param_prefix: "service".to_owned(),
+            create_profile_on_sign_up: true,
+        },
         algorithm: SigningAlgorithm::Es256,
         lifetimes: Lifetimes::default(),
         code_budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
         // The least that argon2 takes: what a hash costs an attacker is not the question of these tests.
         hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
-        limits: LimitsConfig { enabled: false, ..LimitsConfig::default() },
-        create_profile_on_sign_up: true,
+        limits_enabled: false,
+        limits: LimitsConfig::default(),
         search_engine: SearchEngine::Memory,
         has_mail_transport: true,
         notifies_owners: false,
         mail_from: Mailbox::parse("Latchkey <no-reply@example.org>").unwrap(),
         mail_retries: MailRetries::default(),
-        redirect_param_prefix: "service".to_owned(),
-        admin_keys: vec![TokenHash::of(ADMIN_KEY.as_bytes())],
-        anon_key: None,
-        require_anon_key: false,
+        access: AccessKeys { admin: vec![TokenHash::of(ADMIN_KEY.as_bytes())], ..AccessKeys::default() },
     }
 }
 
@@ -160,7 +162,7 @@ impl TestAppBuilder {
     pub fn mode_production(mut self) -> Self {
         let public_url = Url::parse(PRODUCTION_URL).unwrap();
         PRODUCTION_URL.clone_into(&mut self.config.audience);
-        self.config.public_url = public_url.clone();
+        self.config.site.public_url = public_url.clone();
         self.http.public_url = public_url;
         self.http.development = false;
         self.base.development = DevelopmentLoopback::Refused;
@@ -171,7 +173,7 @@ impl TestAppBuilder {
     /// The rate limits of policy are kept.
     #[must_use]
     pub fn limits(mut self) -> Self {
-        self.config.limits.enabled = true;
+        self.config.limits_enabled = true;
         self
     }
 
@@ -231,21 +233,21 @@ impl TestAppBuilder {
     /// A sign-up makes no profile.
     #[must_use]
     pub fn no_profile_on_sign_up(mut self) -> Self {
-        self.config.create_profile_on_sign_up = false;
+        self.config.site.create_profile_on_sign_up = false;
         self
     }
 
     /// [`ANON_KEY`] exists; public calls go without it too.
     #[must_use]
     pub fn anon_key(mut self) -> Self {
-        self.config.anon_key = Some(TokenHash::of(ANON_KEY.as_bytes()));
+        self.config.access.anonymous = Some(TokenHash::of(ANON_KEY.as_bytes()));
         self
     }
 
     /// Public calls must carry [`ANON_KEY`].
     #[must_use]
     pub fn require_anon_key(mut self) -> Self {
-        self.config.require_anon_key = true;
+        self.config.access.require_anonymous = true;
         self.anon_key()
     }
 

@@ -56,7 +56,7 @@ impl Instance {
             oauth: plan.oauth.clone(),
         };
         let service = Arc::new(Service::start(parts).await.expect("a service that starts"));
-        service.follow_search().await.expect("an index of the profiles");
+        service.search.follow().await.expect("an index of the profiles");
 
         let app = App::new(Arc::clone(&service), plan.http.clone(), plan.cors_origins.clone());
         let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));

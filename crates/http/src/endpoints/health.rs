@@ -38,6 +38,6 @@ pub const READY: Endpoint = Endpoint::get("/health/ready", |method| on(method, r
 
 /// `GET /health/ready`: the storage reads and writes; else 503 `STORAGE_UNAVAILABLE`. Judged at most once a second.
 pub async fn ready(State(app): State<App>) -> Result<Json<HealthBody>> {
-    app.service.check_ready().await?;
+    app.service.readiness.check().await?;
     Ok(Json(HealthBody { status: "ready" }))
 }

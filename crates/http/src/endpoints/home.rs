@@ -26,5 +26,5 @@ pub async fn get(State(app): State<App>) -> Page {
         .paragraph(&format!("This service runs in development mode at {}.", app.settings.public_origin()))
         .links(LINKS)
         .quiet("In production this page and the inbox do not exist.");
-    Page::new(StatusCode::OK, app.service.config().service_name.as_str(), body)
+    Page::new(StatusCode::OK, app.service.name(), body)
 }

@@ -21,5 +21,5 @@ pub const GET: Endpoint = Endpoint::get("/.well-known/jwks.json", |method| on(me
 
 /// `GET /.well-known/jwks.json`
 pub async fn get(State(app): State<App>) -> impl IntoResponse {
-    ([(CACHE_CONTROL, "public, max-age=60")], Json(app.service.jwks()))
+    ([(CACHE_CONTROL, "public, max-age=60")], Json(app.service.sessions.jwks()))
 }

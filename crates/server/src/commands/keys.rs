@@ -8,7 +8,7 @@ use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: KeysCommand) -> Result<(), CommandError> {
     if matches!(command, KeysCommand::Rotate) {
-        let is_rotated = assembly.service.rotate_signing_key(Actor::System, None).await?;
+        let is_rotated = assembly.service.sessions.rotate_signing_key(Actor::System, None).await?;
         let said = if is_rotated { "A new key signs." } else { "Another process rotated the key just now." };
         println!("{said}");
     }

@@ -16,9 +16,9 @@ pub(super) async fn run(assembly: &Assembly, command: MailCommand) -> Result<(),
 }
 
 async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), CommandError> {
-    let mut mails = assembly.service.list_mails(Some(MailState::Dead), limit).await?;
+    let mut mails = assembly.service.outbox.list(Some(MailState::Dead), limit).await?;
     if !dead {
-        mails.extend(assembly.service.list_mails(Some(MailState::Queued), limit).await?);
+        mails.extend(assembly.service.outbox.list(Some(MailState::Queued), limit).await?);
         mails.sort_by_key(|mail| Reverse((mail.created_at, mail.id)));
         mails.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
@@ -35,7 +35,7 @@ async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), Command
 }
 
 async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError> {
-    let count = assembly.service.retry_mails(which.id).await?;
+    let count = assembly.service.outbox.retry(which.id).await?;
     if count == 0 && which.id.is_some() {
         return Err(CommandError::Refused("there is no such mail among those that were given up".to_owned()));
     }

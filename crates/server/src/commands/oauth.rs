@@ -42,18 +42,18 @@ async fn add(assembly: &Assembly, provider: AddProvider) -> Result<(), CommandEr
         link_by_email: Some(!provider.no_link_by_email),
         enabled: None,
     };
-    let kind = service.provider_kind(&provider.key);
-    let known = service.create_provider(kind, &provider.key, &input, Actor::System, None).await;
+    let kind = service.oauth.provider_kind(&provider.key);
+    let known = service.oauth.create_provider(kind, &provider.key, &input, Actor::System, None).await;
     let known = known.map_err(as_argument)?;
     println!("added {}; register this redirect URI there:", known.name());
-    println!("{}", service.callback_url(&known));
+    println!("{}", service.oauth.callback_url(&known));
     Ok(())
 }
 
 fn list(assembly: &Assembly) {
     println!("{:<20}{:<10}{:<10}{:<40}NAME", "KEY", "KIND", "STATE", "CLIENT");
     for kind in [ProviderKind::BuiltIn, ProviderKind::Custom] {
-        for known in assembly.service.list_providers(kind) {
+        for known in assembly.service.oauth.list_providers(kind) {
             let kind = match kind {
                 ProviderKind::BuiltIn => "built-in",
                 ProviderKind::Custom => "custom",
@@ -70,8 +70,8 @@ fn list(assembly: &Assembly) {
 }
 
 async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
-    let kind = assembly.service.provider_kind(key);
-    match assembly.service.delete_provider(kind, key, Actor::System, None).await {
+    let kind = assembly.service.oauth.provider_kind(key);
+    match assembly.service.oauth.delete_provider(kind, key, Actor::System, None).await {
         Err(Error::Refused(&PROVIDER_NOT_FOUND)) => {
             Err(CommandError::Refused(format!("no identity provider {key:?} is configured")))
         }

@@ -25,7 +25,7 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
                 create_profile: !no_profile,
                 metadata: AppMetadata::default(),
             };
-            let user = assembly.service.create_user(new, Actor::System, None).await?;
+            let user = assembly.service.admin.create_user(new, Actor::System, None).await?;
             println!("{}", user.id);
         }
         UserCommand::List { search, limit, offset } => list(assembly, search, limit, offset).await?,
@@ -43,7 +43,7 @@ async fn list(
     offset: u32,
 ) -> Result<(), CommandError> {
     let position = UserPosition::Offset(offset.into());
-    let page = assembly.service.list_users(UserQuery { search, position, limit }).await?;
+    let page = assembly.service.admin.list_users(UserQuery { search, position, limit }).await?;
     println!("{:<38}{:<26}{:<10}{:<8}EMAIL", "ID", "CREATED", "VERIFIED", "BANNED");
     for user in &page.users {
         let (verified, banned) = (yes(user.email_verified), yes(user.is_banned()));
@@ -57,7 +57,7 @@ async fn list(
 async fn set_banned(assembly: &Assembly, user: &UserRef, banned: bool) -> Result<(), CommandError> {
     let user = find(assembly, user).await?;
     let change = UserChange { banned: Some(banned), ..UserChange::default() };
-    assembly.service.change_user(user.id, change, Actor::System, None).await?;
+    assembly.service.admin.change_user(user.id, change, Actor::System, None).await?;
     println!("{} {}", if banned { "banned" } else { "unbanned" }, user.id);
     Ok(())
 }
@@ -75,7 +75,7 @@ async fn delete(assembly: &Assembly, user: &UserRef, is_sure: bool) -> Result<()
             return Err(refused("nothing was deleted".to_owned()));
         }
     }
-    if assembly.service.delete_users(&[user.id], Actor::System, None).await? == 0 {
+    if assembly.service.admin.delete_users(&[user.id], Actor::System, None).await? == 0 {
         return Err(refused("the account was deleted by another process meanwhile".to_owned()));
     }
     println!("deleted {}", user.id);
@@ -108,8 +108,8 @@ async fn describe(assembly: &Assembly, user: &User) -> Result<(), CommandError> 
 
 async fn find(assembly: &Assembly, user: &UserRef) -> Result<User, CommandError> {
     Ok(match user {
-        UserRef::Id(id) => assembly.service.find_user(*id).await?,
-        UserRef::Email(email) => assembly.service.find_user_by_email(&parse_email(email)?).await?,
+        UserRef::Id(id) => assembly.service.admin.find_user(*id).await?,
+        UserRef::Email(email) => assembly.service.admin.find_user_by_email(&parse_email(email)?).await?,
     })
 }
 

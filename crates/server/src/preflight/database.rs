@@ -6,7 +6,7 @@ use std::path::Path;
 use latchkey_service::StartError;
 use latchkey_service::clock::{Clock, SystemClock};
 use latchkey_service::secrets::ServerSecret;
-use latchkey_service::signing_keys::KeySet;
+use latchkey_service::tokens::{self, signing_keys::KeySet};
 use latchkey_store::StoredSigningKey;
 use rustix::fs::{Access, access};
 
@@ -71,7 +71,7 @@ fn check_secret(settings: &Settings, signing_keys: &[StoredSigningKey], findings
     };
     let bytes = |secret: Secret| ServerSecret::new(secret.reveal().as_bytes().to_vec());
     let opened = secret.and_then(bytes).map(|secret| -> Result<_, StartError> {
-        Ok(KeySet::open(signing_keys, &secret.derive()?).map(drop)?)
+        Ok(KeySet::open(signing_keys, &tokens::sealing_key(&secret)?).map(drop)?)
     });
     match opened {
         Some(Ok(())) => {}

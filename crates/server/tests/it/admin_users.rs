@@ -47,7 +47,7 @@ both_stores! {
         beside_a_user.expect(200);
     }
 
-    with(|b| b.config(|config| config.admin_keys.push(TokenHash::of(NEXT_KEY.as_bytes()))))
+    with(|b| b.config(|config| config.access.admin.push(TokenHash::of(NEXT_KEY.as_bytes()))))
     async fn two_admin_keys_are_good_at_once(app) {
         app.bearing(ADMIN_KEY).get(USERS).send().await.expect(200);
         app.bearing(NEXT_KEY).get(USERS).send().await.expect(200);

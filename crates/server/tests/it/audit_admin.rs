@@ -122,7 +122,7 @@ both_stores! {
     }
 
     async fn rotation_of_the_signing_key_is_audited(app) {
-        app.service().rotate_signing_key(Actor::System, None).await.unwrap();
+        app.service().sessions.rotate_signing_key(Actor::System, None).await.unwrap();
 
         let event = last(&app, "key_rotated").await;
         assert_eq!((&event["actor"], &event["ip"]), (&json!("system"), &json!(null)));

@@ -12,7 +12,7 @@ const ADA: &str = "ada@example.org";
 const HOUR: Duration = hours(1);
 
 async fn deliver(app: &TestApp) -> (usize, usize, usize) {
-    let done = app.service().deliver_due_mails().await.unwrap();
+    let done = app.service().outbox.deliver_due().await.unwrap();
     (done.sent, done.retried, done.dead)
 }
 
@@ -90,7 +90,7 @@ both_stores! {
         app.anon().sign_in(ADA, PASSWORD).send().await.expect(200);
     }
 
-    with(|b| b.limits().config(|config| config.limits.sign_in_account.threshold = 3))
+    with(|b| b.limits().config(|config| config.limits.passwords.sign_in_account.threshold = 3))
     async fn account_guessed_at_by_a_clock_that_ran_ahead_is_open(app) {
         app.user("ada").await;
         app.clock.leap(HOUR);
@@ -124,9 +124,9 @@ both_stores! {
         app.run_jobs().await;
         app.clock.leap(days(365));
 
-        assert_eq!(app.service().purge().await.unwrap(), 0);
+        assert_eq!(app.service().upkeep.purge().await.unwrap(), 0);
         app.clock.advance(minutes(1));
-        assert_eq!(app.service().purge().await.unwrap(), 0);
+        assert_eq!(app.service().upkeep.purge().await.unwrap(), 0);
         app.clock.step_back(days(365));
         app.run_jobs().await;
 
@@ -136,13 +136,13 @@ both_stores! {
     async fn purge_goes_on_when_the_clock_was_steady_for_an_hour(app) {
         app.user("ada").await;
         app.clock.leap(days(365));
-        assert_eq!(app.service().purge().await.unwrap(), 0);
+        assert_eq!(app.service().upkeep.purge().await.unwrap(), 0);
 
         app.clock.advance(minutes(59));
-        assert_eq!(app.service().purge().await.unwrap(), 0);
+        assert_eq!(app.service().upkeep.purge().await.unwrap(), 0);
         app.clock.advance(minutes(1));
 
-        assert!(app.service().purge().await.unwrap() > 0);
+        assert!(app.service().upkeep.purge().await.unwrap() > 0);
     }
 
     async fn passing_time_is_no_clock_jump(app) {
@@ -150,18 +150,18 @@ both_stores! {
 
         app.clock.advance(days(365));
 
-        assert!(app.service().purge().await.unwrap() > 0);
+        assert!(app.service().upkeep.purge().await.unwrap() > 0);
     }
 
     async fn clock_jump_rotates_no_key(app) {
         let before = kid(&app).await;
         app.clock.leap(days(91));
-        assert!(!app.service().rotate_signing_key_if_due().await.unwrap());
+        assert!(!app.service().upkeep.rotate_signing_key_if_due().await.unwrap());
         assert_eq!(kid(&app).await, before);
 
         app.clock.advance(HOUR);
 
-        assert!(app.service().rotate_signing_key_if_due().await.unwrap());
+        assert!(app.service().upkeep.rotate_signing_key_if_due().await.unwrap());
         assert_ne!(kid(&app).await, before);
     }
 }

@@ -56,7 +56,7 @@ both_stores! {
     }
 
     with(|b| b.verification_by_link().redirects(&["https://app.example/**"])
-        .config(|config| "latchkey".clone_into(&mut config.redirect_param_prefix)))
+        .config(|config| "latchkey".clone_into(&mut config.site.redirect_param_prefix)))
     async fn prefix_of_the_parameters_is_a_setting(app) {
         let link = signed_up_link(&app, ADA).await;
 

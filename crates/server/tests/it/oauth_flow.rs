@@ -143,7 +143,7 @@ both_stores! {
         assert_eq!(target.as_str(), format!("http://localhost:3000/welcome?from=acme&service_code={code}#top"));
     }
 
-    with(|b| b.config(|config| config.redirect_param_prefix = "lk".to_owned()))
+    with(|b| b.config(|config| config.site.redirect_param_prefix = "lk".to_owned()))
     async fn prefix_of_the_parameter_is_a_setting(app) {
         let acme = acme(&app).await;
 

@@ -12,7 +12,7 @@ const ADA: &str = "ada@example.org";
 
 /// One run of the worker: mails sent, postponed, dead.
 async fn deliver(app: &TestApp) -> (usize, usize, usize) {
-    let done = app.service().deliver_due_mails().await.unwrap();
+    let done = app.service().outbox.deliver_due().await.unwrap();
     (done.sent, done.retried, done.dead)
 }
 
@@ -63,7 +63,7 @@ both_stores! {
         let mut waits = Vec::new();
         for doublings in 0..14 {
             assert_eq!(deliver(&app).await, (0, 1, 0));
-            let wait = app.service().next_mail_in().await.unwrap().unwrap();
+            let wait = app.service().outbox.next_due_in().await.unwrap().unwrap();
             let middle = Duration::from_secs((5 << doublings).min(3600));
             assert!(wait >= middle.mul_f64(0.8) && wait <= middle.mul_f64(1.2), "{doublings}: {wait:?}");
             waits.push(wait.as_secs_f64() / middle.as_secs_f64());
@@ -106,14 +106,14 @@ both_stores! {
         assert_eq!(deliver(&app).await, (0, 0, 1));
         app.restart().await;
 
-        let listed = app.service().list_mails(None, 10).await.unwrap();
+        let listed = app.service().outbox.list(None, 10).await.unwrap();
         assert_eq!((listed.len(), listed[0].email.as_typed()), (1, ADA));
         assert!(listed[0].last_error.is_some());
-        assert_eq!(app.service().retry_mails(Some(listed[0].id)).await.unwrap(), 1);
+        assert_eq!(app.service().outbox.retry(Some(listed[0].id)).await.unwrap(), 1);
 
         let code = app.mail_to(ADA).await.code();
         app.anon().verify(ADA, &code).send().await.expect(200);
-        assert_eq!(app.service().retry_mails(None).await.unwrap(), 0);
+        assert_eq!(app.service().outbox.retry(None).await.unwrap(), 0);
     }
 
     with(|b| b.verification_by_code().config(|config| config.mail_retries.attempts = 3))
@@ -128,7 +128,7 @@ both_stores! {
         }
 
         assert_eq!(runs, [(0, 1, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)]);
-        assert_eq!(app.service().retry_mails(None).await.unwrap(), 1);
+        assert_eq!(app.service().outbox.retry(None).await.unwrap(), 1);
         assert_eq!(deliver(&app).await, (1, 0, 0));
     }
 

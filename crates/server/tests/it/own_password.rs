@@ -160,7 +160,7 @@ both_stores! {
         assert_eq!(users["data"].as_array().unwrap().len(), 1, "{users}");
     }
 
-    with(|b| b.verification_by_code().config(|config| config.lifetimes.pending = days(2)))
+    with(|b| b.verification_by_code().config(|config| config.lifetimes.upkeep.pending = days(2)))
     async fn pending_accounts_live_as_long_as_the_operator_says(app) {
         sign_up(&app, "ada", OTHER).await;
         later(&app, 1).await;

@@ -97,7 +97,7 @@ both_stores! {
         assert_weak(&answer, "name of this service");
     }
 
-    with(|b| b.config(|config| "Keys".clone_into(&mut config.service_name)))
+    with(|b| b.config(|config| "Keys".clone_into(&mut config.site.service_name)))
     async fn short_name_of_a_service_may_be_contained(app) {
         let answer = sign_up(&app, "my-keys-are-lost").send().await;
 

@@ -187,7 +187,7 @@ both_stores! {
     }
 
     with(|b| b.link_reset().redirects(&["https://app.example/**"])
-        .config(|config| "app".clone_into(&mut config.redirect_param_prefix)))
+        .config(|config| "app".clone_into(&mut config.site.redirect_param_prefix)))
     async fn token_has_no_prefix(app) {
         let ada = app.user("ada").await;
         let link = reset_link(&app, &ada.email).await;

@@ -30,12 +30,12 @@ both_stores! {
         for _ in 0..3 {
             assert_eq!(found(&app, "countess").await, 1);
         }
-        assert!(app.service().follow_search().await.is_err());
+        assert!(app.service().search.follow().await.is_err());
         assert_eq!(found(&app, "countess").await, 1);
 
         run(&app, "ALTER TABLE hidden_away RENAME TO search_feed_state");
-        app.service().follow_search().await.unwrap();
-        assert!(app.service().is_search_loaded());
+        app.service().search.follow().await.unwrap();
+        assert!(app.service().search.is_loaded());
         assert_eq!(found(&app, "countess").await, 1);
     }
 
@@ -53,10 +53,10 @@ both_stores! {
         run(&app, &format!("{silenced}; UPDATE profiles SET searchable = FALSE WHERE name = 'Lin Bo'"));
 
         assert_eq!(found(&app, "lin").await, 1);
-        assert!(!app.service().is_search_loaded());
+        assert!(!app.service().search.is_loaded());
 
-        app.service().follow_search().await.unwrap();
-        assert!(app.service().is_search_loaded());
+        app.service().search.follow().await.unwrap();
+        assert!(app.service().search.is_loaded());
         assert_eq!(found(&app, "lin").await, 1);
     }
 
@@ -67,13 +67,13 @@ both_stores! {
         ada.patch(ME, json!({"name": "Ada"})).send().await.expect(200);
 
         assert_eq!((found(&app, "countess").await, found(&app, "ada").await), (0, 1));
-        assert!(!app.service().is_search_loaded());
+        assert!(!app.service().search.is_loaded());
 
         run(&app, "UPDATE search_feed_state SET purged = 0");
-        app.service().follow_search().await.unwrap();
-        assert!(app.service().is_search_loaded());
+        app.service().search.follow().await.unwrap();
+        assert!(app.service().search.is_loaded());
         ada.patch(ME, json!({"name": "Lovelace"})).send().await.expect(200);
         assert_eq!((found(&app, "ada").await, found(&app, "lovelace").await), (0, 1));
-        assert!(app.service().is_search_loaded());
+        assert!(app.service().search.is_loaded());
     }
 }

@@ -25,7 +25,7 @@ both_stores! {
     async fn edit_is_found_on_every_instance(app) {
         let other = app.beside().await;
         let ada = app.user("ada").await;
-        assert!(app.service().is_search_loaded() && other.service().is_search_loaded());
+        assert!(app.service().search.is_loaded() && other.service().search.is_loaded());
 
         for (number, name) in ["Ada King", "Countess", "Ada King"].into_iter().enumerate() {
             ada.patch(ME, json!({"name": name, "bio": format!("edit{number}")})).send().await.expect(200);
@@ -98,7 +98,7 @@ both_stores! {
         let mut answers = Vec::new();
         for engine in [SearchEngine::Memory, SearchEngine::Database] {
             app.restart_with(|b| b.config(|config| config.search_engine = engine)).await;
-            assert_eq!(app.service().is_search_loaded(), engine == SearchEngine::Memory);
+            assert_eq!(app.service().search.is_loaded(), engine == SearchEngine::Memory);
             let mut of_engine = Vec::new();
             for q in queries {
                 for (limit, offset) in pages {

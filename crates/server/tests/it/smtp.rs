@@ -74,7 +74,7 @@ async fn sign_up(app: &TestApp, email: &str) {
 
 /// One run of the worker: mails sent, postponed, dead.
 async fn deliver(app: &TestApp) -> (usize, usize, usize) {
-    let done = app.service().deliver_due_mails().await.unwrap();
+    let done = app.service().outbox.deliver_due().await.unwrap();
     (done.sent, done.retried, done.dead)
 }
 
@@ -181,7 +181,7 @@ both_stores! {
 
         app.clock.advance(minutes(600));
         assert_eq!(deliver(&app).await, (0, 0, 0));
-        let listed = app.service().list_mails(None, 10).await.unwrap();
+        let listed = app.service().outbox.list(None, 10).await.unwrap();
         for mail in listed.iter().filter(|mail| mail.email.as_typed() != "cleo@example.org") {
             let error = mail.last_error.as_deref().unwrap();
             assert!(error.contains("550") || error.contains("554"), "{error}");

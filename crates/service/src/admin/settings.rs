@@ -6,8 +6,8 @@ use latchkey_domain::identity::ProviderKind;
 use serde_json::Value;
 use std::sync::Arc;
 
+use super::Admin;
 use crate::error::Result;
-use crate::service::Service;
 use crate::settings::{SettingsInForce, SettingsPatch};
 
 /// What anybody may know of the settings.
@@ -21,14 +21,14 @@ pub struct PublicSettings {
     pub custom_oauth_providers: Vec<String>,
 }
 
-impl Service {
+impl Admin {
     /// What anybody may know of the settings.
     #[must_use]
     pub fn public_settings(&self) -> PublicSettings {
         PublicSettings {
             in_force: self.settings(),
-            oauth_providers: self.providers.load().offered_of(ProviderKind::BuiltIn),
-            custom_oauth_providers: self.providers.load().offered_of(ProviderKind::Custom),
+            oauth_providers: self.shared.providers.load().offered_of(ProviderKind::BuiltIn),
+            custom_oauth_providers: self.shared.providers.load().offered_of(ProviderKind::Custom),
         }
     }
 
@@ -39,14 +39,14 @@ impl Service {
         client: Option<&Client>,
     ) -> Result<PublicSettings> {
         let now = self.clock.now();
-        self.sync_shared().await?;
-        let changes = self.base_settings.accept(&self.settings.load().values, patch)?;
+        self.shared.sync().await?;
+        let changes = self.shared.base_settings.accept(&self.settings.load().values, patch)?;
         if !changes.is_empty() {
             let mut event = self.event(AuditKind::SettingsChanged, Actor::Admin, client, now);
             let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();
             event.details.insert("settings".to_owned(), Value::from(names));
             self.store.save_settings(&changes, event, now).await?;
-            self.reload_shared().await?;
+            self.shared.reload().await?;
         }
         Ok(self.public_settings())
     }

@@ -12,9 +12,9 @@ use latchkey_store::{
     CreateOutcome, ListUsers, NewAccount, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
 };
 
+use super::Admin;
 use crate::error::{Error, Result};
 use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, USER_NOT_FOUND};
-use crate::service::Service;
 
 /// A user that an admin makes.
 pub struct NewUser {
@@ -56,14 +56,14 @@ pub struct UserQuery {
     pub limit: u32,
 }
 
-impl Service {
+impl Admin {
     /// Makes a user. The password rules hold for an admin as well.
     pub async fn create_user(&self, new: NewUser, actor: Actor, client: Option<&Client>) -> Result<User> {
         let now = self.clock.now();
         let password = match new.password {
             Some(password) => {
-                self.check_new_password(&self.settings(), "password", &password, &new.email)?;
-                Some(self.passwords.hash(password).await?)
+                self.passwords.check_new_password(&self.settings(), "password", &password, &new.email)?;
+                Some(self.passwords.hasher.hash(password).await?)
             }
             None => None,
         };
@@ -114,7 +114,7 @@ impl Service {
         client: Option<&Client>,
     ) -> Result<User> {
         let now = self.clock.now();
-        let mail = if change.email.is_some() { self.admin_notice(now)? } else { None };
+        let mail = if change.email.is_some() { self.notification(None, None, now)? } else { None };
         let update = UpdateUser {
             id,
             events: self.change_events(&change, actor, client, now),
@@ -127,7 +127,7 @@ impl Service {
         };
         match self.store.update_user(update).await? {
             UpdateUserOutcome::Updated(user) => {
-                self.wake_outbox_for_notice();
+                self.mails.wake_for_notification();
                 Ok(*user)
             }
             UpdateUserOutcome::NotFound => Err(Error::Refused(&USER_NOT_FOUND)),

@@ -11,14 +11,14 @@ use latchkey_store::{NewCodeOutcome, NewOAuthCode, StateOutcome, TakenFlow};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::providers::KnownProvider;
+use super::OAuth;
 use super::start::FlowSecrets;
 use crate::error::{Error, Result};
+use crate::providers::KnownProvider;
 use crate::refusal::{
     EMAIL_NOT_VERIFIED, PROVIDER_EMAIL_NOT_VERIFIED, PROVIDER_WITHOUT_EMAIL, SIGN_IN_TO_LINK,
     SIGNUP_DISABLED, USER_BANNED,
 };
-use crate::service::Service;
 
 /// What a browser brings back.
 #[derive(Default)]
@@ -164,10 +164,10 @@ impl From<IdentityRefusal> for Error {
     }
 }
 
-impl Service {
+impl OAuth {
     /// Takes the state, asks the provider who it is about, and sends the browser back to the app with a code, or with an
     /// error. Nobody is signed in here and nothing is linked.
-    pub async fn oauth_callback(
+    pub async fn callback(
         &self,
         back: OAuthReturn,
         kind: ProviderKind,
@@ -177,7 +177,7 @@ impl Service {
         let Some(state) = back.state.as_deref().and_then(LinkToken::parse) else {
             return Ok(CallbackAnswer::Page(CallbackProblem::Unknown));
         };
-        if self.limits.has_guessed_states(client, now) {
+        if self.has_guessed_states(client, now) {
             return Ok(CallbackAnswer::Page(CallbackProblem::Limited));
         }
         let flow = match self.store.take_flow(state.hash(), now).await? {
@@ -186,7 +186,7 @@ impl Service {
                 return Ok(self.callback_error(&redirect_to, CallbackProblem::Replayed));
             }
             StateOutcome::Unknown => {
-                self.limits.note_unknown_state(client, now);
+                self.note_unknown_state(client, now);
                 return Ok(CallbackAnswer::Page(CallbackProblem::Unknown));
             }
         };
@@ -256,7 +256,7 @@ impl Service {
             nonce: &secrets.nonce,
             pkce: &pkce,
         };
-        let found = self.provider_client.identify(&provider.client, &grant, self.clock.now()).await;
+        let found = self.shared.providers.client.identify(&provider.client, &grant, self.clock.now()).await;
         let found = found.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a provider's answer was refused");
             match error {
@@ -284,7 +284,7 @@ impl Service {
             linker: flow.linker,
             rules: self.identity_rules(provider),
             created_at: now,
-            expires_at: now.plus(self.config.lifetimes.oauth_code),
+            expires_at: now.plus(self.lifetimes.code),
         };
         match self.store.save_oauth_code(new).await {
             Ok(NewCodeOutcome::Saved) => Ok(code),
@@ -298,7 +298,7 @@ impl Service {
     }
 
     fn open_flow(&self, state: &LinkToken, flow: &TakenFlow) -> Result<FlowSecrets> {
-        let plain = self.keys.open_flow(&state.hash(), &flow.sealed).map_err(Error::internal)?;
+        let plain = self.flow_key.open(state.hash().as_bytes(), &flow.sealed).map_err(Error::internal)?;
         serde_json::from_slice(&Zeroizing::new(plain)).map_err(Error::internal)
     }
 
@@ -315,13 +315,12 @@ impl Service {
     }
 
     fn callback_success(&self, target: &str, code: &LinkToken) -> CallbackAnswer {
-        let name = format!("{}_code", self.config.redirect_param_prefix);
+        let name = self.site.parameter("code");
         self.callback_redirect(target, &[(&name, code.expose())], CallbackProblem::NoTarget)
     }
 
     fn callback_error(&self, target: &str, problem: CallbackProblem) -> CallbackAnswer {
-        let prefix = &self.config.redirect_param_prefix;
-        let name = format!("{prefix}_error");
+        let name = self.site.parameter("error");
         let parameters = [("error", problem.message()), (name.as_str(), problem.message())];
         self.callback_redirect(target, &parameters, problem)
     }
@@ -333,9 +332,8 @@ impl Service {
         otherwise: CallbackProblem,
     ) -> CallbackAnswer {
         let Some(target) = self.oauth_redirect(target) else { return CallbackAnswer::Page(otherwise) };
-        let prefix = &self.config.redirect_param_prefix;
         let [status, kind, error, code] =
-            ["status", "type", "error", "code"].map(|name| format!("{prefix}_{name}"));
+            ["status", "type", "error", "code"].map(|name| self.site.parameter(name));
         let own = ["error", status.as_str(), &kind, &error, &code];
         CallbackAnswer::Redirect(target.with_query(parameters, &own))
     }

@@ -9,13 +9,14 @@ use latchkey_domain::user::User;
 use latchkey_store::{LinkIdentity, LinkOutcome, Linker, PresentedCode, TakenCode};
 use serde_json::Value;
 
-use super::providers::{KnownProvider, kind_of};
-use crate::access_tokens::AccessToken;
+use super::OAuth;
 use crate::error::{Error, Result};
+use crate::providers::{KnownProvider, kind_of};
 use crate::refusal::{
     AUTH_UNAUTHORIZED, IDENTITY_TAKEN, INVALID_OAUTH_CODE, PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER,
 };
-use crate::service::{Service, SignedIn};
+use crate::sessions::SignedIn;
+use crate::tokens::access_tokens::AccessToken;
 
 /// What an exchange yields.
 pub enum Exchanged {
@@ -30,11 +31,11 @@ pub enum Exchanged {
     },
 }
 
-impl Service {
+impl OAuth {
     /// Exchanges a code. A wrong verifier burns it, and so does the bearer of another session where it is to link. A
     /// bearer that is missing or stale there is [`AUTH_UNAUTHORIZED`] and leaves the code as it is; a code for a
     /// sign-in ignores it.
-    pub async fn exchange_oauth_code(
+    pub async fn exchange(
         &self,
         code: &str,
         verifier: &str,
@@ -42,7 +43,7 @@ impl Service {
         client: &Client,
     ) -> Result<Exchanged> {
         let now = self.clock.now();
-        self.limits.take_oauth(client, now)?;
+        self.take(client, now)?;
         let code = LinkToken::parse(code).ok_or(&INVALID_OAUTH_CODE)?;
         let presented = PresentedCode {
             code: code.hash(),
@@ -94,8 +95,8 @@ impl Service {
     /// Whom a bearer names; whether the session lives is asked when something is done with it. The anonymous key names
     /// nobody.
     async fn caller_of(&self, bearer: Option<&str>, now: Timestamp) -> Result<Option<Linker>> {
-        let bearer = bearer.filter(|bearer| !self.is_anon_key(bearer));
-        match self.good_token(bearer, now).await {
+        let bearer = bearer.filter(|bearer| !self.access.is_anon_key(bearer));
+        match self.sessions.good_token(bearer, now).await {
             Ok(token) => Ok(Some(Linker { user_id: token.user_id, session_id: token.session_id })),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => Ok(None),
             Err(error) => Err(error),
@@ -113,16 +114,16 @@ impl Service {
         let event = self.provider_sign_in_event(AuditKind::IdentityLinked, &identity, client, now);
         let Linker { user_id, session_id } = linker;
         let earlier = provider.earlier_identities();
-        let mail = self.identity_notice(client, &identity.provider, now)?;
+        let mail = self.identity_notification(client, &identity.provider, now)?;
         let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail, now };
         match self.store.link_identity(link).await? {
             LinkOutcome::Taken => Err(Error::Refused(&IDENTITY_TAKEN)),
             LinkOutcome::Gone => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             LinkOutcome::Linked(user) => {
-                self.wake_outbox_for_notice();
+                self.mails.wake_for_notification();
                 let live = self.store.find_live_session(session_id, now).await?;
                 let live = live.ok_or(&AUTH_UNAUTHORIZED)?;
-                let access = self.issue_access_token(&live.user, &live.session, now)?;
+                let access = self.sessions.issue_access_token(&live.user, &live.session, now)?;
                 Ok(Exchanged::Linked { user, access })
             }
         }

@@ -10,11 +10,12 @@ use latchkey_oauth::{IdToken, ProviderError};
 use latchkey_store::UsedToken;
 use serde_json::Value;
 
+use super::OAuth;
 use super::callback::proven;
-use super::providers::KnownProvider;
 use crate::error::{Error, Result};
+use crate::providers::KnownProvider;
 use crate::refusal::{INVALID_ID_TOKEN, PROVIDER_UNAVAILABLE, UNSUPPORTED_PROVIDER};
-use crate::service::{Service, SignedIn};
+use crate::sessions::SignedIn;
 
 /// A token that is accepted now is too old after so long, whatever end it names: it was issued at most a minute ahead
 /// and is taken for ten.
@@ -36,18 +37,19 @@ pub struct IdTokenSignIn {
     pub client: Client,
 }
 
-impl Service {
+impl OAuth {
     /// Opens a session for an `id_token`. The same linking rules as after a callback; each token is accepted once.
     pub async fn sign_in_with_id_token(&self, sign_in: IdTokenSignIn) -> Result<SignedIn> {
         let now = self.clock.now();
-        self.limits.take_oauth(&sign_in.client, now)?;
+        self.take(&sign_in.client, now)?;
         let kind = self.provider_kind(&sign_in.provider);
         let provider = self.usable_provider(kind, &sign_in.provider).await?;
         if !provider.client.entry().has_id_tokens() {
             return Err(Error::Refused(&UNSUPPORTED_PROVIDER));
         }
         let token = IdToken { token: &sign_in.token, nonce: sign_in.nonce.as_deref() };
-        let verified = match self.provider_client.verify_id_token(&provider.client, &token, now).await {
+        let verified = match self.shared.providers.client.verify_id_token(&provider.client, &token, now).await
+        {
             Ok(verified) => verified,
             Err(error) => return Err(self.refuse_token(&provider, &error, &sign_in.client, now).await?),
         };

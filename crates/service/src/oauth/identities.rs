@@ -8,12 +8,12 @@ use latchkey_domain::user::User;
 use latchkey_store::{LinkedIdentity, UnlinkIdentity, UnlinkOutcome};
 use serde_json::Value;
 
-use crate::authenticate::Caller;
+use super::OAuth;
 use crate::error::{Error, Result};
 use crate::refusal::{IDENTITY_NOT_FOUND, LAST_SIGN_IN_METHOD};
-use crate::service::Service;
+use crate::sessions::authenticate::Caller;
 
-impl Service {
+impl OAuth {
     /// The caller's identities, oldest first.
     pub async fn list_identities(&self, caller: Caller) -> Result<Vec<LinkedIdentity>> {
         Ok(self.store.list_identities(caller.user_id).await?)
@@ -35,12 +35,12 @@ impl Service {
         let mut event = self.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
         event.session_id = Some(caller.session_id);
         event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
-        let mail = self.identity_notice(client, &provider, now)?;
+        let mail = self.identity_notification(client, &provider, now)?;
         let unlink = UnlinkIdentity {
             user_id: caller.user_id,
             provider,
             subject,
-            offered: self.providers.load().offered(),
+            offered: self.shared.providers.load().offered(),
             keep: caller.session_id,
             event,
             mail,
@@ -48,7 +48,7 @@ impl Service {
         };
         match self.store.unlink_identity(unlink).await? {
             UnlinkOutcome::Unlinked(user) => {
-                self.wake_outbox_for_notice();
+                self.mails.wake_for_notification();
                 Ok(*user)
             }
             UnlinkOutcome::NotFound => Err(not_found()),

@@ -8,27 +8,27 @@ use latchkey_domain::time::Timestamp;
 use serde_json::Value;
 use std::time::Duration;
 
-use super::draft::Draft;
-use super::providers::{KnownProvider, ProviderInput, kind_of};
+use super::OAuth;
 use crate::error::{Error, Result};
+use crate::providers::Draft;
+use crate::providers::{KnownProvider, ProviderInput, kind_of};
 use crate::refusal::{BUSY, PROVIDER_EXISTS, PROVIDER_NOT_FOUND, PROVIDER_PINNED, UNSUPPORTED_PROVIDER};
-use crate::service::Service;
 
 /// How often a change is put over those of others who change the same provider at the same time.
 const CHANGE_ATTEMPTS: usize = 8;
 
-impl Service {
+impl OAuth {
     /// The configured providers of a kind, by key.
     #[must_use]
     pub fn list_providers(&self, kind: ProviderKind) -> Vec<KnownProvider> {
-        self.providers.load().all().filter(|one| one.kind == kind).cloned().collect()
+        self.shared.providers.load().all().filter(|one| one.kind == kind).cloned().collect()
     }
 
     /// One configured provider; [`PROVIDER_NOT_FOUND`] where there is none of this kind and key.
     pub fn find_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
         let not_found = || Error::Refused(&PROVIDER_NOT_FOUND);
         let key = ProviderKey::parse(key).map_err(|_| not_found())?;
-        let found = self.providers.load().find(&key).filter(|one| one.kind == kind).cloned();
+        let found = self.shared.providers.load().find(&key).filter(|one| one.kind == kind).cloned();
         found.ok_or_else(not_found)
     }
 
@@ -58,22 +58,22 @@ impl Service {
             (ProviderKind::Custom, ProviderKind::BuiltIn) => return Err(Error::Refused(&PROVIDER_EXISTS)),
             _ => {}
         }
-        self.sync_shared().await?;
-        if self.providers.load().find(&key).is_some() {
+        self.shared.sync().await?;
+        if self.shared.providers.load().find(&key).is_some() {
             return Err(Error::Refused(&PROVIDER_EXISTS));
         }
         let mut draft = Draft::default();
         draft.apply(input)?;
-        let known = draft.into_known(&key, &self.oauth_parts)?;
+        let known = draft.into_known(&key, &self.shared.providers.parts)?;
         self.check_place(&known)?;
 
         let now = self.clock.now();
-        let stored = known.to_stored(&self.keys, &*self.entropy, now)?;
+        let stored = self.shared.providers.to_stored(&known, &*self.entropy, now)?;
         let event = self.provider_event(&key, "created", actor, client, now);
         if !self.store.create_oauth_provider(stored, event).await? {
             return Err(Error::Refused(&PROVIDER_EXISTS));
         }
-        self.reload_shared().await?;
+        self.shared.reload().await?;
         self.find_provider(kind, key.as_str())
     }
 
@@ -87,21 +87,21 @@ impl Service {
         actor: Actor,
         client: Option<&Client>,
     ) -> Result<KnownProvider> {
-        self.sync_shared().await?;
+        self.shared.sync().await?;
         for _ in 0..CHANGE_ATTEMPTS {
             let known = self.find_changeable(kind, key)?;
             let replaces = known.updated_at.unwrap_or_default();
             let mut draft = Draft::of(&known);
             draft.apply(input)?;
-            let changed = draft.into_known(&known.key, &self.oauth_parts)?;
+            let changed = draft.into_known(&known.key, &self.shared.providers.parts)?;
             self.check_change(&known, &changed, input)?;
 
             // Its date tells changes apart, so it grows with each of them.
             let now = self.clock.now().max(replaces.plus(Duration::from_millis(1)));
-            let stored = changed.to_stored(&self.keys, &*self.entropy, now)?;
+            let stored = self.shared.providers.to_stored(&changed, &*self.entropy, now)?;
             let event = self.provider_event(&known.key, "updated", actor, client, self.clock.now());
             let is_changed = self.store.update_oauth_provider(stored, replaces, event).await?;
-            self.reload_shared().await?;
+            self.shared.reload().await?;
             if is_changed {
                 return self.find_provider(kind, key);
             }
@@ -128,7 +128,7 @@ impl Service {
     }
 
     fn check_place(&self, known: &KnownProvider) -> Result<()> {
-        known.client.check_place(self.oauth_parts.outbound.networks).map_err(|reason| {
+        known.client.check_place(self.shared.providers.parts.outbound.networks).map_err(|reason| {
             Error::validation(
                 "discoveryEndpoint",
                 Reason::NotAllowed,
@@ -145,13 +145,13 @@ impl Service {
         actor: Actor,
         client: Option<&Client>,
     ) -> Result<()> {
-        self.sync_shared().await?;
+        self.shared.sync().await?;
         let known = self.find_changeable(kind, key)?;
         let event = self.provider_event(&known.key, "deleted", actor, client, self.clock.now());
         if !self.store.delete_oauth_provider(&known.key, kind, event).await? {
             return Err(Error::Refused(&PROVIDER_NOT_FOUND));
         }
-        self.reload_shared().await
+        self.shared.reload().await
     }
 
     fn find_changeable(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {

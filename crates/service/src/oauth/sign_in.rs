@@ -9,12 +9,13 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{IdentityEvents, IdentityOutcome, SignInWithIdentity, UsedToken};
 use serde_json::Value;
 
-use super::providers::KnownProvider;
+use super::OAuth;
 use crate::error::{Error, Result};
+use crate::providers::KnownProvider;
 use crate::refusal::INVALID_ID_TOKEN;
-use crate::service::{Service, SignedIn};
+use crate::sessions::SignedIn;
 
-impl Service {
+impl OAuth {
     /// What the operator lets identities of a provider do now.
     pub(crate) fn identity_rules(&self, provider: &KnownProvider) -> IdentityRules {
         let settings = self.settings.load();
@@ -35,23 +36,23 @@ impl Service {
         client: &Client,
         now: Timestamp,
     ) -> Result<SignedIn> {
-        let mut draft = self.draft_session(AuthMethod::Federated, client, now);
+        let mut draft = self.sessions.draft_session(AuthMethod::Federated, client, now);
         draft.session.identity = Some(identity.id());
         let profile_id = ProfileId::new(now, self.id_bytes(now));
         let sign_in = SignInWithIdentity {
             rules: self.identity_rules(provider),
             token,
             user_id: UserId::new(now, self.id_bytes(now)),
-            profile_id: self.config.create_profile_on_sign_up.then_some(profile_id),
+            profile_id: self.site.create_profile_on_sign_up.then_some(profile_id),
             session: draft.session.clone(),
             events: self.identity_events(&identity, client, now),
-            mail: self.identity_notice(client, &identity.provider, now)?,
+            mail: self.identity_notification(client, &identity.provider, now)?,
             identity,
         };
         match self.store.sign_in_with_identity(sign_in).await? {
             IdentityOutcome::Opened(user) => {
-                self.wake_outbox_for_notice();
-                self.signed_in(*user, draft, now)
+                self.mails.wake_for_notification();
+                self.sessions.signed_in(*user, draft, now)
             }
             IdentityOutcome::Refused(refusal) => Err(refusal.into()),
             IdentityOutcome::Replayed => Err(Error::Refused(&INVALID_ID_TOKEN)),

@@ -12,11 +12,11 @@ use latchkey_store::{Linker, NewFlow};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::providers::KnownProvider;
-use crate::authenticate::Caller;
+use super::OAuth;
 use crate::error::{Error, Result};
+use crate::providers::KnownProvider;
 use crate::refusal::{PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE};
-use crate::service::Service;
+use crate::sessions::authenticate::Caller;
 
 /// Base64url of 32 bytes has two bits too many; what they are is not our business.
 const CHALLENGE: GeneralPurpose =
@@ -68,9 +68,9 @@ pub(crate) struct FlowSecrets {
     pub(crate) browser: Option<[u8; 32]>,
 }
 
-impl Service {
+impl OAuth {
     /// Begins a sign-in.
-    pub async fn start_oauth(&self, start: StartOAuth) -> Result<StartedOAuth> {
+    pub async fn start(&self, start: StartOAuth) -> Result<StartedOAuth> {
         self.start_flow(start, None).await
     }
 
@@ -83,9 +83,9 @@ impl Service {
 
     async fn start_flow(&self, start: StartOAuth, linker: Option<Linker>) -> Result<StartedOAuth> {
         let now = self.clock.now();
-        self.limits.take_oauth(&start.client, now)?;
+        self.take(&start.client, now)?;
         let provider = self.usable_provider(start.kind, &start.provider).await?;
-        if let Err(reason) = provider.client.check_place(self.oauth_parts.outbound.networks) {
+        if let Err(reason) = provider.client.check_place(self.shared.providers.parts.outbound.networks) {
             tracing::error!(provider = provider.key.as_str(), reason, "a provider is never talked to");
             return Err(Error::Refused(&PROVIDER_NOT_CONFIGURED));
         }
@@ -103,7 +103,7 @@ impl Service {
             pkce: &pkce,
             hints: &start.hints,
         };
-        let url = self.provider_client.authorization_url(&provider.client, &request, now).await;
+        let url = self.shared.providers.client.authorization_url(&provider.client, &request, now).await;
         let url = url.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a sign-in could not be begun");
             match error {
@@ -124,7 +124,8 @@ impl Service {
             browser: browser.as_ref().map(|token| *token.hash().as_bytes()),
         };
         let plain = Zeroizing::new(serde_json::to_vec(&secrets).map_err(Error::internal)?);
-        let sealed = self.keys.seal_flow(&*self.entropy, &state.hash(), &plain).map_err(Error::internal)?;
+        let sealed =
+            self.flow_key.seal(&*self.entropy, state.hash().as_bytes(), &plain).map_err(Error::internal)?;
         let flow = NewFlow {
             state: state.hash(),
             provider: provider.key.clone(),
@@ -133,7 +134,7 @@ impl Service {
             sealed,
             linker,
             created_at: now,
-            expires_at: now.plus(self.config.lifetimes.oauth_state),
+            expires_at: now.plus(self.lifetimes.state),
         };
         self.store.begin_flow(flow).await?;
         Ok(StartedOAuth { url: url.into(), browser })
@@ -141,11 +142,11 @@ impl Service {
 
     /// A provider with which one can sign in. One that was configured elsewhere a moment ago is found too.
     pub(crate) async fn usable_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
-        let found = self.providers.load().usable(kind, key).cloned();
-        if found.is_ok() || !self.sync_shared().await? {
+        let found = self.shared.providers.load().usable(kind, key).cloned();
+        if found.is_ok() || !self.shared.sync().await? {
             return found;
         }
-        self.providers.load().usable(kind, key).cloned()
+        self.shared.providers.load().usable(kind, key).cloned()
     }
 
     /// The address that a provider sends browsers back to.
@@ -155,7 +156,7 @@ impl Service {
             ProviderKind::BuiltIn => "",
             ProviderKind::Custom => "custom/",
         };
-        format!("{}/api/auth/oauth/{folder}{}/callback", self.config.origin(), provider.key.as_str())
+        format!("{}/api/auth/oauth/{folder}{}/callback", self.site.origin(), provider.key.as_str())
     }
 
     fn oauth_target(&self, redirect_uri: Option<&str>) -> Result<String> {

@@ -21,15 +21,15 @@ impl Clock for Hand {
 
 /// A storage that is asked for its health, and how often it was.
 struct Asked {
-    readiness: Readiness,
+    latest: LatestJudgement,
     clock: Hand,
     times: AtomicU64,
 }
 
 impl Asked {
     fn new() -> Arc<Self> {
-        let (readiness, times) = (Readiness::default(), AtomicU64::new(0));
-        Arc::new(Self { readiness, clock: Hand(AtomicU64::new(0)), times })
+        let (latest, times) = (LatestJudgement::default(), AtomicU64::new(0));
+        Arc::new(Self { latest, clock: Hand(AtomicU64::new(0)), times })
     }
 
     async fn answer(&self, outcome: impl FnOnce() -> StoreResult<()>) -> bool {
@@ -37,7 +37,7 @@ impl Asked {
             self.times.fetch_add(1, Ordering::SeqCst);
             outcome()
         };
-        self.readiness.judge(&self.clock, check).await.is_ok()
+        self.latest.judge(&self.clock, check).await.is_ok()
     }
 
     fn advance(&self, millis: u64) {
@@ -88,7 +88,7 @@ async fn all_who_ask_during_a_judgement_share_it_however_long_it_takes() {
                 go_on.notified().await;
                 Ok(())
             };
-            asked.readiness.judge(&asked.clock, check).await.is_ok()
+            asked.latest.judge(&asked.clock, check).await.is_ok()
         });
     }
     entered.notified().await;
@@ -104,7 +104,7 @@ async fn all_who_ask_during_a_judgement_share_it_however_long_it_takes() {
 async fn judgement_that_is_abandoned_is_made_by_the_next() {
     let asked = Asked::new();
 
-    let abandoned = asked.readiness.judge(&asked.clock, std::future::pending::<StoreResult<()>>);
+    let abandoned = asked.latest.judge(&asked.clock, std::future::pending::<StoreResult<()>>);
     assert!(abandoned.now_or_never().is_none());
 
     assert!(asked.answer(|| Ok(())).await);

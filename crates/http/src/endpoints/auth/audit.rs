@@ -101,7 +101,7 @@ pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<Audit
     let before = before.map_err(|_| {
         ApiError::validation("before", "must be the id of an event").reason(Reason::InvalidFormat)
     })?;
-    let page = app.service.list_events(before, limit).await?;
+    let page = app.service.admin.list_events(before, limit).await?;
     Ok(Json(AuditBody {
         data: page.events.into_iter().map(EventBody::from).collect(),
         pagination: AuditPaginationBody { limit, next_before: page.next },

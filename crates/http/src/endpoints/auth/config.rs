@@ -97,7 +97,7 @@ pub const GET: Endpoint = Endpoint::get("/api/auth/config", |method| on(method, 
 
 /// `GET /api/auth/config`
 pub async fn get(State(app): State<App>, _: Admin) -> Json<ConfigBody> {
-    Json(ConfigBody::from(&app.service.public_settings()))
+    Json(ConfigBody::from(&app.service.admin.public_settings()))
 }
 
 /// Change of the editable settings.
@@ -128,6 +128,6 @@ pub async fn put(
         require_uppercase: body.require_uppercase,
         require_special_char: body.require_special_char,
     };
-    let settings = app.service.change_settings(&patch, Some(&client.to_domain())).await?;
+    let settings = app.service.admin.change_settings(&patch, Some(&client.to_domain())).await?;
     Ok(Json(ConfigBody::from(&settings)))
 }

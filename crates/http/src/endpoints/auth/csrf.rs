@@ -48,6 +48,6 @@ pub async fn get(
     app.origins.check(&headers)?;
     let cookie = client.client_type.is_web().then(|| app.refresh_cookie.read(&headers)).flatten();
     let presented = cookie.and_then(|cookie| RefreshToken::parse(cookie.expose()));
-    let csrf_token = app.service.csrf_token(presented, client.address()).await?;
+    let csrf_token = app.service.sessions.csrf_token(presented, client.address()).await?;
     Ok(Json(CsrfTokenBody { csrf_token }))
 }

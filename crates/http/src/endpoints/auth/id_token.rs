@@ -68,6 +68,6 @@ pub async fn sign_in(
 ) -> Result<Response> {
     let IdTokenRequest { provider, token, nonce, name } = body;
     let sign_in = IdTokenSignIn { provider, token, nonce, name, client: client.to_domain() };
-    let signed_in = app.service.sign_in_with_id_token(sign_in).await?;
+    let signed_in = app.service.oauth.sign_in_with_id_token(sign_in).await?;
     session_answer(&app, client.client_type, signed_in, Saying::Nothing)
 }

@@ -83,12 +83,13 @@ pub async fn list(
     State(app): State<App>,
     SignedInUser(caller): SignedInUser,
 ) -> Result<Json<IdentitiesBody>> {
-    let identities = app.service.list_identities(caller).await?.into_iter().map(|identity| IdentityBody {
-        provider: identity.provider,
-        subject: identity.subject,
-        email: identity.email.map(|email| email.as_typed().to_owned()),
-        created_at: identity.created_at,
-    });
+    let identities =
+        app.service.oauth.list_identities(caller).await?.into_iter().map(|identity| IdentityBody {
+            provider: identity.provider,
+            subject: identity.subject,
+            email: identity.email.map(|email| email.as_typed().to_owned()),
+            created_at: identity.created_at,
+        });
     Ok(Json(IdentitiesBody { identities: identities.collect() }))
 }
 
@@ -119,7 +120,7 @@ pub async fn link(
     query: Query,
     JsonBody(body): JsonBody<LinkRequest>,
 ) -> Result<Json<StartBody>> {
-    let kind = app.service.provider_kind(&provider);
+    let kind = app.service.oauth.provider_kind(&provider);
     let mut start = start_of(kind, provider, &client, &query)?;
     start.redirect_uri = body.redirect_uri.or(start.redirect_uri);
     start.code_challenge = body.code_challenge.or(start.code_challenge);
@@ -127,7 +128,7 @@ pub async fn link(
     let own = body.additional_params.unwrap_or_default();
     start.hints.retain(|(name, _)| !own.contains_key(name));
     start.hints.extend(own);
-    Ok(Json(StartBody { auth_url: app.service.start_link(caller, start).await? }))
+    Ok(Json(StartBody { auth_url: app.service.oauth.start_link(caller, start).await? }))
 }
 
 /// The end of a link.
@@ -152,6 +153,6 @@ pub async fn unlink(
 ) -> Result<Json<UnlinkedBody>> {
     let subject = query.optional("subject")?;
     let user =
-        app.service.unlink_identity(caller, &provider, subject.as_deref(), &client.to_domain()).await?;
+        app.service.oauth.unlink_identity(caller, &provider, subject.as_deref(), &client.to_domain()).await?;
     Ok(Json(UnlinkedBody { message: "The identity was unlinked.", user: user.into() }))
 }

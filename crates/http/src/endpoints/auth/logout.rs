@@ -56,11 +56,11 @@ pub async fn logout(
     let presented = if is_web { cookie_token(&app, &headers)? } else { body.token().map(Presented::Body) };
     let by_refresh_token = presented.map_or(SignOut::Nothing, SignOut::Refresh);
     let from = client.to_domain();
-    app.service.sign_out(by_refresh_token, &from).await?;
+    app.service.sessions.sign_out(by_refresh_token, &from).await?;
 
     let bearer = Credentials::of(&headers).bearer;
     if let Some(bearer) = &bearer {
-        app.service.sign_out(SignOut::Bearer(bearer.expose()), &from).await?;
+        app.service.sessions.sign_out(SignOut::Bearer(bearer.expose()), &from).await?;
     }
     let mut response = Json(LoggedOutBody { success: true, message: "You are signed out." }).into_response();
     if is_web {

@@ -62,10 +62,13 @@ pub async fn change(
         Ok(JsonBody(body)) => body,
         Err(refusal) => {
             // Who may not call is told so before anything is said about the body.
-            app.service.authenticate(bearer).await?;
+            app.service.sessions.authenticate(bearer).await?;
             return Err(refusal);
         }
     };
-    app.service.change_password(bearer, body.current_password, body.new_password, client.to_domain()).await?;
+    app.service
+        .passwords
+        .change(bearer, body.current_password, body.new_password, client.to_domain())
+        .await?;
     Ok(Json(MessageBody { message: "The password was changed; all other sessions were ended." }))
 }

@@ -54,7 +54,7 @@ pub async fn get(
     let user_id = user_id
         .parse()
         .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
-    let profile = app.service.public_profile(user_id, client.address()).await?;
+    let profile = app.service.profiles.public(user_id, client.address()).await?;
     Ok(Json(flat(&profile)))
 }
 
@@ -82,7 +82,7 @@ pub async fn set(
         Ok(patch) => patch,
         Err(refusal) => return Err(user.refusal(&app, refusal).await),
     };
-    let profile = app.service.update_profile(user.0, patch, None, Missing::Create).await?;
+    let profile = app.service.profiles.update(user.0, patch, None, Missing::Create).await?;
     Ok(Json(flat(&profile)))
 }
 

@@ -72,5 +72,5 @@ pub const GET: Endpoint = Endpoint::get("/api/auth/public-config", |method| on(m
 
 /// `GET /api/auth/public-config`
 pub async fn get(State(app): State<App>) -> Json<PublicConfigBody> {
-    Json(PublicConfigBody::from(&app.service.public_settings()))
+    Json(PublicConfigBody::from(&app.service.admin.public_settings()))
 }

@@ -89,6 +89,6 @@ pub async fn refresh(
         body.token().map(Presented::Body)
     };
     let presented = presented.ok_or(&AUTH_UNAUTHORIZED)?;
-    let signed_in = app.service.refresh(presented, client.to_domain()).await?;
+    let signed_in = app.service.sessions.refresh(presented, client.to_domain()).await?;
     session_answer(&app, client.client_type, signed_in, Saying::Expiry)
 }

@@ -123,7 +123,7 @@ pub async fn sign_in(
     client: ClientInfo,
     JsonBody(body): JsonBody<SignInRequest>,
 ) -> Result<Response> {
-    let signed_in = app.service.sign_in(body.email, body.password, client.to_domain()).await?;
+    let signed_in = app.service.passwords.sign_in(body.email, body.password, client.to_domain()).await?;
     session_answer(&app, client.client_type, signed_in, Saying::Nothing)
 }
 
@@ -137,7 +137,8 @@ pub const CURRENT: Endpoint = Endpoint::get("/api/auth/sessions/current", |metho
 /// `GET /api/auth/sessions/current`: getCurrentUser, getCurrentSession
 pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<CurrentSessionBody>> {
     let bearer = Credentials::of(&headers).bearer;
-    let (live, expires_at) = app.service.current_session(bearer.as_ref().map(BearerToken::expose)).await?;
+    let (live, expires_at) =
+        app.service.sessions.current_session(bearer.as_ref().map(BearerToken::expose)).await?;
     Ok(Json(CurrentSessionBody { user: live.user.into(), expires_at }))
 }
 
@@ -149,7 +150,7 @@ pub const LIST: Endpoint = Endpoint::get("/api/auth/sessions", |method| on(metho
 
 /// `GET /api/auth/sessions`
 pub async fn list(State(app): State<App>, SignedInUser(caller): SignedInUser) -> Result<Json<SessionsBody>> {
-    let sessions = app.service.list_sessions(caller).await?;
+    let sessions = app.service.sessions.list(caller).await?;
     let body = |session| OwnSessionBody::new(session, caller.session_id);
     Ok(Json(SessionsBody { sessions: sessions.into_iter().map(body).collect() }))
 }
@@ -171,7 +172,7 @@ pub async fn end_others(
     if query.required("others")? != "true" {
         return Err(ApiError::validation("others", "must be `true`").reason(Reason::NotAllowed));
     }
-    let ended_count = app.service.end_other_sessions(caller, &client.to_domain()).await?;
+    let ended_count = app.service.sessions.end_others(caller, &client.to_domain()).await?;
     Ok(Json(EndedSessionsBody { success: true, message: "The other sessions were ended.", ended_count }))
 }
 
@@ -191,7 +192,7 @@ pub async fn end_one(
     PathText(id): PathText,
 ) -> Result<Json<EndedSessionsBody>> {
     let id = id.parse().map_err(|_| &SESSION_NOT_FOUND)?;
-    app.service.end_session(caller, id, &client.to_domain()).await?;
+    app.service.sessions.end(caller, id, &client.to_domain()).await?;
     Ok(Json(EndedSessionsBody { success: true, message: "The session was ended.", ended_count: 1 }))
 }
 

@@ -70,12 +70,12 @@ pub const SIGN_UP: Endpoint = Endpoint::post("/api/auth/users", |method| on(meth
 pub async fn post(State(app): State<App>, request: Request) -> Result<Response> {
     let credentials = Credentials::of(request.headers());
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
-    let is_admin = bearer.is_some_and(|key| app.service.is_admin_key(key));
+    let is_admin = bearer.is_some_and(|key| app.service.access.is_admin_key(key));
     if is_admin || !matches!(credentials.api_key, ApiKeyHeader::Missing) {
         let (mut parts, body) = request.into_parts();
         let admin = Admin::from_request_parts(&mut parts, &app).await?;
         return create(&app, admin, Request::from_parts(parts, body)).await;
     }
-    app.service.check_anon_key(bearer).await?;
+    app.service.access.check_anon_key(bearer).await?;
     sign_up(&app, request).await
 }

@@ -81,7 +81,7 @@ pub const LIST: Endpoint = Endpoint::get("/dev/mail", |method| on(method, list))
 
 /// `GET /dev/mail`
 pub async fn list(State(app): State<App>, _: LocalCaller) -> Result<Page> {
-    let mails = app.service.list_inbox(SHOWN).await?;
+    let mails = app.service.outbox.list_inbox(SHOWN).await?;
     let body = if mails.is_empty() {
         Markup::new().paragraph("No mails yet. They appear here as soon as the service sends one.")
     } else {
@@ -104,7 +104,7 @@ pub const SHOW: Endpoint =
 
 /// `GET /dev/mail/{id}`
 pub async fn show(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Page> {
-    let mail = app.service.read_inbox(&id).await?;
+    let mail = app.service.outbox.read_inbox(&id).await?;
     let body = Markup::new()
         .paragraph(&format!("From {} to {}, {}", mail.from, mail.to, mail.date))
         .preformatted(&mail.text)
@@ -119,7 +119,7 @@ pub const HTML: Endpoint =
 
 /// `GET /dev/mail/{id}/html`
 pub async fn html(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Response> {
-    let mail = app.service.read_inbox(&id).await?;
+    let mail = app.service.outbox.read_inbox(&id).await?;
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (CONTENT_SECURITY_POLICY, FRAME_POLICY),

@@ -98,7 +98,7 @@ pub const GET: Endpoint = Endpoint::get("/api/profiles/me", |method| on(method, 
 /// `GET /api/profiles/me`
 pub async fn get(State(app): State<App>, credentials: Credentials) -> Result<Response> {
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
-    answer(app.service.own_profile(bearer).await?)
+    answer(app.service.profiles.own(bearer).await?)
 }
 
 /// Change of the user's own profile.
@@ -128,7 +128,7 @@ pub async fn patch(
         Ok(patch) => patch,
         Err(refusal) => return Err(user.refusal(&app, refusal).await),
     };
-    answer(app.service.update_profile(user.0, patch, if_version, Missing::Refuse).await?)
+    answer(app.service.profiles.update(user.0, patch, if_version, Missing::Refuse).await?)
 }
 
 fn change(body: UpdateProfileRequest) -> Result<ProfilePatch> {

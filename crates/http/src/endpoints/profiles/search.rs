@@ -44,7 +44,7 @@ pub async fn get(State(app): State<App>, client: ClientInfo, query: Query) -> Re
     let search = SearchQuery::parse(&text).map_err(refusal)?;
     let page = page_of(query.optional("limit")?.as_deref(), query.optional("offset")?.as_deref())?;
 
-    let hits = app.service.search_profiles(&search, page, &client.to_domain()).await?;
+    let hits = app.service.search.find(&search, page, &client.to_domain()).await?;
     let headers = [
         (TOTAL_COUNT, hits.total.to_string()),
         (PAGE, page.number().to_string()),

@@ -74,5 +74,5 @@ pub async fn get(
     let user_id = user_id
         .parse()
         .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
-    Ok(Json(app.service.public_profile(user_id, client.address()).await?.into()))
+    Ok(Json(app.service.profiles.public(user_id, client.address()).await?.into()))
 }

@@ -57,6 +57,7 @@ pub async fn exchange(
     client: ClientInfo,
     JsonBody(body): JsonBody<ExchangeRequest>,
 ) -> Result<Json<ResetTokenBody>> {
-    let reset = app.service.exchange_reset_code(body.email, code(&body.code)?, client.to_domain()).await?;
+    let reset =
+        app.service.passwords.exchange_reset_code(body.email, code(&body.code)?, client.to_domain()).await?;
     Ok(Json(ResetTokenBody { token: reset.token.expose().to_owned(), expires_at: reset.expires_at }))
 }

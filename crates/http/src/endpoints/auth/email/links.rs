@@ -35,7 +35,7 @@ pub(super) fn link_answer(
         }
         LinkAnswer::Page(_) => Ok(dead(app, kind)),
         LinkAnswer::Ask { target } => {
-            let service_name = &app.service.config().service_name;
+            let service_name = app.service.name();
             let target = target.as_ref().map(RedirectUrl::as_str);
             let page = ask_to_verify(token.unwrap_or_default(), target, service_name);
             Ok(page.map_err(ApiError::internal)?.into_response())
@@ -45,7 +45,7 @@ pub(super) fn link_answer(
 
 /// The page for a link with nowhere to go.
 pub(super) fn dead(app: &App, kind: LinkKind) -> Response {
-    let mut page = dead_link(kind, &app.service.config().service_name).into_response();
+    let mut page = dead_link(kind, app.service.name()).into_response();
     page.extensions_mut().insert(Refusal::of(&codes::INVALID_CODE));
     page
 }

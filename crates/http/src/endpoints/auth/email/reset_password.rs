@@ -55,6 +55,6 @@ pub async fn reset(
     JsonBody(body): JsonBody<ResetPasswordRequest>,
 ) -> Result<Json<MessageBody>> {
     let token = LinkToken::parse(&body.otp).ok_or(&INVALID_CODE)?;
-    app.service.reset_password(token, body.new_password, client.to_domain()).await?;
+    app.service.passwords.reset_password(token, body.new_password, client.to_domain()).await?;
     Ok(Json(MessageBody { message: "The password was changed. Sign in with the new one." }))
 }

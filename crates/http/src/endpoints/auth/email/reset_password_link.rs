@@ -26,6 +26,6 @@ pub const OPEN: Endpoint = link(Endpoint::get("/api/auth/email/reset-password-li
 /// `GET /api/auth/email/reset-password-link?token=`
 pub async fn open(State(app): State<App>, client: ClientInfo, query: Query) -> Result<Response> {
     let token = query.optional("token")?;
-    let answer = app.service.open_reset_link(token.as_deref(), &client.to_domain()).await?;
+    let answer = app.service.mailbox.open_reset_link(token.as_deref(), &client.to_domain()).await?;
     link_answer(&app, LinkKind::ResetPassword, answer, token.as_deref())
 }

@@ -55,7 +55,7 @@ pub async fn send(
     JsonBody(body): JsonBody<SendResetRequest>,
 ) -> Result<(StatusCode, Json<MailSentBody>)> {
     let redirect = RedirectInput { redirect_to: body.redirect_to, email_redirect_to: None };
-    app.service.send_reset(body.email, redirect, client.to_domain()).await?;
+    app.service.passwords.send_reset(body.email, redirect, client.to_domain()).await?;
     let message = "If the address has an account, a mail is on its way.";
     Ok((StatusCode::ACCEPTED, Json(MailSentBody { success: true, message })))
 }

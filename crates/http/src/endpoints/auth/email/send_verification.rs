@@ -39,7 +39,7 @@ pub async fn send(
     JsonBody(body): JsonBody<SendMailRequest>,
 ) -> Result<(StatusCode, Json<MailSentBody>)> {
     let redirect = OlderOptions::redirect_input(body.redirect_to, body.options);
-    app.service.resend_verification(body.email, redirect, client.to_domain()).await?;
+    app.service.mailbox.resend_verification(body.email, redirect, client.to_domain()).await?;
     let message = "If the address has an account that is not verified, a mail is on its way.";
     Ok((StatusCode::ACCEPTED, Json(MailSentBody { success: true, message })))
 }

@@ -67,6 +67,6 @@ pub async fn verify(
         }
     };
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
-    let signed_in = app.service.verify_email(proof, bearer, client.to_domain()).await?;
+    let signed_in = app.service.mailbox.verify_email(proof, bearer, client.to_domain()).await?;
     session_answer(&app, client.client_type, signed_in, Saying::Nothing)
 }

@@ -75,6 +75,7 @@ async fn visit_link(
         refresh: app.refresh_cookie.read(headers).and_then(|cookie| RefreshToken::parse(cookie.expose())),
         sign_up: app.sign_up_cookie.read(headers).and_then(|cookie| LinkToken::parse(cookie.expose())),
     };
-    let answer = app.service.open_verify_link(token.as_deref(), visit, browser, &client.to_domain()).await?;
+    let answer =
+        app.service.mailbox.open_verify_link(token.as_deref(), visit, browser, &client.to_domain()).await?;
     link_answer(app, LinkKind::VerifyEmail, answer, token.as_deref())
 }

@@ -154,7 +154,7 @@ async fn come_back(
         OAuthReturn { provider: provider.clone(), state: state.clone(), ..OAuthReturn::default() };
     // With a state that can be read, what cannot be is the provider's doing: the app hears of it, and the state is used up.
     let back = OAuthReturn { browser, ..words(provider, state, said).unwrap_or(without_words) };
-    match app.service.oauth_callback(back, kind, &client.to_domain()).await? {
+    match app.service.oauth.callback(back, kind, &client.to_domain()).await? {
         CallbackAnswer::Redirect(url) => {
             let location = HeaderValue::try_from(url).map_err(ApiError::internal)?;
             Ok((StatusCode::FOUND, [(LOCATION, location)]).into_response())
@@ -182,5 +182,5 @@ fn words(provider: String, state: Option<String>, said: &Query) -> Result<OAuthR
 }
 
 fn page(app: &App, problem: CallbackProblem) -> Response {
-    dead_sign_in(problem.message(), &app.service.config().service_name).into_response()
+    dead_sign_in(problem.message(), app.service.name()).into_response()
 }

@@ -131,7 +131,7 @@ pub const LIST_BUILT_IN: Endpoint =
 
 /// `GET /api/auth/oauth/configs`
 pub async fn list_built_in(State(app): State<App>, _: Admin) -> Json<BuiltInConfigsBody> {
-    let known = app.service.list_providers(ProviderKind::BuiltIn);
+    let known = app.service.oauth.list_providers(ProviderKind::BuiltIn);
     let data: Vec<_> = known.into_iter().map(|provider| built_in_body(&app, provider)).collect();
     Json(BuiltInConfigsBody { count: data.len(), data })
 }
@@ -178,7 +178,7 @@ pub async fn get_built_in(
     _: Admin,
     PathText(provider): PathText,
 ) -> Result<Json<BuiltInConfigBody>> {
-    let known = app.service.find_provider(ProviderKind::BuiltIn, &provider)?;
+    let known = app.service.oauth.find_provider(ProviderKind::BuiltIn, &provider)?;
     Ok(Json(built_in_body(&app, known)))
 }
 
@@ -230,7 +230,7 @@ pub const LIST_CUSTOM: Endpoint =
 
 /// `GET /api/auth/oauth/custom/configs`
 pub async fn list_custom(State(app): State<App>, _: Admin) -> Json<CustomConfigsBody> {
-    let known = app.service.list_providers(ProviderKind::Custom);
+    let known = app.service.oauth.list_providers(ProviderKind::Custom);
     let data: Vec<_> = known.into_iter().map(|provider| custom_body(&app, provider)).collect();
     Json(CustomConfigsBody { count: data.len(), data })
 }
@@ -283,7 +283,7 @@ pub async fn get_custom(
     _: Admin,
     PathText(key): PathText,
 ) -> Result<Json<CustomConfigBody>> {
-    let known = app.service.find_provider(ProviderKind::Custom, &key)?;
+    let known = app.service.oauth.find_provider(ProviderKind::Custom, &key)?;
     Ok(Json(custom_body(&app, known)))
 }
 
@@ -336,7 +336,7 @@ async fn create(
     input: &ProviderInput,
     client: &ClientInfo,
 ) -> Result<KnownProvider> {
-    Ok(app.service.create_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
+    Ok(app.service.oauth.create_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
 }
 
 async fn update(
@@ -346,11 +346,11 @@ async fn update(
     input: &ProviderInput,
     client: &ClientInfo,
 ) -> Result<KnownProvider> {
-    Ok(app.service.update_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
+    Ok(app.service.oauth.update_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
 }
 
 async fn delete(app: &App, kind: ProviderKind, key: &str, client: &ClientInfo) -> Result<Json<MessageBody>> {
-    app.service.delete_provider(kind, key, Actor::Admin, Some(&client.to_domain())).await?;
+    app.service.oauth.delete_provider(kind, key, Actor::Admin, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody::new(DELETED)))
 }
 
@@ -383,7 +383,7 @@ fn client_body(app: &App, known: &KnownProvider) -> ClientBody {
         link_by_email: description.link_by_email,
         enabled: description.enabled,
         pinned: known.is_pinned,
-        redirect_uri: app.service.callback_url(known),
+        redirect_uri: app.service.oauth.callback_url(known),
         created_at: known.created_at,
         updated_at: known.updated_at,
     }

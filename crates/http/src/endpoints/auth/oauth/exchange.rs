@@ -73,7 +73,7 @@ pub async fn exchange(
     let bearer = Credentials::of(&headers).bearer;
     let bearer = bearer.as_ref().map(BearerToken::expose);
     let (code, verifier) = (body.code.as_str(), body.code_verifier.as_str());
-    match app.service.exchange_oauth_code(code, verifier, bearer, &client.to_domain()).await? {
+    match app.service.oauth.exchange(code, verifier, bearer, &client.to_domain()).await? {
         Exchanged::SignedIn(signed_in) => {
             session_answer(&app, client.client_type, *signed_in, Saying::Nothing)
         }

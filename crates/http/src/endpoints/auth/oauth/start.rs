@@ -94,10 +94,10 @@ async fn start(app: &App, mut start: StartOAuth, headers: &HeaderMap, query: &Qu
         let known = app.oauth_cookie.read(headers).and_then(|cookie| LinkToken::parse(cookie.expose()));
         start.browser = StartingBrowser::Bound(known);
     }
-    let started = app.service.start_oauth(start).await?;
+    let started = app.service.oauth.start(start).await?;
     let mut response = Json(StartBody { auth_url: started.url }).into_response();
     if let Some(token) = started.browser {
-        let max_age = app.service.config().lifetimes.oauth_state;
+        let max_age = app.service.oauth.lifetimes().state;
         let cookie = app.oauth_cookie.set(token.expose(), max_age).map_err(ApiError::internal)?;
         response.headers_mut().append(SET_COOKIE, cookie);
     }

@@ -195,7 +195,7 @@ pub(super) async fn list(State(app): State<App>, admin: AdminWith) -> Result<Jso
         None => UserPosition::Offset(page.offset()),
     };
     let search = query.optional("search")?.filter(|text| !text.is_empty());
-    let users = app.service.list_users(UserQuery { search, position, limit: page.limit() }).await?;
+    let users = app.service.admin.list_users(UserQuery { search, position, limit: page.limit() }).await?;
     Ok(Json(users_body(users, page)))
 }
 
@@ -213,7 +213,7 @@ pub(super) async fn one(
     _: Admin,
     PathText(id): PathText,
 ) -> Result<Json<AdminUserBody>> {
-    Ok(Json(app.service.find_user(user_id(&id)?).await?.into()))
+    Ok(Json(app.service.admin.find_user(user_id(&id)?).await?.into()))
 }
 
 /// `POST /api/auth/users` with an admin credential.
@@ -227,7 +227,7 @@ pub(super) async fn create(app: &App, admin: Admin, request: Request) -> Result<
         create_profile: body.create_profile.unwrap_or(true),
         metadata: body.metadata.unwrap_or_default(),
     };
-    let user = app.service.create_user(new, Actor::Admin, Some(&admin.0.to_domain())).await?;
+    let user = app.service.admin.create_user(new, Actor::Admin, Some(&admin.0.to_domain())).await?;
     Ok(Json(CreatedUserBody { user: user.into() }).into_response())
 }
 
@@ -255,7 +255,7 @@ pub(super) async fn change(
         metadata: not_null("metadata", body.metadata)?,
     };
     let client = client.to_domain();
-    let user = app.service.change_user(user_id(&id)?, change, Actor::Admin, Some(&client)).await?;
+    let user = app.service.admin.change_user(user_id(&id)?, change, Actor::Admin, Some(&client)).await?;
     Ok(Json(user.into()))
 }
 
@@ -275,7 +275,7 @@ pub(super) async fn delete(
 ) -> Result<Json<DeletedBody>> {
     let client = client.to_domain();
     let ids: Vec<_> = body.user_ids.iter().filter_map(|id| id.parse().ok()).collect();
-    let deleted_count = app.service.delete_users(&ids, Actor::Admin, Some(&client)).await?;
+    let deleted_count = app.service.admin.delete_users(&ids, Actor::Admin, Some(&client)).await?;
     Ok(Json(DeletedBody { message: "The users were deleted.", deleted_count }))
 }
 
@@ -296,7 +296,7 @@ pub(super) async fn end_sessions(
     PathText(id): PathText,
     _: AdminBody<NoKeys>,
 ) -> Result<Json<EndedBody>> {
-    let ended_count = app.service.end_all_sessions(user_id(&id)?, Some(&client.to_domain())).await?;
+    let ended_count = app.service.admin.end_all_sessions(user_id(&id)?, Some(&client.to_domain())).await?;
     Ok(Json(EndedBody { message: "The sessions were ended.", ended_count }))
 }
 
@@ -317,7 +317,7 @@ pub(super) async fn delete_profile(
     PathText(id): PathText,
     _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
-    app.service.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
+    app.service.admin.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody::new("The profile was deleted.")))
 }
 

@@ -84,7 +84,7 @@ pub(super) async fn sign_up(app: &App, request: Request) -> Result<Response> {
         browser: browser.as_ref().map(LinkToken::hash),
         client: client.to_domain(),
     };
-    match app.service.sign_up(sign_up).await? {
+    match app.service.accounts.sign_up(sign_up).await? {
         SignedUp::SignedIn(signed_in) => {
             session_answer(app, client.client_type, *signed_in, Saying::NoVerification)
         }

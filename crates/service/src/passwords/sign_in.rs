@@ -11,9 +11,10 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{FailedSignIn, SignIn, SignInCandidate, SignInGuard, SignInOutcome};
 use serde_json::Value;
 
+use super::Passwords;
 use crate::error::{Error, Result};
 use crate::refusal::{EMAIL_NOT_VERIFIED, INVALID_CREDENTIALS, Refusal, USER_BANNED};
-use crate::service::{Service, SignedIn};
+use crate::sessions::SignedIn;
 
 /// The reason in the audit where a password was right.
 const MAY_NOT: &str = "account may not sign in";
@@ -25,13 +26,13 @@ struct RightPassword {
     rehashed: Option<PasswordHash>,
 }
 
-impl Service {
+impl Passwords {
     /// Opens a session for a right password. An unknown address, an account without a password and a wrong password
     /// cost and answer the same; so do, for the password of the last sign-up, a pending and a taken address.
     pub async fn sign_in(&self, email: Email, password: Password, client: Client) -> Result<SignedIn> {
         let now = self.clock.now();
-        let guard = self.limits.sign_in_guard(email.key(), &client);
-        let takes = self.limits.sign_in(&client);
+        let guard = self.guard(email.key(), &client);
+        let takes = self.takes(&client);
 
         let refuse = |limited| self.limited(limited, email.key(), &client);
         let begun = self.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await?;
@@ -49,7 +50,7 @@ impl Service {
             return Err(self.fail_sign_in(user_id, counted, &client, (reason, refusal), now).await?);
         };
 
-        let draft = self.draft_session(AuthMethod::Password, &client, now);
+        let draft = self.sessions.draft_session(AuthMethod::Password, &client, now);
         let sign_in = SignIn {
             user_id: right.user_id,
             checked: right.checked,
@@ -59,7 +60,7 @@ impl Service {
             event: self.event(AuditKind::SignedIn, Actor::User, Some(&client), now),
         };
         match self.store.sign_in(sign_in).await?.map_err(refuse)? {
-            SignInOutcome::Opened(user) => self.signed_in(*user, draft, now),
+            SignInOutcome::Opened(user) => self.sessions.signed_in(*user, draft, now),
             SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }
     }
@@ -72,7 +73,7 @@ impl Service {
         let compared = candidate.as_ref().map_or_else(Compared::default, |found| {
             Compared::of(&found.user, found.password.as_ref(), found.last_sign_up.as_ref())
         });
-        let check = self.passwords.check(password, compared).await?;
+        let check = self.hasher.check(password, compared).await?;
         let Some(found) = &candidate else { return Ok((Verdict::Wrong, None)) };
         let must_verify = self.settings.load().values.require_email_verification;
         let verdict = Verdict::on(&found.user, check.fit, must_verify);
@@ -82,7 +83,7 @@ impl Service {
     }
 
     /// Counts a failure and answers what the client is told, unless a limit is.
-    pub(crate) async fn fail_sign_in(
+    pub(super) async fn fail_sign_in(
         &self,
         user_id: Option<UserId>,
         guard: Option<SignInGuard>,

@@ -8,10 +8,11 @@ use latchkey_domain::session::AuthMethod;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::{CodeAttempt, RequestChallenge, TokenAttempt, VerifyOutcome};
 
+use super::Mailbox;
+use super::redirect_target::{Need, RedirectInput};
 use crate::error::{Error, Result};
-use crate::redirect_target::{Need, RedirectInput};
-use crate::refusal::{AUTH_UNAUTHORIZED, EMAIL_PROVIDER_NOT_CONFIGURED, INVALID_CODE};
-use crate::service::{Service, SignedIn};
+use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CODE};
+use crate::sessions::SignedIn;
 use crate::settings::EmailMethod;
 
 /// What proves an address.
@@ -22,7 +23,7 @@ pub enum VerificationProof {
     Link(LinkToken, Option<Email>),
 }
 
-impl Service {
+impl Mailbox {
     /// Mails a new code or link. Known and unknown addresses are answered alike.
     pub async fn resend_verification(
         &self,
@@ -31,7 +32,7 @@ impl Service {
         client: Client,
     ) -> Result<()> {
         let method = self.settings.load().values.verify_email_method;
-        self.request_challenge(email, Purpose::VerifyEmail, method, redirect, &client).await
+        self.request_code(email, Purpose::VerifyEmail, method, redirect, &client).await
     }
 
     /// Proves an address and opens a session. With the bearer of a live session of the same account, nothing in it is
@@ -43,14 +44,14 @@ impl Service {
         client: Client,
     ) -> Result<SignedIn> {
         let now = self.clock.now();
-        let caller = match self.named_caller(bearer).await {
+        let caller = match self.sessions.named_caller(bearer).await {
             Ok(caller) => Some(caller.0.session_id),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => None,
             Err(error) => return Err(error),
         };
-        let draft = self.draft_session(AuthMethod::Email, &client, now);
+        let draft = self.sessions.draft_session(AuthMethod::Email, &client, now);
         let event = self.event(AuditKind::EmailVerified, Actor::User, Some(&client), now);
-        let takes = self.limits.verification(&client);
+        let takes = self.attempt_takes(&client);
         let about = match &proof {
             VerificationProof::Code(email, _) | VerificationProof::Link(_, Some(email)) => {
                 Some(email.key().clone())
@@ -61,7 +62,7 @@ impl Service {
         let outcome = match proof {
             VerificationProof::Code(email, code) => {
                 let attempt = CodeAttempt {
-                    mac: self.keys.code_mac(email.key(), Purpose::VerifyEmail, &code),
+                    mac: self.code_mac(email.key(), Purpose::VerifyEmail, &code),
                     form: code.form(),
                     lane: self.code_lane(email.key(), &client),
                     email: email.key().clone(),
@@ -83,13 +84,13 @@ impl Service {
             None => limited.into(),
         });
         match outcome? {
-            VerifyOutcome::Verified(user) => self.signed_in(*user, draft, now),
+            VerifyOutcome::Verified(user) => self.sessions.signed_in(*user, draft, now),
             VerifyOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
         }
     }
 
     /// Writes a challenge and its mail, whether or not there is an account: the store decides who gets it.
-    pub(crate) async fn request_challenge(
+    pub(crate) async fn request_code(
         &self,
         email: Email,
         purpose: Purpose,
@@ -97,15 +98,13 @@ impl Service {
         redirect: RedirectInput,
         client: &Client,
     ) -> Result<()> {
-        if !self.config.has_mail_transport {
-            return Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED));
-        }
+        self.mails.check_transport()?;
         let now = self.clock.now();
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = redirect.resolve(&self.settings.load(), need)?;
         let proof = self.new_proof(email.key(), purpose, method, redirect, client, now)?;
         let request = RequestChallenge {
-            takes: self.limits.mail(email.key(), purpose, client),
+            takes: self.mail_takes(email.key(), purpose, client),
             email: email.key().clone(),
             purpose,
             challenge: proof.challenge,
@@ -114,7 +113,7 @@ impl Service {
         };
         let requested = self.store.request_challenge(request).await?;
         requested.map_err(|limited| self.limited(limited, email.key(), client))?;
-        self.wake_outbox();
+        self.mails.wake();
         Ok(())
     }
 }

@@ -10,12 +10,12 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{NewSigningKey, StoredSigningKey};
 use serde_json::{Value, json};
 
-use crate::claims::{Claims, encoded_header};
-use crate::config::SigningAlgorithm;
+use super::claims::{Claims, encoded_header};
+use super::verified_tokens::VerifiedTokens;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
-use crate::secrets::Keys;
-use crate::verified_tokens::VerifiedTokens;
+use crate::secrets::SealingKey;
+use crate::tokens::SigningAlgorithm;
 
 /// Bytes of one coordinate on P-256.
 const COORDINATE: usize = 32;
@@ -59,23 +59,23 @@ pub fn generate(algorithm: SigningAlgorithm) -> Result<Vec<u8>> {
 /// Makes a signing key, sealed for the store.
 pub(crate) fn new_signing_key(
     algorithm: SigningAlgorithm,
-    keys: &Keys,
+    key: &SealingKey,
     entropy: &dyn Entropy,
     now: Timestamp,
 ) -> Result<NewSigningKey> {
     let id = KeyId::new(now, entropy.bytes());
     let pkcs8 = generate(algorithm)?;
-    let sealed = keys.seal_signing_key(entropy, &id.to_string(), &pkcs8).map_err(Error::internal)?;
+    let sealed = key.seal(entropy, id.to_string().as_bytes(), &pkcs8).map_err(Error::internal)?;
     Ok(NewSigningKey { id, algorithm: algorithm.as_str().to_owned(), sealed, created_at: now })
 }
 
 impl SigningKey {
     /// Opens a stored key.
-    pub fn open(stored: &StoredSigningKey, keys: &Keys) -> Result<Self> {
+    pub fn open(stored: &StoredSigningKey, key: &SealingKey) -> Result<Self> {
         let damaged = || Error::internal(format!("signing key {} cannot be read", stored.id));
         let algorithm = SigningAlgorithm::from_stored(&stored.algorithm).ok_or_else(damaged)?;
         let kid = stored.id.to_string();
-        let pkcs8 = keys.open_signing_key(&kid, &stored.sealed).map_err(Error::internal)?;
+        let pkcs8 = key.open(kid.as_bytes(), &stored.sealed).map_err(Error::internal)?;
         let pair = Pair::read(algorithm, &pkcs8).ok_or_else(damaged)?;
         let (decoding, mut jwk) = pair.public().ok_or_else(damaged)?;
         for (name, value) in [("alg", algorithm.as_str()), ("kid", kid.as_str()), ("use", "sig")] {
@@ -181,8 +181,9 @@ impl Pair {
 
 impl KeySet {
     /// Opens stored keys; the one that signs must be the first.
-    pub fn open(stored: &[StoredSigningKey], keys: &Keys) -> Result<Self> {
-        let opened: Vec<_> = stored.iter().map(|key| SigningKey::open(key, keys)).collect::<Result<_>>()?;
+    pub fn open(stored: &[StoredSigningKey], key: &SealingKey) -> Result<Self> {
+        let opened: Vec<_> =
+            stored.iter().map(|stored| SigningKey::open(stored, key)).collect::<Result<_>>()?;
         match opened.first() {
             Some(first) if first.verify_until.is_none() => {
                 Ok(Self { keys: opened, verified: VerifiedTokens::default() })

@@ -5,9 +5,9 @@ use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 
-use crate::claims::{Claims, TYPE};
-use crate::signing_keys::{KeySet, SigningKey};
-use crate::verified_tokens::VerifiedToken;
+use super::claims::{Claims, TYPE};
+use super::signing_keys::{KeySet, SigningKey};
+use super::verified_tokens::VerifiedToken;
 
 /// The role of every signed-in user.
 const ROLE: &str = "authenticated";

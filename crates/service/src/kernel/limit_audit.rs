@@ -1,5 +1,5 @@
-//! Refusals by limits, for the audit trail: kept here until the upkeep writes them, one an hour for each account and
-//! limit. Whether an address has an account is looked up then, so no answer's time tells it.
+//! Audit events of refusals by limits: kept here until the upkeep writes them, one an hour for each account and limit.
+//! Only then the account of an address is looked up, so that no response time tells whether there is one.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,27 +12,27 @@ use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
 use latchkey_domain::time::Timestamp;
 use serde_json::Value;
 
+use super::Kernel;
 use crate::error::{Error, Result};
-use crate::service::Service;
 
-/// Refusals that wait at the most; what comes beyond is not written.
+/// Most refusals that wait; later ones are not written.
 const WAITING: usize = 1_000;
-/// How often one account and one limit are written.
+/// Events of one account and one limit.
 const ONE_AN_HOUR: Rate = Rate { burst: 1, window: Duration::from_hours(1) };
 
 /// Refusals that wait to be written: the first of each address and limit.
 #[derive(Default)]
-pub(crate) struct Refusals(Mutex<HashMap<(EmailKey, &'static str), Refusal>>);
+pub(crate) struct LimitAudit(Mutex<HashMap<(EmailKey, &'static str), Refusal>>);
 
 struct Refusal {
     client: Client,
     at: Timestamp,
 }
 
-impl Service {
+impl Kernel {
     /// The refusal of a request about the account of an address, if there is one.
     pub(crate) fn limited(&self, limited: Limited, email: &EmailKey, client: &Client) -> Error {
-        let mut waiting = self.refusals.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.limit_audit.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < WAITING {
             let refusal = || Refusal { client: client.clone(), at: self.clock.now() };
             waiting.entry((email.clone(), limited.limit)).or_insert_with(refusal);
@@ -40,9 +40,9 @@ impl Service {
         limited.into()
     }
 
-    /// Writes the refusals that wait, of addresses that have an account. Those that a failure leaves are lost.
-    pub async fn record_refusals(&self) -> Result<()> {
-        let waiting = std::mem::take(&mut *self.refusals.0.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Writes the refusals that wait, of addresses that have an account. Those left after a failure are lost.
+    pub(crate) async fn record_refusals(&self) -> Result<()> {
+        let waiting = std::mem::take(&mut *self.limit_audit.0.lock().unwrap_or_else(PoisonError::into_inner));
         for ((email, limit), refusal) in waiting {
             self.record_refusal(&email, limit, &refusal).await?;
         }

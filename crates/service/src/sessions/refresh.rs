@@ -6,9 +6,9 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_store::{RefreshOutcome, RefreshSession};
 
+use super::{Sessions, SignedIn};
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CSRF_TOKEN};
-use crate::service::{Service, SignedIn};
 
 /// How a refresh token came.
 pub enum Presented {
@@ -23,12 +23,17 @@ pub enum Presented {
     },
 }
 
-impl Service {
+impl Sessions {
     /// Rotates a refresh token. The one before yields the same successor for a short grace and a new one later, as long
     /// as the successor was not used; any other replay after the grace ends the session.
     pub async fn refresh(&self, presented: Presented, client: Client) -> Result<SignedIn> {
         let now = self.clock.now();
-        self.limits.take_refresh(&client, now)?;
+        self.kernel.limits.take_here(
+            "refresh, per address",
+            self.limits.refresh_address,
+            client.address,
+            now,
+        )?;
         let token = self.accept_channel(presented, now).await?;
 
         let successor = token.successor(self.entropy.bytes());
@@ -39,10 +44,10 @@ impl Service {
             presented: token.hash(),
             successor: successor.hash(),
             sealed_successor,
-            grace: self.config.lifetimes.refresh_grace,
-            idle_expires_at: now.plus(self.config.lifetimes.refresh_idle),
+            grace: self.lifetimes.refresh_grace,
+            idle_expires_at: now.plus(self.lifetimes.refresh_idle),
             reuse_event: self.event(AuditKind::RefreshReused, Actor::User, Some(&client), now),
-            mail: self.notice(&client, now)?,
+            mail: self.notification(Some(&client), None, now)?,
             client,
             now,
         };
@@ -54,7 +59,7 @@ impl Service {
             }
             RefreshOutcome::Revoked => {
                 tracing::warn!("a refresh token came back that had been replaced; its session was ended");
-                self.wake_outbox_for_notice();
+                self.mails.wake_for_notification();
                 Err(Error::Refused(&AUTH_UNAUTHORIZED))
             }
             RefreshOutcome::Refused => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
@@ -69,10 +74,15 @@ impl Service {
         address: ClientAddress,
     ) -> Result<String> {
         let now = self.clock.now();
-        self.limits.take_csrf_token(address, now)?;
+        self.kernel.limits.take_here(
+            "CSRF token of the cookie, per address",
+            self.limits.csrf_address,
+            address,
+            now,
+        )?;
         let token = presented.ok_or(&AUTH_UNAUTHORIZED)?;
         let family = token.family_hash();
-        let grace = self.config.lifetimes.refresh_grace;
+        let grace = self.lifetimes.refresh_grace;
         if self.store.is_refresh_token_good(family, token.hash(), grace, now).await? {
             Ok(self.keys.csrf_token(&family))
         } else {
@@ -89,7 +99,7 @@ impl Service {
                 if csrf_token.is_some_and(|csrf_token| self.keys.is_csrf_token(&family, &csrf_token)) {
                     return Ok(token);
                 }
-                let grace = self.config.lifetimes.refresh_grace;
+                let grace = self.lifetimes.refresh_grace;
                 let is_good = self.store.is_refresh_token_good(family, token.hash(), grace, now).await?;
                 Err(if is_good {
                     Error::Refused(&INVALID_CSRF_TOKEN)

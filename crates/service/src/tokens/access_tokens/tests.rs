@@ -10,10 +10,11 @@ use latchkey_domain::user::AppMetadata;
 use latchkey_store::StoredSigningKey;
 
 use super::*;
-use crate::config::SigningAlgorithm;
 use crate::entropy::SystemEntropy;
-use crate::secrets::{Keys, ServerSecret};
-use crate::signing_keys::generate;
+use crate::secrets::{SealingKey, ServerSecret};
+use crate::tokens::SigningAlgorithm;
+use crate::tokens::sealing_key;
+use crate::tokens::signing_keys::generate;
 
 const NOW: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
@@ -21,14 +22,14 @@ fn names() -> TokenNames {
     TokenNames { issuer: "https://id.example".to_owned(), audience: "https://id.example".to_owned() }
 }
 
-fn keys() -> Keys {
-    ServerSecret::new(vec![1; 32]).unwrap().derive().unwrap()
+fn keys() -> SealingKey {
+    sealing_key(&ServerSecret::new(vec![1; 32]).unwrap()).unwrap()
 }
 
 fn stored(algorithm: SigningAlgorithm, number: u8, verify_until: Option<Timestamp>) -> StoredSigningKey {
     let id = KeyId::new(NOW, [number; 10]);
     let pkcs8 = generate(algorithm).unwrap();
-    let sealed = keys().seal_signing_key(&SystemEntropy, &id.to_string(), &pkcs8).unwrap();
+    let sealed = keys().seal(&SystemEntropy, id.to_string().as_bytes(), &pkcs8).unwrap();
     StoredSigningKey { id, algorithm: algorithm.as_str().to_owned(), sealed, created_at: NOW, verify_until }
 }
 

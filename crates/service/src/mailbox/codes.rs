@@ -1,7 +1,8 @@
 //! Challenges as they are made: a code or a link, the mail that carries it, and what the store keeps of it.
 
+use aws_lc_rs::hmac;
 use latchkey_domain::client::Client;
-use latchkey_domain::codes::{EnteredCode, Purpose};
+use latchkey_domain::codes::{CodeMac, EnteredCode, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::guess_limits;
 use latchkey_domain::ids::MailId;
@@ -9,27 +10,12 @@ use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::{CodeLane, NewChallenge, NewCode, NewMail, NewToken};
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-use crate::error::{Error, Result};
-use crate::notices::ActPayload;
-use crate::service::Service;
+use super::Mailbox;
+use crate::error::Result;
+use crate::kernel::MailPayload;
 use crate::settings::EmailMethod;
-
-/// What a mail carries besides its recipient. It is sealed in the outbox, because it opens accounts.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct MailPayload {
-    /// Six digits, or sixteen characters in groups.
-    pub(crate) code: Option<String>,
-    /// A link.
-    pub(crate) link: Option<String>,
-    /// How long they are good, in minutes.
-    pub(crate) minutes: u32,
-    /// The act that the mail tells of.
-    #[serde(default)]
-    pub(crate) act: Option<ActPayload>,
-}
 
 /// A challenge and its mail.
 pub(crate) struct Proof {
@@ -37,7 +23,7 @@ pub(crate) struct Proof {
     pub(crate) mail: NewMail,
 }
 
-impl Service {
+impl Mailbox {
     /// Makes a challenge for an address, whether or not there is an account: the store decides who gets the mail.
     pub(crate) fn new_proof(
         &self,
@@ -56,23 +42,14 @@ impl Service {
         Ok(Proof { challenge, mail: NewMail { id, sealed: self.seal_payload(id, &payload)? } })
     }
 
-    /// A mail that carries this.
-    pub(crate) fn sealed_mail(&self, payload: &MailPayload, now: Timestamp) -> Result<NewMail> {
-        let id = MailId::new(now, self.id_bytes(now));
-        Ok(NewMail { id, sealed: self.seal_payload(id, payload)? })
+    /// The stored form of a code.
+    pub(crate) fn code_mac(&self, email: &EmailKey, purpose: Purpose, code: &EnteredCode) -> CodeMac {
+        code_mac(&self.code_key, email, purpose, code)
     }
 
     /// The facts that tell the store the lane of a client.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
-        CodeLane {
-            client: guess_limits::known_client(email, client.address),
-            budget: self.config.code_budget,
-        }
-    }
-
-    fn seal_payload(&self, id: MailId, payload: &MailPayload) -> Result<Vec<u8>> {
-        let plain = serde_json::to_vec(payload).map_err(Error::internal)?;
-        self.keys.seal_mail(&*self.entropy, &id.to_string(), &plain).map_err(Error::internal)
+        CodeLane { client: guess_limits::known_client(email, client.address), budget: self.code_budget }
     }
 
     /// Both forms of a code, and the payload with six digits: the store picks one by the lane.
@@ -84,14 +61,14 @@ impl Service {
         client: &Client,
         now: Timestamp,
     ) -> Result<(NewChallenge, MailPayload)> {
-        let lifetime = self.config.lifetimes.code;
+        let lifetime = self.lifetimes.code;
         let payload =
-            |code| MailPayload { code: Some(code), link: None, minutes: minutes(lifetime), act: None };
+            |code| MailPayload { code: Some(code), minutes: minutes(lifetime), ..MailPayload::default() };
         let (six_digits, long) = (self.entropy.six_digit_code(), self.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
         let code = NewCode {
-            mac: self.keys.code_mac(email, purpose, &EnteredCode::SixDigits(six_digits)),
-            long_mac: self.keys.code_mac(email, purpose, &EnteredCode::Long(long)),
+            mac: self.code_mac(email, purpose, &EnteredCode::SixDigits(six_digits)),
+            long_mac: self.code_mac(email, purpose, &EnteredCode::Long(long)),
             long_sealed: self.seal_payload(id, &long_plain)?,
             lane: self.code_lane(email, client),
             expires_at: now.plus(lifetime),
@@ -106,13 +83,13 @@ impl Service {
         now: Timestamp,
     ) -> (NewChallenge, MailPayload) {
         let (lifetime, path) = match purpose {
-            Purpose::VerifyEmail => (self.config.lifetimes.verify_link, "verify-link"),
-            Purpose::ResetPassword => (self.config.lifetimes.reset_link, "reset-password-link"),
+            Purpose::VerifyEmail => (self.lifetimes.verify_link, "verify-link"),
+            Purpose::ResetPassword => (self.lifetimes.reset_link, "reset-password-link"),
         };
         let token = LinkToken::new(self.entropy.bytes());
         // Built from the public URL, never from request headers.
-        let link = format!("{}/api/auth/email/{path}?token={}", self.config.origin(), token.expose());
-        let payload = MailPayload { code: None, link: Some(link), minutes: minutes(lifetime), act: None };
+        let link = format!("{}/api/auth/email/{path}?token={}", self.site.origin(), token.expose());
+        let payload = MailPayload { link: Some(link), minutes: minutes(lifetime), ..MailPayload::default() };
         let challenge = NewChallenge::Link {
             token: NewToken { hash: token.hash(), expires_at: now.plus(lifetime) },
             redirect_to: redirect.map(|url| url.as_str().to_owned()),
@@ -123,4 +100,38 @@ impl Service {
 
 fn minutes(lifetime: Duration) -> u32 {
     u32::try_from(lifetime.as_secs().div_ceil(60)).unwrap_or(u32::MAX)
+}
+
+/// The MAC of a code, bound to its account and purpose, so that it opens nothing else.
+fn code_mac(key: &hmac::Key, email: &EmailKey, purpose: Purpose, code: &EnteredCode) -> CodeMac {
+    let mut context = hmac::Context::with_key(key);
+    for part in [purpose.as_str(), email.as_str(), code.expose()] {
+        context.update(part.as_bytes());
+        context.update(&[0]); // none of the parts can have a NUL
+    }
+    let mut mac = [0; 32];
+    mac.copy_from_slice(context.sign().as_ref());
+    CodeMac::from_bytes(mac)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use latchkey_domain::codes::SixDigitCode;
+    use latchkey_domain::email::Email;
+
+    use super::*;
+    use crate::mailbox::code_key;
+    use crate::secrets::ServerSecret;
+
+    #[test]
+    fn a_code_is_bound_to_account_and_purpose() {
+        let key = |byte| code_key(&ServerSecret::new(vec![byte; 32]).unwrap()).unwrap();
+        let (ada, eve) = (Email::parse("ada@example.org").unwrap(), Email::parse("eve@example.org").unwrap());
+        let code = EnteredCode::SixDigits(SixDigitCode::new(1));
+        let mac = code_mac(&key(1), ada.key(), Purpose::VerifyEmail, &code);
+        assert_ne!(mac, code_mac(&key(1), eve.key(), Purpose::VerifyEmail, &code));
+        assert_ne!(mac, code_mac(&key(1), ada.key(), Purpose::ResetPassword, &code));
+        assert_ne!(mac, code_mac(&key(2), ada.key(), Purpose::VerifyEmail, &code));
+    }
 }

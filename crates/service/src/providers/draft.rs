@@ -4,7 +4,7 @@ use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::reason::Reason;
 use latchkey_oauth::{ClientSecret, ClientSettings, InvalidProvider, Provider, SecretText};
 
-use super::providers::{
+use super::in_force::{
     KnownProvider, OAuthParts, ProviderDescription, ProviderInput, ProviderSecrets, kind_of,
 };
 use crate::error::{Error, Result};

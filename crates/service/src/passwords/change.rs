@@ -9,13 +9,13 @@ use latchkey_domain::sign_in::{Compared, Fit};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{BeginPasswordChange, ChangePassword, SignInGuard, SignInOutcome};
 
+use super::Passwords;
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CREDENTIALS};
-use crate::service::Service;
 
-impl Service {
+impl Passwords {
     /// Sets a new password and ends the other sessions. Shares the guess limits of sign-in.
-    pub async fn change_password(
+    pub async fn change(
         &self,
         bearer: Option<&str>,
         current: Password,
@@ -23,12 +23,12 @@ impl Service {
         client: Client,
     ) -> Result<()> {
         let now = self.clock.now();
-        let claims = self.good_claims(bearer, now).await?;
+        let claims = self.sessions.good_claims(bearer, now).await?;
         // What the token says is what the account has, unless its address changed since.
         let mut email = Email::parse(&claims.email).map_err(|_| Error::Refused(&AUTH_UNAUTHORIZED))?;
         let (candidate, guard) = loop {
             if let Err(weak) = self.check_new_password(&self.settings(), "newPassword", &new, &email) {
-                self.authenticate(bearer).await?; // who may not call hears nothing about the password
+                self.sessions.authenticate(bearer).await?; // who may not call hears nothing about the password
                 return Err(weak);
             }
             match self.begin_change(claims.sid, &email, &client, now).await? {
@@ -44,7 +44,7 @@ impl Service {
         let (user, session_id) = (candidate.user, claims.sid);
         let stored = candidate.password;
         let compared = Compared { own: stored.as_ref(), of_sign_up: None };
-        let check = self.passwords.check(current, compared).await?;
+        let check = self.hasher.check(current, compared).await?;
         let Some(checked) = stored.filter(|_| check.fit == Fit::Own) else {
             let refusal = ("wrong current password", &INVALID_CREDENTIALS);
             return Err(self.fail_sign_in(Some(user.id), guard, &client, refusal, now).await?);
@@ -53,17 +53,17 @@ impl Service {
         let change = ChangePassword {
             user_id: user.id,
             checked,
-            password: self.passwords.hash_like(new, candidate.last_sign_up.as_ref()).await?,
+            password: self.hasher.hash_like(new, candidate.last_sign_up.as_ref()).await?,
             keep: session_id,
             guard,
             event: self.event(AuditKind::PasswordChanged, Actor::User, Some(&client), now),
-            mail: self.notice(&client, now)?,
+            mail: self.notification(Some(&client), None, now)?,
             now,
         };
         let changed = self.store.change_password(change).await?;
         match changed.map_err(|limited| self.limited(limited, email.key(), &client))? {
             SignInOutcome::Opened(_) => {
-                self.wake_outbox_for_notice();
+                self.mails.wake_for_notification();
                 Ok(())
             }
             SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
@@ -78,8 +78,8 @@ impl Service {
         client: &Client,
         now: Timestamp,
     ) -> Result<(BeginPasswordChange, Option<SignInGuard>)> {
-        let guard = self.limits.sign_in_guard(email.key(), client);
-        let takes = self.limits.sign_in(client);
+        let guard = self.guard(email.key(), client);
+        let takes = self.takes(client);
         let begun =
             self.store.begin_password_change(session, email.key(), &takes, guard.as_ref(), now).await?;
         Ok((begun.map_err(|limited| self.limited(limited, email.key(), client))?, guard))

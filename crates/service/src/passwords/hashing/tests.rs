@@ -9,9 +9,9 @@ use crate::refusal::BUSY;
 
 const TWO: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
-fn passwords(memory_kib: u32) -> Passwords {
+fn passwords(memory_kib: u32) -> PasswordHasher {
     let config = HashingConfig { memory_kib, iterations: 1, threads: TWO, queue: 8 };
-    Passwords::start(config, Arc::new(SystemEntropy)).unwrap()
+    PasswordHasher::start(config, Arc::new(SystemEntropy)).unwrap()
 }
 
 fn password(text: &str) -> Password {
@@ -22,12 +22,12 @@ fn own(hash: &PasswordHash) -> Compared<'_> {
     Compared { own: Some(hash), of_sign_up: None }
 }
 
-async fn fit(passwords: &Passwords, text: &str, compared: Compared<'_>) -> Fit {
+async fn fit(passwords: &PasswordHasher, text: &str, compared: Compared<'_>) -> Fit {
     passwords.check(password(text), compared).await.unwrap().fit
 }
 
 /// The same, and the number of hashes that it computed.
-fn counting(passwords: &Passwords) -> (Passwords, Arc<AtomicUsize>) {
+fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
     let (queue, jobs) = sync_channel::<Job>(8);
     let hashes = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&hashes);
@@ -41,7 +41,7 @@ fn counting(passwords: &Passwords) -> (Passwords, Arc<AtomicUsize>) {
     });
     let refusals = Refusals::new();
     let (params, entropy) = (passwords.params.clone(), Arc::clone(&passwords.entropy));
-    (Passwords { queue, refusals, params, entropy, dummy: passwords.dummy.clone() }, hashes)
+    (PasswordHasher { queue, refusals, params, entropy, dummy: passwords.dummy.clone() }, hashes)
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn the_reference_vector_of_another_implementation_verifies() {
 #[tokio::test]
 async fn a_full_queue_is_busy_at_once() {
     let config = HashingConfig { memory_kib: 19_456, iterations: 4, threads: NonZeroUsize::MIN, queue: 1 };
-    let passwords = Passwords::start(config, Arc::new(SystemEntropy)).unwrap();
+    let passwords = PasswordHasher::start(config, Arc::new(SystemEntropy)).unwrap();
     let storm = futures_util::future::join_all((0..8).map(|_| passwords.hash(password("correct horse"))));
 
     let answers = tokio::time::timeout(Duration::from_mins(1), storm).await.unwrap();

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::ids::{SessionId, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::config::SigningAlgorithm;
+use crate::tokens::SigningAlgorithm;
 
 /// The `typ` of access tokens, RFC 9068 section 2.1.
 pub(crate) const TYPE: &str = "at+jwt";

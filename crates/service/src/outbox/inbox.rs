@@ -3,11 +3,11 @@
 use latchkey_mail::Transport;
 pub use latchkey_mail::{ParsedMail, StoredMail};
 
+use super::Outbox;
 use crate::error::{Error, Result};
 use crate::refusal::MAIL_NOT_FOUND;
-use crate::service::Service;
 
-impl Service {
+impl Outbox {
     /// The newest mails; none where mails do not go into a folder.
     pub async fn list_inbox(&self, limit: usize) -> Result<Vec<StoredMail>> {
         match &self.mailer.transport {

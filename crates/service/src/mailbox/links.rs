@@ -5,10 +5,10 @@ use latchkey_domain::client::Client;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::tokens::{LinkToken, RefreshToken};
-use latchkey_store::{Browser, Consent, LinkState, LinkStatus, OpenLink, OpenedLink, RefreshCookie};
+use latchkey_store::{Browser, Consent, LinkState, LinkStatus, OpenLink, OpenedLink};
 
+use super::Mailbox;
 use crate::error::Result;
-use crate::service::Service;
 
 /// Whether a link may change anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl LinkProblem {
     }
 }
 
-impl Service {
+impl Mailbox {
     /// Opens a verification link: proves the address, signs nobody in. Opening it again, as mail scanners do, answers
     /// the same. Where something of the account would go, and the browser does not belong to it, it asks first.
     pub async fn open_verify_link(
@@ -90,7 +90,7 @@ impl Service {
             return Ok(self.link_answer(purpose, None, None));
         };
         let now = self.clock.now();
-        let takes = self.limits.verification(client);
+        let takes = self.attempt_takes(client);
         let consent = match visit {
             Visit::Look => {
                 let looked = self.store.look_at_link(token.hash(), purpose, &takes, now).await??;
@@ -112,11 +112,7 @@ impl Service {
     }
 
     fn seen_browser(&self, browser: &LinkBrowser) -> Browser {
-        let refresh = browser.refresh.as_ref().map(|token| RefreshCookie {
-            family: token.family_hash(),
-            presented: token.hash(),
-            grace: self.config.lifetimes.refresh_grace,
-        });
+        let refresh = browser.refresh.as_ref().map(|token| self.sessions.refresh_cookie(token));
         Browser { refresh, sign_up: browser.sign_up.as_ref().map(LinkToken::hash) }
     }
 
@@ -126,7 +122,7 @@ impl Service {
         let Some(token) = token.and_then(LinkToken::parse) else {
             return Ok(self.link_answer(purpose, None, None));
         };
-        let takes = self.limits.verification(client);
+        let takes = self.attempt_takes(client);
         let opened = self.store.look_at_link(token.hash(), purpose, &takes, self.clock.now()).await??;
         self.opened_link(purpose, opened, Some(&token))
     }
@@ -180,9 +176,8 @@ impl Service {
         problem: Option<LinkProblem>,
         token: Option<&LinkToken>,
     ) -> String {
-        let prefix = &self.config.redirect_param_prefix;
         let [status, kind, error, code] =
-            ["status", "type", "error", "code"].map(|name| format!("{prefix}_{name}"));
+            ["status", "type", "error", "code"].map(|name| self.site.parameter(name));
         let good = match purpose {
             Purpose::VerifyEmail => "success",
             Purpose::ResetPassword => "ready",

@@ -2,10 +2,12 @@
 //! admin changes reaches other instances like a setting.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use arc_swap::{ArcSwap, Guard};
 use latchkey_domain::identity::{EarlierIdentities, Issuer, ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
-use latchkey_oauth::{OutboundSettings, Provider, SecretText};
+use latchkey_oauth::{OutboundSettings, Provider, ProviderClient, SecretText};
 use latchkey_store::{FoundProvider, StoredProvider};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,7 +18,7 @@ use super::draft::Draft;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::{PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER};
-use crate::secrets::Keys;
+use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 
 /// What the service is told of identity providers at its start.
 #[derive(Clone, Default)]
@@ -170,6 +172,56 @@ impl KnownProvider {
     }
 }
 
+/// The registry of identity providers: those in force, and the client that talks to them.
+pub(crate) struct ProviderRegistry {
+    pub(crate) parts: OAuthParts,
+    pub(crate) client: ProviderClient,
+    sealing: SealingKey,
+    in_force: ArcSwap<Providers>,
+}
+
+impl ProviderRegistry {
+    /// A registry without providers; its key seals the secrets of providers.
+    pub(crate) fn new(
+        parts: OAuthParts,
+        client: ProviderClient,
+        secret: &ServerSecret,
+    ) -> Result<Self, CannotDerive> {
+        Ok(Self { parts, client, sealing: sealing_key(secret)?, in_force: ArcSwap::default() })
+    }
+
+    /// The providers in force.
+    pub(crate) fn load(&self) -> Guard<Arc<Providers>> {
+        self.in_force.load()
+    }
+
+    /// Reads stored providers; see [`Providers::open`].
+    pub(crate) fn open(&self, found: Vec<FoundProvider>) -> Result<Providers> {
+        Providers::open(&self.parts, found, &self.sealing)
+    }
+
+    /// Puts providers in force. Drops cached metadata of those that changed: it may be stale.
+    pub(crate) fn replace(&self, providers: Providers) {
+        let before = self.in_force.swap(Arc::new(providers));
+        before.changed_until(&self.load()).for_each(|one| self.client.evict(&one.client));
+    }
+
+    /// The stored form of a provider.
+    pub(crate) fn to_stored(
+        &self,
+        known: &KnownProvider,
+        entropy: &dyn Entropy,
+        now: Timestamp,
+    ) -> Result<StoredProvider> {
+        known.to_stored(&self.sealing, entropy, now)
+    }
+}
+
+/// Derives the key that seals the secrets of a provider's client, bound to the provider's key.
+fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
+    secret.sealing_key("oauth-providers")
+}
+
 /// The providers in force, by key.
 #[derive(Default)]
 pub(crate) struct Providers(BTreeMap<ProviderKey, KnownProvider>);
@@ -185,7 +237,7 @@ pub(crate) fn kind_of(key: &ProviderKey) -> ProviderKind {
 impl Providers {
     /// Reads what is stored and puts what is pinned over it. A stored one that cannot be used is left out and logged;
     /// a pinned one must fit.
-    pub(crate) fn open(parts: &OAuthParts, found: Vec<FoundProvider>, keys: &Keys) -> Result<Self> {
+    pub(crate) fn open(parts: &OAuthParts, found: Vec<FoundProvider>, key: &SealingKey) -> Result<Self> {
         let mut all = BTreeMap::new();
         for row in found {
             let name = row.key.clone();
@@ -193,7 +245,7 @@ impl Providers {
                 tracing::error!(provider = name, "a stored provider of an unknown key or kind is left out");
                 continue;
             };
-            match open_stored(&row, keys).and_then(|draft| draft.into_known(&row.key, parts)) {
+            match open_stored(&row, key).and_then(|draft| draft.into_known(&row.key, parts)) {
                 Ok(known) => {
                     let dates = (Some(row.created_at), Some(row.updated_at));
                     let (created_at, updated_at) = dates;
@@ -275,7 +327,7 @@ impl KnownProvider {
     /// What the store keeps of it.
     pub(crate) fn to_stored(
         &self,
-        keys: &Keys,
+        key: &SealingKey,
         entropy: &dyn Entropy,
         now: Timestamp,
     ) -> Result<StoredProvider> {
@@ -283,7 +335,7 @@ impl KnownProvider {
             return Err(Error::internal("a provider's description is no object"));
         };
         let plain = Zeroizing::new(serde_json::to_vec(&self.secrets).map_err(Error::internal)?);
-        let sealed = keys.seal_provider(entropy, self.key.as_str(), &plain).map_err(Error::internal)?;
+        let sealed = key.seal(entropy, self.key.as_str().as_bytes(), &plain).map_err(Error::internal)?;
         Ok(StoredProvider {
             key: self.key.clone(),
             kind: self.kind,
@@ -295,8 +347,8 @@ impl KnownProvider {
     }
 }
 
-fn open_stored(row: &StoredProvider, keys: &Keys) -> Result<Draft> {
-    let plain = keys.open_provider(row.key.as_str(), &row.sealed).map_err(Error::internal)?;
+fn open_stored(row: &StoredProvider, key: &SealingKey) -> Result<Draft> {
+    let plain = key.open(row.key.as_str().as_bytes(), &row.sealed).map_err(Error::internal)?;
     let plain = Zeroizing::new(plain);
     let secrets = serde_json::from_slice(&plain).map_err(Error::internal)?;
     let config: Map<String, Value> = row.config.clone();
@@ -307,11 +359,10 @@ fn open_stored(row: &StoredProvider, keys: &Keys) -> Result<Draft> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::ServerSecret;
 
     #[test]
     fn row_that_this_version_cannot_read_hides_no_other() {
-        let keys = ServerSecret::new(vec![1; 32]).unwrap().derive().unwrap();
+        let keys = sealing_key(&ServerSecret::new(vec![1; 32]).unwrap()).unwrap();
         let unknown = |key: &str, kind: &str| FoundProvider {
             key: key.to_owned(),
             kind: kind.to_owned(),

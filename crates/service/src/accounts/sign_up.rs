@@ -13,11 +13,12 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::{BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
 
+use super::Accounts;
 use crate::error::{Error, Result};
-use crate::redirect_target::Need;
-pub use crate::redirect_target::RedirectInput;
-use crate::refusal::{BUSY, EMAIL_EXISTS, EMAIL_PROVIDER_NOT_CONFIGURED, SIGNUP_DISABLED};
-use crate::service::{Service, SignedIn};
+use crate::mailbox::redirect_target::Need;
+pub use crate::mailbox::redirect_target::RedirectInput;
+use crate::refusal::{BUSY, EMAIL_EXISTS, SIGNUP_DISABLED};
+use crate::sessions::SignedIn;
 use crate::settings::{EmailMethod, SettingsInForce};
 
 /// How often a password is hashed again because an account appeared under it. Each round needs another racer.
@@ -47,14 +48,14 @@ pub enum SignedUp {
     VerificationRequired,
 }
 
-impl Service {
+impl Accounts {
     /// Makes an account. While verification is required, a taken address is answered exactly like a free one.
     pub async fn sign_up(&self, sign_up: SignUp) -> Result<SignedUp> {
         let settings = self.settings();
         if settings.values.disable_sign_up {
             return Err(Error::Refused(&SIGNUP_DISABLED));
         }
-        self.check_new_password(&settings, "password", &sign_up.password, &sign_up.email)?;
+        self.passwords.check_new_password(&settings, "password", &sign_up.password, &sign_up.email)?;
         if settings.values.require_email_verification {
             self.sign_up_pending(sign_up, &settings).await?;
             return Ok(SignedUp::VerificationRequired);
@@ -64,48 +65,34 @@ impl Service {
         Ok(SignedUp::SignedIn(Box::new(signed_in)))
     }
 
-    /// The policy on new passwords, for the account with this address. `field` is the key of the password.
-    pub(crate) fn check_new_password(
-        &self,
-        settings: &SettingsInForce,
-        field: &'static str,
-        password: &Password,
-        email: &Email,
-    ) -> Result<()> {
-        let policy = &settings.values.passwords;
-        let checked = policy.check(password, email.local_part(), &self.config.service_name);
-        checked.map_err(|broken| Error::weak_password(field, &broken))
-    }
-
     async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<SignedIn> {
         let now = self.clock.now();
-        let takes = self.limits.sign_up(&sign_up.client);
+        let takes = self.takes(&sign_up.client);
         let begun = self.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
         match begun.map_err(|limited| self.limited(limited, sign_up.email.key(), &sign_up.client))? {
             BeginSignUp::Taken(_) | BeginSignUp::Pending(_) => return Err(Error::Refused(&EMAIL_EXISTS)),
             BeginSignUp::Free => {}
         }
-        let hash = self.passwords.hash(sign_up.password).await?;
-        let draft = self.draft_session(AuthMethod::Password, &sign_up.client, now);
+        let hash = self.passwords.hasher.hash(sign_up.password).await?;
+        let draft = self.sessions.draft_session(AuthMethod::Password, &sign_up.client, now);
         let mut account = self.new_account(sign_up.email, sign_up.name, hash, &sign_up.client, now);
         account.session = Some(draft.session.clone());
         match self.store.create_account(account).await? {
-            CreateOutcome::Created(user) => self.signed_in(*user, draft, now),
+            CreateOutcome::Created(user) => self.sessions.signed_in(*user, draft, now),
             CreateOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
         }
     }
 
     /// One hash and one write, whatever stands at the address.
     async fn sign_up_pending(&self, sign_up: SignUp, settings: &SettingsInForce) -> Result<()> {
-        if !self.config.has_mail_transport {
-            return Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED));
-        }
+        self.mails.check_transport()?;
         let now = self.clock.now();
         let method = settings.values.verify_email_method;
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = sign_up.redirect.resolve(settings, need)?;
 
-        let takes = self.limits.sign_up_with_mail(sign_up.email.key(), &sign_up.client);
+        let mut takes = self.takes(&sign_up.client);
+        takes.extend(self.mailbox.mail_takes(sign_up.email.key(), Purpose::VerifyEmail, &sign_up.client));
         let begun = self.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
         let begun = begun.map_err(|limited| self.limited(limited, sign_up.email.key(), &sign_up.client));
         let mut like = match begun? {
@@ -115,9 +102,10 @@ impl Service {
 
         for _ in 0..ROUNDS {
             // Under the salt of the account the two passwords can be compared: now, and by one hash at sign-in.
-            let hash = self.passwords.hash_like(sign_up.password.duplicate(), like.as_ref()).await?;
+            let hash = self.passwords.hasher.hash_like(sign_up.password.duplicate(), like.as_ref()).await?;
             let (key, redirect) = (sign_up.email.key(), redirect.clone());
-            let proof = self.new_proof(key, Purpose::VerifyEmail, method, redirect, &sign_up.client, now)?;
+            let proof =
+                self.mailbox.new_proof(key, Purpose::VerifyEmail, method, redirect, &sign_up.client, now)?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());
             let account = self.new_account(email, name, hash, &sign_up.client, now);
             let browser = sign_up.browser;
@@ -128,7 +116,7 @@ impl Service {
                 | SignUpOutcome::Renewed
                 | SignUpOutcome::Contested
                 | SignUpOutcome::OwnerTold => {
-                    self.wake_outbox();
+                    self.mails.wake();
                     return Ok(());
                 }
             }
@@ -155,7 +143,7 @@ impl Service {
             password: Some(password),
             email_verified: false,
             metadata: AppMetadata::default(),
-            profile: self.config.create_profile_on_sign_up.then_some(profile),
+            profile: self.site.create_profile_on_sign_up.then_some(profile),
             session: None,
             now,
             event: self.event(AuditKind::SignedUp, Actor::User, Some(client), now),

@@ -8,7 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use quick_cache::sync::Cache;
 
-use crate::claims::Claims;
+use super::claims::Claims;
 
 /// Tokens that are remembered, some 150 bytes each; the least used ones are forgotten first.
 const REMEMBERED: usize = 65_536;

@@ -9,10 +9,10 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::{BeginReset, CodeAttempt, ExchangeOutcome, NewToken, ResetPassword};
 
+use super::Passwords;
 use crate::error::{Error, Result};
-use crate::redirect_target::RedirectInput;
+use crate::mailbox::redirect_target::RedirectInput;
 use crate::refusal::INVALID_CODE;
-use crate::service::Service;
 
 /// A reset token that was just given out.
 pub struct ResetToken {
@@ -22,11 +22,11 @@ pub struct ResetToken {
     pub expires_at: Timestamp,
 }
 
-impl Service {
+impl Passwords {
     /// Mails a code or link. Known and unknown addresses are answered alike.
     pub async fn send_reset(&self, email: Email, redirect: RedirectInput, client: Client) -> Result<()> {
         let method = self.settings.load().values.reset_password_method;
-        self.request_challenge(email, Purpose::ResetPassword, method, redirect, &client).await
+        self.mailbox.request_code(email, Purpose::ResetPassword, method, redirect, &client).await
     }
 
     /// Exchanges a code for a reset token.
@@ -38,14 +38,14 @@ impl Service {
     ) -> Result<ResetToken> {
         let now = self.clock.now();
         let token = LinkToken::new(self.entropy.bytes());
-        let expires_at = now.plus(self.config.lifetimes.exchanged_reset);
+        let expires_at = now.plus(self.lifetimes.exchanged_reset);
         let attempt = CodeAttempt {
-            mac: self.keys.code_mac(email.key(), Purpose::ResetPassword, &code),
+            mac: self.mailbox.code_mac(email.key(), Purpose::ResetPassword, &code),
             form: code.form(),
-            lane: self.code_lane(email.key(), &client),
+            lane: self.mailbox.code_lane(email.key(), &client),
             email: email.key().clone(),
             caller: None,
-            takes: self.limits.verification(&client),
+            takes: self.mailbox.attempt_takes(&client),
             event: self.event(AuditKind::ResetCodeExchanged, Actor::User, Some(&client), now),
             now,
         };
@@ -60,7 +60,7 @@ impl Service {
     /// Sets a new password with a reset token. A password that breaks a rule does not cost the token.
     pub async fn reset_password(&self, token: LinkToken, new: Password, client: Client) -> Result<()> {
         let now = self.clock.now();
-        let takes = self.limits.verification(&client);
+        let takes = self.mailbox.attempt_takes(&client);
         let subject = match self.store.begin_reset(token.hash(), &takes, now).await?? {
             BeginReset::Good(subject) => subject,
             BeginReset::Refused => return Err(Error::Refused(&INVALID_CODE)),
@@ -69,13 +69,13 @@ impl Service {
 
         let reset = ResetPassword {
             token: token.hash(),
-            password: self.passwords.hash_like(new, subject.last_sign_up.as_ref()).await?,
+            password: self.hasher.hash_like(new, subject.last_sign_up.as_ref()).await?,
             event: self.event(AuditKind::PasswordReset, Actor::User, Some(&client), now),
-            mail: self.notice(&client, now)?,
+            mail: self.notification(Some(&client), None, now)?,
             now,
         };
         let user = self.store.reset_password(reset).await?;
-        self.wake_outbox_for_notice();
+        self.mails.wake_for_notification();
         user.map(|_| ()).ok_or(Error::Refused(&INVALID_CODE))
     }
 }

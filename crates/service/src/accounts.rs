@@ -1,0 +1,49 @@
+//! Accounts: signing up.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use latchkey_domain::client::Client;
+use latchkey_domain::limits::{Rate, Take};
+
+use crate::kernel::Kernel;
+use crate::mailbox::Mailbox;
+use crate::passwords::Passwords;
+use crate::sessions::Sessions;
+
+pub mod sign_up;
+
+/// The rate limits of sign-ups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Sign-ups of one client.
+    pub sign_up_address: Rate,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { sign_up_address: Rate::per(20, 3600) }
+    }
+}
+
+/// The room of accounts.
+pub struct Accounts {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) passwords: Arc<Passwords>,
+    pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) limits: Limits,
+}
+
+impl Deref for Accounts {
+    type Target = Kernel;
+    fn deref(&self) -> &Kernel {
+        &self.kernel
+    }
+}
+
+impl Accounts {
+    fn takes(&self, client: &Client) -> Vec<Take> {
+        self.kernel.limits.by_address("sign-up, per address", self.limits.sign_up_address, client)
+    }
+}

@@ -1,0 +1,206 @@
+//! The outbox worker's step: claim, render, send outside any transaction, settle.
+
+use std::time::Duration;
+
+use latchkey_domain::ids::{LeaseId, MailId};
+use latchkey_domain::time::Timestamp;
+use latchkey_mail::{MailContext, Message, MessageId, SecurityEvent, SendError, Template, Transport};
+use latchkey_store::{
+    ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, StoreError, StoreResult,
+};
+
+use super::Outbox;
+use crate::error::{Error, Result};
+use crate::kernel::MailPayload;
+
+/// How many mails one claim takes; they are sent side by side, so that the lease outlives the slowest.
+const CLAIM: u32 = 8;
+
+/// The pause before it is said again what came of a mail, and how often that is said.
+const SETTLE_PAUSE: Duration = Duration::from_millis(500);
+const SETTLE_TRIES: u32 = 30;
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Delivered {
+    /// Mails sent.
+    pub sent: usize,
+    /// Mails put back for later.
+    pub retried: usize,
+    /// Mails given up.
+    pub dead: usize,
+}
+
+impl Outbox {
+    /// Sends what is due, claim by claim, until nothing is.
+    pub async fn deliver_due(&self) -> Result<Delivered> {
+        let mut delivered = Delivered::default();
+        let Some(transport) = &self.mailer.transport else { return Ok(delivered) };
+        loop {
+            let now = self.clock.now();
+            let lease =
+                Lease { id: LeaseId::new(now, self.id_bytes(now)), until: now.plus(self.retries.lease) };
+            let schedule = self.retries.schedule();
+            let claimed = self.store.claim_mails(lease, &schedule, CLAIM, now).await?;
+            if claimed.is_empty() {
+                return Ok(delivered);
+            }
+            for fate in self.deliver_all(claimed, lease.id, transport).await? {
+                match fate {
+                    MailFate::Sent => delivered.sent += 1,
+                    MailFate::RetryAt { .. } => delivered.retried += 1,
+                    MailFate::Dead { .. } => delivered.dead += 1,
+                }
+            }
+        }
+    }
+
+    /// Waits until a mail was written on this instance.
+    pub async fn mail_written(&self) {
+        self.mails.written().await;
+    }
+
+    /// How long until the next mail is due, by what stands in the outbox now.
+    pub async fn next_due_in(&self) -> Result<Option<Duration>> {
+        let due = self.store.next_mail_due().await?;
+        Ok(due.map(|due| due.since(self.clock.now())))
+    }
+
+    /// Gives back what the transport holds for the next mail.
+    pub async fn rest_transport(&self) {
+        if let Some(transport) = &self.mailer.transport {
+            transport.close_idle().await;
+        }
+    }
+
+    /// Mails for the operator.
+    pub async fn list(&self, state: Option<MailState>, limit: u32) -> Result<Vec<ListedMail>> {
+        Ok(self.store.list_mails(state, limit).await?)
+    }
+
+    /// Puts mails that were given up back into the queue, one or (with `None`) all; answers how many.
+    pub async fn retry(&self, id: Option<MailId>) -> Result<u64> {
+        let retried = self.store.retry_mails(id, self.clock.now()).await?;
+        self.mails.wake();
+        Ok(retried)
+    }
+
+    async fn deliver_all(
+        &self,
+        claimed: Vec<ClaimedMail>,
+        lease: LeaseId,
+        transport: &Transport,
+    ) -> Result<Vec<MailFate>> {
+        // A lease outlives what is done under it.
+        let longest = self.retries.lease.mul_f64(0.75);
+        let sends = claimed.into_iter().map(|mail| async move {
+            let outcome = match self.render(&mail) {
+                Ok(message) => send(transport, &message, longest).await,
+                Err(error) => Err(error),
+            };
+            let now = self.clock.now();
+            let fate = self.fate(outcome, mail.attempts, now);
+            log(&mail, &fate);
+            self.settle(mail.id, lease, &fate, now).await.map(|()| fate)
+        });
+        let settled = futures_util::future::join_all(sends).await;
+        settled.into_iter().map(|fate| fate.map_err(Error::from)).collect()
+    }
+
+    /// Writes what came of a mail. A mail that went out and is not settled goes out again when its lease is over, so a
+    /// database that fails for a moment is asked again as long as the lease lasts.
+    async fn settle(&self, id: MailId, lease: LeaseId, fate: &MailFate, now: Timestamp) -> StoreResult<()> {
+        let until = now.plus(self.retries.lease.mul_f64(0.25));
+        let mut tries = 1;
+        loop {
+            match self.store.settle_mail(id, lease, fate.clone(), now).await {
+                Err(StoreError::Unavailable(_)) if tries < SETTLE_TRIES && self.clock.now() < until => {
+                    tries += 1;
+                    tokio::time::sleep(SETTLE_PAUSE).await;
+                }
+                outcome => return outcome.map(|_| ()),
+            }
+        }
+    }
+
+    fn render(&self, mail: &ClaimedMail) -> Result<Message, SendError> {
+        let id = mail.id.to_string();
+        let broken = |what: &str| SendError::Permanent(what.to_owned());
+        let payload: MailPayload = self.mails.open(mail.id, &mail.sealed).map_err(SendError::Permanent)?;
+        let template = template_of(mail.kind, payload.code.is_some());
+        let is_owner_mail = mail.kind == MailKind::SignUpAttempt;
+        let context = MailContext {
+            service_name: self.site.service_name.clone(),
+            public_url: self.site.origin().to_owned(),
+            recipient_name: mail.recipient.name.as_ref().map(|name| name.as_str().to_owned()),
+            code: payload.code.filter(|_| !is_owner_mail),
+            link: payload.link.filter(|_| !is_owner_mail),
+            expires_in_minutes: payload.minutes,
+            contested: mail.recipient.is_contested,
+            event: payload.act.map(|act| SecurityEvent {
+                at: mail.created_at,
+                device: act.device,
+                address: act.address,
+                provider: act.provider,
+            }),
+            entered: mail.recipient.is_entered,
+        };
+        let rendered =
+            self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;
+        Ok(Message {
+            message_id: MessageId::parse(&id).map_err(|_| broken("the mail's id cannot be used"))?,
+            from: self.sender.clone(),
+            to: mail.recipient.email.deliverable(),
+            subject: rendered.subject,
+            text: rendered.text,
+            html: rendered.html,
+            date: mail.created_at,
+        })
+    }
+
+    fn fate(&self, outcome: Result<(), SendError>, attempts: u32, now: Timestamp) -> MailFate {
+        match outcome {
+            Ok(()) => MailFate::Sent,
+            Err(SendError::Permanent(error)) => MailFate::Dead { error },
+            Err(SendError::Transient(error)) if attempts + 1 >= self.retries.attempts => {
+                MailFate::Dead { error }
+            }
+            Err(SendError::Transient(error)) => {
+                let schedule = self.retries.schedule();
+                MailFate::RetryAt { at: now.plus(schedule.backoff(attempts, self.entropy.fraction())), error }
+            }
+        }
+    }
+}
+
+const fn template_of(kind: MailKind, has_code: bool) -> Template {
+    match (kind, has_code) {
+        (MailKind::Verify, true) => Template::VerifyCode,
+        (MailKind::Verify, false) => Template::VerifyLink,
+        (MailKind::Reset, true) => Template::ResetCode,
+        (MailKind::Reset, false) => Template::ResetLink,
+        (MailKind::SignUpAttempt, _) => Template::SignUpAttempt,
+        (MailKind::IdentityLinked, _) => Template::IdentityLinked,
+        (MailKind::IdentityUnlinked, _) => Template::IdentityUnlinked,
+        (MailKind::PasswordChanged, _) => Template::PasswordChanged,
+        (MailKind::PasswordWasReset, _) => Template::PasswordWasReset,
+        (MailKind::EmailChanged, _) => Template::EmailChanged,
+        (MailKind::SessionEndedForSafety, _) => Template::SessionEndedForSafety,
+    }
+}
+
+async fn send(transport: &Transport, message: &Message, longest: Duration) -> Result<(), SendError> {
+    let timeout = SendError::Transient("the transport took too long".to_owned());
+    tokio::time::timeout(longest, transport.send(message)).await.unwrap_or(Err(timeout))
+}
+
+fn log(mail: &ClaimedMail, fate: &MailFate) {
+    let (id, kind) = (mail.id, mail.kind.as_str());
+    match fate {
+        MailFate::Sent => tracing::info!(%id, kind, "mail sent"),
+        MailFate::RetryAt { at, error } => {
+            tracing::warn!(%id, kind, %error, next = %at, "mail not sent, will retry");
+        }
+        MailFate::Dead { error } => tracing::error!(%id, kind, %error, "mail given up"),
+    }
+}

@@ -1,0 +1,258 @@
+//! Password hashing: argon2id on its own bounded threads with a bounded queue, so that reads and refreshes never
+//! wait behind a hash.
+
+use std::num::NonZeroUsize;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use argon2::password_hash::phc;
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use latchkey_domain::password::{Password, PasswordHash};
+use latchkey_domain::sign_in::{Compared, Fit};
+use subtle::ConstantTimeEq;
+use tokio::sync::oneshot;
+
+use crate::entropy::Entropy;
+use crate::error::{Error, Result};
+use crate::refusal::BUSY;
+use refusals::Refusals;
+
+mod refusals;
+
+/// Bytes of salt and of output.
+const SALT_LEN: usize = 16;
+const OUTPUT_LEN: usize = 32;
+/// Priority of the hashing threads: answers that need no hash go first.
+const NICENESS: i32 = 10;
+
+/// How passwords are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HashingConfig {
+    /// Memory of one hash in KiB.
+    pub memory_kib: u32,
+    /// Passes over the memory.
+    pub iterations: u32,
+    /// Threads; as many as cores is best.
+    pub threads: NonZeroUsize,
+    /// How many may wait.
+    pub queue: usize,
+}
+
+/// What came of checking a password.
+#[derive(Debug)]
+pub struct PasswordCheck {
+    /// The hash that it fits.
+    pub fit: Fit,
+    /// Its hash under today's parameters, where it fits the account's own, and that one has others.
+    pub rehashed: Option<PasswordHash>,
+}
+
+/// The hashing threads.
+pub struct PasswordHasher {
+    queue: SyncSender<Job>,
+    refusals: Refusals,
+    params: Params,
+    entropy: Arc<dyn Entropy>,
+    /// Stands in where there is no hash to compare with: the same work, never a match.
+    dummy: PasswordHash,
+}
+
+struct Job {
+    password: Password,
+    salt: Vec<u8>,
+    params: Params,
+    /// Work after the hash, so that it takes as long as one under today's parameters.
+    rest: Option<Params>,
+    answer: oneshot::Sender<Result<PasswordHash>>,
+}
+
+/// The parameters are out of argon2's range, or a thread cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum HashingError {
+    /// Parameters out of range.
+    #[error("passwords.memory_kib and passwords.iterations are out of argon2's range")]
+    Parameters,
+    /// No thread.
+    #[error("a hashing thread cannot be started")]
+    Thread(#[from] std::io::Error),
+}
+
+impl PasswordHasher {
+    /// Starts the threads.
+    pub fn start(config: HashingConfig, entropy: Arc<dyn Entropy>) -> Result<Self, HashingError> {
+        let params = Params::new(config.memory_kib, config.iterations, 1, Some(OUTPUT_LEN))
+            .map_err(|_| HashingError::Parameters)?;
+        let (queue, jobs) = sync_channel(config.queue.max(1));
+        let jobs = Arc::new(Mutex::new(jobs));
+        for number in 0..config.threads.get() {
+            let jobs = Arc::clone(&jobs);
+            let arena = Arena::new(params.block_count());
+            std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || work(&jobs, arena))?;
+        }
+        let dummy = phc_string(&params, &[0; SALT_LEN], &[0; OUTPUT_LEN]).ok_or(HashingError::Parameters)?;
+        Ok(Self { queue, refusals: Refusals::new(), params, entropy, dummy })
+    }
+
+    /// Hashes a new password under a fresh salt.
+    pub async fn hash(&self, password: Password) -> Result<PasswordHash> {
+        let salt = self.entropy.bytes::<SALT_LEN>().to_vec();
+        self.run(password, salt, self.params.clone()).await
+    }
+
+    /// Hashes a password under the parameters and salt of another hash, if there is one, so that the two can be compared.
+    /// It takes as long as [`Self::hash`].
+    pub async fn hash_like(&self, password: Password, like: Option<&PasswordHash>) -> Result<PasswordHash> {
+        let Some(like) = like else { return self.hash(password).await };
+        let (params, salt, _) =
+            parts(like).ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
+        self.run(password, salt, params).await
+    }
+
+    /// Checks a password by one hash, and without a stored one by the same work. An account's own hash under other
+    /// parameters than today's is to be replaced, but not while that of a sign-up is kept beside it, which one hash
+    /// could not answer for any more.
+    pub async fn check(&self, password: Password, compared: Compared<'_>) -> Result<PasswordCheck> {
+        if password.is_too_long() {
+            // Refused before any hashing, for known and unknown alike.
+            return Ok(PasswordCheck { fit: Fit::Neither, rehashed: None });
+        }
+        let Compared { own, of_sign_up } = compared;
+        let (params, salt, _) = parts(own.or(of_sign_up).unwrap_or(&self.dummy))
+            .ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
+        let is_outdated = own.is_some() && of_sign_up.is_none() && params != self.params;
+        let again = is_outdated.then(|| password.duplicate());
+        let computed = self.run(password, salt, params).await?;
+        let fit = match (fits(&computed, own), fits(&computed, of_sign_up)) {
+            (true, _) => Fit::Own,
+            (false, true) => Fit::SignUp,
+            (false, false) => Fit::Neither,
+        };
+        let rehashed = match again {
+            Some(password) if fit == Fit::Own => Some(self.hash(password).await?),
+            _ => None,
+        };
+        Ok(PasswordCheck { fit, rehashed })
+    }
+
+    async fn run(&self, password: Password, salt: Vec<u8>, params: Params) -> Result<PasswordHash> {
+        let (answer, answered) = oneshot::channel();
+        let rest = rest(&params, &self.params);
+        match self.queue.try_send(Job { password, salt, params, rest, answer }) {
+            Ok(()) => {}
+            Err(TrySendError::Full(job)) => {
+                drop(job); // the password is not needed for a refusal
+                self.refusals.wait().await;
+                return Err(Error::Refused(&BUSY));
+            }
+            Err(TrySendError::Disconnected(_)) => {
+                return Err(Error::internal("the hashing threads have stopped"));
+            }
+        }
+        answered.await.map_err(|_| Error::internal("a hashing thread has stopped"))?
+    }
+}
+
+/// The memory that a thread hashes in.
+struct Arena {
+    blocks: Vec<Block>,
+    /// Blocks that a hash of today's parameters takes; more are given back.
+    usual: usize,
+}
+
+impl Arena {
+    const fn new(usual: usize) -> Self {
+        Self { blocks: Vec::new(), usual }
+    }
+
+    fn compute(&mut self, job: &Job) -> Result<PasswordHash> {
+        let output = self.work(job, &job.params)?;
+        if let Some(rest) = &job.rest {
+            self.work(job, rest)?;
+        }
+        if self.blocks.len() > self.usual {
+            self.blocks.truncate(self.usual);
+            self.blocks.shrink_to_fit();
+        }
+        phc_string(&job.params, &job.salt, &output)
+            .ok_or_else(|| Error::internal("a PHC string could not be written"))
+    }
+
+    fn work(&mut self, job: &Job, params: &Params) -> Result<[u8; OUTPUT_LEN]> {
+        let needed = params.block_count();
+        if self.blocks.len() < needed {
+            self.blocks.resize(needed, Block::default());
+        }
+        let mut output = [0; OUTPUT_LEN];
+        Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone())
+            .hash_password_into_with_memory(
+                job.password.expose(),
+                &job.salt,
+                &mut output,
+                &mut self.blocks[..needed],
+            )
+            .map_err(|_| Error::internal("argon2 refused its input"))?;
+        Ok(output)
+    }
+}
+
+fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena) {
+    // Best effort: without the right to change it, hashing runs at the normal priority.
+    let _ = rustix::process::setpriority_process(None, NICENESS);
+    loop {
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = job else { return };
+        if job.answer.is_closed() {
+            continue; // the client went away while it waited
+        }
+        let hash = arena.compute(&job);
+        let _ = job.answer.send(hash);
+    }
+}
+
+/// Blocks that a hash fills, over all passes: its time goes by them.
+fn blocks_filled(params: &Params) -> usize {
+    params.block_count() * params.t_cost() as usize
+}
+
+/// Work that a hash under these parameters lacks of one under today's, so that raised parameters do not show in the time
+/// of an answer: in as much memory as today's at the most. `None` where it lacks nothing that argon2 can do.
+fn rest(params: &Params, today: &Params) -> Option<Params> {
+    let missing = blocks_filled(today).saturating_sub(blocks_filled(params));
+    let passes = missing.div_ceil(today.block_count());
+    let memory = missing.checked_div(passes)?;
+    Params::new(u32::try_from(memory).ok()?, u32::try_from(passes).ok()?, 1, Some(OUTPUT_LEN)).ok()
+}
+
+/// Whether a hash that was computed is the stored one.
+fn fits(computed: &PasswordHash, stored: Option<&PasswordHash>) -> bool {
+    let (Some(stored), Some((params, salt, output))) = (stored.and_then(parts), parts(computed)) else {
+        return false;
+    };
+    stored.0 == params && stored.1 == salt && bool::from(output.ct_eq(&stored.2))
+}
+
+fn phc_string(params: &Params, salt: &[u8], output: &[u8]) -> Option<PasswordHash> {
+    let hash = phc::PasswordHash {
+        algorithm: Algorithm::Argon2id.ident(),
+        version: Some(Version::V0x13.into()),
+        params: phc::ParamsString::try_from(params).ok()?,
+        salt: Some(phc::Salt::new(salt).ok()?),
+        hash: Some(phc::Output::new(output).ok()?),
+    };
+    Some(PasswordHash::from_phc(hash.to_string()))
+}
+
+/// Parameters, salt and output of an argon2id PHC string.
+fn parts(hash: &PasswordHash) -> Option<(Params, Vec<u8>, Vec<u8>)> {
+    let phc = phc::PasswordHash::new(hash.as_str()).ok()?;
+    let is_ours = phc.algorithm == Algorithm::Argon2id.ident() && phc.version == Some(Version::V0x13.into());
+    if !is_ours {
+        return None;
+    }
+    let read = Params::try_from(&phc).ok()?;
+    let params = Params::new(read.m_cost(), read.t_cost(), read.p_cost(), Some(OUTPUT_LEN)).ok()?;
+    Some((params, phc.salt?.to_vec(), phc.hash?.as_bytes().to_vec()))
+}
+
+#[cfg(test)]
+mod tests;
