@@ -157,6 +157,8 @@ impl Issuer {
 pub struct IdentityId {
     /// Identity provider.
     pub provider: ProviderKey,
+    /// Issuer of the subject.
+    pub issuer: Issuer,
     /// Subject at the provider.
     pub subject: Subject,
 }
@@ -217,7 +219,8 @@ impl ProvenIdentity {
     /// Reference for storage.
     #[must_use]
     pub fn id(&self) -> IdentityId {
-        IdentityId { provider: self.provider.clone(), subject: self.subject.clone() }
+        let Self { provider, issuer, subject, .. } = self;
+        IdentityId { provider: provider.clone(), issuer: issuer.clone(), subject: subject.clone() }
     }
 
     /// The email address, if the provider verified it.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
+use crate::user::User;
 
 /// Most replaced tokens that a session remembers; an older one counts as past its grace. As many as the rate
 /// limit allows one address in a grace of half a minute: a burst of 300 and one per second.
@@ -63,6 +64,18 @@ impl RefreshVerdict {
 }
 
 impl RefreshState {
+    /// [`Self::judge`] for a session of this user: that of a banned one refuses.
+    #[must_use]
+    pub fn judge_for(
+        &self,
+        user: &User,
+        presented: &TokenHash,
+        now: Timestamp,
+        grace: Duration,
+    ) -> RefreshVerdict {
+        if user.is_banned() { RefreshVerdict::Refuse } else { self.judge(presented, now, grace) }
+    }
+
     /// Decides on a presented token. The grace includes its last millisecond.
     #[must_use]
     pub fn judge(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> RefreshVerdict {

@@ -83,6 +83,13 @@ impl Verdict {
     }
 }
 
+/// True if the hash that was compared is still that of the account, and the account may have a session. Judged
+/// again before the session is opened or the password changed.
+#[must_use]
+pub fn is_as_compared(user: &User, password: Option<&PasswordHash>, compared: &PasswordHash) -> bool {
+    !user.is_banned() && password == Some(compared)
+}
+
 /// The hash whose salt and parameters are reused for the password of a sign-up, so that one hash operation
 /// answers both comparisons; `None` if the account has no suitable one.
 #[must_use]

@@ -65,6 +65,24 @@ impl User {
         self.banned_at.is_some()
     }
 
+    /// True if a further sign-up with its address may renew the account.
+    #[must_use]
+    pub const fn accepts_sign_up(&self) -> bool {
+        self.is_pending && !self.is_banned()
+    }
+
+    /// True if codes and link tokens that were mailed to its address are accepted.
+    #[must_use]
+    pub const fn accepts_mailed_tokens(&self) -> bool {
+        !self.is_banned()
+    }
+
+    /// True if mail about a sign-up with its address may be sent.
+    #[must_use]
+    pub const fn may_be_mailed(&self) -> bool {
+        !self.is_banned()
+    }
+
     /// True if security notifications may be sent: an unverified address may belong to somebody else.
     #[must_use]
     pub const fn may_be_notified(&self) -> bool {

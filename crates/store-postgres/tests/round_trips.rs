@@ -106,7 +106,7 @@ async fn accounts(measured: &mut Measured) {
     let m = measured;
     op!(m.create_account(NewAccount { session: Some(session(1)), ..account(1) }));
     op!(m.create_account(account(1)), "taken");
-    op!(m.begin_sign_up(&key(2), &takes(), at(0)));
+    op!(m.begin_sign_up(&key(2), &takes(), at(0))).unwrap();
     let pending = |number| PendingSignUp {
         account: NewAccount {
             id: user_id(next()),
@@ -135,9 +135,9 @@ async fn accounts(measured: &mut Measured) {
 
 async fn sessions(measured: &mut Measured) {
     let m = measured;
-    op!(m.begin_sign_in(&key(1), &takes(), Some(&guard()), at(0)), "with limits");
-    op!(m.begin_sign_in(&key(9), &[], Some(&guard()), at(0)), "without limits");
-    op!(m.fail_sign_in(FailedSignIn { guard: Some(guard()), event: event(next()), now: at(0) }));
+    op!(m.begin_sign_in(&key(1), &takes(), Some(&guard()), at(0)), "with limits").unwrap();
+    op!(m.begin_sign_in(&key(9), &[], Some(&guard()), at(0)), "without limits").unwrap();
+    op!(m.fail_sign_in(FailedSignIn { guard: Some(guard()), event: event(next()), now: at(0) })).unwrap();
     let checked = account(1).password.unwrap();
     let sign_in = SignIn {
         user_id: user_id(1),
@@ -148,8 +148,8 @@ async fn sessions(measured: &mut Measured) {
         event: event(next()),
     };
     let plain = SignIn { rehashed: None, session: session(2), event: event(next()), ..sign_in.clone() };
-    op!(m.sign_in(plain), "plain");
-    op!(m.sign_in(sign_in), "rehashed");
+    op!(m.sign_in(plain), "plain").unwrap();
+    op!(m.sign_in(sign_in), "rehashed").unwrap();
     op!(m.find_live_session(session(1).id, at(1)));
     op!(m.find_session_owner(session(1).id, at(1)));
     op!(m.find_session_profile(session(1).id, at(1)));
@@ -179,8 +179,8 @@ async fn sessions(measured: &mut Measured) {
         mail: Some(mail(next())),
         now: at(11),
     };
-    op!(m.begin_password_change(session(1).id, &key(1), &takes(), Some(&guard()), at(11)));
-    op!(m.change_password(change));
+    op!(m.begin_password_change(session(1).id, &key(1), &takes(), Some(&guard()), at(11))).unwrap();
+    op!(m.change_password(change)).unwrap();
     op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
     let by_token = EndedSession::OfRefreshToken {
         family: session(1).family,
@@ -198,21 +198,21 @@ async fn challenges(measured: &mut Measured) {
     m.store.create_account(unverified(3)).await.unwrap();
     m.store.create_account(unverified(4)).await.unwrap();
     m.store.create_account(unverified(5)).await.unwrap();
-    op!(m.request_challenge(request(3, Purpose::VerifyEmail, code(1))), "code");
-    op!(m.request_challenge(request(30, Purpose::VerifyEmail, code(1))), "unknown address");
-    op!(m.verify_by_code(attempt(3, 9), session(3)), "wrong");
-    op!(m.verify_by_code(attempt(3, 1), session(3)), "right");
-    op!(m.verify_by_code(attempt(30, 1), session(3)), "unknown address");
-    op!(m.request_challenge(request(4, Purpose::VerifyEmail, link(40))), "link");
-    op!(m.look_at_link(token(40), Purpose::VerifyEmail, &takes(), at(1)));
-    op!(m.open_verify_link(open_link(Consent::Unasked, takes(), event(next()))), "asks");
-    op!(m.open_verify_link(open_link(Consent::Given, takes(), event(next()))));
-    op!(m.open_verify_link(open_link(Consent::Unasked, Vec::new(), event(next()))), "again");
+    op!(m.request_challenge(request(3, Purpose::VerifyEmail, code(1))), "code").unwrap();
+    op!(m.request_challenge(request(30, Purpose::VerifyEmail, code(1))), "unknown address").unwrap();
+    op!(m.verify_by_code(attempt(3, 9), session(3)), "wrong").unwrap();
+    op!(m.verify_by_code(attempt(3, 1), session(3)), "right").unwrap();
+    op!(m.verify_by_code(attempt(30, 1), session(3)), "unknown address").unwrap();
+    op!(m.request_challenge(request(4, Purpose::VerifyEmail, link(40))), "link").unwrap();
+    op!(m.look_at_link(token(40), Purpose::VerifyEmail, &takes(), at(1))).unwrap();
+    op!(m.open_verify_link(open_link(Consent::Unasked, takes(), event(next()))), "asks").unwrap();
+    op!(m.open_verify_link(open_link(Consent::Given, takes(), event(next())))).unwrap();
+    op!(m.open_verify_link(open_link(Consent::Unasked, Vec::new(), event(next()))), "again").unwrap();
     m.store.request_challenge(request(5, Purpose::VerifyEmail, link(50))).await.unwrap().unwrap();
-    op!(m.verify_by_token(by_token(takes(), event(next())), session(5)));
-    op!(m.request_challenge(request(3, Purpose::ResetPassword, code(2))), "reset");
-    op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) }));
-    op!(m.begin_reset(token(60), &takes(), at(2)));
+    op!(m.verify_by_token(by_token(takes(), event(next())), session(5))).unwrap();
+    op!(m.request_challenge(request(3, Purpose::ResetPassword, code(2))), "reset").unwrap();
+    op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) })).unwrap();
+    op!(m.begin_reset(token(60), &takes(), at(2))).unwrap();
     let reset = || ResetPassword {
         token: token(60),
         password: password("reset"),

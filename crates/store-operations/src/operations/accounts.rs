@@ -3,13 +3,12 @@
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::Profile;
 use latchkey_domain::user::User;
 use latchkey_store::{CreateOutcome, NewAccount, StoreResult};
 
 use crate::form::{Decided, Executor, Results, Script, Slot};
-use crate::tables::users::{self, Account, Pending};
+use crate::tables::users::{self, Pending};
 use crate::tables::{audit_events, known_clients, sessions};
 
 /// Creates an account with session and event. With a session it is a sign-up that found the address free: the
@@ -90,9 +89,4 @@ pub(crate) async fn find_user_by_email<E: Executor>(
 
 async fn find<E: Executor>(engine: &E, reads: Script, found: Slot) -> StoreResult<Option<User>> {
     engine.read(reads, move |results| Ok(users::account(results, found)?.map(|account| account.user))).await
-}
-
-/// True if the account's password is still the one that was checked.
-pub(crate) fn is_as_checked(account: &Account, checked: &PasswordHash) -> bool {
-    !account.user.is_banned() && account.password.as_ref() == Some(checked)
 }

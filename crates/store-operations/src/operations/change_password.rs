@@ -3,13 +3,13 @@
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
     BeginPasswordChange, ChangePassword, LimitedResult, MailKind, SignInGuard, SignInOutcome, StoreResult,
 };
 
-use super::accounts::is_as_checked;
 use super::guards::{self, Hold, Watch, take_and_read};
 use super::{request_code, sign_in};
 use crate::form::{Decided, Executor, Results, Script, Taken, values};
@@ -65,7 +65,11 @@ pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> L
                 return Ok(Decided::Answer(Err(limited)));
             }
             match users::account(results, found)? {
-                Some(account) if is_as_checked(&account, &change.checked) => save(&change, &account.user),
+                Some(account)
+                    if is_as_compared(&account.user, account.password.as_ref(), &change.checked) =>
+                {
+                    save(&change, &account.user)
+                }
                 _ => Ok(Decided::Answer(Ok(SignInOutcome::Gone))),
             }
         })

@@ -89,10 +89,7 @@ fn judge(
     grace: Duration,
     now: Timestamp,
 ) -> RefreshVerdict {
-    if found.user.is_banned() {
-        return RefreshVerdict::Refuse;
-    }
-    found.state.judge(presented, now, grace)
+    found.state.judge_for(&found.user, presented, now, grace)
 }
 
 /// True if the token can refresh its session, or just did.

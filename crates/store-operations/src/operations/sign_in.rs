@@ -3,12 +3,12 @@
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
     FailedSignIn, LimitedResult, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
 };
 
-use super::accounts::is_as_checked;
 use super::guards::{self, Hold, Watch, take_and_read};
 use super::takes;
 use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
@@ -75,7 +75,11 @@ pub(crate) async fn open_after_password<E: Executor>(
                 return Ok(Decided::Answer(Err(limited)));
             }
             match users::account(results, found)? {
-                Some(account) if is_as_checked(&account, &sign_in.checked) => open(&sign_in, &account),
+                Some(account)
+                    if is_as_compared(&account.user, account.password.as_ref(), &sign_in.checked) =>
+                {
+                    open(&sign_in, &account)
+                }
                 _ => Ok(Decided::Answer(Ok(SignInOutcome::Gone))),
             }
         })

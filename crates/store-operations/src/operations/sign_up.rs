@@ -34,7 +34,9 @@ pub(crate) async fn begin<E: Executor>(
         }
         Ok(Ok(match users::account_of_key(results, found, &email)? {
             None => BeginSignUp::Free,
-            Some(account) if is_open(&account) => BeginSignUp::Pending(reusable_salt(account.password)),
+            Some(account) if account.user.accepts_sign_up() => {
+                BeginSignUp::Pending(reusable_salt(account.password))
+            }
             Some(account) => BeginSignUp::Taken(reusable_salt(account.password)),
         }))
     };
@@ -61,18 +63,13 @@ pub(crate) async fn sign_up_pending<E: Executor>(
             if let Some(stored) = incomparable(&account, sign_up.account.password.as_ref()) {
                 return Ok(Decided::Answer(SignUpOutcome::Rehash(stored)));
             }
-            if is_open(&account) {
+            if account.user.accepts_sign_up() {
                 renew(&sign_up, asked, &account)
             } else {
                 tell_owner(&sign_up, asked, &account)
             }
         })
         .await
-}
-
-/// A further sign-up may do something to the account.
-const fn is_open(account: &Account) -> bool {
-    account.user.is_pending && !account.user.is_banned()
 }
 
 fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
@@ -118,8 +115,11 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up, asked)?;
     sign_up_attempts::save(&mut writes, user.id, account.password.as_ref(), account.now);
-    let address =
-        if user.is_banned() { Address::Decoy(user.email.key()) } else { Address::Of(user.id, &user.email) };
+    let address = if user.may_be_mailed() {
+        Address::Of(user.id, &user.email)
+    } else {
+        Address::Decoy(user.email.key())
+    };
     let mail = mail_of(challenge, mail, asked);
     outbox::write(&mut writes, &mail, MailKind::SignUpAttempt, address, account.now);
     audit_events::record_of(&mut writes, repeated(account.event.clone()), user.id)?;

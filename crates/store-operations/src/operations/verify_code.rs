@@ -131,7 +131,8 @@ impl Reads {
         let account = users::account_of_key(results, self.account, email)?;
         let (lane, made) = self.lane.lane(results, now)?;
         let owner = self.owner_of_opened(results, attempt, lane, made.unwrap_or_default())?;
-        let account = account.filter(|account| owner == Some(account.user.id) && !account.user.is_banned());
+        let account =
+            account.filter(|account| owner == Some(account.user.id) && account.user.accepts_mailed_tokens());
         if let Some(account) = account {
             codes::delete_code(writes, email.as_str(), purpose);
             return Ok(Ok(Verdict::Accepted(Box::new(account))));

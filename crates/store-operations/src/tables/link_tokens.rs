@@ -174,7 +174,7 @@ fn read_token(cells: &mut Cells<'_>) -> StoreResult<Token> {
     let redirect_to = cells.maybe_text("redirect_to")?;
     let facts = StoredLink {
         purpose,
-        is_of_account: is_its_address && !account.user.is_banned(),
+        is_of_account: is_its_address && account.user.accepts_mailed_tokens(),
         expires_at: cells.time("expires_at")?,
         used_at: cells.maybe_time("used_at")?,
         superseded_at: cells.maybe_time("superseded_at")?,

@@ -91,8 +91,8 @@ statements! {
     OPEN_SESSION = "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
             address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
-            auth_time, identity_provider, identity_subject)
-        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8, $12, $13)";
+            auth_time, identity_provider, identity_issuer, identity_subject)
+        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8, $12, $13, $14)";
     /// Conditional insert, the fast path of a sign-in. Repeats the rule of
     /// [`latchkey_domain::guess_limits::limited`], except for a clock that stepped back.
     OPEN_SESSION_PLAINLY = "
@@ -167,10 +167,11 @@ statements! {
     END_OWN = end_where!("s.id = $3 AND ");
     /// Ends the live sessions of a user except one.
     END_OTHERS = end_where!("s.id <> $3 AND ");
-    /// Ends the live sessions of a user that an identity opened, except one. Sessions from before identities were
-    /// stored have no known identity.
+    /// Ends the live sessions of a user that an identity opened, except one. Sessions from before identities, or
+    /// issuers, were stored have none.
     END_OPENED_BY = end_where!(
         "s.id <> $3 AND (s.identity_provider = $4 AND s.identity_subject = $5
+            AND (s.identity_issuer IS NULL OR s.identity_issuer = $6)
             OR s.identity_provider IS NULL AND s.method = 'fed') AND "
     );
     /// Event of an end, if the session is live.
@@ -237,6 +238,7 @@ pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
     let mut values = new_values(user_id, session);
     values.extend(values![
         identity.map(|identity| identity.provider.as_str()),
+        identity.map(|identity| identity.issuer.as_str()),
         identity.map(|identity| identity.subject.as_str()),
     ]);
     writes.change(&OPEN_SESSION, values);
@@ -345,8 +347,9 @@ pub(crate) fn end_opened_by(
     kept: SessionId,
     now: Timestamp,
 ) {
-    let LinkedIdentity { provider, subject, .. } = identity;
-    writes.change(&END_OPENED_BY, values![user_id, now, kept, provider.as_str(), subject.as_str()]);
+    let LinkedIdentity { provider, issuer, subject, .. } = identity;
+    let values = values![user_id, now, kept, provider.as_str(), subject.as_str(), issuer.as_str()];
+    writes.change(&END_OPENED_BY, values);
 }
 
 /// Ends all live sessions of the user.
