@@ -38,13 +38,13 @@ pub struct StartBody {
 pub const BUILT_IN: Endpoint =
     started(Endpoint::get("/api/auth/oauth/{provider}", |method| on(method, built_in)))
         .named("signInWithOAuth", "Begin a sign-in with a built-in provider")
-        .parameters(&[parameters::provider, parameters::redirect_uri, parameters::code_challenge]);
+        .parameters(&[parameters::redirect_uri, parameters::code_challenge, parameters::provider]);
 
 /// The start of a sign-in with a custom provider.
 pub const CUSTOM: Endpoint =
     started(Endpoint::get("/api/auth/oauth/custom/{key}", |method| on(method, custom)))
         .named("signInWithCustomOAuth", "Begin a sign-in with a custom provider")
-        .parameters(&[parameters::provider_key, parameters::redirect_uri, parameters::code_challenge]);
+        .parameters(&[parameters::redirect_uri, parameters::code_challenge, parameters::provider_key]);
 
 const fn started(endpoint: Endpoint) -> Endpoint {
     endpoint
