@@ -7,7 +7,7 @@ use latchkey_service::Service;
 use latchkey_service::settings::SettingsInForce;
 
 use crate::cookies::Cookie;
-use crate::origin::KnownOrigins;
+use crate::origin::OriginPolicy;
 use crate::settings::HttpSettings;
 
 /// The state of the router: cheap to clone.
@@ -18,7 +18,7 @@ pub struct App {
     /// What the layer was told from outside.
     pub settings: Arc<HttpSettings>,
     /// The web pages that may call with a cookie.
-    pub origins: KnownOrigins,
+    pub origins: OriginPolicy,
     /// The refresh cookie.
     pub refresh_cookie: Cookie,
     /// The cookie of the browser that begins OAuth flows.
@@ -39,7 +39,7 @@ impl App {
             cors_origins.iter().any(|known| known == origin) || is_redirect_origin(&in_force.settings())
         };
         Self {
-            origins: KnownOrigins::new(&settings, Arc::new(listed)),
+            origins: OriginPolicy::new(&settings, Arc::new(listed)),
             refresh_cookie: Cookie::refresh(&settings),
             oauth_cookie: Cookie::oauth(&settings),
             sign_up_cookie: Cookie::sign_up(&settings),

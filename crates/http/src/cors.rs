@@ -10,7 +10,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use crate::origin::{KnownOrigins, refusal};
+use crate::origin::{OriginPolicy, refusal};
 
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PATCH, PUT, DELETE");
 /// Headers that every app may send: our own, and those of tracing (W3C Trace Context, Baggage, Sentry).
@@ -39,9 +39,9 @@ pub(crate) struct Cors {
 
 impl Cors {
     /// Looks at the head of a request.
-    pub(crate) fn of(origins: &KnownOrigins, request: &Request) -> Self {
+    pub(crate) fn of(origins: &OriginPolicy, request: &Request) -> Self {
         let is_page = is_under(request.uri().path(), PAGES);
-        let origin = origins.known_of(request.headers()).filter(|_| !is_page).cloned();
+        let origin = origins.allowed_of(request.headers()).filter(|_| !is_page).cloned();
         Self { origin, is_preflight: is_preflight(request) }
     }
 

@@ -77,7 +77,7 @@ struct ErrorBody<'a> {
     request_id: Option<&'a str>,
 }
 
-/// Marks an answer that already has its final shape, so that the edge leaves its body alone.
+/// Marks an answer that already has its final shape, so that the middleware leaves its body alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Shaped;
 
@@ -95,7 +95,7 @@ impl Refusal {
     }
 }
 
-/// The text of a refusal, an extension of its answer: the edge writes it once more with the request's id.
+/// The text of a refusal, an extension of its answer: the middleware writes it once more with the request's id.
 #[derive(Clone)]
 struct ErrorText(Arc<Text>);
 

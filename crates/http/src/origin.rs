@@ -1,4 +1,4 @@
-//! Which web pages may talk to the service: the origins that are known, and the check that a call with a cookie came
+//! The origin policy: the origins whose web pages may call the service, and the check that a call with a cookie came
 //! from one of them. The headers that tell browsers so are in [`crate::cors`].
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::settings::HttpSettings;
 /// The origins that settings name: `server.cors_origins` and those of `allowed_redirect_urls`. Asked at every
 /// request, because the list changes at run time. A closure `Fn(&str) -> bool` is one.
 pub trait AllowedOrigins: Send + Sync {
-    /// Whether the list has this origin, as browsers write it (RFC 6454 section 6.2).
+    /// Is true for an origin of the list, as browsers write it (RFC 6454 section 6.2).
     fn contains(&self, origin: &str) -> bool;
 }
 
@@ -26,22 +26,22 @@ impl<F: Fn(&str) -> bool + Send + Sync> AllowedOrigins for F {
 /// The origins that are known: those of the settings, the service's own, in development also `http://localhost` and
 /// `http://127.0.0.1` with any port. Never `null`.
 #[derive(Clone)]
-pub struct KnownOrigins {
+pub struct OriginPolicy {
     own: Arc<str>,
     development: bool,
     listed: Arc<dyn AllowedOrigins>,
 }
 
-impl KnownOrigins {
+impl OriginPolicy {
     /// The origins for these settings.
     #[must_use]
     pub fn new(settings: &HttpSettings, listed: Arc<dyn AllowedOrigins>) -> Self {
         Self { own: settings.public_origin().into(), development: settings.development, listed }
     }
 
-    /// Whether an `Origin` is known.
+    /// Is true for an allowed `Origin`.
     #[must_use]
-    pub fn knows(&self, origin: &str) -> bool {
+    pub fn allows(&self, origin: &str) -> bool {
         if origin == "null" {
             return false;
         }
@@ -49,9 +49,9 @@ impl KnownOrigins {
     }
 
     /// The `Origin` of a request, if it is known and the only one.
-    pub(crate) fn known_of<'a>(&self, headers: &'a HeaderMap) -> Option<&'a HeaderValue> {
+    pub(crate) fn allowed_of<'a>(&self, headers: &'a HeaderMap) -> Option<&'a HeaderValue> {
         let origin = only(headers)?;
-        origin.to_str().is_ok_and(|text| self.knows(text)).then_some(origin)
+        origin.to_str().is_ok_and(|text| self.allows(text)).then_some(origin)
     }
 
     /// The check of calls that act on the refresh cookie, besides the CSRF token: an `Origin` has to be known, and
@@ -60,7 +60,7 @@ impl KnownOrigins {
     pub fn check(&self, headers: &HeaderMap) -> Result<()> {
         let is_cross_site = || headers.get_all(SEC_FETCH_SITE).iter().any(|site| site == "cross-site");
         let passes =
-            if headers.contains_key(ORIGIN) { self.known_of(headers).is_some() } else { !is_cross_site() };
+            if headers.contains_key(ORIGIN) { self.allowed_of(headers).is_some() } else { !is_cross_site() };
         if passes { Ok(()) } else { Err(refusal()) }
     }
 }
@@ -101,9 +101,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn origins(development: bool) -> KnownOrigins {
+    fn origins(development: bool) -> OriginPolicy {
         let settings = HttpSettings::new("https://id.example.org:443/".parse().unwrap(), development);
-        KnownOrigins::new(
+        OriginPolicy::new(
             &settings,
             Arc::new(|origin: &str| origin == "https://app.example.org" || origin == "null"),
         )
@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn own_and_listed_origins_are_known() {
-        assert!(origins(false).knows("https://id.example.org"));
-        assert!(origins(false).knows("https://app.example.org"));
+        assert!(origins(false).allows("https://id.example.org"));
+        assert!(origins(false).allows("https://app.example.org"));
         for origin in [
             "https://evil.example",
             "http://app.example.org",
@@ -130,15 +130,15 @@ mod tests {
             "",
             "null",
         ] {
-            assert!(!origins(false).knows(origin), "{origin}");
+            assert!(!origins(false).allows(origin), "{origin}");
         }
     }
 
     #[test]
     fn local_origins_are_known_in_development_alone() {
         for origin in ["http://localhost:3000", "http://127.0.0.1:65535", "http://localhost"] {
-            assert!(origins(true).knows(origin), "{origin}");
-            assert!(!origins(false).knows(origin), "{origin}");
+            assert!(origins(true).allows(origin), "{origin}");
+            assert!(!origins(false).allows(origin), "{origin}");
         }
         for origin in [
             "https://localhost:3000",
@@ -149,7 +149,7 @@ mod tests {
             "http://localhost:1@evil",
             "null",
         ] {
-            assert!(!origins(true).knows(origin), "{origin}");
+            assert!(!origins(true).allows(origin), "{origin}");
         }
     }
 

@@ -77,7 +77,7 @@ impl IntoResponse for Page {
             (CONTENT_SECURITY_POLICY, self.policy),
         ];
         let mut response = (self.status, headers, html).into_response();
-        response.extensions_mut().insert(Shaped); // people read it: the edge must not make JSON of a 400
+        response.extensions_mut().insert(Shaped); // people read it: the middleware must not make JSON of a 400
         response
     }
 }

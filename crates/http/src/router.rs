@@ -9,7 +9,7 @@ use crate::caller::public_calls;
 use crate::endpoint::{Access, Endpoint};
 
 /// Routes every endpoint; those of development in development mode alone. The layers around the router are put on by
-/// [`crate::edge::Edge::wrap`].
+/// [`crate::middleware::Middleware::wrap`].
 pub fn router(app: App) -> Router {
     let mut paths: Vec<(&str, Vec<&Endpoint>)> = Vec::new();
     for endpoint in api::endpoints() {

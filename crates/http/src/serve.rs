@@ -1,10 +1,10 @@
 //! Listeners and connections: how many, how long, and how they end. Requests are the router's matter.
 
+mod connection_limit;
+mod idle_timeout;
 mod in_flight;
-mod notice;
+mod log_throttle;
 mod protocol;
-mod quiet;
-mod shares;
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -25,11 +25,11 @@ use tower::ServiceExt;
 
 pub(crate) use self::in_flight::Overloaded;
 
-use self::in_flight::{HeldBody, Hold, RequestSlots};
-use self::notice::Notice;
+use self::connection_limit::{ConnectionLimit, ConnectionPermit};
+use self::idle_timeout::{Activity, IdleTimeout, Verdict};
+use self::in_flight::{PermitBody, RequestLimit, RequestPermits};
+use self::log_throttle::LogThrottle;
 use self::protocol::StreamTasks;
-use self::quiet::{Activity, Patience, Verdict};
-use self::shares::{Share, Shares};
 use crate::client::PeerAddr;
 use crate::settings::ServeSettings;
 
@@ -43,20 +43,20 @@ enum Phase {
     Open,
     /// No new connections; requests in flight are finished.
     Draining,
-    /// What is left is cut.
+    /// Remaining connections are closed.
     Closed,
 }
 
-/// What every connection shares.
+/// The shared state of all connections.
 struct Server {
     router: Router,
     builder: Builder<StreamTasks>,
     settings: ServeSettings,
     connections: Arc<Semaphore>,
-    shares: Arc<Shares>,
-    share_exceeded: Notice,
-    requests: RequestSlots,
-    requests_exceeded: Notice,
+    per_client: Arc<ConnectionLimit>,
+    per_client_exceeded: LogThrottle,
+    requests: RequestLimit,
+    requests_exceeded: LogThrottle,
 }
 
 impl Server {
@@ -65,18 +65,18 @@ impl Server {
             router,
             builder: protocol::builder(&settings),
             connections: Arc::new(Semaphore::new(settings.max_connections.min(Semaphore::MAX_PERMITS))),
-            shares: Arc::new(Shares::new(&settings)),
-            share_exceeded: Notice::default(),
-            requests: RequestSlots::new(settings.max_requests),
-            requests_exceeded: Notice::default(),
+            per_client: Arc::new(ConnectionLimit::new(&settings)),
+            per_client_exceeded: LogThrottle::default(),
+            requests: RequestLimit::new(settings.max_requests),
+            requests_exceeded: LogThrottle::default(),
             settings,
         }
     }
 
-    /// Takes a slot for the request, or marks it as one that finds none.
-    fn hold(&self, request: &mut Request<Incoming>, activity: &Arc<Activity>) -> Hold {
-        let slot = match self.requests.take(request.uri().path()) {
-            Ok(slot) => Some(slot),
+    /// Takes a permit for the request, or marks it as refused.
+    fn admit(&self, request: &mut Request<Incoming>, activity: &Arc<Activity>) -> RequestPermits {
+        let permit = match self.requests.take(request.uri().path()) {
+            Ok(permit) => Some(permit),
             Err(overloaded) => {
                 request.extensions_mut().insert(overloaded);
                 if let Some(refused) = self.requests_exceeded.count(Instant::now()) {
@@ -86,14 +86,14 @@ impl Server {
                 None
             }
         };
-        Hold { _slot: slot, _in_flight: activity.begin() }
+        RequestPermits { _permit: permit, _in_flight: activity.begin() }
     }
 }
 
-/// What a connection holds until it ends: its share of the connections, and one of them.
+/// The permits of a connection, until it ends: one of its client, and one of the process.
 struct Admitted {
-    _share: Share,
-    _slot: Option<OwnedSemaphorePermit>,
+    _per_client: ConnectionPermit,
+    _connection: Option<OwnedSemaphorePermit>,
 }
 
 /// Serves HTTP/1.1 and HTTP/2 (by prior knowledge) on all listeners until `shutdown` is ready, then stops: the
@@ -125,10 +125,10 @@ fn run(
         for listener in listeners {
             tokio::spawn(accept(listener, Arc::clone(&server), watcher.clone()));
         }
-        drop(watcher); // from here, every watcher is an open door
+        drop(watcher); // from here, every watcher is a listener or a connection
 
         shutdown.await;
-        let _ = phase.send(Phase::Draining); // fails only when nobody is left
+        let _ = phase.send(Phase::Draining); // fails only without listeners and connections
         if tokio::time::timeout(drain_timeout, phase.closed()).await.is_ok() {
             return 0;
         }
@@ -156,31 +156,31 @@ async fn accept(listener: TcpListener, server: Arc<Server>, mut phase: watch::Re
                 continue;
             }
         };
-        // The share comes before the slot: an address with too many connections is never waited for.
-        let Some(share) = server.shares.take(peer.ip()) else {
+        // The limit per client comes first: a client over it never waits for a permit of the process.
+        let Some(per_client) = server.per_client.take(peer.ip()) else {
             refuse(stream, peer, &server);
             continue;
         };
-        let slot = tokio::select! {
+        let permit = tokio::select! {
             _ = phase.changed() => return,
             // Further connections wait in the kernel's backlog. Never closed, so never an error.
-            slot = Arc::clone(&server.connections).acquire_owned() => slot.ok(),
+            permit = Arc::clone(&server.connections).acquire_owned() => permit.ok(),
         };
-        let admitted = Admitted { _share: share, _slot: slot };
+        let admitted = Admitted { _per_client: per_client, _connection: permit };
         tokio::spawn(connection(stream, peer, Arc::clone(&server), admitted, phase.clone()));
     }
 }
 
-/// Closes a connection of an address that holds its share, unread.
+/// Closes a connection over the limit of its client, unread.
 fn refuse(stream: TcpStream, peer: SocketAddr, server: &Server) {
     drop(stream);
-    if let Some(refused) = server.share_exceeded.count(Instant::now()) {
+    if let Some(refused) = server.per_client_exceeded.count(Instant::now()) {
         let (limit, client) = (server.settings.max_connections_per_address, peer.ip().to_canonical());
         tracing::warn!(refused, limit, %client, "connections closed: their address holds its share");
     }
 }
 
-/// Whether a failed accept says something about one connection only.
+/// Is true for an accept error of one connection only.
 fn is_of_the_connection(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
@@ -195,12 +195,12 @@ async fn connection(
     mut phase: watch::Receiver<Phase>,
 ) {
     let limit = server.settings.first_byte_timeout.min(server.settings.header_read_timeout);
-    let speaks = tokio::select! {
+    let is_http = tokio::select! {
         biased;
-        speaks = timeout(limit, speaks(&stream)) => speaks.unwrap_or(false),
+        first = timeout(limit, has_first_byte(&stream)) => first.unwrap_or(false),
         _ = phase.changed() => false,
     };
-    if !speaks {
+    if !is_http {
         return;
     }
     let _ = stream.set_nodelay(true); // an answer late by a delayed ACK is still an answer
@@ -209,7 +209,7 @@ async fn connection(
 }
 
 /// Waits for the first byte of a connection and leaves it there; false where the connection ends without one.
-async fn speaks(stream: &TcpStream) -> bool {
+async fn has_first_byte(stream: &TcpStream) -> bool {
     matches!(stream.peek(&mut [0]).await, Ok(1))
 }
 
@@ -222,25 +222,25 @@ async fn serve_requests(
 ) {
     let activity = Arc::new(Activity::default());
     let service = service_fn(|mut request: Request<Incoming>| {
-        let hold = server.hold(&mut request, &activity);
+        let permits = server.admit(&mut request, &activity);
         request.extensions_mut().insert(PeerAddr(peer));
-        let answer = server.router.clone().oneshot(request);
-        async move { answer.await.map(|answer| answer.map(|body| HeldBody::new(body, hold))) }
+        let response = server.router.clone().oneshot(request);
+        async move { response.await.map(|response| response.map(|body| PermitBody::new(body, permits))) }
     });
     let mut connection = pin!(server.builder.serve_connection(TokioIo::new(stream), service));
-    // The parser's own timer knows only half of those who waste a connection: see `quiet`. This one comes later, so
-    // that the parser's way of closing is tried first.
-    let mut patience = Patience::default();
-    let mut look = tokio::time::interval(server.settings.header_read_timeout + Duration::from_secs(1));
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    look.reset(); // the first look comes after a whole interval
+    // The parser's own timer covers only some idle connections: see `idle_timeout`. This one comes later, so that the
+    // parser closes first where it can.
+    let mut idle = IdleTimeout::default();
+    let mut tick = tokio::time::interval(server.settings.header_read_timeout + Duration::from_secs(1));
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    tick.reset(); // the first tick comes after a whole interval
     loop {
         tokio::select! {
             _ = connection.as_mut() => return, // a broken connection is the client's matter: not logged
-            _ = look.tick() => match patience.judge(&activity) {
+            _ = tick.tick() => match idle.judge(&activity) {
                 Verdict::Keep => {}
-                Verdict::AskToEnd => connection.as_mut().graceful_shutdown(),
-                Verdict::Cut => return,
+                Verdict::ShutDown => connection.as_mut().graceful_shutdown(),
+                Verdict::Close => return,
             },
             changed = phase.changed() => match *phase.borrow_and_update() {
                 Phase::Open | Phase::Draining if changed.is_ok() => connection.as_mut().graceful_shutdown(),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_http::app::App;
-use latchkey_http::edge::Edge;
-use latchkey_http::origin::KnownOrigins;
+use latchkey_http::middleware::Middleware;
+use latchkey_http::origin::OriginPolicy;
+use latchkey_http::readiness_gate::{ReadinessGate, not_ready};
 use latchkey_http::router::router;
-use latchkey_http::waiting::{Door, waiting};
 use latchkey_service::Service;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -85,8 +85,8 @@ async fn serve_closed(
 ) -> Result<(), ServeError> {
     let listening: Vec<_> = addresses.iter().map(ToString::to_string).collect();
     tracing::info!(listening = listening.join(", "), "answering 503 until the database is there");
-    let door = Door::default();
-    let routes = door.before(waiting_router(settings));
+    let gate = ReadinessGate::default();
+    let routes = gate.before(unready_router(settings));
     let (close, closed) = oneshot::channel::<()>();
     let server =
         tokio::spawn(latchkey_http::serve::serve(listeners, routes, serve_settings(settings), async {
@@ -101,7 +101,7 @@ async fn serve_closed(
     let running = match outcome {
         Ok(Some(assembly)) => {
             // Before the banner says that it is ready.
-            door.open(layered_router(&assembly.service, settings));
+            gate.open(layered_router(&assembly.service, settings));
             let running = Running::start(settings, addresses, assembly);
             stop_signal.await;
             Some(running)
@@ -200,19 +200,20 @@ fn warn_of_stored_redirects(settings: &Settings, service: &Service) {
     }
 }
 
-/// What stands around the refusals while there is no service: the same as around its answers.
-fn waiting_router(settings: &Settings) -> axum::Router {
+/// The routes of a service without storage, in the same middleware as those of the service.
+fn unready_router(settings: &Settings) -> axum::Router {
     let http = Arc::new(http_settings(settings));
     let listed = settings.server.cors_origins.clone();
     let is_listed = move |origin: &str| listed.iter().any(|known| known == origin);
-    let origins = KnownOrigins::new(&http, Arc::new(is_listed));
-    Edge::new(http, origins, Arc::new(new_request_id)).without_proxy_warning().wrap(waiting())
+    let origins = OriginPolicy::new(&http, Arc::new(is_listed));
+    Middleware::new(http, origins, Arc::new(new_request_id)).without_proxy_warning().wrap(not_ready())
 }
 
 fn layered_router(service: &Arc<Service>, settings: &Settings) -> axum::Router {
     let app = App::new(Arc::clone(service), http_settings(settings), settings.server.cors_origins.clone());
-    let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id));
-    edge.wrap(router(app))
+    let middleware =
+        Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id));
+    middleware.wrap(router(app))
 }
 
 /// Request id from uuid's generator, which asks the operating system for a seed only (ADR 0025).

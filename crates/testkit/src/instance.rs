@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use latchkey_http::app::App;
-use latchkey_http::edge::Edge;
+use latchkey_http::middleware::Middleware;
 use latchkey_http::router::router;
 use latchkey_http::serve::serve;
 use latchkey_mail::{
@@ -59,8 +59,9 @@ impl Instance {
         service.search.follow().await.expect("an index of the profiles");
 
         let app = App::new(Arc::clone(&service), plan.http.clone(), plan.cors_origins.clone());
-        let edge = Edge::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
-        let router = edge.wrap(router(app));
+        let middleware =
+            Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
+        let router = middleware.wrap(router(app));
 
         let listener = TcpListener::from_std(ground.socket.try_clone().unwrap()).unwrap();
         let (stop, stopped) = oneshot::channel();

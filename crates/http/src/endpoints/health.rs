@@ -5,10 +5,10 @@ use axum::routing::on;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::error::Result;
+use crate::json::Json;
 use crate::openapi::fields;
 
 /// A word.

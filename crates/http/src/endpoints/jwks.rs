@@ -6,9 +6,9 @@ use axum::routing::on;
 use http::StatusCode;
 use http::header::CACHE_CONTROL;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::endpoint::Endpoint;
+use crate::json::Json;
 use crate::openapi::headers;
 use crate::openapi::shapes::JwkSet;
 

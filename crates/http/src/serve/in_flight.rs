@@ -1,5 +1,5 @@
-//! The limit on requests in flight, one for the process. A request holds a slot from its head to the end of its answer,
-//! over HTTP/1.1 and HTTP/2 alike. Refusing is the edge's matter: it gives the refusal its shape.
+//! The limit on requests in flight, one for the process. A request holds a permit from its head to the end of its
+//! response, over HTTP/1.1 and HTTP/2 alike. The middleware answers a request without one.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,61 +10,61 @@ use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::quiet::InFlight;
+use super::idle_timeout::InFlight;
 
-/// Marks a request for which no slot is free: a request extension.
+/// The mark of a request without a permit: a request extension.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Overloaded;
 
-/// The slots of the process.
+/// The semaphore of requests in flight.
 #[derive(Debug, Clone)]
-pub(super) struct RequestSlots(Arc<Semaphore>);
+pub(super) struct RequestLimit(Arc<Semaphore>);
 
-/// A slot, given back when it is dropped.
+/// A permit, released when it is dropped.
 #[derive(Debug)]
-pub(super) enum Slot {
-    /// One of the process's slots.
+pub(super) enum RequestPermit {
+    /// A permit of the semaphore.
     Held { _permit: OwnedSemaphorePermit },
     /// Health checks need none: a busy service is alive.
     Exempt,
 }
 
-impl RequestSlots {
+impl RequestLimit {
     pub(super) fn new(most: usize) -> Self {
         Self(Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS))))
     }
 
-    /// A slot for a request to `path`, or [`Overloaded`]. Never waits.
-    pub(super) fn take(&self, path: &str) -> Result<Slot, Overloaded> {
+    /// Takes a permit for a request to `path`, or [`Overloaded`]. Never waits.
+    pub(super) fn take(&self, path: &str) -> Result<RequestPermit, Overloaded> {
         if matches!(path, "/health/live" | "/health/ready") {
-            return Ok(Slot::Exempt);
+            return Ok(RequestPermit::Exempt);
         }
         let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| Overloaded)?;
-        Ok(Slot::Held { _permit: permit })
+        Ok(RequestPermit::Held { _permit: permit })
     }
 }
 
-/// What a request holds while it is in flight.
+/// The permit and the count of a request in flight, until they are dropped.
 #[derive(Debug)]
-pub(super) struct Hold {
-    /// `None` for a request that is refused for the want of one.
-    pub(super) _slot: Option<Slot>,
+pub(super) struct RequestPermits {
+    /// `None` for a request that is refused.
+    pub(super) _permit: Option<RequestPermit>,
     pub(super) _in_flight: InFlight,
 }
 
-/// The body of an answer, which holds the request's slot until it is sent or dropped.
-pub(super) struct HeldBody {
+/// The body of a response, which holds the request's permit until it is sent or dropped.
+pub(super) struct PermitBody {
     body: Body,
-    _hold: Hold,
+    _permits: RequestPermits,
 }
 
-impl HeldBody {
-    pub(super) const fn new(body: Body, hold: Hold) -> Self {
-        Self { body, _hold: hold }
+impl PermitBody {
+    pub(super) const fn new(body: Body, permits: RequestPermits) -> Self {
+        Self { body, _permits: permits }
     }
 }
 
-impl HttpBody for HeldBody {
+impl HttpBody for PermitBody {
     type Data = Bytes;
     type Error = axum::Error;
 

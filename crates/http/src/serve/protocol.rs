@@ -8,8 +8,8 @@ use hyper_util::server::conn::auto::Builder;
 
 use crate::settings::ServeSettings;
 
-/// Header lines that the parser takes before it closes the door itself: some over our own limit, so that the refusal is
-/// an answer like any other. Not many, because the parser makes room for all of them at every request.
+/// Header lines that the parser takes before it refuses itself: some over our own limit, so that the error response has
+/// our shape. Not many, because the parser makes room for all of them at every request.
 const PARSED_HEADERS: usize = 128;
 /// Bytes of a head that are buffered: enough to tell a URI of 100 KB from too many headers.
 const PARSED_HEAD: usize = 128 * 1024;
@@ -54,7 +54,7 @@ pub(super) fn builder(settings: &ServeSettings) -> Builder<StreamTasks> {
 }
 
 /// Runs HTTP/2 streams as tasks, each with a deadline: the time of a request, and once more for the client to read the
-/// answer. A stream past it is reset, so a client that never opens its window holds a slot for a bounded time.
+/// answer. A stream past it is reset, so a client that never opens its window holds a permit for a bounded time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamTasks {
     limit: Duration,

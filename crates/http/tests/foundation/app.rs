@@ -12,12 +12,12 @@ use axum::routing::{get, post};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use latchkey_domain::limits::Limited;
-use latchkey_http::answer::Json;
 use latchkey_http::body::{JsonBody, ProfileBody};
 use latchkey_http::client::{ClientInfo, PeerAddr};
-use latchkey_http::edge::Edge;
 use latchkey_http::error::{ApiError, Result};
-use latchkey_http::origin::KnownOrigins;
+use latchkey_http::json::Json;
+use latchkey_http::middleware::Middleware;
+use latchkey_http::origin::OriginPolicy;
 use latchkey_http::pages::{LinkKind, dead_link};
 use latchkey_http::query::Query;
 use latchkey_http::settings::HttpSettings;
@@ -118,8 +118,9 @@ pub(crate) fn router(settings: HttpSettings) -> Router {
     crate::logs::catch();
     let settings = Arc::new(settings);
     let known = |origin: &str| origin == "https://app.example.org";
-    let origins = KnownOrigins::new(&settings, Arc::new(known));
-    let edge = Edge::new(Arc::clone(&settings), origins, Arc::new(|| REQUEST_ID.parse::<Uuid>().unwrap()));
+    let origins = OriginPolicy::new(&settings, Arc::new(known));
+    let middleware =
+        Middleware::new(Arc::clone(&settings), origins, Arc::new(|| REQUEST_ID.parse::<Uuid>().unwrap()));
     let routes = Router::new()
         .route("/ok", get(|| async { Json(json!({"ok": true})) }))
         .route("/items/{id}", get(|Path(id): Path<String>| async move { id }))
@@ -143,7 +144,7 @@ pub(crate) fn router(settings: HttpSettings) -> Router {
         .route("/cached", get(|| async { ([("cache-control", "public, max-age=60")], "keys") }))
         .route("/bare", get(|| async { (StatusCode::FORBIDDEN, "internal words") }))
         .route("/page", get(|| async { dead_link(LinkKind::VerifyEmail, "Acme") }));
-    edge.wrap(routes.with_state(settings))
+    middleware.wrap(routes.with_state(settings))
 }
 
 async fn sign_up(JsonBody(body): JsonBody<SignUp>) -> Response {

@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::caller::AdminWith;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::query::page_within;

@@ -11,12 +11,12 @@ use utoipa::ToSchema;
 
 use super::public_config::PublicConfigBody;
 use crate::admin_input::{AdminBody, AdminRequest};
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::Patch;
 use crate::caller::Admin;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{Result, codes};
+use crate::json::Json;
 use crate::openapi::fields;
 
 /// The settings as an admin sees them.

@@ -8,12 +8,12 @@ use latchkey_domain::tokens::RefreshToken;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
 use crate::error::codes;
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 

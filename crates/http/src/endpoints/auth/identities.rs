@@ -13,7 +13,6 @@ use utoipa::ToSchema;
 
 use super::UserBody;
 use super::oauth::start::{OF_A_START, StartBody, start_of};
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::caller::SignedInUser;
@@ -21,6 +20,7 @@ use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
 use crate::error::codes;
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::path::PathText;

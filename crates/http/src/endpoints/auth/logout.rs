@@ -12,13 +12,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::refresh::{RefreshRequest, cookie_token, example};
-use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::Credentials;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::headers;
 use crate::openapi::parameters;

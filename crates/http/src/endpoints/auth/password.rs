@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
@@ -16,6 +15,7 @@ use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
 use crate::error::codes;
+use crate::json::Json;
 use crate::openapi::fields;
 
 /// The body of changePassword.

@@ -9,7 +9,6 @@ use latchkey_service::profiles::Missing;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::{Patch, ProfileBody, from_object};
 use crate::caller::NamedUser;
@@ -17,6 +16,7 @@ use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::profiles::user::HIDDEN;
 use crate::error::{ApiError, Result, codes};
+use crate::json::Json;
 use crate::openapi::parameters;
 use crate::openapi::shapes::{FlatProfile, SetProfileRequest};
 use crate::path::PathText;

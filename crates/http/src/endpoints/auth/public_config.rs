@@ -6,9 +6,9 @@ use latchkey_service::admin::PublicSettings;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::endpoint::{Access, Endpoint};
+use crate::json::Json;
 use crate::openapi::fields;
 
 /// The public settings.

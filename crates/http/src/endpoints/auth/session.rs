@@ -14,10 +14,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::UserBody;
-use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientType;
 use crate::error::{ApiError, Result};
+use crate::json::Json;
 use crate::openapi::fields;
 
 /// A session with its tokens.

@@ -17,7 +17,6 @@ use utoipa::ToSchema;
 
 use super::session::{Saying, session_answer};
 use super::{SessionBody, UserBody};
-use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
@@ -26,6 +25,7 @@ use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::codes;
 use crate::error::{ApiError, Result};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::headers::SET_COOKIE;
 use crate::openapi::parameters;

@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::{Patch, ProfileBody};
 use crate::caller::NamedUser;
 use crate::endpoint::{Access, Endpoint, keys_of};
 use crate::error::{ApiError, Result, codes};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::{headers, parameters};
 

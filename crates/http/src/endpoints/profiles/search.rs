@@ -9,11 +9,11 @@ use latchkey_domain::search::{SearchQuery, SearchQueryError};
 use latchkey_service::refusal::MISSING_QUERY;
 
 use super::PublicProfileBody;
-use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result, codes};
+use crate::json::Json;
 use crate::openapi::shapes::PublicProfiles;
 use crate::openapi::{headers, parameters};
 use crate::query::{Query, page_of};

@@ -8,11 +8,11 @@ use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result, codes};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::path::PathText;

@@ -6,8 +6,8 @@ use http::StatusCode;
 use tokio::net::TcpSocket;
 
 use super::*;
-use crate::edge::Edge;
-use crate::origin::KnownOrigins;
+use crate::middleware::Middleware;
+use crate::origin::OriginPolicy;
 use crate::settings::HttpSettings;
 
 /// A connection from `source`, which is an address of this machine.
@@ -119,7 +119,7 @@ async fn trusted_proxy_holds_more_than_the_share() {
     }
 }
 
-/// Routes with the edge around them: one that answers, one that waits for `go_on`, one that never ends, one that panics.
+/// Routes with the middleware around them: one that answers, one that waits for `go_on`, one that never ends, one that panics.
 fn edged(entered: &Arc<Notify>, go_on: &Arc<Notify>) -> Router {
     let (inside, gate) = (Arc::clone(entered), Arc::clone(go_on));
     let handler = move || async move {
@@ -144,8 +144,8 @@ fn edged(entered: &Arc<Notify>, go_on: &Arc<Notify>) -> Router {
         ..HttpSettings::new("http://localhost".parse().unwrap(), true)
     };
     let settings = Arc::new(settings);
-    let origins = KnownOrigins::new(&settings, Arc::new(|_: &str| false));
-    Edge::new(settings, origins, Arc::new(uuid::Uuid::nil)).wrap(routes)
+    let origins = OriginPolicy::new(&settings, Arc::new(|_: &str| false));
+    Middleware::new(settings, origins, Arc::new(uuid::Uuid::nil)).wrap(routes)
 }
 
 async fn panics() -> &'static str {

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
 use crate::error::codes;
+use crate::json::Json;
 use crate::openapi::fields;
 use latchkey_domain::shape::Shaped;
 use latchkey_service::refusal::INVALID_CODE;

@@ -11,13 +11,13 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::MailSentBody;
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
 use crate::error::codes;
+use crate::json::Json;
 use crate::openapi::fields;
 
 /// The body. There is no older variant of it: `options` is an unknown key here.

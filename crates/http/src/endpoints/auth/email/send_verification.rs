@@ -6,7 +6,6 @@ use http::StatusCode;
 use serde_json::json;
 
 use super::{MailSentBody, SendMailRequest};
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
@@ -14,6 +13,7 @@ use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::users::OlderOptions;
 use crate::error::Result;
 use crate::error::codes;
+use crate::json::Json;
 
 /// Mails a new verification code or link.
 pub const SEND: Endpoint = Endpoint::post("/api/auth/email/send-verification", |method| on(method, send))

@@ -16,13 +16,13 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::admin_input::{AdminBody, NoKeys};
-use crate::answer::Json;
 use crate::app::App;
 use crate::caller::Admin;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::users::MessageBody;
 use crate::error::{Result, codes};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::path::PathText;

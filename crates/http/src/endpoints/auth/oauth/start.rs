@@ -12,11 +12,11 @@ use latchkey_service::oauth::start::{StartOAuth, StartingBrowser};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::client::{ClientInfo, SEC_FETCH_SITE};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, ErrorCode, Result, codes};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::path::PathText;

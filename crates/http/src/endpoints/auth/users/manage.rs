@@ -21,13 +21,13 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::admin_input::{AdminBody, AdminRequest, NoKeys};
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::Patch;
 use crate::caller::{Admin, AdminWith};
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::UserBody;
 use crate::error::{ApiError, Result, codes};
+use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::path::PathText;

@@ -14,12 +14,12 @@ use latchkey_service::sign_up::{RedirectInput, SignUp, SignedUp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::answer::Json;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoints::auth::session::{Saying, session_answer};
 use crate::error::{ApiError, Result};
+use crate::json::Json;
 use crate::openapi::fields;
 
 /// The body of signUp.

@@ -1,5 +1,5 @@
-//! What stands around every request: its id, the security headers, size and time limits, the guard against panics,
-//! and the one log line. Their order is in [`boundary`] and [`answer`]. Limits per client are not here.
+//! The middleware around every request: its id, the security headers, size and time limits, the guard against panics,
+//! and the access log. Their order is in [`boundary`] and [`respond`]. Limits per client are not here.
 
 mod arrival;
 mod forwarding;
@@ -30,7 +30,7 @@ use self::forwarding::IgnoredForwarding;
 
 use crate::cors::{Cors, allowed_headers};
 use crate::error::{ApiError, Refusal, Shaped, code_for_status, sign};
-use crate::origin::KnownOrigins;
+use crate::origin::OriginPolicy;
 use crate::settings::HttpSettings;
 
 /// Source of request ids: the header `X-Request-Id` of an answer, and a field of its log lines. An id that a trusted
@@ -46,44 +46,44 @@ impl<F: Fn() -> Uuid + Send + Sync> RequestIds for F {
     }
 }
 
-/// The outermost layers.
+/// The outermost middleware.
 #[derive(Clone)]
-pub struct Edge {
+pub struct Middleware {
     settings: Arc<HttpSettings>,
-    origins: KnownOrigins,
+    origins: OriginPolicy,
     ids: Arc<dyn RequestIds>,
     /// What a preflight allows.
     allowed_headers: HeaderValue,
     ignored: Arc<IgnoredForwarding>,
 }
 
-impl Edge {
-    /// The layers for these settings.
+impl Middleware {
+    /// The middleware for these settings.
     #[must_use]
-    pub fn new(settings: Arc<HttpSettings>, origins: KnownOrigins, ids: Arc<dyn RequestIds>) -> Self {
+    pub fn new(settings: Arc<HttpSettings>, origins: OriginPolicy, ids: Arc<dyn RequestIds>) -> Self {
         let allowed_headers = allowed_headers(&settings.cors_headers);
         Self { settings, origins, ids, allowed_headers, ignored: Arc::default() }
     }
 
-    /// Leaves the warning about untrusted proxies to another edge of the same process: it is said once.
+    /// Leaves the warning about untrusted proxies to another instance in the same process: it is logged once.
     #[must_use]
     pub fn without_proxy_warning(mut self) -> Self {
         self.ignored = Arc::new(IgnoredForwarding::silent());
         self
     }
 
-    /// Puts the edge around a finished router, its 404 and 405 included. It is one layer and not five: each layer of a
+    /// Wraps a finished router, its 404 and 405 included. It is one layer and not five: each layer of a
     /// router costs every request two boxes and a copy of all that is inside of it.
     pub fn wrap(&self, router: Router) -> Router {
-        let edge = Arc::new(self.clone());
-        router.layer(layer_fn(move |inside| Wrapped { edge: Arc::clone(&edge), inside }))
+        let middleware = Arc::new(self.clone());
+        router.layer(layer_fn(move |inside| Wrapped { middleware: Arc::clone(&middleware), inside }))
     }
 }
 
-/// A route with the edge around it.
+/// The tower service around a route.
 #[derive(Clone)]
 struct Wrapped<S> {
-    edge: Arc<Edge>,
+    middleware: Arc<Middleware>,
     inside: S,
 }
 
@@ -101,30 +101,31 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let (edge, inside) = (Arc::clone(&self.edge), self.inside.clone());
-        Box::pin(async move { Ok(boundary(&edge, inside, request).await) })
+        let (middleware, inside) = (Arc::clone(&self.middleware), self.inside.clone());
+        Box::pin(async move { Ok(boundary(&middleware, inside, request).await) })
     }
 }
 
-/// The outermost step: every answer passes here, and leaves with its shape, its headers and its log line.
-async fn boundary<S>(edge: &Edge, inside: S, request: Request) -> Response
+/// The outermost step: every response gets its shape, its headers and its access log line here.
+async fn boundary<S>(middleware: &Middleware, inside: S, request: Request) -> Response
 where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
     let started = Instant::now();
-    let Arrival { client, request_id } = Arrival::of(&request, &edge.settings, || edge.ids.next_id());
-    edge.ignored.look(&request, &edge.settings);
+    let Arrival { client, request_id } =
+        Arrival::of(&request, &middleware.settings, || middleware.ids.next_id());
+    middleware.ignored.look(&request, &middleware.settings);
     let method = log_name(request.method());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
     let is_head = request.method() == Method::HEAD;
 
     let span = tracing::info_span!("request", %request_id, method, route);
-    let response = answer(edge, inside, request).instrument(span).await;
+    let response = respond(middleware, inside, request).instrument(span).await;
 
     let mut response = shape(response, &request_id);
     headers::secure(response.headers_mut());
-    if edge.settings.is_https() {
+    if middleware.settings.is_https() {
         headers::insist_on_https(response.headers_mut());
     }
     headers::identify(response.headers_mut(), &request_id);
@@ -134,7 +135,7 @@ where
     let status = response.status().as_u16();
     let refusal = refusal_of(&response);
     let (error, limit) = (refusal.map(|refusal| refusal.error), refusal.and_then(|refusal| refusal.limit));
-    // The address is of use where a client is refused, and data about people everywhere else.
+    // The address is logged for error responses alone: it is personal data.
     let client = client.filter(|_| refusal.is_some()).map(tracing::field::display);
     tracing::info!(parent: None, %request_id, method, route, status, error, limit, client, ms, "answered");
     response
@@ -150,18 +151,19 @@ fn refusal_of(response: &Response) -> Option<Refusal> {
 }
 
 /// The steps inside, from the outside in: CORS, then the limits, so that web pages can read those refusals too.
-async fn answer<S>(edge: &Edge, inside: S, request: Request) -> Response
+async fn respond<S>(middleware: &Middleware, inside: S, request: Request) -> Response
 where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
-    let cors = Cors::of(&edge.origins, &request);
-    if let Some(preflight) = cors.preflight(&edge.allowed_headers) {
+    let cors = Cors::of(&middleware.origins, &request);
+    if let Some(preflight) = cors.preflight(&middleware.allowed_headers) {
         return cors.mark(preflight);
     }
-    let refusal = guards::refuse_overload(&request).or_else(|| guards::refuse_form(&edge.settings, &request));
+    let refusal =
+        guards::refuse_overload(&request).or_else(|| guards::refuse_form(&middleware.settings, &request));
     let response = match refusal {
         Some(refusal) => refusal,
-        None => guards::guard(edge.settings.request_timeout, inside.oneshot(request)).await,
+        None => guards::guard(middleware.settings.request_timeout, inside.oneshot(request)).await,
     };
     cors.mark(response)
 }

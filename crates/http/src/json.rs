@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::{ApiError, JSON_CONTENT_TYPE};
 
 /// Room for what most answers are, so that they are not copied while they grow: bytes of the body, and headers with
-/// those that the edge adds.
+/// those that the middleware adds.
 const USUAL_BODY: usize = 512;
 const USUAL_HEADERS: usize = 12;
 

@@ -1,5 +1,5 @@
-//! A service that waits for its database: what it answers until then, and the change to the service itself. The
-//! listeners and the connections stay; only what stands behind them changes.
+//! The readiness gate: answers 503 until the database is there, then lets requests through to the service. Listeners and
+//! connections stay.
 
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
@@ -13,28 +13,28 @@ use tower::ServiceExt;
 use crate::endpoints::health;
 use crate::error::{ApiError, codes};
 
-/// A door that is closed until the service is there.
+/// A gate that is closed until the service is ready.
 #[derive(Clone, Default)]
-pub struct Door(Arc<OnceLock<Router>>);
+pub struct ReadinessGate(Arc<OnceLock<Router>>);
 
-impl Door {
-    /// Routes that answer as `waiting` does until [`Door::open`], and then as the service.
-    pub fn before(&self, waiting: Router) -> Router {
-        let door = self.clone();
+impl ReadinessGate {
+    /// Routes that answer as `unready` does until [`ReadinessGate::open`], and then as the service.
+    pub fn before(&self, unready: Router) -> Router {
+        let gate = self.clone();
         Router::new().fallback(async move |request: Request| -> Response {
-            let behind = door.0.get().unwrap_or(&waiting).clone();
+            let behind = gate.0.get().unwrap_or(&unready).clone();
             answer(behind.oneshot(request).await)
         })
     }
 
     /// Lets requests through to the service, from here on and for good.
     pub fn open(&self, service: Router) {
-        let _ = self.0.set(service); // a door that is open stays as it is
+        let _ = self.0.set(service); // a gate that is open stays as it is
     }
 }
 
-/// The routes of a service that has no database yet: the process lives, and nothing else works.
-pub fn waiting() -> Router {
+/// The routes of a service without a database: liveness, and 503 for all else.
+pub fn not_ready() -> Router {
     Router::new()
         .route("/health/live", get(health::live))
         .fallback(async || ApiError::from(&codes::STORAGE_UNAVAILABLE))

@@ -1,4 +1,4 @@
-//! Rate-limited log lines: a flood must not flood the log.
+//! Throttled log lines: a flood of requests does not flood the log.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,9 +8,9 @@ use tokio::time::Instant;
 /// The least time between two lines.
 const PAUSE: Duration = Duration::from_mins(1);
 
-/// Counts events and lets one of them through to the log every minute.
+/// Throttles a log line to one a minute, and counts the events between.
 #[derive(Debug, Default)]
-pub(super) struct Notice(Mutex<State>);
+pub(super) struct LogThrottle(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -18,7 +18,7 @@ struct State {
     unsaid: u64,
 }
 
-impl Notice {
+impl LogThrottle {
     /// Counts an event; the number of events since the last line where another line is due.
     pub(super) fn count(&self, now: Instant) -> Option<u64> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,9 +37,9 @@ mod tests {
 
     #[test]
     fn first_event_is_told_and_the_others_are_summed_up_a_minute_later() {
-        let (notice, start) = (Notice::default(), Instant::now());
+        let (throttle, start) = (LogThrottle::default(), Instant::now());
 
-        let told: Vec<_> = [0, 1, 59, 60, 61].map(|s| notice.count(start + Duration::from_secs(s))).into();
+        let told: Vec<_> = [0, 1, 59, 60, 61].map(|s| throttle.count(start + Duration::from_secs(s))).into();
 
         assert_eq!(told, [Some(1), None, None, Some(3), None]);
     }

@@ -1,0 +1,103 @@
+//! The idle timeout of connections: a peer that never sends a request, an HTTP/2 connection that only answers pings, a
+//! client that does not read its responses. The parser has its own timeouts for a slow head and an idle HTTP/1.1
+//! connection.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Idle intervals after which a connection is closed, although it was asked to shut down.
+const MOST_IDLE: u32 = 6;
+
+/// The counters of requests of one connection: begun, and answered or dropped.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+/// A request in flight, until it is dropped.
+#[derive(Debug)]
+pub(super) struct InFlight(Arc<Activity>);
+
+/// The verdict on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It stays.
+    Keep,
+    /// It takes no more requests, and ends when its responses are read.
+    ShutDown,
+    /// It is closed now.
+    Close,
+}
+
+/// The idle timer of a connection, asked once an interval.
+#[derive(Debug, Default)]
+pub(super) struct IdleTimeout {
+    seen: u64,
+    idle: u32,
+}
+
+impl Activity {
+    /// Counts a request that begins.
+    pub(super) fn begin(self: &Arc<Self>) -> InFlight {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        InFlight(Arc::clone(self))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl IdleTimeout {
+    /// Judges the last interval. A connection is idle where no request was in flight at all.
+    pub(super) fn judge(&mut self, activity: &Activity) -> Verdict {
+        let ended = activity.ended.load(Ordering::Relaxed);
+        let begun = activity.begun.load(Ordering::Relaxed);
+        if begun > ended || begun > self.seen {
+            (self.seen, self.idle) = (begun, 0);
+            return Verdict::Keep;
+        }
+        self.idle += 1;
+        match self.idle {
+            _ if begun == 0 => Verdict::Close,
+            1 => Verdict::ShutDown,
+            MOST_IDLE.. => Verdict::Close,
+            _ => Verdict::Keep,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict::{Close, Keep, ShutDown};
+    use super::*;
+
+    #[test]
+    fn connection_without_a_request_is_closed_at_the_first_tick() {
+        assert_eq!(IdleTimeout::default().judge(&Activity::default()), Verdict::Close);
+    }
+
+    #[test]
+    fn request_in_flight_keeps_its_connection() {
+        let (activity, mut idle) = (Arc::new(Activity::default()), IdleTimeout::default());
+        let request = activity.begin();
+        for _ in 0..20 {
+            assert_eq!(idle.judge(&activity), Verdict::Keep);
+        }
+        drop(request);
+        assert_eq!(idle.judge(&activity), Verdict::ShutDown);
+    }
+
+    #[test]
+    fn idle_connection_is_shut_down_and_later_closed() {
+        let (activity, mut idle) = (Arc::new(Activity::default()), IdleTimeout::default());
+        drop(activity.begin());
+        let verdicts: Vec<_> = (0..7).map(|_| idle.judge(&activity)).collect();
+        assert_eq!(verdicts, [Keep, ShutDown, Keep, Keep, Keep, Keep, Close]);
+        drop(activity.begin());
+        assert_eq!(idle.judge(&activity), Keep);
+    }
+}
