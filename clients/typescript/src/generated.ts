@@ -197,7 +197,7 @@ export type components = {
              * @example 192.0.2.7
              */
             ip: string;
-            /** @description Whether it is the session that asks. */
+            /** @description Is true for the session of the request. */
             current: boolean;
         };
         /** @description One's own sessions. */
@@ -266,7 +266,7 @@ export type components = {
             oAuthProviders: string[];
             /** @description Keys of the custom identity providers. */
             customOAuthProviders: string[];
-            /** @description Whether an address must be proven before the first sign-in. */
+            /** @description An address must be verified before the first sign-in. */
             requireEmailVerification: boolean;
             /** @description Least number of characters of a new password. */
             passwordMinLength: number;
@@ -288,7 +288,7 @@ export type components = {
              * @enum {string}
              */
             resetPasswordMethod: "code" | "link";
-            /** @description Whether sign-up is switched off. */
+            /** @description Sign-up is switched off. */
             disableSignup: boolean;
         };
         /** @description `PublicProfile` (spec 2.2), shown to others and in search. */
@@ -449,7 +449,7 @@ export type components = {
              * @example ada@example.org
              */
             email: string;
-            /** @description Whether the address was proven. */
+            /** @description Is true for a verified address. */
             emailVerified: boolean;
             /** @description `email` where a password is set, then the keys of linked identity providers. */
             providers: string[];

@@ -1,4 +1,4 @@
-//! What every endpoint shares.
+//! The shared state of all endpoints.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::settings::HttpSettings;
 pub struct App {
     /// The use cases.
     pub service: Arc<Service>,
-    /// What the layer was told from outside.
+    /// The settings of the HTTP layer.
     pub settings: Arc<HttpSettings>,
     /// The web pages that may call with a cookie.
     pub origins: OriginPolicy,

@@ -10,12 +10,12 @@ use http::{HeaderMap, HeaderName};
 /// The header of admin keys.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// What came after `Bearer`: an access token, an anon key, an admin key, or anything else. Not verified. It has no
+/// The text after `Bearer`: an access token, an anon key, an admin key, or anything else. Not verified. It has no
 /// Debug, so that it cannot slip into a log.
 #[derive(Clone)]
 pub struct BearerToken(String);
 
-/// What came in `X-API-Key`. Not verified, no Debug.
+/// The value of `X-API-Key`. Not verified, no Debug.
 #[derive(Clone)]
 pub struct ApiKey(String);
 

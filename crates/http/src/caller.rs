@@ -1,4 +1,4 @@
-//! Who calls, proven: extractors for the calls that need a user or an admin.
+//! Authentication: extractors for the calls that need a user or an admin.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -30,8 +30,8 @@ impl FromRequestParts<App> for SignedInUser {
     }
 }
 
-/// Whom a good bearer token names; else 401 `AUTH_UNAUTHORIZED`. Whether the session lives is not known yet: for calls
-/// that find out in the same trip to the database that does the rest.
+/// The user that a valid bearer token names; else 401 `AUTH_UNAUTHORIZED`. Its session may be over: for calls that look
+/// it up in the round trip that does the rest.
 pub struct NamedUser(pub NamedCaller);
 
 impl FromRequestParts<App> for NamedUser {
@@ -123,7 +123,7 @@ where
         if !self.app.service.access.wants_anon_key() {
             return Either::Left(self.inside.call(request));
         }
-        // The one that was made ready is called, and another left in its place.
+        // Calls the polled-ready service and keeps a clone (tower's contract).
         let other = self.inside.clone();
         let mut inside = std::mem::replace(&mut self.inside, other);
         let app = self.app.clone();

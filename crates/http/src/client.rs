@@ -1,4 +1,4 @@
-//! Who sends a request, as far as the connection and the headers tell: address, user agent, kind of client. Nothing
+//! The client of a request, as far as the connection and the headers tell: address, user agent, kind of client. Nothing
 //! here is proof of anything but the address.
 
 mod address;
@@ -28,7 +28,7 @@ const USER_AGENT_KEPT: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddr(pub SocketAddr);
 
-/// What kind of client asks, by the query parameter `client_type`: where the refresh token travels.
+/// The kind of a client, by the query parameter `client_type`: it decides the channel of the refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientType {
     /// A browser: refresh token in a cookie, CSRF token in the body. Also for a missing or unknown value.
@@ -53,14 +53,14 @@ impl ClientType {
         })
     }
 
-    /// Whether the refresh token travels in the cookie.
+    /// Is true where the refresh token travels in the cookie.
     #[must_use]
     pub const fn is_web(self) -> bool {
         matches!(self, Self::Web)
     }
 }
 
-/// What is known of the client of a request.
+/// The client of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientInfo {
     /// The client's address behind trusted proxies; IPv4-mapped IPv6 as IPv4.

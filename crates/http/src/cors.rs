@@ -30,7 +30,7 @@ pub(crate) fn allowed_headers(more: &[String]) -> HeaderValue {
     HeaderValue::from_str(&names.join(", ")).unwrap_or(HeaderValue::from_static(ALLOWED_HEADERS))
 }
 
-/// What CORS has to say of one request: a preflight is answered here, every other answer is marked.
+/// CORS of one request: a preflight is answered here, every other response is marked.
 pub(crate) struct Cors {
     /// The request's origin, where it is known.
     origin: Option<HeaderValue>,

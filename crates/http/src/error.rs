@@ -21,7 +21,7 @@ use serde::Serialize;
 pub use codes::{ErrorCode, catalogue, code_for_status, status_of};
 pub use log::{chain_of, escape_control};
 
-/// What handlers and extractors return.
+/// The result of handlers and extractors.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 /// `Content-Type` of every JSON answer.
@@ -36,13 +36,13 @@ pub struct ApiError {
     pub status: StatusCode,
     /// For people. Never the value of a field, never anything internal.
     pub message: Cow<'static, str>,
-    /// What the caller can do, for people.
+    /// The remedy, for people.
     pub next_action: Cow<'static, str>,
     /// Becomes `Retry-After`, in whole seconds, rounded up, at least 1.
     pub retry_after: Option<Duration>,
-    /// What few refusals have.
+    /// Parts that few errors have.
     details: Option<Box<Details>>,
-    /// What went wrong behind a 5xx: for the log alone.
+    /// The cause of a 5xx, for the log alone.
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -81,7 +81,7 @@ struct ErrorBody<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Shaped;
 
-/// What the log line of a refusal names; an extension of its answer.
+/// The fields of an error in the access log; an extension of its response.
 #[derive(Clone, Copy)]
 pub(crate) struct Refusal {
     pub(crate) error: &'static str,

@@ -52,7 +52,7 @@ pub struct Middleware {
     settings: Arc<HttpSettings>,
     origins: OriginPolicy,
     ids: Arc<dyn RequestIds>,
-    /// What a preflight allows.
+    /// `Access-Control-Allow-Headers` of a preflight.
     allowed_headers: HeaderValue,
     ignored: Arc<IgnoredForwarding>,
 }

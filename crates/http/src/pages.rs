@@ -26,13 +26,13 @@ pub struct Page {
     pub status: StatusCode,
     /// Title and heading, as plain text.
     pub title: String,
-    /// What stands below the heading.
+    /// The markup below the heading.
     pub body: Markup,
     /// The page's `Content-Security-Policy`.
     policy: HeaderValue,
 }
 
-/// What a mailed link was for.
+/// The purpose of a mailed link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
     /// To verify an email address.

@@ -1,5 +1,5 @@
-//! What the HTTP layer is told from outside: addresses, trust and limits, already validated. How settings are read
-//! from files and the environment is the binary's matter.
+//! The settings of the HTTP layer: addresses, trust and limits, already validated. The binary reads them from files and
+//! the environment.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use url::Url;
 /// `Arc<HttpSettings>: FromRef<State>`.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// Where clients reach the service (`server.public_url`). Links, `https`-only headers and cookies follow it.
+    /// The URL by which clients reach the service (`server.public_url`). Links, `https`-only headers and cookies follow it.
     pub public_url: Url,
     /// Development mode: origins on localhost are known, the cookie may go without `Secure`.
     pub development: bool,
@@ -26,9 +26,9 @@ pub struct HttpSettings {
     pub body_limit: usize,
     /// Most bytes of a body on profile routes.
     pub profile_body_limit: usize,
-    /// How long a body may take to arrive; then 408.
+    /// The time limit of reading a body; then 408.
     pub body_timeout: Duration,
-    /// How long an answer may take; then 503.
+    /// The time limit of a response; then 503.
     pub request_timeout: Duration,
     /// Most bytes of path and query string together; then 414.
     pub uri_limit: usize,
@@ -59,7 +59,7 @@ impl HttpSettings {
         }
     }
 
-    /// Whether clients reach the service by https.
+    /// Is true where clients reach the service by https.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.public_url.scheme() == "https"
@@ -84,14 +84,14 @@ pub struct ServeSettings {
     pub trusted_proxies: Vec<IpNet>,
     /// Most requests in flight over all connections; further ones are refused with 503, health checks excepted.
     pub max_requests: usize,
-    /// How long a new connection may take to send its first byte.
+    /// The time limit of the first byte of a new connection.
     pub first_byte_timeout: Duration,
-    /// How long the head of a request may take to arrive. An idle connection is closed after the same time.
+    /// The time limit of reading the head of a request. An idle connection is closed after the same time.
     pub header_read_timeout: Duration,
-    /// How long an answer may take ([`HttpSettings::request_timeout`]). An HTTP/2 stream ends after twice that time,
-    /// whether its answer was read or not.
+    /// The time limit of a response ([`HttpSettings::request_timeout`]). An HTTP/2 stream ends after twice that time,
+    /// even if its response was not read.
     pub request_timeout: Duration,
-    /// How long a stop waits for requests in flight.
+    /// The time limit of requests in flight at a stop.
     pub drain_timeout: Duration,
 }
 

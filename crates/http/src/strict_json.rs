@@ -15,7 +15,7 @@ pub const DEPTH_LIMIT: usize = 32;
 /// Most characters of a key that a message repeats.
 const KEY_SHOWN: usize = 64;
 
-/// Why bytes are not the JSON that is wanted: a sentence that names the place and never the value.
+/// A parse error: a sentence that names the place and never the value.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{sentence}")]
 pub struct JsonProblem {
@@ -70,7 +70,7 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
     }
 }
 
-/// Where the reader is, and what it found there.
+/// The reader of an object, with its depth and its path.
 #[derive(Default)]
 struct Trail {
     steps: Vec<Step>,

@@ -44,7 +44,7 @@ fn reason_of(message: &str) -> Option<Reason> {
     reasons.into_iter().find(|(start, _)| message.starts_with(start)).map(|(_, reason)| reason)
 }
 
-/// What serde's message says about the value, without the value.
+/// The part of serde's message about the value, without the value.
 fn problem_of(message: &str) -> String {
     let is_mismatch = ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant "];
     if !is_mismatch.iter().any(|start| message.starts_with(start)) {

@@ -25,7 +25,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Whether the body does not have the key.
+    /// Is true where the body does not have the key.
     #[must_use]
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)

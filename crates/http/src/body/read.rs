@@ -11,7 +11,7 @@ use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
-/// How much of a body that is too large is still taken in, and for how long. A client that is cut off while it
+/// The part of a body that is too large which is still read, and the time for it. A client that is cut off while it
 /// writes would see a broken connection instead of the 413.
 const DISCARD_LIMIT: usize = 1024 * 1024;
 const DISCARD_TIME: Duration = Duration::from_secs(1);
@@ -70,7 +70,7 @@ pub(super) fn check_form_type(headers: &HeaderMap) -> Result<()> {
         .next_action("Send the body with `Content-Type: application/x-www-form-urlencoded`."))
 }
 
-/// Whether a media type (RFC 9110 section 8.3.1) is JSON in UTF-8.
+/// Is true for a media type (RFC 9110 section 8.3.1) that is JSON in UTF-8.
 fn is_json_type(value: &str) -> bool {
     let mut parts = value.split(';').map(str::trim);
     let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -83,7 +83,7 @@ fn is_json_type(value: &str) -> bool {
     is_json && parts.all(is_utf8_or_other_parameter)
 }
 
-/// Whether a parameter is `charset=utf-8`, or is no `charset` at all.
+/// Is true for the parameter `charset=utf-8` and for every parameter but `charset`.
 fn is_utf8_or_other_parameter(parameter: &str) -> bool {
     match parameter.split_once('=') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {

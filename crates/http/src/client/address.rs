@@ -29,7 +29,7 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     address
 }
 
-/// Whether an address is one of a trusted proxy.
+/// Is true for an address of a trusted proxy.
 pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     let address = address.to_canonical();
     trusted.iter().any(|net| net.contains(&address))

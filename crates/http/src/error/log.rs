@@ -1,4 +1,4 @@
-//! How failures are written into the log: the whole chain on one line, nothing in it that could forge a line.
+//! Failures in the log: the whole chain of sources on one line, nothing in it that could forge a line.
 
 use std::error::Error as StdError;
 use std::fmt::Write;
@@ -33,7 +33,7 @@ pub fn escape_control(text: &str) -> String {
     escaped
 }
 
-/// Whether a character could break or reorder a line.
+/// Is true for a character that could break or reorder a line.
 fn is_unsafe_in_a_line(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

@@ -16,7 +16,7 @@ use crate::query::check_parameter_count;
 use crate::serve::Overloaded;
 use crate::settings::HttpSettings;
 
-/// How long a client waits when too many requests are in flight. They end in milliseconds.
+/// `Retry-After` where too many requests are in flight. They end in milliseconds.
 const OVERLOAD_WAIT: Duration = Duration::from_secs(1);
 
 /// The refusal of a request over `server.max_requests`.

@@ -21,16 +21,16 @@ pub(crate) struct FlatProfile;
 /// A change of a flat profile.
 pub(crate) struct ProfileChange;
 
-/// What setProfile takes: the fields under `profile`, or at the top.
+/// The request of setProfile: the fields under `profile`, or at the top.
 pub(crate) struct SetProfileRequest;
 
 /// A page of the search: an array.
 pub(crate) struct PublicProfiles;
 
-/// What a POST to the users takes, for either caller.
+/// The request of a POST to the users, for either caller.
 pub(crate) struct NewUserRequest;
 
-/// What a POST to the users answers, for either caller.
+/// The response of a POST to the users, for either caller.
 pub(crate) struct NewUserAnswer;
 
 /// The public keys (RFC 7517).

@@ -126,9 +126,9 @@ pub enum Cell {
     Text(String),
     /// A link to a path of this service.
     Link {
-        /// Where to; see [`Markup::link`].
+        /// The path; see [`Markup::link`].
         href: String,
-        /// What it says.
+        /// The text of the link.
         text: String,
     },
 }

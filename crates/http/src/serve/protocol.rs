@@ -23,7 +23,7 @@ const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 256 * 1024;
 /// Bytes of one answer that are buffered for a client that does not read.
 const SEND_BUFFER: usize = 64 * 1024;
-/// How often a silent HTTP/2 connection is asked whether it lives, and how long it may think about it.
+/// Keep-alive of HTTP/2: the interval of pings, and the time limit of an answer to one.
 const PING_EVERY: Duration = Duration::from_secs(20);
 const PING_ANSWER: Duration = Duration::from_secs(10);
 

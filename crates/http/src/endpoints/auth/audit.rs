@@ -27,7 +27,7 @@ pub struct AuditBody {
     pagination: AuditPaginationBody,
 }
 
-/// Where the next page begins.
+/// The start of the next page.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditPagination)]

@@ -37,7 +37,7 @@ pub struct ConfigBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = UpdateConfigRequest)]
 pub struct ChangeConfigRequest {
-    /// Whether an address must be proven before the first sign-in.
+    /// An address must be verified before the first sign-in.
     require_email_verification: Option<bool>,
     #[schema(schema_with = fields::new_email_method)]
     verify_email_method: Option<Method>,
@@ -48,7 +48,7 @@ pub struct ChangeConfigRequest {
     #[serde(default)]
     #[schema(schema_with = fields::new_default_redirect_url)]
     default_redirect_url: Patch<String>,
-    /// Whether sign-up is switched off.
+    /// Sign-up is switched off.
     disable_signup: Option<bool>,
     #[schema(schema_with = fields::new_password_min_length)]
     password_min_length: Option<usize>,

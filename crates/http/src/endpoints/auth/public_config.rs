@@ -23,7 +23,7 @@ pub struct PublicConfigBody {
     /// Keys of the custom identity providers.
     #[serde(rename = "customOAuthProviders")]
     custom_oauth_providers: Vec<String>,
-    /// Whether an address must be proven before the first sign-in.
+    /// An address must be verified before the first sign-in.
     require_email_verification: bool,
     #[schema(schema_with = fields::password_min_length)]
     password_min_length: usize,
@@ -39,7 +39,7 @@ pub struct PublicConfigBody {
     verify_email_method: &'static str,
     #[schema(schema_with = fields::email_method)]
     reset_password_method: &'static str,
-    /// Whether sign-up is switched off.
+    /// Sign-up is switched off.
     disable_signup: bool,
 }
 

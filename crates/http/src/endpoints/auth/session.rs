@@ -42,7 +42,7 @@ pub struct SessionBody {
     expires_at: Option<Timestamp>,
 }
 
-/// What an operation says of a session besides the tokens.
+/// Fields of a session response besides the tokens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Saying {
     /// Nothing more.

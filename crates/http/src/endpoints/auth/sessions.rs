@@ -45,7 +45,7 @@ pub struct SignInRequest {
     _method: Option<SignInMethod>,
 }
 
-/// How one signs in; there is one way so far.
+/// The method of a sign-in; there is one so far.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SignInMethod {
@@ -85,7 +85,7 @@ pub struct OwnSessionBody {
     user_agent: Option<String>,
     #[schema(schema_with = fields::ip)]
     ip: String,
-    /// Whether it is the session that asks.
+    /// Is true for the session of the request.
     current: bool,
 }
 

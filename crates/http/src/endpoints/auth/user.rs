@@ -20,7 +20,7 @@ pub struct UserBody {
     id: UserId,
     #[schema(schema_with = fields::shown::<Email>)]
     email: String,
-    /// Whether the address was proven.
+    /// Is true for a verified address.
     email_verified: bool,
     /// `email` where a password is set, then the keys of linked identity providers.
     providers: Vec<String>,

@@ -59,7 +59,7 @@ fn is_forwarding(name: &HeaderName) -> bool {
     FORWARDING.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded")
 }
 
-/// Whether the one `Host`, or the authority of HTTP/2 in its place, names this machine.
+/// Is true where the one `Host`, or the authority of HTTP/2 in its place, names this machine.
 fn has_local_host(parts: &Parts) -> bool {
     let mut hosts = parts.headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
     match (hosts.next(), hosts.next()) {

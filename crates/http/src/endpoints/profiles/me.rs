@@ -159,7 +159,7 @@ fn entity_tag(version: i64) -> String {
     format!("\"v{version}\"")
 }
 
-/// What [`if_match`] reads, without a copy of all headers.
+/// The extractor of `If-Match`, without a copy of all headers.
 pub struct IfMatch(Option<Vec<i64>>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IfMatch {

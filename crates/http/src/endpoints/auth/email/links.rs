@@ -1,4 +1,4 @@
-//! What a browser gets that opened a mailed link.
+//! Responses to a browser that opened a mailed link.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;

@@ -88,28 +88,28 @@ pub struct CustomConfigBody {
     discovery_endpoint: String,
 }
 
-/// What providers of both kinds have.
+/// Fields of providers of both kinds.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthClient)]
 #[allow(clippy::struct_excessive_bools, reason = "the wire contract's shape")]
 pub struct ClientBody {
-    /// What people call it.
+    /// The name for people.
     name: String,
     #[schema(schema_with = fields::client_id)]
     client_id: String,
-    /// Whether it has a secret; nobody reads it again.
+    /// Is true where a secret is stored; it is never shown.
     has_client_secret: bool,
     #[schema(schema_with = fields::scopes, required)]
     scopes: Option<Vec<String>>,
     /// Client ids of native apps, for sign-in by id token.
     native_client_ids: Vec<String>,
-    /// Whether an address that the provider verified opens the account of that address: links to it, or takes it over where
-    /// nobody ever verified it.
+    /// Is true where an address that the provider verified opens the account of that address: links to it, or takes it over
+    /// if it was never verified.
     link_by_email: bool,
-    /// Whether one can sign in with it.
+    /// Is true where users can sign in with it.
     enabled: bool,
-    /// Whether the settings file describes it: then an admin cannot change it.
+    /// Is true where the settings file describes it: then an admin cannot change it.
     pinned: bool,
     #[schema(schema_with = fields::provider_redirect_uri)]
     redirect_uri: String,

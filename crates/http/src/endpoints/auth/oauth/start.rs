@@ -25,7 +25,7 @@ use crate::query::Query;
 /// Parameters of the start that are ours; every other one is a hint for the provider.
 const OWN: [&str; 3] = ["redirect_uri", "code_challenge", "client_type"];
 
-/// Where to send the browser.
+/// The address to send the browser to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthStart)]
@@ -104,7 +104,7 @@ async fn start(app: &App, mut start: StartOAuth, headers: &HeaderMap, query: &Qu
     Ok(response)
 }
 
-/// Whether the start comes from a page whose cookies come back to us: it says itself that it is a web client, and the
+/// Is true for a start from a page whose cookies come back to us: it says itself that it is a web client, and the
 /// browser that its site is ours. Older clients leave `client_type` out and send no credentials; cookies of pages of
 /// other sites are dropped.
 fn keeps_cookies(headers: &HeaderMap, query: &Query) -> Result<bool> {

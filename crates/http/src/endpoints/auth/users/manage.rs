@@ -39,7 +39,7 @@ use crate::query::page_within;
 pub struct AdminUserBody {
     #[serde(flatten)]
     user: UserBody,
-    /// Whether the account is banned.
+    /// Is true for a banned account.
     banned: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct UsersBody {
     pagination: PaginationBody,
 }
 
-/// Where a page stands.
+/// The position of a page.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Pagination)]
@@ -77,16 +77,16 @@ pub struct CreateUserRequest {
     password: Password,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
-    /// Whether the address counts as proven; `false` without it.
+    /// The address counts as verified; `false` without it.
     auto_confirm: Option<bool>,
-    /// Whether the user gets a profile; `true` without it.
+    /// The user gets a profile; `true` without it.
     create_profile: Option<bool>,
     #[schema(schema_with = fields::optional_app_metadata)]
     metadata: Option<AppMetadata>,
 }
 
 impl AdminRequest for CreateUserRequest {
-    /// What a sign-up takes besides: no mail goes out, so there is nothing to redirect.
+    /// Keys of a sign-up besides: no mail goes out, so there is nothing to redirect.
     const IGNORED: &'static [&'static str] = &["redirectTo", "options"];
 }
 

@@ -1,4 +1,4 @@
-//! What an admin says of a provider. What is left out of a change stays as it is, the secret too.
+//! The requests that configure a provider. A field that a change leaves out stays as it is, the secret too.
 
 use latchkey_domain::identity::ProviderKey;
 use latchkey_service::oauth::SecretText;
