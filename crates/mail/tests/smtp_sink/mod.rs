@@ -1,5 +1,5 @@
-//! A small SMTP server in the process, for tests: it takes every mail, and fails where its script says so. Not a mail
-//! server: no queue, no limits, no checks of what it is told.
+//! An in-process SMTP server for tests: accepts all mails, or fails as scripted. No queue, limits or
+//! validation.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,25 +12,25 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
-/// A mail that the sink took.
+/// An accepted mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
     /// The address in `MAIL FROM`.
     pub from: String,
     /// The addresses in `RCPT TO`.
     pub to: Vec<String>,
-    /// The mail, without the dots that SMTP adds.
+    /// The mail after dot-unstuffing.
     pub data: Vec<u8>,
-    /// What stood behind `AUTH`, as sent.
+    /// Argument of `AUTH`, as sent.
     pub auth: Option<String>,
-    /// Whether it came over TLS.
+    /// True if it was sent over TLS.
     pub over_tls: bool,
 }
 
-/// A point in the conversation at which a script can step in.
+/// A stage of the session at which a script can intervene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// A client has connected.
+    /// Before the greeting.
     Greeting,
     /// `EHLO`.
     Ehlo,
@@ -44,64 +44,64 @@ pub enum Moment {
     Rcpt,
     /// `DATA`.
     Data,
-    /// The dot after the mail.
+    /// After the end of the mail.
     Content,
 }
 
-/// What the sink does instead of being friendly.
+/// Scripted behaviour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// Says this line, for example `451 4.7.1 later`.
+    /// Replies with this line, for example `451 4.7.1 later`.
     Answer(String),
-    /// Closes the connection without a word.
+    /// Closes the connection without a reply.
     HangUp,
     /// Never answers.
     Silence,
 }
 
-/// A line of a script: done once, at the first such moment.
+/// A scripted step, executed once at the first such stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// When.
+    /// Stage of the session.
     pub at: Moment,
-    /// What.
+    /// Behaviour at that stage.
     pub act: Act,
 }
 
 impl Step {
-    /// Answers with `line` at that moment.
+    /// Replies with `line` at that stage.
     #[must_use]
     pub fn answer(at: Moment, line: impl Into<String>) -> Self {
         Self { at, act: Act::Answer(line.into()) }
     }
 
-    /// Closes the connection at that moment.
+    /// Closes the connection at that stage.
     #[must_use]
     pub const fn hang_up(at: Moment) -> Self {
         Self { at, act: Act::HangUp }
     }
 
-    /// Says nothing from that moment on.
+    /// Stops replying at that stage.
     #[must_use]
     pub const fn silence(at: Moment) -> Self {
         Self { at, act: Act::Silence }
     }
 }
 
-/// How a sink behaves.
+/// Configuration of a sink.
 #[derive(Clone, Default)]
 pub struct SinkOptions {
-    /// The port on 127.0.0.1; 0 takes a free one.
+    /// Port on 127.0.0.1; 0 selects a free one.
     pub port: u16,
-    /// Offers AUTH PLAIN, and demands it before a mail.
+    /// Offers and requires AUTH PLAIN.
     pub login: bool,
-    /// The certificate; with it the sink offers STARTTLS.
+    /// Server certificate; enables STARTTLS.
     pub tls: Option<Arc<ServerConfig>>,
-    /// With `tls`: TLS from the first byte instead of STARTTLS.
+    /// With `tls`: implicit TLS instead of STARTTLS.
     pub implicit_tls: bool,
 }
 
-/// A running sink; it ends when dropped.
+/// A running sink, stopped on drop.
 pub struct SmtpSink {
     port: u16,
     shared: Arc<Shared>,
@@ -116,7 +116,7 @@ struct Shared {
 }
 
 impl SmtpSink {
-    /// Starts a sink in the clear on a free port of 127.0.0.1.
+    /// Starts a plain-text sink on a free port of 127.0.0.1.
     pub async fn start() -> io::Result<Self> {
         Self::start_with(SinkOptions::default()).await
     }
@@ -141,26 +141,26 @@ impl SmtpSink {
         self.port
     }
 
-    /// The mails that were taken, oldest first.
+    /// Accepted mails, oldest first.
     #[must_use]
     pub fn received(&self) -> Vec<Received> {
         self.shared.mails.borrow().clone()
     }
 
-    /// Waits until `count` mails were taken. Put a timeout around it.
+    /// Waits until `count` mails were accepted. Callers add a timeout.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
         let mut mails = self.shared.mails.subscribe();
         let enough = mails.wait_for(|mails| mails.len() >= count).await;
         enough.map(|mails| mails.clone()).unwrap_or_default()
     }
 
-    /// How many connections were made.
+    /// Number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         *self.shared.connections.borrow()
     }
 
-    /// Ends the sink and frees its port, so that another can start on it.
+    /// Stops the sink and frees its port for another one.
     pub async fn stop(mut self) {
         self.task.abort();
         let _ = (&mut self.task).await;
@@ -183,7 +183,7 @@ impl Shared {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next act for this moment.
+    /// Takes the next scripted behaviour for this stage.
     fn act(&self, at: Moment) -> Option<Act> {
         let mut steps = self.steps();
         let index = steps.iter().position(|step| step.at == at)?;
@@ -196,7 +196,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         shared.connections.send_modify(|count| *count += 1);
         let shared = Arc::clone(&shared);
-        // A conversation that breaks off is what some tests want.
+        // Some tests break sessions off on purpose.
         conversations.spawn(async move { serve(stream, &shared).await.ok() });
     }
 }
@@ -217,7 +217,7 @@ async fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     Conversation::new(stream, true, shared).run().await.map(drop)
 }
 
-/// How a conversation ends.
+/// End of a session.
 enum End {
     Closed,
     Upgrade,
@@ -324,7 +324,8 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'a, S> {
             auth: self.auth.clone(),
             over_tls: self.over_tls,
         };
-        // Kept before the answer: who has the answer finds the mail. A refusal takes it back.
+        // Stored before the reply, so that a client with the reply finds the mail; removed if the reply is
+        // negative.
         let act = self.shared.act(Moment::Content);
         if act.is_none() {
             self.shared.mails.send_modify(|mails| mails.push(received));
@@ -332,7 +333,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'a, S> {
         self.perform(act, "250 2.0.0 taken").await.map(drop)
     }
 
-    /// Answers, by the script or kindly; true when kindly.
+    /// Replies as scripted, or positively; returns true if positively.
     async fn reply(&mut self, at: Moment, kind_answer: &str) -> io::Result<bool> {
         let act = self.shared.act(at);
         self.perform(act, kind_answer).await
@@ -344,7 +345,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'a, S> {
             Some(Act::Answer(line)) => self.say(&line).await.map(|()| false),
             Some(Act::HangUp) => Err(io::ErrorKind::ConnectionAborted.into()),
             Some(Act::Silence) => {
-                // Until the client gives up.
+                // Until the client disconnects.
                 tokio::io::copy(&mut (&mut self.stream).take(u64::MAX), &mut tokio::io::sink()).await?;
                 Err(io::ErrorKind::ConnectionAborted.into())
             }
@@ -358,7 +359,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin> Conversation<'a, S> {
     }
 }
 
-/// What stands between `<` and `>`.
+/// Address between `<` and `>`.
 fn address(line: &str) -> String {
     let inner = line.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
     inner.map(|(address, _)| address.to_owned()).unwrap_or_default()
