@@ -1,9 +1,10 @@
-//! `cargo xtask bench`: builds the service as it is shipped and its benchmark, runs it, and writes `docs/benchmarks.md`.
-//! With `--against BINARY` it compares the service with another binary instead, and writes nothing.
+//! `cargo xtask bench`: builds the `dist` profile and the benchmark, runs it, and writes `docs/benchmarks.md`.
+//! `--against BINARY` compares with another binary instead and writes nothing.
 
 use crate::step::{Outcome, run, run_with, step};
 
-/// Builds, runs, writes. `--quick` does less of everything and writes nothing; what else is said goes to the benchmark.
+/// Builds, runs, writes. `--quick` reduces the run and writes nothing; other arguments are passed on to the
+/// benchmark.
 pub(crate) fn run_bench(arguments: &[String]) -> Outcome {
     let says = |flag: &str| arguments.iter().any(|argument| argument.split('=').next() == Some(flag));
     if says("--against") {
@@ -16,7 +17,7 @@ pub(crate) fn run_bench(arguments: &[String]) -> Outcome {
     step("bench", || run_with(&line, arguments, &[]))
 }
 
-/// Two binaries side by side. Where both are named there is nothing to ship, so the driver alone is built.
+/// Comparison of two binaries. If both are given, only the driver is built.
 fn run_against(arguments: &[String], has_binary: bool) -> Outcome {
     let (profile, also) = if has_binary { ("release", "") } else { ("dist", " --package latchkey") };
     let build = format!("cargo build --profile {profile} --package latchkey-bench{also}");
@@ -24,7 +25,8 @@ fn run_against(arguments: &[String], has_binary: bool) -> Outcome {
     step("bench", || run_with(&format!("target/{profile}/latchkey-bench against"), arguments, &[]))
 }
 
-/// What is said before it begins. Each measurement is bounded in time, and the benchmark fails when the sum is too much.
+/// Estimated time, printed at the start. Each measurement is bounded in time, and the benchmark fails if the
+/// total is exceeded.
 fn time_needed(is_quick: bool) -> String {
     let minutes = if is_quick { 5 } else { 20 };
     format!("This takes about {minutes} minutes, and longer on a busy machine; more than 40 are a failure.")

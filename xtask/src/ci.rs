@@ -1,9 +1,9 @@
-//! `cargo xtask ci`: every check, in the order in which a mistake is found soonest.
+//! `cargo xtask ci`: every check, the fastest feedback first.
 
 use crate::step::{Outcome, run as command, step};
 use crate::{deny, drill, generated, layering, sizes, tests_task};
 
-/// Stops at the first step that fails. Its last lines tell what became of the advisories.
+/// Stops at the first failed step. The last lines report on the advisories.
 pub(crate) fn run(_: &[String]) -> Outcome {
     step("format", || command("cargo fmt --all --check"))?;
     step("layering", || layering::run(&[]))?;

@@ -1,7 +1,8 @@
-//! `cargo xtask deny`: what may come into the tree of dependencies, by `cargo-deny` and `deny.toml`. It is installed
-//! where it is missing.
+//! `cargo xtask deny`: policy of dependencies, by `cargo-deny` and `deny.toml`. Installs `cargo-deny` if
+//! necessary.
 //!
-//! Nothing is fetched for advisories: CI may be offline. A folder with their database is named in the environment.
+//! Advisories are never fetched, because CI may be offline: an environment variable names a folder with their
+//! database.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,25 +11,25 @@ use std::path::{Path, PathBuf};
 
 use crate::step::{Outcome, run as command, run_with, succeeds};
 
-/// The version that is installed where there is none.
+/// Version to install.
 const VERSION: &str = "0.20.2";
-/// What is cheap to build: it runs for seconds, and a newcomer waits for its build.
+/// Build settings that are cheap: it runs for seconds, and a newcomer waits for its build.
 const CHEAP: &[(&str, &str)] = &[
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
     ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
 ];
-/// Names the folder with the database of advisories, a clone or a copy of `RustSec/advisory-db`.
+/// Environment variable with the folder of the advisory database, a clone or a copy of `RustSec/advisory-db`.
 const DATABASE: &str = "LATCHKEY_ADVISORY_DB";
-/// Where `cargo-deny` finds the database: its folder, with the name that it makes of the database's address.
+/// Folder in which `cargo-deny` expects the database, under a name derived from its URL.
 const VIEW: &str = "target/advisories";
 const VIEW_DATABASE: &str = "target/advisories/advisory-db-3157b0e258782691";
 
-/// Bans, licenses and sources; advisories where there is a database of them.
+/// Checks bans, licenses and sources, and advisories if there is a database.
 pub(crate) fn run(_: &[String]) -> Outcome {
     install()?;
-    // cargo-deny reads the manifests of every system, more than a build of this one has fetched.
+    // cargo-deny reads the manifests of all targets, more than a build of one target has fetched.
     command("cargo fetch --quiet --locked")?;
     command("cargo deny --offline check bans licenses sources")?;
     match database() {
@@ -37,7 +38,7 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     }
 }
 
-/// What CI says at its very end.
+/// Final report lines of CI.
 pub(crate) fn closing_lines() -> String {
     match database() {
         Some(folder) => format!(
@@ -78,7 +79,7 @@ fn check_advisories(folder: &Path) -> Outcome {
     command(&format!("cargo deny --offline --config {config} check advisories"))
 }
 
-/// The folder `crates` of a database: directly in what is named, or in a folder there, as `cargo-deny` keeps it.
+/// Folder `crates` of a database: in the given folder, or in a subfolder of it, as `cargo-deny` lays it out.
 fn crates_of(folder: &Path) -> Result<PathBuf, String> {
     let unreadable = |error: io::Error| format!("{DATABASE}: {} cannot be read: {error}", folder.display());
     let folder = folder.canonicalize().map_err(unreadable)?;
@@ -93,8 +94,8 @@ fn crates_of(folder: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// Lays the database out as `cargo-deny` wants it, which takes a clone of its own making alone; gives the settings for
-/// it. How old a copy may be is not judged: it says so itself, see [`closing_lines`].
+/// Presents the database in `cargo-deny`'s layout, as it accepts only a clone of its own; returns its settings.
+/// The age of a copy is not checked but reported, see [`closing_lines`].
 fn view(crates: &Path) -> io::Result<String> {
     match fs::remove_dir_all(VIEW) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -110,7 +111,7 @@ fn view(crates: &Path) -> io::Result<String> {
     Ok(config)
 }
 
-/// The date of the newest advisory.
+/// Date of the newest advisory.
 fn newest(folder: &Path) -> Option<String> {
     let dates = folder.read_dir().ok()?.flatten().filter_map(|entry| {
         if entry.path().is_dir() {
@@ -122,7 +123,7 @@ fn newest(folder: &Path) -> Option<String> {
     dates.max()
 }
 
-/// The date of one advisory: `date = "2026-08-21"` in its head.
+/// Date of an advisory: `date = "2026-08-21"` in its front matter.
 fn date_of(advisory: &str) -> Option<String> {
     let date = advisory.lines().find_map(|line| line.strip_prefix("date = \""))?;
     date.get(..10).map(ToOwned::to_owned)

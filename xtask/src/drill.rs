@@ -1,13 +1,13 @@
-//! `cargo xtask drill failover`: what an operator fears, done on purpose to the real binary. The drill itself is a
-//! test program of the server that no test run includes.
+//! `cargo xtask drill failover`: disaster drills with the real binary. A drill is a test program of the server,
+//! excluded from normal test runs.
 
 use crate::prerequisites::{self, Prerequisite};
 use crate::step::{Outcome, run as command, step};
 
-/// The drills, by their names in `crates/server/tests/drill`.
+/// Names of the drills in `crates/server/tests/drill`.
 const DRILLS: &[&str] = &["failover"];
 
-/// Runs the named drills, all of them where none is named.
+/// Runs the named drills, or all.
 pub(crate) fn run(names: &[String]) -> Outcome {
     if let Some(unknown) = names.iter().find(|name| !DRILLS.contains(&name.as_str())) {
         return Err(format!("there is no drill called {unknown:?}; there is {}", DRILLS.join(", ")));

@@ -1,12 +1,11 @@
-//! `cargo xtask generated`: files that are made from the code stand in the repository, and must be
-//! what the code makes now. `--write` renews them.
+//! `cargo xtask generated`: checks that generated files in the repository are up to date. `--write` renews them.
 
 use std::fs;
 
 use crate::prerequisites::{self, Prerequisite};
 use crate::step::{Outcome, output_of};
 
-/// The command that prints a file, and the file. What is made from another of them comes after it.
+/// Command that prints a file, and the file; dependent files come later.
 const GENERATED: &[(&str, &str)] = &[
     ("cargo run --quiet --locked -p latchkey -- document openapi", "docs/openapi.json"),
     ("cargo run --quiet --locked -p latchkey -- document errors", "docs/errors.md"),

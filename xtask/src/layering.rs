@@ -1,13 +1,13 @@
-//! `cargo xtask layering`: which crate may use which, as ARCHITECTURE.md draws it. A crate exists
-//! only where a dependency must be forbidden, so what nobody checks would be a folder with a name.
+//! `cargo xtask layering`: allowed dependencies between crates, as in ARCHITECTURE.md. A crate exists only to
+//! forbid a dependency, so an unchecked boundary would be worth no more than a folder.
 //!
-//! Development dependencies may be wider and are not looked at.
+//! Development dependencies are not checked.
 
 use serde_json::Value;
 
 use crate::step::{Outcome, output_of};
 
-/// A crate of the workspace and the crates of the workspace that it may use.
+/// A workspace crate, and the workspace crates that it may use.
 const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
     ("latchkey-log", &[]),
@@ -66,7 +66,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// A crate from outside and the only crates of the workspace that may use it.
+/// An external crate, and the only workspace crates that may use it.
 const GUARDED: &[(&str, &[&str])] = &[
     ("rusqlite", &["latchkey-store-sqlite"]),
     ("tokio-postgres", &["latchkey-store-postgres", "latchkey-store-suite"]),
@@ -75,7 +75,7 @@ const GUARDED: &[(&str, &[&str])] = &[
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];
 
-/// Reads the manifests through cargo and tells every arrow that is not allowed.
+/// Reads the manifests through cargo and reports every forbidden dependency.
 pub(crate) fn run(_: &[String]) -> Outcome {
     let json = output_of("cargo metadata --no-deps --format-version 1")?;
     let metadata = serde_json::from_slice(&json).map_err(|error| format!("cargo metadata: {error}"))?;
@@ -83,7 +83,7 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
 }
 
-/// One sentence for each dependency that must not be.
+/// One sentence per forbidden dependency.
 fn faults(metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     if packages.is_empty() {
@@ -102,7 +102,7 @@ fn faults_of(package: &Value) -> Vec<String> {
     dependencies(package).filter_map(|dependency| fault_of(name, allowed, dependency)).collect()
 }
 
-/// The real names of what a crate is built of, whatever it calls them.
+/// Real names of a crate's dependencies, even if renamed.
 fn dependencies(package: &Value) -> impl Iterator<Item = &str> {
     let all = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
     all.iter().filter(|one| one["kind"] != "dev").filter_map(|one| one["name"].as_str())

@@ -1,5 +1,5 @@
-//! The checks of this workspace, one command each: `cargo xtask ci` runs them all.
-//! What a check says stands in its own file; here is only the table of commands.
+//! Checks of this workspace, one command each; `cargo xtask ci` runs them all. This file is the table of
+//! commands; each check has a file of its own.
 
 mod bench;
 mod ci;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use step::Outcome;
 
-/// A command: its name, what it does, and the function.
+/// A command: name, description, function.
 type Task = (&'static str, &'static str, fn(&[String]) -> Outcome);
 
 const TASKS: &[Task] = &[

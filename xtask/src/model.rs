@@ -1,8 +1,9 @@
-//! `cargo xtask model refresh`: the model of refresh rotation over a million lives, or one life told event by event.
+//! `cargo xtask model refresh`: model-based test of refresh rotation over a million random walks, or one walk
+//! printed event by event.
 
 use crate::step::{Outcome, run_with, step};
 
-/// As many lives as are lived where nobody says how many.
+/// Default number of walks.
 const RUNS: &str = "1000000";
 const USAGE: &str = "cargo xtask model refresh [--runs NUMBER | --seed NUMBER]";
 

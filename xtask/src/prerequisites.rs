@@ -1,25 +1,25 @@
-//! What tests need beyond Rust, and how it is installed where it is missing: packages of Node by
-//! npm, PostgreSQL, a pooler, Chromium and Firefox by the package manager of Debian.
+//! Prerequisites of the tests beyond Rust, and their installation: Node packages by npm; PostgreSQL, a pooler,
+//! Chromium and Firefox by Debian's package manager.
 
 use std::path::Path;
 
 use crate::step::{Outcome, run as command, succeeds};
 
-/// The folders with a `package-lock.json` whose packages tests use.
+/// Folders with a `package-lock.json`.
 const NODE_PACKAGES: &[&str] = &[".", "crates/server/tests/oidc", "crates/server/tests/smtp"];
 
-/// Something that tests need.
+/// A prerequisite of the tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prerequisite {
-    /// The packages of every folder of [`NODE_PACKAGES`].
+    /// Packages of every folder of [`NODE_PACKAGES`].
     NodePackages,
-    /// The server programs of PostgreSQL, for a cluster of its own per run.
+    /// PostgreSQL's server programs, for a cluster per test run.
     Postgresql,
-    /// A pooler, for the proof that the engine is safe behind one.
+    /// A pooler, for the tests behind one.
     Pgbouncer,
-    /// A browser for the pages.
+    /// Browser for the pages.
     Chromium,
-    /// A second browser of another make, for the client.
+    /// Browser of another vendor, for the client.
     Firefox,
 }
 
@@ -27,7 +27,7 @@ impl Prerequisite {
     const ALL: [Self; 5] =
         [Self::NodePackages, Self::Postgresql, Self::Pgbouncer, Self::Chromium, Self::Firefox];
 
-    /// The name of the step, and the argument of `cargo xtask prepare`.
+    /// Name of the step, and argument of `cargo xtask prepare`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::NodePackages => "node",
@@ -49,7 +49,7 @@ pub(crate) fn run(names: &[String]) -> Outcome {
     Prerequisite::ALL.into_iter().filter(is_wanted).try_for_each(ensure)
 }
 
-/// Makes sure that it is there.
+/// Installs it if necessary.
 pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
     match prerequisite {
         Prerequisite::NodePackages => {
@@ -66,9 +66,9 @@ fn find(name: &str) -> Option<Prerequisite> {
     Prerequisite::ALL.into_iter().find(|one| one.name() == name)
 }
 
-/// Installs exactly what the lock file says, unless it is there already.
+/// Installs exactly the lock file's versions, unless present.
 fn install_node_packages(folder: &str) -> Outcome {
-    // npm writes this file last, so it is older than the lock file where something changed since.
+    // npm writes this file last, so it is older than the lock file if something changed since.
     let modified = |file: &str| Path::new(folder).join(file).metadata().and_then(|data| data.modified()).ok();
     let installed = modified("node_modules/.package-lock.json");
     if installed.is_some() && installed >= modified("package-lock.json") {
@@ -80,7 +80,7 @@ fn install_node_packages(folder: &str) -> Outcome {
     command(&format!("npm ci --no-audit --no-fund --prefix {folder}"))
 }
 
-/// Debian keeps the server programs in a folder per version, not in the path.
+/// Debian keeps the server programs in a folder per version, outside PATH.
 fn postgresql_is_there() -> bool {
     let versions = Path::new("/usr/lib/postgresql").read_dir();
     let has_server = |version: std::fs::DirEntry| version.path().join("bin/postgres").exists();
@@ -97,7 +97,7 @@ fn ensure_debian_package(package: &str, is_there: impl Fn() -> bool) -> Outcome 
     }
     let install = format!("apt-get install --yes --no-install-recommends {package}");
     if command(&install).is_err() {
-        // An index that is out of date is the usual reason; a missing right to install the other.
+        // A stale index is the usual reason for a failed install.
         let _ = command("apt-get update");
         command(&install).map_err(|error| format!("{error}; {mend} (it needs the rights of root)"))?;
     }

@@ -1,4 +1,4 @@
-//! The profiles of the workspace: what is shipped has nothing left of the levels that make `release` quick to build.
+//! Profiles of the workspace: `dist` inherits none of the settings that make `release` quick to build.
 
 use toml::{Table, Value};
 

@@ -1,20 +1,20 @@
-//! Running commands and steps: each prints its name and its time, and fails with a sentence.
+//! Execution of commands and steps: each prints its name and its time, and fails with a sentence.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// A step went well, or a sentence says what is wrong.
+/// Success, or a sentence about the failure.
 pub(crate) type Outcome = Result<(), String>;
 
-/// Makes the root of the workspace the working directory, wherever the command was called.
+/// Changes to the root of the workspace.
 pub(crate) fn enter_root() -> Outcome {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     let root = root.ok_or("the crate xtask must be a folder of the workspace")?;
     std::env::set_current_dir(root).map_err(|error| format!("{} cannot be entered: {error}", root.display()))
 }
 
-/// Runs one step between its name and its time.
+/// Runs a step, and prints its name and its time.
 pub(crate) fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {
     println!("== {name}");
     #[expect(clippy::disallowed_methods, reason = "the time of a step is only printed")]
@@ -25,12 +25,12 @@ pub(crate) fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {
     outcome.map_err(|error| format!("{name}: {error}"))
 }
 
-/// Runs a command whose output the reader sees; `line` is split at spaces.
+/// Runs a command with inherited output; `line` is split at spaces.
 pub(crate) fn run(line: &str) -> Outcome {
     run_with(line, &[], &[])
 }
 
-/// The same with arguments that may hold spaces, and variables of the environment.
+/// Same with arguments that may contain spaces, and environment variables.
 pub(crate) fn run_with(line: &str, arguments: &[String], variables: &[(&str, &str)]) -> Outcome {
     let mut command = command(line);
     command.args(arguments).envs(variables.iter().copied());
@@ -38,7 +38,7 @@ pub(crate) fn run_with(line: &str, arguments: &[String], variables: &[(&str, &st
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed ({status})")) }
 }
 
-/// Runs a command and takes its standard output.
+/// Runs a command and captures its standard output.
 pub(crate) fn output_of(line: &str) -> Result<Vec<u8>, String> {
     let output = command(line).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("`{line}` cannot be started: {error}"))?;
@@ -49,7 +49,7 @@ pub(crate) fn output_of(line: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Whether a command can be started and succeeds; nothing of it is shown.
+/// True if a command starts and succeeds; its output is discarded.
 pub(crate) fn succeeds(line: &str) -> bool {
     let status = command(line).stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null()).status();
     status.is_ok_and(|status| status.success())

@@ -1,9 +1,9 @@
-//! `cargo xtask test`: all tests of the workspace, after what they need is there.
+//! `cargo xtask test`: installs the prerequisites and runs all tests of the workspace.
 
 use crate::prerequisites::{self, Prerequisite};
 use crate::step::{Outcome, run as command, step};
 
-/// What the tests need beyond Rust. A suite that starts to need something adds it here.
+/// Prerequisites of the tests.
 const NEEDED: &[Prerequisite] = &[
     Prerequisite::NodePackages,
     Prerequisite::Postgresql,
@@ -12,14 +12,14 @@ const NEEDED: &[Prerequisite] = &[
     Prerequisite::Firefox,
 ];
 
-/// What the client for TypeScript is checked and tested with, against the binary that the first one builds.
+/// Checks and tests of the TypeScript client, against the binary built by the first command.
 const CLIENT: &[&str] = &[
     "cargo build --locked -p latchkey",
     "npm run --silent check --workspace @latchkey/client",
     "npm run --silent test --workspace @latchkey/client",
 ];
 
-/// Arguments go on to `cargo test`; with some, a choice of tests is wanted, and the client is left out.
+/// Passes arguments on to `cargo test`; with arguments, the client is skipped.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     for prerequisite in NEEDED {
         step(prerequisite.name(), || prerequisites::ensure(*prerequisite))?;
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if arguments.is_empty() { step("client", test_client) } else { Ok(()) }
 }
 
-/// `cargo xtask client`: the client for TypeScript alone.
+/// `cargo xtask client`: only the TypeScript client.
 pub(crate) fn run_client(_: &[String]) -> Outcome {
     for prerequisite in [Prerequisite::NodePackages, Prerequisite::Chromium, Prerequisite::Firefox] {
         prerequisites::ensure(prerequisite)?;

@@ -1,5 +1,5 @@
-//! Two binaries side by side: the rows of the benchmark, in interleaved rounds, by the newer binary, by the one of
-//! before, and by that one again. What decides is the processor time of the server per answer.
+//! Comparison of two binaries: the rows of the benchmark, in interleaved rounds, by the newer binary, the older
+//! one, and the older one again. The measure is the server's processor time per response.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use latchkey_store_suite::cluster::TestCluster;
 
-use crate::answer::Answer;
 use crate::compared::{Compared, Round, SERVERS, table};
 use crate::error::{BenchError, Result};
 use crate::load::{Load, Script, count, drive};
 use crate::machine::Machine;
+use crate::response::Response;
 use crate::rows::{self, Asked, Pace};
 use crate::searches;
 use crate::world::{Places, World, cluster};
 
 /// Access tokens of each server.
 const BEARERS: usize = 5_000;
-/// The rows of a quick comparison, by their names.
+/// Rows of a quick comparison.
 const MAIN: &[&str] = &[
     "GET /api/profiles/me",
     "GET /api/auth/sessions/current",
@@ -29,37 +29,37 @@ const MAIN: &[&str] = &[
     "search, common word",
 ];
 
-/// What is compared.
+/// Command line options.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The binary of before.
+    /// Older binary.
     #[arg(long)]
     against: PathBuf,
-    /// The binary that is compared with it.
+    /// Newer binary.
     #[arg(long, default_value = "target/dist/latchkey")]
     latchkey: PathBuf,
-    /// A file of people for the binary of before, where it knows an older schema: made by `latchkey-bench seed` of its
-    /// own checkout, with as many people.
+    /// Seeded file for the older binary, if it knows an older schema: made by `latchkey-bench seed` of its own
+    /// checkout, with the same number of people.
     #[arg(long)]
     against_seed: Option<PathBuf>,
-    /// Where seeded databases are kept.
+    /// Folder of seeded databases.
     #[arg(long, default_value = "target/bench")]
     folder: PathBuf,
-    /// People of the databases.
+    /// Number of people in the databases.
     #[arg(long, default_value_t = 10_000)]
     people: u64,
-    /// The main rows alone, in fewer and shorter rounds.
+    /// Main rows only, in fewer and shorter rounds.
     #[arg(long)]
     quick: bool,
-    /// Only rows whose name has this text; give it again for more of them.
+    /// Only rows with this text in their name; repeatable.
     #[arg(long)]
     only: Vec<String>,
-    /// PostgreSQL too.
+    /// Compare on PostgreSQL as well.
     #[arg(long)]
     postgres: bool,
 }
 
-/// Compares on every engine that is wanted, and prints.
+/// Compares on every requested engine, and prints.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let machine = Machine::begin();
     std::fs::create_dir_all(&options.folder)?;
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Which two were compared, and how large they are.
+/// Paths and sizes of both binaries.
 fn binaries(options: &Options) -> Result<String> {
     let told = |file: &Path| -> Result<String> {
         let size = std::fs::metadata(file)?.len();
@@ -96,7 +96,7 @@ fn one_engine(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<S
     Ok(format!("\n## {engine}, {} people\n\n{}", options.people, table(&compared)))
 }
 
-/// The newer binary, the one of before, and that one again.
+/// The newer binary, the older one, and the older one again.
 fn places(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<[Places; SERVERS]> {
     let folder = std::fs::canonicalize(&options.folder)?;
     let place = |latchkey: &Path, run, seed: Option<&Path>| -> Result<Places> {
@@ -116,13 +116,14 @@ fn places(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<[Plac
     ])
 }
 
-/// The whole path of a file that is there.
+/// Absolute path of an existing file.
 fn found(file: &Path) -> Result<PathBuf> {
     let named = |error| BenchError::Server(format!("{} cannot be read: {error}", file.display()));
     std::fs::canonicalize(file).map_err(named)
 }
 
-/// Rounds of one row. Another server begins each, so that none is always the one that a pause of the machine meets.
+/// Rounds of one row. The starting server rotates, so that a pause of the machine does not always hit the same
+/// one.
 fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Compared> {
     let mut compared = Compared::new(contestants[0].asked[at].name());
     for round in 0..pace.rounds {
@@ -142,14 +143,14 @@ fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Comp
     Ok(compared)
 }
 
-/// A server with what it is asked.
+/// A server and its rows.
 struct Contestant {
     world: World,
     asked: Vec<Asked>,
 }
 
 impl Contestant {
-    /// A server that has come to rest, and the rows that are wanted.
+    /// An idle server, and the selected rows.
     fn new(world: World, options: &Options) -> Result<Self> {
         searches::wait_until_warm(&world.service)?;
         let search = |(name, script)| Asked::new(name, &[], 1, Box::new(script));
@@ -162,14 +163,14 @@ impl Contestant {
         Ok(Self { world, asked })
     }
 
-    /// Drives one row once, after a short while that is not counted.
+    /// Drives one row once, after a short warm-up.
     fn drive(&mut self, at: usize, pace: Pace) -> Result<Round> {
         let service = &self.world.service;
         let asked = &mut self.asked[at];
         let name = asked.name().to_owned();
         let pace = asked.pace(pace);
         let load = Load { warm_up: Duration::ZERO, ..rows::load(service, asked.connections, pace) };
-        let mut script = Heard { script: &mut *asked.script, answers: 0, refused: None };
+        let mut script = Counting { script: &mut *asked.script, answers: 0, refused: None };
         drive(&Load { length: pace.length / 5, ..load }, &mut script)?;
         script.answers = 0;
         let before = service.processor_time()?;
@@ -185,24 +186,24 @@ impl Contestant {
     }
 }
 
-/// A script whose answers are counted, those included that come after its time: the server worked for them too.
-struct Heard<'a> {
+/// Script that counts responses, late ones included: they cost the server work too.
+struct Counting<'a> {
     script: &'a mut dyn Script,
     answers: u64,
     refused: Option<u16>,
 }
 
-impl Script for Heard<'_> {
-    fn ask(&mut self, connection: usize, out: &mut Vec<u8>) {
-        self.script.ask(connection, out);
+impl Script for Counting<'_> {
+    fn next_request(&mut self, connection: usize, out: &mut Vec<u8>) {
+        self.script.next_request(connection, out);
     }
 
-    fn hear(&mut self, connection: usize, answer: &Answer<'_>) {
+    fn on_response(&mut self, connection: usize, response: &Response<'_>) {
         self.answers += 1;
-        if answer.status >= 400 {
-            self.refused = Some(answer.status);
+        if response.status >= 400 {
+            self.refused = Some(response.status);
         }
-        self.script.hear(connection, answer);
+        self.script.on_response(connection, response);
     }
 
     fn is_done(&self) -> bool {
@@ -218,7 +219,7 @@ impl Options {
         Pace { rounds: 9, length: Duration::from_millis(1_200) }
     }
 
-    /// What is named, or the main rows of a quick run, or all.
+    /// True if the row is selected by name, or by default.
     fn wants(&self, name: &str) -> bool {
         if self.only.is_empty() {
             return !self.quick || MAIN.contains(&name);
@@ -258,9 +259,9 @@ mod tests {
     #[test]
     fn every_answer_counts_and_a_refusal_is_kept() {
         let mut get = Get::paths(std::iter::once("/".to_owned()), Pick::InTurn);
-        let mut heard = Heard { script: &mut get, answers: 0, refused: None };
+        let mut heard = Counting { script: &mut get, answers: 0, refused: None };
         for status in [200, 503, 200] {
-            heard.hear(0, &Answer { status, head: b"", body: b"", closes: false });
+            heard.on_response(0, &Response { status, head: b"", body: b"", closes: false });
         }
         assert_eq!((heard.answers, heard.refused), (3, Some(503)));
     }

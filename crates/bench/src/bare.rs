@@ -1,4 +1,4 @@
-//! The limit: an axum server with one route that gives a body of a wanted size and does nothing else.
+//! Baseline: an axum server with a single route that returns a body of a requested size.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -10,17 +10,17 @@ use axum::routing::any;
 
 use crate::error::{BenchError, Result};
 
-/// Serves `/bytes/{size}` until the process is ended.
+/// Serves `/bytes/{size}` until the process ends.
 pub(crate) fn serve(port: u16) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = tokio::net::TcpListener::bind(address).await?;
-        let router = Router::new().route("/bytes/{size}", any(answer));
+        let router = Router::new().route("/bytes/{size}", any(response));
         axum::serve(listener, router).await.map_err(BenchError::other)
     })
 }
 
-async fn answer(Path(size): Path<usize>) -> impl IntoResponse {
+async fn response(Path(size): Path<usize>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json; charset=utf-8")], vec![b'x'; size])
 }

@@ -1,9 +1,9 @@
-//! Search beside writes: how long answers take while others write their bios, and whether what is written is found.
+//! Search under write load: latency while other clients write bios, and visibility of fresh writes.
 
 use std::sync::Arc;
 
 use crate::error::{BenchError, Result};
-use crate::fresh_words::{Found, FreshWords};
+use crate::fresh_words::{FreshWordResults, FreshWords};
 use crate::load::{Load, Measured, Script, drive};
 use crate::patches::Patch;
 use crate::row::{Medians, median};
@@ -12,24 +12,24 @@ use crate::scripts::Bearer;
 use crate::searches;
 use crate::world::World;
 
-/// Bios written per second, and the connections that write them.
+/// Bio writes per second, and their connections.
 const WRITES: f64 = 500.0;
 const WRITERS: usize = 16;
-/// Accounts whose bios are written beside the searches, evenly from all, and those whose words are searched for.
+/// Accounts with bios written during the searches, evenly spread, and those with searched words.
 const OTHERS: usize = 1_000;
 const SEARCHED: usize = 64;
 
-/// What was seen.
+/// Results.
 #[derive(Debug, Clone)]
 pub(crate) struct BesideWrites {
-    /// Searches for common words with nothing beside them, medians of all rounds.
+    /// Searches for common words without writes, medians of all rounds.
     pub(crate) alone: Medians,
-    /// The same beside the writes.
+    /// Same searches during the writes.
     pub(crate) beside: Medians,
-    /// Bios written per second beside them, of [`WRITES`].
+    /// Achieved bio writes per second, of [`WRITES`].
     pub(crate) writes: f64,
-    /// What came of searches for words written just before, beside the same writes, in all rounds.
-    pub(crate) found: Found,
+    /// Searches for words written just before, during the same writes, in all rounds.
+    pub(crate) found: FreshWordResults,
 }
 
 /// Measures in interleaved rounds.
@@ -41,7 +41,7 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<BesideWrites> {
     let (mut alone, mut beside, mut written) = (Vec::new(), Vec::new(), Vec::new());
     let one_client = load(&world.service, 1, pace);
     for _ in 0..pace.rounds {
-        alone.push(unrefused(drive(&one_client, &mut common)?)?);
+        alone.push(without_refusals(drive(&one_client, &mut common)?)?);
         let (seen, bios) = beside_writes(&one_client, &mut common, &mut writes)?;
         beside.push(seen);
         written.push(bios.per_second());
@@ -57,7 +57,7 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<BesideWrites> {
     })
 }
 
-/// Those whose words are searched for, and others: the first would miss their words if the others wrote over them.
+/// Accounts with searched words, and the others: their writes would overwrite the searched words.
 fn divided(bearers: &[Bearer]) -> Result<(Vec<Bearer>, Vec<Bearer>)> {
     let (mine, others) = bearers.split_at(SEARCHED.min(bearers.len() / 2));
     if mine.is_empty() {
@@ -67,19 +67,19 @@ fn divided(bearers: &[Bearer]) -> Result<(Vec<Bearer>, Vec<Bearer>)> {
     Ok((mine.to_vec(), others.iter().step_by(step).take(OTHERS).cloned().collect()))
 }
 
-/// Drives a script with the open loop of writes beside it; gives what was seen of both.
+/// Drives a script during the open loop of writes; returns both results.
 fn beside_writes(load: &Load, script: &mut dyn Script, writes: &mut Patch) -> Result<(Measured, Measured)> {
     let bios = Load { rate: Some(WRITES), connections: WRITERS, ..*load };
     std::thread::scope(|scope| {
         let others = scope.spawn(|| drive(&bios, writes));
         let seen = drive(load, script);
         let bios = others.join().map_err(|_| BenchError::other("the driver of the writes panicked"))??;
-        Ok((unrefused(seen?)?, unrefused(bios)?))
+        Ok((without_refusals(seen?)?, without_refusals(bios)?))
     })
 }
 
-/// What was seen, if nothing was refused.
-fn unrefused(seen: Measured) -> Result<Measured> {
+/// Result without refusals; otherwise an error.
+fn without_refusals(seen: Measured) -> Result<Measured> {
     if let Some((status, count)) = seen.refused().next() {
         return Err(BenchError::Server(format!("search beside writes got status {status} {count} times")));
     }

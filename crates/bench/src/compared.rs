@@ -1,21 +1,21 @@
-//! A row of two binaries side by side: what each used per answer, and whether the difference is more than noise.
+//! Comparison of two binaries in one row: processor time per response, and if the difference exceeds the noise.
 //!
-//! The older binary runs twice. What its two processes differ by, in the same rounds, is the spread: what a difference
-//! between the binaries has to exceed before it means anything.
+//! The older binary runs twice. The difference between its two processes in the same rounds is the spread: a
+//! difference between the binaries must exceed it to be significant.
 
 use std::fmt::Write;
 
 use crate::row::median;
 
-/// The servers of a comparison, in the order of [`Compared::add`].
+/// Number of servers in a comparison, in the order of [`Compared::add`].
 pub(crate) const SERVERS: usize = 3;
 
-/// One server in one round.
+/// Result of one server in one round.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
-    /// Answers per second.
+    /// Responses per second.
     pub(crate) per_second: f64,
-    /// Processor time of the server per answer, in microseconds.
+    /// Processor time of the server per response, in microseconds.
     pub(crate) processor: f64,
 }
 
@@ -26,10 +26,10 @@ pub(crate) struct Compared {
     rounds: Vec<[Round; SERVERS]>,
 }
 
-/// What may be said of a difference.
+/// Significance of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    /// It is narrower than the spread.
+enum Significance {
+    /// Within the spread.
     Within,
     /// The newer binary uses less.
     Less,
@@ -38,33 +38,33 @@ enum Verdict {
 }
 
 impl Compared {
-    /// A row without a round yet.
+    /// Row without rounds.
     pub(crate) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), rounds: Vec::new() }
     }
 
-    /// Adds what was seen of all three in one round.
+    /// Adds one round of all three servers.
     pub(crate) fn add(&mut self, round: [Round; SERVERS]) {
         self.rounds.push(round);
     }
 
-    /// Processor time per answer of the newer binary as a multiple of the older one's: the median of all rounds.
+    /// Processor time per response of the newer binary relative to the older one: the median of all rounds.
     fn ratio(&self) -> f64 {
         self.median(|[newer, older, _]| newer.processor / older.processor)
     }
 
-    /// The most by which the older binary differs from itself in a round, as a share.
+    /// Largest relative difference of the older binary from itself in a round.
     fn spread(&self) -> f64 {
-        let own = |[_, older, again]: &[Round; SERVERS]| (again.processor / older.processor - 1.0).abs();
+        let own = |[_, older, repeat]: &[Round; SERVERS]| (repeat.processor / older.processor - 1.0).abs();
         self.rounds.iter().map(own).fold(0.0, f64::max)
     }
 
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> Significance {
         let difference = self.ratio() - 1.0;
         if difference.abs() <= self.spread() {
-            return Verdict::Within;
+            return Significance::Within;
         }
-        if difference < 0.0 { Verdict::Less } else { Verdict::More }
+        if difference < 0.0 { Significance::Less } else { Significance::More }
     }
 
     fn median(&self, value: impl Fn(&[Round; SERVERS]) -> f64) -> f64 {
@@ -72,7 +72,7 @@ impl Compared {
     }
 }
 
-/// The rows as a table in Markdown.
+/// Markdown table of the rows.
 pub(crate) fn table(rows: &[Compared]) -> String {
     let mut text =
         "| Request | per second | µs | before, per second | µs | ratio of µs | spread | verdict |\n\
@@ -80,9 +80,9 @@ pub(crate) fn table(rows: &[Compared]) -> String {
             .to_owned();
     for row in rows {
         let verdict = match row.verdict() {
-            Verdict::Within => "within the spread",
-            Verdict::Less => "**less**",
-            Verdict::More => "**more**",
+            Significance::Within => "within the spread",
+            Significance::Less => "**less**",
+            Significance::More => "**more**",
         };
         let _ = writeln!(
             text,
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_difference_narrower_than_the_spread_is_not_claimed() {
         let row = row(&[[52.0, 50.0, 50.0], [52.0, 50.0, 47.0], [52.0, 50.0, 51.0]]);
-        assert_eq!(row.verdict(), Verdict::Within);
+        assert_eq!(row.verdict(), Significance::Within);
         assert!(table(&[row]).contains("| 1.040 | ± 0.060 | within the spread |"));
     }
 
@@ -123,7 +123,7 @@ mod tests {
     fn a_wider_difference_is_told_with_its_direction() {
         let more = row(&[[54.0, 50.0, 51.0], [55.0, 50.0, 49.0], [60.0, 50.0, 50.0]]);
         let less = row(&[[46.0, 50.0, 51.0], [45.0, 50.0, 49.0], [40.0, 50.0, 50.0]]);
-        assert_eq!((more.verdict(), less.verdict()), (Verdict::More, Verdict::Less));
+        assert_eq!((more.verdict(), less.verdict()), (Significance::More, Significance::Less));
         assert!(
             table(&[more]).contains(
                 "| GET /api/profiles/me | 18182 | 55.0 | 20000 | 50.0 | 1.100 | ± 0.020 | **more** |"
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn each_round_is_compared_with_itself() {
-        // A machine that grows busier from round to round slows all three: that is no difference.
+        // A machine that gets busier slows all three servers: no difference.
         let row = row(&[[10.0, 10.0, 10.0], [20.0, 20.0, 20.0], [40.0, 40.0, 40.0]]);
         assert_eq!((row.ratio().to_bits(), row.spread().to_bits()), (1.0_f64.to_bits(), 0.0_f64.to_bits()));
-        assert_eq!(row.verdict(), Verdict::Within);
+        assert_eq!(row.verdict(), Significance::Within);
     }
 }

@@ -1,35 +1,35 @@
-//! Why a benchmark stops.
+//! Errors of a benchmark run.
 
 use std::error::Error;
 
-/// Why a benchmark stops.
+/// Reason for an aborted run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
-    /// A file, a socket or a process.
+    /// Failed file, socket or process operation.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A call of the kernel.
+    /// Failed system call.
     #[error(transparent)]
     Kernel(#[from] rustix::io::Errno),
-    /// A store.
+    /// Failed store operation.
     #[error(transparent)]
     Store(#[from] latchkey_store::StoreError),
-    /// A server answered something else than HTTP.
+    /// A server sent an invalid HTTP response.
     #[error("an answer is no HTTP/1.1")]
     NoHttp,
-    /// A server did not start or stopped.
+    /// A server did not start, or stopped.
     #[error("{0}")]
     Server(String),
-    /// Anything else.
+    /// Any other error.
     #[error(transparent)]
     Other(Box<dyn Error + Send + Sync>),
 }
 
-/// Of this crate.
+/// Result with this crate's error.
 pub(crate) type Result<T, E = BenchError> = std::result::Result<T, E>;
 
 impl BenchError {
-    /// Anything else.
+    /// Wraps any other error.
     pub(crate) fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }

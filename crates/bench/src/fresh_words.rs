@@ -1,5 +1,5 @@
-//! Whether a written word is found at once: one client writes a word that nobody has used into a bio, and searches for
-//! it as soon as the write is answered. The first search has to find it.
+//! Read-your-writes check of the search: one client writes a unique word into a bio, and searches for it as soon
+//! as the write is acknowledged. The first search must find it.
 
 use std::time::{Duration, Instant};
 
@@ -8,57 +8,57 @@ use memchr::memmem;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-use crate::answer::Answer;
 use crate::error::{BenchError, Result};
 use crate::load::{Script, count};
 use crate::patches::patch;
+use crate::response::Response;
 use crate::scripts::{Bearer, get};
 use crate::time::now;
 use crate::words::Words;
 
-/// The longest wait that is told apart, in nanoseconds.
+/// Histogram limit, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
-/// Writes a word and searches for it, in turn, on one connection.
+/// Writes a word and searches for it, alternately, on one connection.
 pub(crate) struct FreshWords {
     bearers: Vec<Bearer>,
     words: Words,
     rng: StdRng,
     /// Words written so far.
     number: usize,
-    /// When the write was answered whose word is to be searched for.
+    /// Acknowledgement time of the write with the next searched word.
     written: Option<Instant>,
-    found: Found,
+    found: FreshWordResults,
 }
 
-/// What came of the first search for each word.
+/// Results of the first searches.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// Words that were written and searched for.
+pub(crate) struct FreshWordResults {
+    /// Words written and searched for.
     pub(crate) searched: u64,
-    /// Of them, those that the first search found.
+    /// Words found by the first search.
     pub(crate) at_once: u64,
-    /// Nanoseconds from the write's answer to the search's.
+    /// Nanoseconds from the write's response to the search's.
     waits: Histogram<u64>,
 }
 
 impl FreshWords {
-    /// By these bearers in turn, whose profiles nobody else writes.
+    /// Rotates over these bearers; their profiles have no other writer.
     pub(crate) fn new(bearers: Vec<Bearer>) -> Result<Self> {
         let waits = Histogram::new_with_bounds(1_000, LONGEST, 3).map_err(BenchError::other)?;
-        let found = Found { searched: 0, at_once: 0, waits };
+        let found = FreshWordResults { searched: 0, at_once: 0, waits };
         let rng = StdRng::seed_from_u64(4);
         Ok(Self { bearers, words: Words::new(), rng, number: 0, written: None, found })
     }
 
-    /// Forgets a word that the last drive left without a search: one that comes now is not at once.
+    /// Drops the last round's word if it was not searched for: its search would come too late.
     pub(crate) fn begin_round(&mut self) {
         self.written = None;
     }
 
-    /// What came of it, if every word was found by its first search.
-    pub(crate) fn finish(self) -> Result<Found> {
-        let Found { searched, at_once, .. } = self.found;
+    /// Results, if every word was found by its first search.
+    pub(crate) fn finish(self) -> Result<FreshWordResults> {
+        let FreshWordResults { searched, at_once, .. } = self.found;
         if searched == 0 {
             return Err(BenchError::Server("no written word was searched for".to_owned()));
         }
@@ -71,14 +71,14 @@ impl FreshWords {
         Ok(self.found)
     }
 
-    /// The word that was written last. The vocabulary has no digits, and none of these is a part of another.
+    /// Last written word. The vocabulary has no digits, and none of these words contains another.
     fn word(&self) -> String {
         format!("fresh{:012}", self.number)
     }
 }
 
 impl Script for FreshWords {
-    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+    fn next_request(&mut self, _connection: usize, out: &mut Vec<u8>) {
         if self.written.is_some() {
             return get(out, &format!("/api/profiles/search?q={}", self.word()), None);
         }
@@ -88,24 +88,24 @@ impl Script for FreshWords {
         patch(out, bearer, &format!(r#"{{"bio":"{bio} {}"}}"#, self.word()));
     }
 
-    fn hear(&mut self, _connection: usize, answer: &Answer<'_>) {
-        let is_good = answer.status < 400;
+    fn on_response(&mut self, _connection: usize, response: &Response<'_>) {
+        let is_good = response.status < 400;
         let Some(written) = self.written.take() else {
             self.written = is_good.then(now);
             return;
         };
-        let is_found = is_good && memmem::find(answer.body, self.word().as_bytes()).is_some();
+        let is_found = is_good && memmem::find(response.body, self.word().as_bytes()).is_some();
         self.found.add(is_found, now().saturating_duration_since(written));
     }
 }
 
-impl Found {
-    /// Milliseconds from a write's answer to that of the search that found its word.
+impl FreshWordResults {
+    /// Milliseconds from a write's response to that of its search, at a quantile.
     pub(crate) fn ms(&self, quantile: f64) -> f64 {
         count(self.waits.value_at_quantile(quantile)) / 1e6
     }
 
-    /// The share that was found by the first search, in percent.
+    /// Percentage found by the first search.
     pub(crate) fn percent(&self) -> f64 {
         count(self.at_once) * 100.0 / count(self.searched)
     }
@@ -130,12 +130,12 @@ mod tests {
 
     fn asked(script: &mut FreshWords) -> String {
         let mut out = Vec::new();
-        script.ask(0, &mut out);
+        script.next_request(0, &mut out);
         String::from_utf8(out).unwrap()
     }
 
     fn answered(script: &mut FreshWords, status: u16, body: &str) {
-        script.hear(0, &Answer { status, head: b"", body: body.as_bytes(), closes: false });
+        script.on_response(0, &Response { status, head: b"", body: body.as_bytes(), closes: false });
     }
 
     #[test]

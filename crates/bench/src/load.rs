@@ -1,9 +1,9 @@
-//! The load driver: one thread, many HTTP/1.1 connections kept alive, one request in flight on each. What is asked is
-//! a [`Script`]'s matter.
+//! Load generator: one thread, many HTTP/1.1 keep-alive connections, one request in flight on each. A [`Script`]
+//! supplies the requests.
 //!
-//! Closed loop: a connection asks again as soon as it is answered. Open loop: requests fall due at a fixed rate whatever
-//! the server does, and the time of each counts from when it was due, so that a server that stalls cannot hide it
-//! (coordinated omission).
+//! Closed loop: a connection sends its next request as soon as it has a response. Open loop: requests fall due at
+//! a fixed rate independent of the server, and latency counts from the due time, so that a stalled server cannot
+//! hide it (coordinated omission).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
@@ -17,87 +17,87 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 
-use crate::answer::{Answer, Parsed};
 use crate::error::{BenchError, Result};
+use crate::response::{Parsed, Response};
 use crate::time::now;
 
-/// Bytes that one read takes at most.
+/// Read buffer size.
 const READ: usize = 64 * 1024;
-/// What is waited for at most when nothing happens, so that the end is seen.
+/// Longest wait without events, to notice the end.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// The event that a request of the open loop is due; the others bear the number of their connection.
+/// Event tag of the open loop's timer; other tags are connection numbers.
 const DUE: u64 = u64::MAX;
-/// How long answers are waited for that are on their way at the end.
-const FAREWELL: Duration = Duration::from_secs(5);
-/// The longest latency that is told apart, in nanoseconds.
+/// Grace period for responses in flight at the end.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// Histogram limit, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
-/// What is asked, and what is done with the answers.
+/// Source of requests and consumer of responses.
 pub(crate) trait Script: Send {
     /// Writes the next request of a connection.
-    fn ask(&mut self, connection: usize, out: &mut Vec<u8>);
+    fn next_request(&mut self, connection: usize, out: &mut Vec<u8>);
 
-    /// Sees the answer of that connection.
-    fn hear(&mut self, _connection: usize, _answer: &Answer<'_>) {}
+    /// Handles the response on that connection.
+    fn on_response(&mut self, _connection: usize, _answer: &Response<'_>) {}
 
-    /// Nothing is left to be asked.
+    /// True if no requests are left.
     fn is_done(&self) -> bool {
         false
     }
 }
 
-/// How a server is driven.
+/// Parameters of a load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
-    /// Where it listens.
+    /// Address of the server.
     pub(crate) address: SocketAddr,
-    /// Connections at once.
+    /// Number of connections.
     pub(crate) connections: usize,
-    /// Requests per second in all; `None` is the closed loop.
+    /// Total requests per second of an open loop; `None` for a closed loop.
     pub(crate) rate: Option<f64>,
-    /// What is driven before anything is counted.
+    /// Uncounted warm-up.
     pub(crate) warm_up: Duration,
-    /// What is counted.
+    /// Counted time.
     pub(crate) length: Duration,
 }
 
-/// What was seen in the counted time.
+/// Results of the counted time.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
-    /// Nanoseconds of each answer with a status below 400.
+    /// Latency in nanoseconds of each response with a status below 400.
     pub(crate) latency: Histogram<u64>,
-    /// Answers by their status.
+    /// Number of responses by status.
     pub(crate) statuses: BTreeMap<u16, u64>,
-    /// The counted time.
+    /// Length of the counted time.
     pub(crate) seconds: f64,
-    /// Bytes of the body of the last answer with a status below 400, counted or not.
+    /// Body size of the last response with a status below 400, counted or not.
     pub(crate) last_body: Option<usize>,
 }
 
 impl Measured {
-    /// Good answers per second.
+    /// Successful responses per second.
     pub(crate) fn per_second(&self) -> f64 {
         count(self.latency.len()) / self.seconds
     }
 
-    /// A quantile in milliseconds.
+    /// Latency quantile in milliseconds.
     pub(crate) fn ms(&self, quantile: f64) -> f64 {
         count(self.latency.value_at_quantile(quantile)) / 1e6
     }
 
-    /// Answers that were refusals, by their status.
+    /// Number of error responses by status.
     pub(crate) fn refused(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.statuses.iter().filter(|(status, _)| **status >= 400).map(|(status, count)| (*status, *count))
     }
 }
 
-/// A count as a number to reckon with.
+/// Converts a count for arithmetic.
 #[allow(clippy::cast_precision_loss, reason = "counts of a benchmark are far below 2^52")]
 pub(crate) const fn count(number: u64) -> f64 {
     number as f64
 }
 
-/// Drives the server to the end of the load.
+/// Runs the load to its end.
 pub(crate) fn drive(load: &Load, script: &mut dyn Script) -> Result<Measured> {
     Driver::new(load)?.run(script)
 }
@@ -118,7 +118,7 @@ struct Driver {
     idle: VecDeque<usize>,
     counted_from: Instant,
     ends: Instant,
-    /// When the next request of the open loop is due.
+    /// Due time of the open loop's next request.
     next_due: Instant,
     measured: Measured,
     buffer: Vec<u8>,
@@ -167,8 +167,8 @@ impl Driver {
         Ok(stream)
     }
 
-    /// Lets the driver be woken whenever a request is due, until the answer is dropped: the time limit of `epoll` is rounded
-    /// up to milliseconds, which would be taken for the server's.
+    /// Creates a timer that fires at the rate, until dropped: `epoll` rounds its timeout up to milliseconds,
+    /// which would count as latency of the server.
     fn set_timer(&mut self, rate: f64) -> Result<OwnedFd> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
         let interest = EventFlags::IN | EventFlags::ET;
@@ -188,14 +188,14 @@ impl Driver {
         loop {
             let time = now();
             let is_over = time >= self.ends || script.is_done();
-            // What is on its way is waited for: a script that does not hear its answer knows no more than before.
-            if is_over && (self.idle.len() == self.connections.len() || time >= self.ends + FAREWELL) {
+            // Waits for responses in flight, because a script may depend on them.
+            if is_over && (self.idle.len() == self.connections.len() || time >= self.ends + DRAIN_TIMEOUT) {
                 let counted = time.min(self.ends).saturating_duration_since(self.counted_from);
                 self.measured.seconds = counted.as_secs_f64().max(1e-9);
                 return Ok(self.measured);
             }
             if !is_over {
-                self.ask_what_is_due(time, script)?;
+                self.start_due_requests(time, script)?;
             }
             events.clear();
             match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&TICK)) {
@@ -213,13 +213,13 @@ impl Driver {
         }
     }
 
-    /// Starts requests on idle connections: all of them in the closed loop, those that are due in the open one.
-    fn ask_what_is_due(&mut self, time: Instant, script: &mut dyn Script) -> Result<()> {
+    /// Starts requests on idle connections: all in a closed loop, the due ones in an open loop.
+    fn start_due_requests(&mut self, time: Instant, script: &mut dyn Script) -> Result<()> {
         let Some(rate) = self.load.rate else {
             while !script.is_done()
                 && let Some(number) = self.idle.pop_front()
             {
-                self.ask(number, now(), script)?;
+                self.next_request(number, now(), script)?;
             }
             return Ok(());
         };
@@ -229,16 +229,16 @@ impl Driver {
         {
             let due = self.next_due;
             self.next_due += Duration::from_secs_f64(1.0 / rate);
-            self.ask(number, due, script)?;
+            self.next_request(number, due, script)?;
         }
         Ok(())
     }
 
-    fn ask(&mut self, number: usize, due: Instant, script: &mut dyn Script) -> Result<()> {
+    fn next_request(&mut self, number: usize, due: Instant, script: &mut dyn Script) -> Result<()> {
         let connection = &mut self.connections[number];
         connection.out.clear();
         connection.written = 0;
-        script.ask(number, &mut connection.out);
+        script.next_request(number, &mut connection.out);
         connection.due = due;
         connection.is_asking = true;
         self.write(number)
@@ -248,70 +248,70 @@ impl Driver {
         let connection = &mut self.connections[number];
         while connection.written < connection.out.len() {
             match connection.stream.write(&connection.out[connection.written..]) {
-                Ok(0) => return self.again(number),
+                Ok(0) => return self.reconnect(number),
                 Ok(written) => connection.written += written,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(_) => return self.again(number),
+                Err(_) => return self.reconnect(number),
             }
         }
         Ok(())
     }
 
-    /// Takes up what the socket has to say.
+    /// Handles readiness of a socket.
     fn serve(&mut self, number: usize, script: &mut dyn Script) -> Result<()> {
         self.write(number)?;
         loop {
             let connection = &mut self.connections[number];
             match connection.stream.read(&mut self.buffer) {
-                Ok(0) => return self.again(number),
+                Ok(0) => return self.reconnect(number),
                 Ok(read) => {
                     connection.input.extend_from_slice(&self.buffer[..read]);
-                    self.hear(number, script)?;
+                    self.on_response(number, script)?;
                     if read < READ {
                         return Ok(());
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(_) => return self.again(number),
+                Err(_) => return self.reconnect(number),
             }
         }
     }
 
-    fn hear(&mut self, number: usize, script: &mut dyn Script) -> Result<()> {
+    fn on_response(&mut self, number: usize, script: &mut dyn Script) -> Result<()> {
         let connection = &mut self.connections[number];
-        let Parsed::Whole(answer, length) = Answer::parse(&connection.input)? else { return Ok(()) };
+        let Parsed::Whole(response, length) = Response::parse(&connection.input)? else { return Ok(()) };
         let time = now();
-        script.hear(number, &answer);
-        if answer.status < 400 {
-            self.measured.last_body = Some(answer.body.len());
+        script.on_response(number, &response);
+        if response.status < 400 {
+            self.measured.last_body = Some(response.body.len());
         }
-        // The closed loop counts what is answered in its time, however long ago it was asked; the open one what is due.
+        // A closed loop counts responses by arrival time, an open loop by due time.
         let counts_from = if self.load.rate.is_some() { connection.due } else { time };
         let is_counted = counts_from >= self.counted_from && time <= self.ends;
         if is_counted && connection.is_asking {
-            *self.measured.statuses.entry(answer.status).or_default() += 1;
-            if answer.status < 400 {
+            *self.measured.statuses.entry(response.status).or_default() += 1;
+            if response.status < 400 {
                 let nanos = time.saturating_duration_since(connection.due).as_nanos();
                 self.measured.latency.saturating_record(u64::try_from(nanos).unwrap_or(LONGEST));
             }
         }
-        let closes = answer.closes;
+        let closes = response.closes;
         connection.input.drain(..length);
         connection.is_asking = false;
         if closes {
             let stream = self.connect(number)?;
             self.connections[number].stream = stream;
         }
-        // The closed loop goes on at once, without a detour over the queue.
+        // The closed loop sends its next request at once, without the idle queue.
         if self.load.rate.is_none() && !script.is_done() && time < self.ends {
-            return self.ask(number, now(), script);
+            return self.next_request(number, now(), script);
         }
         self.idle.push_back(number);
         Ok(())
     }
 
-    /// The connection broke: connects anew and asks the same again. Its time goes on.
-    fn again(&mut self, number: usize) -> Result<()> {
+    /// Reconnects after a broken connection and repeats the request. Its latency continues to count.
+    fn reconnect(&mut self, number: usize) -> Result<()> {
         let stream = self.connect(number)?;
         let connection = &mut self.connections[number];
         connection.stream = stream;
@@ -327,13 +327,13 @@ mod tests {
     use crate::scripts::{Get, Pick};
     use std::net::TcpListener;
 
-    /// Asks as often as is wanted.
+    /// Script with a fixed number of requests.
     struct Times(usize, Get);
 
     impl Script for Times {
-        fn ask(&mut self, connection: usize, out: &mut Vec<u8>) {
+        fn next_request(&mut self, connection: usize, out: &mut Vec<u8>) {
             self.0 -= 1;
-            self.1.ask(connection, out);
+            self.1.next_request(connection, out);
         }
 
         fn is_done(&self) -> bool {
@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Gives these answers over one connection.
+    /// Serves these responses on one connection.
     fn serve(listener: &TcpListener, answers: &[(u16, &str)]) {
         let (mut stream, _) = listener.accept().unwrap();
         for (status, body) in answers {

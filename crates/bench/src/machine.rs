@@ -1,6 +1,6 @@
-//! The machine that was measured, as far as it tells: without it no number means much.
+//! Description of the machine: figures mean little without it.
 
-/// The machine when the benchmark began.
+/// Machine state at the start of the benchmark.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
     cores: usize,
@@ -10,7 +10,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// This one, now.
+    /// Current state.
     pub(crate) fn begin() -> Self {
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -20,7 +20,7 @@ impl Machine {
         }
     }
 
-    /// A line about it, with the load average of this moment as the one at the end.
+    /// Description in one line, with the current load average as the final one.
     pub(crate) fn line(&self) -> String {
         self.line_with(&first_word(&read("/proc/loadavg")))
     }
@@ -34,7 +34,7 @@ impl Machine {
     }
 }
 
-/// What cannot be read is empty: a report without it is better than none.
+/// Content of a file, empty if unreadable: the report goes on without it.
 fn read(file: &str) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }
@@ -44,7 +44,7 @@ fn processor(cpuinfo: &str) -> String {
     name.unwrap_or("an unknown processor").trim_start_matches([' ', '\t', ':']).to_owned()
 }
 
-/// The name of a kernel is one word, and the first load average is that of the last minute.
+/// First word: the kernel's version, or the load average of the last minute.
 fn first_word(text: &str) -> String {
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }

@@ -1,16 +1,15 @@
 //! The benchmark of Latchkey. `cargo xtask bench` builds and runs it.
 //!
-//! | Room | Holds |
+//! | Modules | Content |
 //! |---|---|
-//! | [`load`], [`scripts`], [`patches`], [`fresh_words`], [`answer`] | the load driver and what it asks |
-//! | [`people`], [`words`] | who is in a seeded database |
-//! | [`process`], [`bare`], [`world`] | the servers under test, and the limit |
-//! | [`rows`], [`storm`], [`searches`], [`beside_writes`], [`starts`], [`raw_hash`] | what is measured |
-//! | [`plan`], [`row`], [`machine`], [`report`] | all of it in order, medians, and the report |
-//! | [`against`], [`compared`] | two binaries side by side in one run, and what may be claimed of them |
+//! | [`load`], [`scripts`], [`patches`], [`fresh_words`], [`response`] | load generator and requests |
+//! | [`people`], [`words`] | content of a seeded database |
+//! | [`process`], [`bare`], [`world`] | servers under test, and the baseline |
+//! | [`rows`], [`storm`], [`searches`], [`beside_writes`], [`starts`], [`raw_hash`] | measurements |
+//! | [`plan`], [`row`], [`machine`], [`report`] | order, medians, report |
+//! | [`against`], [`compared`] | comparison of two binaries in one run |
 
 mod against;
-mod answer;
 mod bare;
 mod beside_writes;
 mod compared;
@@ -24,6 +23,7 @@ mod plan;
 mod process;
 mod raw_hash;
 mod report;
+mod response;
 mod row;
 mod rows;
 mod scripts;
@@ -44,20 +44,20 @@ use crate::error::Result;
 /// The benchmark of Latchkey.
 #[derive(Debug, Parser)]
 enum Cli {
-    /// Serve the bare route that is the limit.
+    /// Serve the baseline route.
     Bare {
-        /// Where.
+        /// Port.
         port: u16,
     },
-    /// Run.
+    /// Run the benchmark.
     Run(plan::Options),
     /// Compare two binaries.
     Against(against::Options),
-    /// Fill a file with people.
+    /// Seed a file with people.
     Seed {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// How many.
+        /// Number of people.
         people: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Writes of one's own profile: of what no search looks at, and of what searches find.
+//! Writes of one's own profile, with and without searchable fields.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::load::Script;
 use crate::scripts::{Bearer, Pick, body, head};
 use crate::words::Words;
 
-/// PATCH of one's own profile with a text that is new each time.
+/// PATCH of one's own profile with a new text each time.
 pub(crate) struct Patch {
     bearers: Arc<Vec<Bearer>>,
     next: usize,
@@ -18,33 +18,33 @@ pub(crate) struct Patch {
     changed: Changed,
 }
 
-/// What a PATCH changes.
+/// Fields changed by a PATCH.
 enum Changed {
-    /// What no search looks at.
+    /// Not searchable.
     Avatar,
-    /// What searches find, to words as seeded people have them.
+    /// Searchable, with words like those of seeded people.
     NameAndBio(Words),
-    /// The same without the name.
+    /// Searchable, without the name.
     Bio(Words),
 }
 
 impl Patch {
-    /// Of the avatar alone, by these.
+    /// Changes the avatar of these bearers.
     pub(crate) fn avatars(bearers: Arc<Vec<Bearer>>, pick: Pick) -> Self {
         Self { bearers, next: 0, pick, rng: StdRng::seed_from_u64(3), changed: Changed::Avatar }
     }
 
-    /// Of name and bio, by these in turn: as seeded people have them.
+    /// Changes name and bio of these bearers in turn, with words like those of seeded people.
     pub(crate) fn names_and_bios(bearers: Arc<Vec<Bearer>>) -> Self {
         Self { changed: Changed::NameAndBio(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
     }
 
-    /// Of the bio alone, by these in turn.
+    /// Changes the bio of these bearers in turn.
     pub(crate) fn bios(bearers: Arc<Vec<Bearer>>) -> Self {
         Self { changed: Changed::Bio(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
     }
 
-    /// What is written next. Words are ASCII letters, so nothing has to be escaped.
+    /// Next body. Words are ASCII letters, so no escaping is needed.
     fn change(&mut self) -> String {
         match &self.changed {
             Changed::Avatar => format!(r#"{{"avatar_url":"https://cdn.example.org/{}.png"}}"#, self.next),
@@ -58,7 +58,7 @@ impl Patch {
 }
 
 impl Script for Patch {
-    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+    fn next_request(&mut self, _connection: usize, out: &mut Vec<u8>) {
         let at = match self.pick {
             Pick::InTurn => self.next % self.bearers.len(),
             Pick::Random => self.rng.random_range(0..self.bearers.len()),
@@ -69,7 +69,7 @@ impl Script for Patch {
     }
 }
 
-/// Writes one PATCH of a bearer's own profile.
+/// Writes a PATCH of a bearer's own profile.
 pub(crate) fn patch(out: &mut Vec<u8>, bearer: &Bearer, json: &str) {
     head(out, "PATCH", "/api/profiles/me");
     out.extend_from_slice(b"authorization: Bearer ");
@@ -90,7 +90,7 @@ mod tests {
 
     fn next(script: &mut Patch) -> (String, serde_json::Value) {
         let mut out = Vec::new();
-        script.ask(0, &mut out);
+        script.next_request(0, &mut out);
         let text = String::from_utf8(out).unwrap();
         let (head, json) = text.split_once("\r\n\r\n").unwrap();
         (head.to_owned(), serde_json::from_str(json).unwrap())

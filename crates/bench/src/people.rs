@@ -1,4 +1,4 @@
-//! The people of the benchmark: made of their number alone, so that a database can be seeded once and be known later.
+//! The people of the benchmark, derived from their number alone, so that a seeded database can be reused.
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
@@ -21,28 +21,28 @@ use sha2::{Digest, Sha256};
 use crate::error::{BenchError, Result};
 use crate::words::Words;
 
-/// Everybody's password.
+/// Password of all seeded people.
 pub(crate) const PASSWORD: &str = "benchmark-of-latchkey-2026";
-/// The password of those who sign up: it is held against the policy.
+/// Password of new sign-ups; the password policy checks it.
 pub(crate) const NEW_PASSWORD: &str = "a-bench-in-the-park-2026";
-/// Memory in KiB and passes of the hashes: the defaults of the service.
+/// Memory in KiB and iterations of argon2: the service's defaults.
 pub(crate) const COST: (u32, u32) = (19_456, 2);
-/// How long seeded sessions live: the database is kept between runs.
+/// Lifetime of seeded sessions: the database is reused between runs.
 const SESSION_LIFE: std::time::Duration = std::time::Duration::from_hours(3_650 * 24);
 
-/// A town of them.
+/// A population.
 pub(crate) struct People {
     words: Words,
     password: PasswordHash,
     since: Timestamp,
-    /// How many.
+    /// Number of people.
     pub(crate) count: u64,
-    /// One of so many has a session.
+    /// One in this many has a session.
     pub(crate) session_every: u64,
 }
 
 impl People {
-    /// A town of `count` who came one after the other, the last one at `until`.
+    /// Population of `count`, who signed up one after another, the last one at `until`.
     pub(crate) fn new(count: u64, sessions: u64, until: Timestamp) -> Result<Self> {
         let span = std::time::Duration::from_millis(count * 10);
         Ok(Self {
@@ -54,12 +54,12 @@ impl People {
         })
     }
 
-    /// The numbers of those who have a session.
+    /// Numbers of the people with a session.
     pub(crate) fn with_session(&self) -> impl Iterator<Item = u64> + use<> {
         (0..self.count).step_by(usize::try_from(self.session_every).unwrap_or(1))
     }
 
-    /// All of them, as a store is seeded with them.
+    /// All people, as records to seed a store with.
     pub(crate) fn all(&self) -> impl Iterator<Item = (NewAccount, Profile)> + '_ {
         (0..self.count).filter_map(|number| self.one(number))
     }
@@ -94,12 +94,12 @@ impl People {
     }
 }
 
-/// Somebody's address.
+/// Address of a person.
 pub(crate) fn email(number: u64) -> String {
     format!("user{number}@bench.example.org")
 }
 
-/// The refresh token of somebody's seeded session.
+/// Refresh token of a person's seeded session.
 pub(crate) fn refresh_token(number: u64) -> RefreshToken {
     RefreshToken::new(digest(number, "family"), digest(number, "secret"))
 }

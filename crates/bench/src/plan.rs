@@ -1,8 +1,8 @@
-//! The whole benchmark: which databases, which rows, in which order.
+//! The whole benchmark: databases, rows, order.
 //!
-//! It ends by itself: every drive ends five seconds after its time at the latest, a start or a stop of a server after
-//! half a minute, and waiting for a service to come to rest after one. Only filling a database takes what it takes. So
-//! nothing carries a deadline; that all of it stays within [`MOST`] is checked when an engine is done.
+//! It terminates by itself: every load ends five seconds after its time at the latest, a server's start or stop
+//! times out after half a minute, and the wait for an idle service after one. Only seeding is unbounded.
+//! Therefore nothing has a deadline; [`MOST`] is checked when an engine is done.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use crate::time::now;
 use crate::world::{Places, cluster};
 use crate::{beside_writes, searches, starts, storm};
 
-/// The most that all of it may take.
+/// Longest acceptable total time.
 const MOST: Duration = Duration::from_mins(40);
 
-/// What is run.
+/// Command line options.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The binary under test.
+    /// Binary under test.
     #[arg(long, default_value = "target/dist/latchkey")]
     latchkey: PathBuf,
-    /// Where seeded databases are kept.
+    /// Folder of seeded databases.
     #[arg(long, default_value = "target/bench")]
     folder: PathBuf,
-    /// Less of everything: no database of a million.
+    /// Reduced run without the database of a million.
     #[arg(long)]
     quick: bool,
-    /// The report; without it the table is only printed.
+    /// Report file; without it the table is only printed.
     #[arg(long)]
     report: Option<PathBuf>,
-    /// Not PostgreSQL.
+    /// Skip PostgreSQL.
     #[arg(long)]
     sqlite_only: bool,
-    /// People of the files; the last one is the table's.
+    /// Sizes of the databases; the last one is the table's.
     #[arg(long, value_delimiter = ',')]
     people: Vec<u64>,
-    /// Only the requests whose name has this text; no storm, no searches, no starts.
+    /// Only requests with this text in their name; no storm, no searches, no starts.
     #[arg(long, conflicts_with = "report")]
     only: Option<String>,
 }
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Nobody runs a benchmark that takes too long: one that grew so is at fault. What it found is told before.
+/// Fails a run that took too long, after its results were reported.
 fn in_time(took: Duration) -> Result<()> {
     if took <= MOST {
         return Ok(());
@@ -77,7 +77,7 @@ fn in_time(took: Duration) -> Result<()> {
     )))
 }
 
-/// Prints what was found last, and writes all of it.
+/// Prints the latest results, and writes all of them.
 fn tell(options: &Options, machine: &Machine, all: &[Findings]) -> Result<()> {
     println!("{}\n", machine.line());
     println!("{}", all.last().map(report::markdown).unwrap_or_default());
@@ -112,7 +112,7 @@ impl Options {
     }
 }
 
-/// All rows over all sizes with one engine; storm, search beside writes and starts with the largest.
+/// All rows over all sizes with one engine; storm, search under write load and starts with the largest.
 fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findings> {
     let start = now();
     let pace = options.pace();
@@ -151,7 +151,7 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
     Ok(findings)
 }
 
-/// Fills a file with people.
+/// Seeds a file with people.
 pub(crate) fn seed(file: &Path, people: u64) -> Result<()> {
     crate::world::seed(file, people)
 }

@@ -1,4 +1,4 @@
-//! The limit of sign-ins: how many password hashes all cores make when they do nothing else.
+//! Baseline of sign-ins: password hashes per second on all cores without any other work.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::load::count;
 use crate::people::{COST, PASSWORD};
 use crate::time::{now, pause};
 
-/// Hashes per second of all cores together, with memory that is reused.
+/// Hashes per second on all cores together, with reused memory.
 pub(crate) fn per_second(length: Duration) -> Result<f64> {
     let cores = std::thread::available_parallelism()?.get();
     let params = Params::new(COST.0, COST.1, 1, Some(32)).map_err(|_| BenchError::other("argon2"))?;

@@ -1,5 +1,5 @@
-//! The report: what was found as Markdown, put between the two marks of `docs/benchmarks.md`. What stands outside of
-//! them is written by people and kept.
+//! The report: results as Markdown between the two markers of `docs/benchmarks.md`. The text outside is written
+//! by hand and preserved.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,33 +16,33 @@ mod judged;
 
 use judged::{beside_writes_table, judged, starts_table, storm_table};
 
-/// The marks.
+/// Markers of the generated part.
 const BEGIN: &str = "<!-- measured: written by `cargo xtask bench` -->";
 const END: &str = "<!-- end of what was measured -->";
 
-/// Everything that was found.
+/// Results with one engine.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// The engine.
+    /// Name of the engine.
     pub(crate) engine: &'static str,
-    /// The rows of each database, the largest last.
+    /// Rows per database, the largest last.
     pub(crate) growth: Vec<Growth>,
-    /// The storm, over the largest.
+    /// The storm, over the largest database.
     pub(crate) storm: Option<Storm>,
-    /// Search beside writes, over the largest.
+    /// Search under write load, over the largest database.
     pub(crate) beside_writes: Option<BesideWrites>,
-    /// Starts.
+    /// Starts and sizes.
     pub(crate) starts: Option<Starts>,
-    /// How many sessions were used, and MB that the service held then.
+    /// Number of sessions used, and the service's memory in MB at that point.
     pub(crate) memory_with_sessions: Option<(usize, f64)>,
-    /// How long it took.
+    /// Duration of the run.
     pub(crate) took: Duration,
 }
 
-/// The rows of one database.
+/// Rows of one database.
 #[derive(Debug)]
 pub(crate) struct Growth {
-    /// Its people.
+    /// Number of people.
     pub(crate) people: u64,
     /// Requests of all kinds.
     pub(crate) rows: Vec<Row>,
@@ -50,7 +50,7 @@ pub(crate) struct Growth {
     pub(crate) searches: Vec<Row>,
 }
 
-/// Puts the findings into the file; makes it where there is none.
+/// Writes the results into the file; creates it if missing.
 pub(crate) fn write(file: &Path, machine: &Machine, all: &[Findings]) -> Result<()> {
     let before =
         std::fs::read_to_string(file).unwrap_or_else(|_| format!("# Benchmarks\n\n{BEGIN}\n{END}\n"));
@@ -61,7 +61,7 @@ pub(crate) fn write(file: &Path, machine: &Machine, all: &[Findings]) -> Result<
     Ok(())
 }
 
-/// What was found with one engine.
+/// Results with one engine as Markdown.
 pub(crate) fn markdown(findings: &Findings) -> String {
     let mut text = String::new();
     let Some(largest) = findings.growth.last() else { return text };
@@ -129,7 +129,7 @@ fn growth_table(growth: &[Growth]) -> String {
     )
 }
 
-/// A row for each kind of request, a column for each database.
+/// Table with a row per kind of request and a column per database.
 fn compared(
     title: &str,
     growth: &[Growth],

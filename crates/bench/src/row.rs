@@ -1,11 +1,11 @@
-//! What is measured of one kind of request in several rounds, and what it should reach.
+//! Measurements of one kind of request over several rounds, and its goals.
 
 use crate::load::Measured;
 
-/// A row of the table: a value of each round, side by side with the limit of the same round.
+/// A row of the table: results per round, beside the baseline of the same round.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
-    /// What was asked.
+    /// Kind of request.
     pub(crate) name: String,
     rounds: Vec<Round>,
     goals: Vec<Goal>,
@@ -19,28 +19,28 @@ struct Round {
     limit: Option<f64>,
     p50: f64,
     p99: f64,
-    /// Processor time of the server per answer, in microseconds.
+    /// Processor time of the server per response, in microseconds.
     processor: f64,
-    /// Most memory that the server held, in MB.
+    /// Peak memory of the server, in MB.
     peak: f64,
 }
 
-/// What a row should reach.
+/// Goal of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Goal {
-    /// At least so much of the limit.
+    /// Minimum share of the baseline.
     Ratio(f64),
-    /// At most so many milliseconds for 99 of 100.
+    /// Maximum p99 in milliseconds.
     P99(f64),
 }
 
 impl Row {
-    /// A row without a round yet.
+    /// Row without rounds.
     pub(crate) fn new(name: &str, goals: &[Goal]) -> Self {
         Self { name: name.to_owned(), goals: goals.to_vec(), ..Self::default() }
     }
 
-    /// Adds a round: what was seen, the limit's answers per second beside it, processor seconds and peak memory.
+    /// Adds a round: results, the baseline's responses per second, processor seconds and peak memory.
     pub(crate) fn add(&mut self, seen: &Measured, limit: Option<f64>, processor: f64, peak: f64) {
         self.refused += seen.refused().map(|(_, count)| count).sum::<u64>();
         self.rounds.push(Round {
@@ -53,43 +53,43 @@ impl Row {
         });
     }
 
-    /// Answers per second.
+    /// Responses per second.
     pub(crate) fn per_second(&self) -> f64 {
         self.median(|round| round.per_second)
     }
 
-    /// Answers per second as a share of the limit, round by round.
+    /// Responses per second relative to the baseline, round by round.
     pub(crate) fn ratio(&self) -> Option<f64> {
         let is_limited = self.rounds.iter().all(|round| round.limit.is_some()) && !self.rounds.is_empty();
         is_limited.then(|| self.median(|round| round.per_second / round.limit.unwrap_or(f64::MAX)))
     }
 
-    /// Half of the answers took at most so many milliseconds.
+    /// Median latency in milliseconds.
     pub(crate) fn p50(&self) -> f64 {
         self.median(|round| round.p50)
     }
 
-    /// 99 of 100 answers took at most so many milliseconds.
+    /// p99 latency in milliseconds.
     pub(crate) fn p99(&self) -> f64 {
         self.median(|round| round.p99)
     }
 
-    /// Processor time of the server per answer, in microseconds.
+    /// Processor time of the server per response, in microseconds.
     pub(crate) fn processor(&self) -> f64 {
         self.median(|round| round.processor)
     }
 
-    /// Most memory that the server held in any round, in MB.
+    /// Peak memory of the server over all rounds, in MB.
     pub(crate) fn peak(&self) -> f64 {
         self.rounds.iter().map(|round| round.peak).fold(0.0, f64::max)
     }
 
-    /// Answers that were refusals.
+    /// Number of error responses.
     pub(crate) const fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// The goals and whether each is met.
+    /// Goals, and if each is met.
     pub(crate) fn goals(&self) -> Vec<(String, bool)> {
         let judged = |goal: &Goal| match *goal {
             Goal::Ratio(least) => (format!("≥ {least} ×"), self.ratio().is_some_and(|ratio| ratio >= least)),
@@ -103,19 +103,19 @@ impl Row {
     }
 }
 
-/// Medians of some rounds.
+/// Medians of several rounds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Medians {
-    /// Good answers per second.
+    /// Successful responses per second.
     pub(crate) per_second: f64,
-    /// Half of them took at most so many milliseconds.
+    /// Median latency in milliseconds.
     pub(crate) p50: f64,
-    /// 99 of 100 took at most so many milliseconds.
+    /// p99 latency in milliseconds.
     pub(crate) p99: f64,
 }
 
 impl Medians {
-    /// Of these rounds.
+    /// Medians of these rounds.
     pub(crate) fn of(rounds: &[Measured]) -> Self {
         let median_of = |value: fn(&Measured) -> f64| median(rounds.iter().map(value).collect());
         Self {
@@ -126,7 +126,7 @@ impl Medians {
     }
 }
 
-/// The middle of some values; not a number where there is none.
+/// Median; NaN if there are no values.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     match values.len() {

@@ -1,4 +1,4 @@
-//! The rows of one database: every kind of request, in interleaved rounds, each beside the limit.
+//! Rows of one database: every kind of request, in interleaved rounds, each beside its baseline.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,11 @@ use crate::world::World;
 const HOT: usize = 64;
 /// Accounts that reads pick from.
 const READERS: usize = 1_000;
-/// How long a row is driven before its rounds, to learn how large its answers are. Each connection hears one at least.
+/// Length of the probe before the rounds that determines response sizes. Each connection gets at least one
+/// response.
 const PROBE: Duration = Duration::from_millis(50);
 
-/// What an engine is to reach.
+/// Goals of an engine.
 struct Goals {
     me: &'static [Goal],
     public: &'static [Goal],
@@ -38,37 +39,37 @@ const EMBEDDED: Goals = Goals {
 const REMOTE: Goals =
     Goals { me: &[Goal::Ratio(0.05)], public: &[], refresh: &[Goal::Ratio(0.02)], hot: &[], random: &[] };
 
-/// How long and how often.
+/// Number and length of rounds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
-    /// Rounds.
+    /// Number of rounds.
     pub(crate) rounds: usize,
-    /// What is counted of a row in a round.
+    /// Counted time of a row per round.
     pub(crate) length: Duration,
 }
 
-/// What a row asks and what it is compared with.
+/// A row's requests and baseline.
 pub(crate) struct Asked {
     row: Row,
-    /// Its requests.
+    /// Requests.
     pub(crate) script: Box<dyn Script>,
-    /// Connections that ask.
+    /// Number of connections.
     pub(crate) connections: usize,
     limit: Limit,
 }
 
-/// What a row is compared with.
+/// Baseline of a row.
 #[derive(Clone, Copy)]
 enum Limit {
-    /// The bare route with as many bytes as the body of the service's last answer had.
+    /// The bare route with the body size of the service's last response.
     Bare(usize),
-    /// Password hashes of all cores.
+    /// Password hashes on all cores.
     Hashes,
-    /// Nothing.
+    /// No baseline.
     None,
 }
 
-/// Measures every row of a world whose name has the text `only`.
+/// Measures every row of a world with the text `only` in its name.
 pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> Result<Vec<Row>> {
     let mut asked = rows(world);
     asked.retain(|one| one.row.name.contains(only));
@@ -102,7 +103,7 @@ pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> R
     }
 }
 
-/// Every kind of request but searches.
+/// Every kind of request except searches.
 pub(crate) fn rows(world: &World) -> Vec<Asked> {
     let goals = if world.is_remote() { &REMOTE } else { &EMBEDDED };
     let kinds = [reads(world, goals), refreshes(world, goals), patches(world, goals), passwords(world)];
@@ -150,17 +151,17 @@ fn passwords(world: &World) -> Vec<Asked> {
 }
 
 impl Asked {
-    /// Requests that are compared with the bare route.
+    /// Requests compared with the bare route.
     pub(crate) fn new(name: &str, goals: &[Goal], connections: usize, script: Box<dyn Script>) -> Self {
         Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(0) }
     }
 
-    /// What is asked.
+    /// Name of the row.
     pub(crate) fn name(&self) -> &str {
         &self.row.name
     }
 
-    /// Learns how large the answers are before the first limit is measured.
+    /// Determines response sizes before the first baseline.
     fn probe(&mut self, service: &Server) -> Result<()> {
         if !matches!(self.limit, Limit::Bare(_)) {
             return Ok(());
@@ -178,14 +179,14 @@ impl Asked {
         }
     }
 
-    /// The next limit is measured with answers of the size that was seen last.
+    /// Sets the baseline's response size to the last one seen.
     fn learn(&mut self, seen: &Measured) {
         if let (Limit::Bare(bytes), Some(last)) = (&mut self.limit, seen.last_body) {
             *bytes = last;
         }
     }
 
-    /// Hashing is slow: it gets two seconds at least.
+    /// Hashing is slow: its rounds take at least two seconds.
     pub(crate) fn pace(&self, pace: Pace) -> Pace {
         match self.limit {
             Limit::Bare(_) => pace,
@@ -195,7 +196,7 @@ impl Asked {
 }
 
 impl Limit {
-    /// What of it belongs beside a rate.
+    /// Text beside a rate.
     fn told(self) -> String {
         match self {
             Self::Bare(bytes) => format!(", limit of {bytes} bytes"),
@@ -221,7 +222,7 @@ pub(crate) fn load(server: &Server, connections: usize, pace: Pace) -> Load {
     Load { address: server.address, connections, rate: None, warm_up: pace.length / 5, length: pace.length }
 }
 
-/// Drives a server; also tells the processor seconds that it used in the counted time, and its peak memory.
+/// Drives a server; also returns its processor seconds during the counted time, and its peak memory.
 pub(crate) fn watched(server: &Server, load: &Load, script: &mut dyn Script) -> Result<(Measured, f64, f64)> {
     server.forget_peak();
     let before = server.processor_time()?;

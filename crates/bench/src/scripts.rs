@@ -1,11 +1,11 @@
-//! What is asked of a server: one script for each kind of request. Writes of profiles are in [`crate::patches`].
+//! Scripts, one per kind of request. Profile writes are in [`crate::patches`].
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::answer::Answer;
 use crate::load::Script;
 use crate::people::{NEW_PASSWORD, PASSWORD, email, refresh_token};
+use crate::response::Response;
 
 /// Starts a request.
 pub(crate) fn head(out: &mut Vec<u8>, method: &str, path: &str) {
@@ -14,32 +14,32 @@ pub(crate) fn head(out: &mut Vec<u8>, method: &str, path: &str) {
     }
 }
 
-/// Ends it with a JSON body.
+/// Ends a request with a JSON body.
 pub(crate) fn body(out: &mut Vec<u8>, json: &str) {
     let line = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n", json.len());
     out.extend_from_slice(line.as_bytes());
     out.extend_from_slice(json.as_bytes());
 }
 
-/// Somebody signed in: the access token, and whose it is.
+/// Access token of a user.
 #[derive(Debug, Clone)]
 pub(crate) struct Bearer {
     /// The token.
     pub(crate) token: String,
-    /// The user's id.
+    /// Id of the user.
     pub(crate) user_id: String,
 }
 
-/// How the next one is picked.
+/// Order of selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pick {
-    /// One after the other.
+    /// Round robin.
     InTurn,
-    /// At random.
+    /// Random.
     Random,
 }
 
-/// A GET of one path by many bearers, or of many paths by nobody.
+/// GET of one path by many bearers, or of many paths without authentication.
 pub(crate) struct Get {
     requests: Vec<Vec<u8>>,
     next: usize,
@@ -48,12 +48,12 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    /// The same path by each bearer.
+    /// Same path by each bearer.
     pub(crate) fn by_bearers(path: &str, bearers: &[Bearer], pick: Pick) -> Self {
         Self::new(bearers.iter().map(|bearer| request(path, Some(bearer))).collect(), pick)
     }
 
-    /// Each path by nobody.
+    /// Each path without authentication.
     pub(crate) fn paths(paths: impl Iterator<Item = String>, pick: Pick) -> Self {
         Self::new(paths.map(|path| request(&path, None)).collect(), pick)
     }
@@ -69,7 +69,7 @@ fn request(path: &str, bearer: Option<&Bearer>) -> Vec<u8> {
     out
 }
 
-/// Writes one GET.
+/// Writes a GET.
 pub(crate) fn get(out: &mut Vec<u8>, path: &str, bearer: Option<&Bearer>) {
     head(out, "GET", path);
     if let Some(bearer) = bearer {
@@ -79,7 +79,7 @@ pub(crate) fn get(out: &mut Vec<u8>, path: &str, bearer: Option<&Bearer>) {
 }
 
 impl Script for Get {
-    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+    fn next_request(&mut self, _connection: usize, out: &mut Vec<u8>) {
         let at = match self.pick {
             Pick::InTurn => self.next % self.requests.len(),
             Pick::Random => self.rng.random_range(0..self.requests.len()),
@@ -89,36 +89,36 @@ impl Script for Get {
     }
 }
 
-/// Where a refresh token travels.
+/// Transport of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
-    /// In the body.
+    /// Body.
     Body,
-    /// In the cookie.
+    /// Cookie.
     Cookie,
 }
 
-/// Refreshes: each connection keeps one session and presents what the last answer gave.
+/// Refreshes: each connection has one session and presents the last returned token.
 pub(crate) struct Refresh {
     channel: Channel,
     tokens: Vec<(String, String)>,
 }
 
 impl Refresh {
-    /// The seeded sessions of these people, one for each connection.
+    /// Seeded sessions of these people, one per connection.
     pub(crate) fn seeded(people: impl Iterator<Item = u64>) -> Self {
         let tokens = people.map(|number| (refresh_token(number).expose(), String::new())).collect();
         Self { channel: Channel::Body, tokens }
     }
 
-    /// The sessions of cookies and their CSRF tokens, one for each connection.
+    /// Sessions of cookies and their CSRF tokens, one per connection.
     pub(crate) fn cookies(tokens: Vec<(String, String)>) -> Self {
         Self { channel: Channel::Cookie, tokens }
     }
 }
 
 impl Script for Refresh {
-    fn ask(&mut self, connection: usize, out: &mut Vec<u8>) {
+    fn next_request(&mut self, connection: usize, out: &mut Vec<u8>) {
         let (token, csrf) = &self.tokens[connection];
         match self.channel {
             Channel::Body => {
@@ -133,10 +133,10 @@ impl Script for Refresh {
         }
     }
 
-    fn hear(&mut self, connection: usize, answer: &Answer<'_>) {
+    fn on_response(&mut self, connection: usize, response: &Response<'_>) {
         let next = match self.channel {
-            Channel::Body => answer.member("refreshToken"),
-            Channel::Cookie => answer.cookie(),
+            Channel::Body => response.member("refreshToken"),
+            Channel::Cookie => response.cookie(),
         };
         if let Some(next) = next {
             next.clone_into(&mut self.tokens[connection].0);
@@ -144,31 +144,31 @@ impl Script for Refresh {
     }
 }
 
-/// One refresh for each of many seeded sessions: gives their access tokens.
+/// One refresh for each of many seeded sessions, to collect access tokens.
 pub(crate) struct Collect {
     people: Vec<u64>,
     next: usize,
-    /// What was collected.
+    /// Collected tokens.
     pub(crate) bearers: Vec<Bearer>,
 }
 
 impl Collect {
-    /// Of these people.
+    /// Sessions of these people.
     pub(crate) fn new(people: Vec<u64>) -> Self {
         Self { bearers: Vec::with_capacity(people.len()), people, next: 0 }
     }
 }
 
 impl Script for Collect {
-    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+    fn next_request(&mut self, _connection: usize, out: &mut Vec<u8>) {
         let token = refresh_token(self.people[self.next]).expose();
         self.next += 1;
         head(out, "POST", "/api/auth/refresh?client_type=mobile");
         body(out, &format!(r#"{{"refreshToken":"{token}"}}"#));
     }
 
-    fn hear(&mut self, _connection: usize, answer: &Answer<'_>) {
-        if let (Some(token), Some(user_id)) = (answer.member("accessToken"), answer.member("id")) {
+    fn on_response(&mut self, _connection: usize, response: &Response<'_>) {
+        if let (Some(token), Some(user_id)) = (response.member("accessToken"), response.member("id")) {
             self.bearers.push(Bearer { token: token.to_owned(), user_id: user_id.to_owned() });
         }
     }
@@ -178,7 +178,7 @@ impl Script for Collect {
     }
 }
 
-/// Sign-ins with the right password; a web client's sessions are kept.
+/// Sign-ins with the correct password; collects a web client's sessions.
 pub(crate) struct SignIn {
     people: u64,
     next: u64,
@@ -188,22 +188,22 @@ pub(crate) struct SignIn {
 }
 
 impl SignIn {
-    /// By these many people in turn, at most so often.
+    /// By this many people in turn, with a maximum number of sign-ins.
     pub(crate) fn new(people: u64, most: u64) -> Self {
         Self { people, next: 0, most, cookies: Vec::new() }
     }
 }
 
 impl Script for SignIn {
-    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+    fn next_request(&mut self, _connection: usize, out: &mut Vec<u8>) {
         head(out, "POST", "/api/auth/sessions");
         let number = self.next % self.people;
         self.next += 1;
         body(out, &format!(r#"{{"email":"{}","password":"{PASSWORD}"}}"#, email(number)));
     }
 
-    fn hear(&mut self, _connection: usize, answer: &Answer<'_>) {
-        if let (Some(cookie), Some(csrf)) = (answer.cookie(), answer.member("csrfToken")) {
+    fn on_response(&mut self, _connection: usize, response: &Response<'_>) {
+        if let (Some(cookie), Some(csrf)) = (response.cookie(), response.member("csrfToken")) {
             self.cookies.push((cookie.to_owned(), csrf.to_owned()));
         }
     }
@@ -220,14 +220,14 @@ pub(crate) struct SignUp {
 }
 
 impl SignUp {
-    /// Of people whose addresses begin so.
+    /// People with this address prefix.
     pub(crate) fn new(prefix: &str) -> Self {
         Self { prefix: prefix.to_owned(), next: 0 }
     }
 }
 
 impl Script for SignUp {
-    fn ask(&mut self, _connection: usize, out: &mut Vec<u8>) {
+    fn next_request(&mut self, _connection: usize, out: &mut Vec<u8>) {
         head(out, "POST", "/api/auth/users?client_type=mobile");
         let address = format!("{}{}@new.example.org", self.prefix, self.next);
         self.next += 1;

@@ -1,39 +1,39 @@
-//! Starts and sizes: how long until the first answer, what an idle service holds, how large the binary is.
+//! Startup time, idle memory and binary size.
 
 use crate::error::Result;
 use crate::row::median;
 use crate::time::pause;
 use crate::world::Places;
 
-/// The people for whom the goal of the search's memory is set.
+/// Population for which the search's memory goal is set.
 const SEARCHED: u64 = 1_000_000;
 /// Starts of each kind.
 const STARTS: usize = 7;
 
-/// What was seen.
+/// Results.
 #[derive(Debug, Clone)]
 pub(crate) struct Starts {
-    /// Milliseconds from the start of the process to the first answer, into an empty folder.
+    /// Milliseconds from the start of the process to the first response, with an empty folder.
     pub(crate) empty: f64,
-    /// The same over the largest seeded database.
+    /// Same with the largest seeded database.
     pub(crate) full: f64,
-    /// How many people that database has.
+    /// Number of people of that database.
     pub(crate) people: u64,
-    /// MB that a service holds that was started into an empty folder, after two seconds.
+    /// MB of an idle service started with an empty folder, after two seconds.
     pub(crate) idle: f64,
-    /// The same over the seeded database, when it has read what it keeps in memory.
+    /// Same with the seeded database, after its index is loaded.
     pub(crate) idle_full: f64,
     /// MB of the binary.
     pub(crate) binary: f64,
 }
 
 impl Starts {
-    /// MB that the service holds over the seeded database and not over an empty one: the search, above all.
+    /// Additional MB with the seeded database compared to an empty one: mostly the search index.
     pub(crate) fn search(&self) -> f64 {
         self.idle_full - self.idle
     }
 
-    /// The most MB that the search may take, where a goal is set for so many people.
+    /// Memory goal of the search in MB, if there is one for this population.
     pub(crate) fn search_goal(&self) -> Option<f64> {
         (self.people == SEARCHED).then_some(400.0)
     }
@@ -58,7 +58,7 @@ pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
     Ok(Starts { empty: median(empty), full: median(full), people, idle, idle_full, binary })
 }
 
-/// What a service holds when it has come to rest.
+/// Memory of a service once it is idle.
 fn settled(server: &crate::process::Server) -> Result<f64> {
     pause(std::time::Duration::from_secs(2));
     let mut used = server.processor_time()?;

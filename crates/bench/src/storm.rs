@@ -1,5 +1,5 @@
-//! The storm: sign-ins saturate the hashing while others read; and the flood, when many more sign in than can be
-//! served and all of them come back at once.
+//! The storm: sign-ins saturate password hashing during reads. The flood: many more sign-ins than can be served,
+//! retried at once.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use crate::rows::Pace;
 use crate::scripts::{Get, Pick, SignIn};
 use crate::world::World;
 
-/// Connections that sign in without a pause.
+/// Connections that sign in continuously.
 const STORM: usize = 64;
-/// Connections of the flood: more than the queue takes.
+/// Connections of the flood: more than the hashing queue takes.
 const FLOOD: usize = 256;
-/// Session reads per second beside the storm, and their connections.
+/// Session reads per second during the storm, and their connections.
 const READS: f64 = 2_000.0;
 const READERS: usize = 16;
 
-/// What was seen, medians of all rounds.
+/// Results, medians of all rounds.
 #[derive(Debug, Clone)]
 pub(crate) struct Storm {
-    /// Sign-ins per second with nothing beside them.
+    /// Sign-ins per second without other load.
     pub(crate) alone: f64,
-    /// Sign-ins per second with the reads beside them.
+    /// Sign-ins per second during the reads.
     pub(crate) beside: f64,
-    /// The reads, from when they were due, with no storm beside them.
+    /// The reads without a storm; latency counts from the due time.
     pub(crate) reads_alone: Medians,
-    /// The same reads beside the storm.
+    /// The reads during the storm.
     pub(crate) reads_beside: Medians,
     /// Sign-ins per second in the flood.
     pub(crate) flood: f64,
-    /// Refusals per second in the flood, all of them 503.
+    /// Error responses per second in the flood, all of them 503.
     pub(crate) refusals: f64,
-    /// Most memory in MB.
+    /// Peak memory in MB.
     pub(crate) peak: f64,
 }
 
@@ -74,7 +74,7 @@ fn both(world: &World, pace: Pace) -> Result<(Measured, Measured)> {
     })
 }
 
-/// The reads alone, an open loop.
+/// The reads without other load, an open loop.
 fn read(world: &World, pace: Pace) -> Result<Measured> {
     let readers = &world.bearers[..world.bearers.len().min(1_000)];
     let mut get = Get::by_bearers("/api/auth/sessions/current", readers, Pick::InTurn);
@@ -87,11 +87,11 @@ fn sign_ins(service: &Server, people: u64, connections: usize, pace: Pace) -> Re
 
 fn storm_load(service: &Server, connections: usize, pace: Pace) -> Load {
     let length = pace.length.max(Duration::from_secs(2));
-    // A full queue is as old as the storm: it has to fill before anything is counted.
+    // Warm-up: the queue must fill before anything is counted.
     Load { address: service.address, connections, rate: None, warm_up: Duration::from_secs(1), length }
 }
 
-/// Refusals per second; any other than 503 is a fault.
+/// Error responses per second; any status other than 503 is a fault.
 fn busy(seen: &Measured) -> Result<f64> {
     match seen.refused().find(|(status, _)| *status != 503) {
         Some((status, count)) => {

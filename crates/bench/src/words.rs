@@ -1,9 +1,9 @@
-//! The vocabulary of seeded profiles: syllables make words, and a word of rank r is used as often as 1/r (Zipf).
+//! Vocabulary of seeded profiles: words of syllables; the word of rank r has frequency 1/r (Zipf).
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Words of bios.
+/// Number of distinct words in bios.
 pub(crate) const VOCABULARY: usize = 60_000;
 const FIRST_NAMES: usize = 2_000;
 const LAST_NAMES: usize = 30_000;
@@ -22,7 +22,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Always the same ones.
+    /// Deterministic vocabulary.
     pub(crate) fn new() -> Self {
         let mut rng = StdRng::seed_from_u64(1);
         Self {
@@ -32,7 +32,7 @@ impl Words {
         }
     }
 
-    /// The word of a rank, from 0.
+    /// Word of a rank, from 0.
     pub(crate) fn of_rank(&self, rank: usize) -> &str {
         &self.bio[rank % self.bio.len()]
     }
@@ -46,7 +46,7 @@ impl Words {
     }
 }
 
-/// A rank, the first ones most often: the inverse of the logarithmic distribution.
+/// Random rank by Zipf's law: the inverse of the logarithmic distribution.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! A service over a seeded database, ready to be driven, and the bare server beside it.
+//! A service on a seeded database, ready for load, and the baseline server.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,60 +15,61 @@ use crate::process::{Server, free_port};
 use crate::scripts::{Bearer, Collect, SignIn};
 use crate::time::wall_clock;
 
-/// Sessions of a seeded database, where there are as many people.
+/// Sessions of a seeded database, if it has as many people.
 pub(crate) const SESSIONS: u64 = 100_000;
-/// Sessions that the refresh rows rotate, one for each connection; the others are for bearers.
+/// Sessions that the refresh rows rotate, one per connection; the others are for bearers.
 pub(crate) const ROTATED: usize = 64;
 
-/// Where things are.
+/// Paths of a run.
 pub(crate) struct Places {
-    /// The binary under test.
+    /// Binary under test.
     pub(crate) latchkey: PathBuf,
-    /// Where seeded databases are kept and copies of them run.
+    /// Folder of seeded databases and running copies.
     pub(crate) folder: PathBuf,
-    /// The folder in it for the copy that runs.
+    /// Subfolder of the running copy.
     pub(crate) run: &'static str,
-    /// A seeded file to run on instead of one that is made here: for a binary that knows an older schema.
+    /// Existing seeded file to use instead of a generated one: for a binary with an older schema.
     pub(crate) seed: Option<PathBuf>,
-    /// Where databases run, if not in files.
+    /// PostgreSQL cluster; `None` for files.
     pub(crate) cluster: Option<Arc<TestCluster>>,
 }
 
-/// What a service runs on.
+/// Data of a running service.
 pub(crate) struct Data {
     folder: PathBuf,
     database: Option<TestDatabase>,
 }
 
-/// A PostgreSQL of this machine that keeps what it answered, like one in earnest.
+/// PostgreSQL cluster with full durability, as in production.
 pub(crate) fn cluster() -> Result<TestCluster> {
     let settings = ["fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=512MB"];
     TestCluster::start(&settings).map_err(BenchError::other)
 }
 
-/// A running service and who is signed in there.
+/// A running service and its signed-in users.
 pub(crate) struct World {
     /// The service.
     pub(crate) service: Server,
-    /// What it runs on; dropped after it.
+    /// Its data; dropped after the service.
     pub(crate) data: Data,
-    /// Who is in its database.
+    /// Population of its database.
     pub(crate) people: People,
-    /// Access tokens of many people, picked evenly from all of them.
+    /// Access tokens of many people, evenly spread.
     pub(crate) bearers: Arc<Vec<Bearer>>,
     /// Cookies with their CSRF tokens.
     pub(crate) cookies: Vec<(String, String)>,
 }
 
 impl World {
-    /// Whether the database is a process of its own.
+    /// True if the database is a separate process.
     pub(crate) const fn is_remote(&self) -> bool {
         self.data.database.is_some()
     }
 }
 
 impl Places {
-    /// A seeded file of so many people: made once, kept until the benchmark's folder is removed, and brought up to date.
+    /// Seeded file with a number of people: generated once, kept until the benchmark's folder is removed, and
+    /// migrated.
     pub(crate) fn seeded(&self, people: u64) -> Result<PathBuf> {
         if let Some(file) = &self.seed {
             return Ok(file.clone());
@@ -85,7 +86,7 @@ impl Places {
         Ok(file)
     }
 
-    /// Fresh data of the seeded people; nothing for nobody.
+    /// Fresh copy of the seeded data; empty for zero people.
     pub(crate) fn fresh_data(&self, people: u64) -> Result<Data> {
         let folder = self.folder.join(self.run);
         let _ = std::fs::remove_dir_all(&folder);
@@ -101,7 +102,7 @@ impl Places {
         Ok(Data { folder, database })
     }
 
-    /// Copies a file's people into a database, by the command that an operator would use.
+    /// Copies a file's people into a database, by the operator's command.
     fn copy(&self, file: &Path, folder: &Path, database: &TestDatabase) -> Result<()> {
         let mut command = Command::new(&self.latchkey);
         command.current_dir(folder).stdout(Stdio::null());
@@ -116,7 +117,8 @@ impl Places {
         Err(BenchError::Server(format!("`latchkey copy` failed ({status})")))
     }
 
-    /// The service on that data: the default settings, but without limits per client, for there is one client.
+    /// Starts the service on that data, with default settings but without limits per client, because there is a
+    /// single client.
     pub(crate) fn start(&self, data: &Data) -> Result<Server> {
         let port = free_port()?;
         let mut settings = vec![
@@ -138,7 +140,7 @@ impl Places {
         Server::start(command, port, "/health/live", &data.folder.join("latchkey.log"))
     }
 
-    /// The bare server.
+    /// Starts the baseline server.
     pub(crate) fn bare(&self) -> Result<Server> {
         let port = free_port()?;
         let mut command = Command::new(std::env::current_exe()?);
@@ -146,12 +148,12 @@ impl Places {
         Server::start(command, port, "/bytes/2", &self.folder.join("bare.log"))
     }
 
-    /// The engine's name.
+    /// Name of the engine.
     pub(crate) const fn engine(&self) -> &'static str {
         if self.cluster.is_some() { "PostgreSQL" } else { "SQLite" }
     }
 
-    /// A service over a copy of the seeded database, with `bearers` signed in.
+    /// Service on a copy of the seeded database, with `bearers` signed in.
     pub(crate) fn world(&self, count: u64, bearers: usize) -> Result<World> {
         let data = self.fresh_data(count)?;
         let service = self.start(&data)?;
@@ -177,7 +179,7 @@ impl Places {
     }
 }
 
-/// Fills a file with people.
+/// Seeds a file with people.
 pub(crate) fn seed(file: &Path, people: u64) -> Result<()> {
     let town = People::new(people, SESSIONS, wall_clock())?;
     latchkey_store_sqlite::seed(file, town.all())?;

@@ -1,4 +1,4 @@
-//! An answer, read to its end, and what tests assert of it. A failed assertion shows the whole answer.
+//! A complete response, and assertions on it. A failed assertion prints the whole response.
 
 use std::fmt;
 
@@ -6,52 +6,49 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use url::Url;
 
-/// What every JSON answer says of itself.
+/// `Content-Type` of every JSON response.
 const JSON: &str = "application/json; charset=utf-8";
 
-/// An answer.
+/// A response.
 pub struct Answer {
-    /// What was asked, for messages.
+    /// Request line, for assertion messages.
     pub(crate) asked: String,
-    /// The status.
     pub status: u16,
-    /// The headers.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Vec<u8>,
-    /// Whether the service believes to be reached by https.
+    /// True if the service's public URL is https.
     pub(crate) is_https: bool,
 }
 
 impl Answer {
-    /// The body as text.
+    /// Body as text.
     #[must_use]
     #[track_caller]
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap_or_else(|_| panic!("not UTF-8: {self:?}"))
     }
 
-    /// The body as JSON.
+    /// Body as JSON.
     #[must_use]
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
-    /// The `error` of the body; empty where there is none.
+    /// Member `error` of the body; empty if there is none.
     #[must_use]
     pub fn error_code(&self) -> String {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         body["error"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// A header; `None` where it is missing.
+    /// Header value; `None` if it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// A header that says a number, such as `X-Total-Count`.
+    /// Numeric header value, such as `X-Total-Count`.
     #[must_use]
     #[track_caller]
     pub fn number(&self, name: &str) -> u64 {
@@ -59,13 +56,13 @@ impl Answer {
         value.parse().unwrap_or_else(|_| panic!("{name} is no number: {self:?}"))
     }
 
-    /// Every `Set-Cookie`, as sent.
+    /// All `Set-Cookie` values.
     #[must_use]
     pub fn set_cookies(&self) -> Vec<&str> {
         self.headers.get_all("set-cookie").iter().filter_map(|value| value.to_str().ok()).collect()
     }
 
-    /// Asserts the status and the form of every answer, and takes the JSON (null where there is no body).
+    /// Asserts the status and the common form of every response; returns the JSON body (null if there is none).
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "another status: {self:?}");
@@ -78,7 +75,7 @@ impl Answer {
         self.json()
     }
 
-    /// Asserts a refusal with this status and code in the shape of every error, and takes its body.
+    /// Asserts an error response with this status and code in the common shape; returns its body.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!((self.status, self.error_code().as_str()), (status, code), "another refusal: {self:?}");
@@ -95,7 +92,7 @@ impl Answer {
         body
     }
 
-    /// The body as text, but for the `requestId` of a refusal, which differs by nature.
+    /// Body as text without the `requestId` of an error response, which is different each time.
     #[must_use]
     #[track_caller]
     pub fn text_without_id(&self) -> String {
@@ -103,7 +100,7 @@ impl Answer {
         self.text().replace(&format!("\"requestId\":\"{id}\""), "\"requestId\":…")
     }
 
-    /// Asserts a refusal that is about this field, for these reasons.
+    /// Asserts a validation error on this field with these reasons.
     #[track_caller]
     pub fn refused_for(&self, code: &str, field: &str, reasons: &[&str]) {
         let body = self.refused(self.status, code);
@@ -116,7 +113,7 @@ impl Answer {
         );
     }
 
-    /// Asserts a 302 and takes its target.
+    /// Asserts a 302 and returns its target.
     #[track_caller]
     pub fn redirected(&self) -> Url {
         assert_eq!(self.status, 302, "no redirect: {self:?}");
@@ -125,7 +122,7 @@ impl Answer {
         Url::parse(target).unwrap_or_else(|_| panic!("no absolute target: {self:?}"))
     }
 
-    /// Asserts an HTML page with this status and takes its text.
+    /// Asserts an HTML page with this status and returns its text.
     #[track_caller]
     pub fn page(&self, status: u16) -> &str {
         assert_eq!(self.status, status, "another status: {self:?}");
@@ -135,7 +132,7 @@ impl Answer {
         self.text()
     }
 
-    /// Asserts the headers that every answer of every route carries.
+    /// Asserts the security headers of every response.
     #[track_caller]
     pub fn assert_secure(&self) {
         assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{self:?}");
@@ -158,14 +155,14 @@ impl fmt::Debug for Answer {
     }
 }
 
-/// A list of words such as `too_short`, with one at least.
+/// True for a non-empty list of words such as `too_short`.
 fn is_list_of_words(value: &Value) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'_');
     let words = value.as_array().filter(|words| !words.is_empty());
     words.is_some_and(|words| words.iter().all(|word| word.as_str().is_some_and(is_word)))
 }
 
-/// The value of a query parameter of a redirect target; `None` where it is missing.
+/// Query parameter of a redirect target; `None` if it is missing.
 #[must_use]
 pub fn parameter(target: &Url, name: &str) -> Option<String> {
     target.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())

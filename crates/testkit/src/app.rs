@@ -1,4 +1,4 @@
-//! The app of a test: a running service and the handles on its clock, its mailbox and its jobs.
+//! The app of a test: a running service with its clock, mailbox and jobs.
 
 use std::net::TcpListener as StdListener;
 use std::path::Path;
@@ -13,34 +13,34 @@ use tokio::net::TcpStream;
 use crate::builder::{ADMIN_KEY, TestAppBuilder};
 use crate::client::{Client, Wire};
 use crate::entropy::SeededEntropy;
-use crate::instance::{Ground, Instance};
+use crate::instance::{Instance, RestartState};
 use crate::mails::{Mail, MailReader};
 use crate::session::Session;
 use crate::storage::{Storage, temporary_folder};
 use crate::time::ManualClock;
 
-/// A whole service, in this process, on a port of 127.0.0.1. No job runs by itself: mail leaves and old rows go when
-/// the test says so.
+/// A complete service in this process, on a port of 127.0.0.1. No background job runs by itself: the test
+/// triggers mail delivery and purges.
 pub struct TestApp {
-    /// The service's time.
+    /// The service's clock.
     pub clock: ManualClock,
     plan: TestAppBuilder,
-    ground: Ground,
-    /// Empty only in the midst of a restart.
+    restart_state: RestartState,
+    /// `None` only during a restart.
     instance: Option<Instance>,
     wire: Arc<Wire>,
     count: AtomicU64,
 }
 
 impl TestApp {
-    /// What a test may say about its service before it starts.
+    /// Builder with test defaults.
     #[must_use]
     pub fn builder() -> TestAppBuilder {
         TestAppBuilder::default()
     }
 
     pub(crate) async fn start(plan: TestAppBuilder) -> Self {
-        let ground = Ground {
+        let restart_state = RestartState {
             folder: Arc::new(temporary_folder()),
             data: Arc::new(if plan.is_far { Storage::new_far_data() } else { plan.storage.new_data() }),
             clock: ManualClock::default(),
@@ -48,58 +48,58 @@ impl TestApp {
             mails: latchkey_mail::MemoryTransport::new(),
             socket: new_socket(),
         };
-        Self::on(plan, ground).await
+        Self::on(plan, restart_state).await
     }
 
-    async fn on(plan: TestAppBuilder, ground: Ground) -> Self {
-        let address = ground.socket.local_addr().unwrap();
+    async fn on(plan: TestAppBuilder, restart_state: RestartState) -> Self {
+        let address = restart_state.socket.local_addr().unwrap();
         let wire = Arc::new(Wire::new(address, plan.config.site.origin()));
-        let instance = Instance::start(&plan, &ground).await;
+        let instance = Instance::start(&plan, &restart_state).await;
         Self {
-            clock: ground.clock.clone(),
+            clock: restart_state.clock.clone(),
             plan,
-            ground,
+            restart_state,
             instance: Some(instance),
             wire,
             count: AtomicU64::new(1),
         }
     }
 
-    /// A second service on the same database, clock and mailbox, with a port of its own.
+    /// Starts a second instance on the same database, clock and mailbox, with a port of its own.
     pub async fn beside(&self) -> Self {
-        let ground = Ground {
-            folder: Arc::clone(&self.ground.folder),
-            data: Arc::clone(&self.ground.data),
+        let restart_state = RestartState {
+            folder: Arc::clone(&self.restart_state.folder),
+            data: Arc::clone(&self.restart_state.data),
             clock: self.clock.clone(),
-            entropy: self.ground.entropy.clone(),
-            mails: self.ground.mails.clone(),
+            entropy: self.restart_state.entropy.clone(),
+            mails: self.restart_state.mails.clone(),
             socket: new_socket(),
         };
-        Self::on(self.plan.clone(), ground).await
+        Self::on(self.plan.clone(), restart_state).await
     }
 
-    /// Stops the service and starts another on the same data, secret and port. Clients go on.
+    /// Restarts the service on the same data, secret and port. Clients reconnect.
     pub async fn restart(&mut self) {
         self.restart_with(|plan| plan).await;
     }
 
-    /// The same with other settings.
+    /// Restarts with changed settings.
     pub async fn restart_with(&mut self, change: impl FnOnce(TestAppBuilder) -> TestAppBuilder) {
         if let Some(old) = self.instance.take() {
             old.stop().await;
         }
         self.plan = change(self.plan.clone());
         self.wire.reconnect(self.plan.config.site.origin());
-        self.instance = Some(Instance::start(&self.plan, &self.ground).await);
+        self.instance = Some(Instance::start(&self.plan, &self.restart_state).await);
     }
 
-    /// Stops the service as on SIGTERM; answers how many connections had to be cut.
+    /// Shuts the service down as on SIGTERM; returns the number of connections that had to be cut.
     pub async fn shutdown(mut self) -> usize {
         self.instance.take().expect("a running service").stop().await
     }
 
-    /// Does what the background workers do, once: sends the mails that are due, takes over what other instances
-    /// changed, deletes what is past its use.
+    /// Runs the background workers once: delivers due mails, syncs changes of other instances, purges expired
+    /// rows.
     pub async fn run_jobs(&self) {
         self.service().outbox.deliver_due().await.expect("mails that can be claimed");
         self.service().shared.sync().await.expect("shared state that can be read");
@@ -108,55 +108,54 @@ impl TestApp {
         self.service().upkeep.purge().await.expect("rows that can be deleted");
     }
 
-    /// The mailbox, with what was sent so far.
+    /// Mailbox with the mails sent so far.
     #[must_use]
     pub fn mail(&self) -> MailReader {
-        MailReader::new(self.ground.mails.clone())
+        MailReader::new(self.restart_state.mails.clone())
     }
 
-    /// Runs the jobs, then takes the newest mail to this address.
+    /// Runs the jobs, then returns the newest mail to this address.
     pub async fn mail_to(&self, address: &str) -> Mail {
         self.run_jobs().await;
         self.mail().last(address)
     }
 
-    /// Somebody without credentials, at 127.0.0.1.
+    /// Client without credentials, at 127.0.0.1.
     #[must_use]
     pub fn anon(&self) -> Client {
         Client::new(Arc::clone(&self.wire))
     }
 
-    /// An admin.
+    /// Client with the admin key.
     #[must_use]
     pub fn admin(&self) -> Client {
         self.bearing(ADMIN_KEY)
     }
 
-    /// Somebody with this bearer.
+    /// Client with this bearer token.
     #[must_use]
     pub fn bearing(&self, bearer: &str) -> Client {
         self.anon().with_bearer(bearer)
     }
 
-    /// Somebody with the access token of this session.
+    /// Client with the access token of this session.
     #[must_use]
     pub fn with_session(&self, session: &Session) -> Client {
         self.bearing(&session.access_token)
     }
 
-    /// An address that no other call of this test gets: `name-1@example.org`.
+    /// Address unique within the test: `name-1@example.org`.
     #[must_use]
     pub fn unique_email(&self, name: &str) -> String {
         format!("{name}-{}@example.org", self.next_number())
     }
 
-    /// A connection to the service, for what no HTTP client would do.
+    /// TCP connection to the service, for requests beyond an HTTP client.
     pub async fn connect(&self) -> TcpStream {
-        TcpStream::connect(self.ground.socket.local_addr().unwrap()).await.unwrap()
+        TcpStream::connect(self.restart_state.socket.local_addr().unwrap()).await.unwrap()
     }
 
-    /// Sends bytes as they are and reads until the server closes: for what no HTTP client would send. Ask for
-    /// `Connection: close`.
+    /// Sends raw bytes and reads until the server closes; the request should say `Connection: close`.
     pub async fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect().await;
         // The server may refuse and close before it has read everything.
@@ -166,25 +165,25 @@ impl TestApp {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// Where the service keeps its data.
+    /// Data folder of the service.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        self.ground.folder.path()
+        self.restart_state.folder.path()
     }
 
-    /// The test's database, where it is on PostgreSQL.
+    /// Database of the test, if it runs on PostgreSQL.
     #[must_use]
     pub fn database(&self) -> Option<&TestDatabase> {
-        self.ground.data.database()
+        self.restart_state.data.database()
     }
 
-    /// The round trips to the database since the last call, where the app was built to count them.
+    /// Database round trips since the last call, if the app was built to count them.
     #[must_use]
     pub fn round_trips(&self) -> usize {
-        self.ground.data.round_trips().expect("an app that counts round trips").take()
+        self.restart_state.data.round_trips().expect("an app that counts round trips").take()
     }
 
-    /// Every byte that the service keeps: of its files, or of its rows.
+    /// All stored bytes: of the files, or of the rows.
     #[must_use]
     pub fn kept(&self) -> Vec<u8> {
         let files = std::fs::read_dir(self.folder()).unwrap().map(|file| file.unwrap().path());
@@ -192,13 +191,13 @@ impl TestApp {
         files.chain(self.database().map(TestDatabase::bytes).unwrap_or_default()).collect()
     }
 
-    /// The address under which clients believe to reach the service, without a trailing slash.
+    /// Public URL of the service, without a trailing slash.
     #[must_use]
     pub fn public_url(&self) -> &str {
         self.plan.config.site.origin()
     }
 
-    /// The use cases behind the socket, for what has no HTTP call, such as rotating keys.
+    /// Use cases without an HTTP call, such as key rotation.
     #[must_use]
     pub fn service(&self) -> &Service {
         &self.instance.as_ref().expect("a running service").service

@@ -1,5 +1,4 @@
-//! How a test's service is put together: a development service with verification off, no limits and no redirect list,
-//! until the test says otherwise.
+//! Builder of a test's service. Defaults: development mode, verification off, no rate limits, no redirect list.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -23,30 +22,30 @@ use crate::app::TestApp;
 use crate::storage::Storage;
 use crate::time::seconds;
 
-/// The admin key of every test.
+/// Admin key of every test.
 pub const ADMIN_KEY: &str = "admin-key-of-the-tests-0123456789abcdef";
-/// The anonymous key, where a test sets one.
+/// Anonymous key, if a test sets one.
 pub const ANON_KEY: &str = "anon_key-of-the-tests";
-/// The password of users that the kit signs up.
+/// Default password of users.
 pub const PASSWORD: &str = "violet anchor 42 lantern";
 
 const DEVELOPMENT_URL: &str = "http://localhost:8700";
 const PRODUCTION_URL: &str = "https://accounts.example.org";
 
-/// Where mails go.
+/// Mail transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MailWay {
-    /// Into the test's mailbox.
+pub(crate) enum MailTransport {
+    /// Mailbox of the test.
     Memory,
-    /// Into `.eml` files under `mails` in the test's folder.
+    /// `.eml` files under `mails` in the test's folder.
     Files,
-    /// To a mail server on this port of 127.0.0.1.
+    /// Mail server on this port of 127.0.0.1.
     Smtp(u16),
-    /// Nowhere: no transport is configured.
+    /// No transport.
     None,
 }
 
-/// What a test's service is made of.
+/// Builder of a test's service.
 #[derive(Clone)]
 pub struct TestAppBuilder {
     pub(crate) storage: Storage,
@@ -56,7 +55,7 @@ pub struct TestAppBuilder {
     pub(crate) http: HttpSettings,
     pub(crate) serve: ServeSettings,
     pub(crate) cors_origins: Vec<String>,
-    pub(crate) mail: MailWay,
+    pub(crate) mail: MailTransport,
     pub(crate) oauth: OAuthParts,
     pub(crate) seed: u64,
 }
@@ -74,14 +73,14 @@ impl Default for TestAppBuilder {
             http,
             serve: ServeSettings { drain_timeout: seconds(5), ..ServeSettings::default() },
             cors_origins: Vec::new(),
-            mail: MailWay::Memory,
+            mail: MailTransport::Memory,
             oauth: OAuthParts { outbound: outbound(), ..OAuthParts::default() },
             seed: 1,
         }
     }
 }
 
-/// Providers of the tests live on this machine.
+/// Allows outbound requests to this machine, where the tests' providers listen.
 fn outbound() -> OutboundSettings {
     OutboundSettings { networks: Networks { loopback: true, private: false }, ..OutboundSettings::default() }
 }
@@ -98,7 +97,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
         algorithm: SigningAlgorithm::Es256,
         lifetimes: Lifetimes::default(),
         code_budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
-        // The least that argon2 takes: what a hash costs an attacker is not the question of these tests.
+        // Minimal cost of argon2, to keep tests fast.
         hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
         limits_enabled: false,
         limits: LimitsConfig::default(),
@@ -134,14 +133,14 @@ impl TestAppBuilder {
         TestApp::start(self).await
     }
 
-    /// On this engine.
+    /// Storage engine.
     #[must_use]
     pub fn storage(mut self, storage: Storage) -> Self {
         self.storage = storage;
         self
     }
 
-    /// On PostgreSQL that is far away, so that [`TestApp::round_trips`] can tell how often it was asked.
+    /// PostgreSQL behind a proxy that counts round trips, for [`TestApp::round_trips`].
     #[must_use]
     pub fn counting_round_trips(mut self) -> Self {
         self.storage = Storage::Postgres;
@@ -149,15 +148,15 @@ impl TestAppBuilder {
         self
     }
 
-    /// Another stream of randomness.
+    /// Seed of the randomness.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Production mode under an https address: no loopback redirect targets, no `/dev`, `Secure` cookies, HSTS.
-    /// Verification is a switch of its own.
+    /// Production mode with an https URL: no loopback redirect targets, no `/dev`, `Secure` cookies, HSTS. Does
+    /// not change verification.
     #[must_use]
     pub fn mode_production(mut self) -> Self {
         let public_url = Url::parse(PRODUCTION_URL).unwrap();
@@ -170,14 +169,14 @@ impl TestAppBuilder {
         self
     }
 
-    /// The rate limits of policy are kept.
+    /// Default rate limits of the policy.
     #[must_use]
     pub fn limits(mut self) -> Self {
         self.config.limits_enabled = true;
         self
     }
 
-    /// Addresses must be verified, in this way.
+    /// Requires verified addresses, by this method.
     #[must_use]
     pub fn verification(self, method: EmailMethod) -> Self {
         self.settings(|settings| {
@@ -186,106 +185,106 @@ impl TestAppBuilder {
         })
     }
 
-    /// Addresses must be verified by a six-digit code.
+    /// Requires verified addresses, by a six-digit code.
     #[must_use]
     pub fn verification_by_code(self) -> Self {
         self.verification(EmailMethod::Code)
     }
 
-    /// Addresses must be verified by a link.
+    /// Requires verified addresses, by a link.
     #[must_use]
     pub fn verification_by_link(self) -> Self {
         self.verification(EmailMethod::Link)
     }
 
-    /// Passwords are reset by a link instead of a code.
+    /// Password reset by link instead of code.
     #[must_use]
     pub fn link_reset(self) -> Self {
         self.settings(|settings| settings.reset_password_method = EmailMethod::Link)
     }
 
-    /// The redirect list.
+    /// Redirect list.
     #[must_use]
     pub fn redirects(self, entries: &[&str]) -> Self {
         let entries = entries.iter().map(|&entry| entry.to_owned()).collect();
         self.settings(|settings| settings.allowed_redirect_urls = entries)
     }
 
-    /// The redirect target where a call names none.
+    /// Default redirect target.
     #[must_use]
     pub fn default_redirect(self, url: &str) -> Self {
         self.settings(|settings| settings.default_redirect_url = Some(url.to_owned()))
     }
 
-    /// Sign-up is closed.
+    /// Disables sign-up.
     #[must_use]
     pub fn sign_up_disabled(self) -> Self {
         self.settings(|settings| settings.disable_sign_up = true)
     }
 
-    /// A setting stands in the operator's file: an admin cannot change it.
+    /// Pins a setting as if in the operator's file: an admin cannot change it.
     #[must_use]
     pub fn pinned(mut self, setting: SettingKey) -> Self {
         self.base.pinned.insert(setting);
         self
     }
 
-    /// A sign-up makes no profile.
+    /// Disables the profile on sign-up.
     #[must_use]
     pub fn no_profile_on_sign_up(mut self) -> Self {
         self.config.site.create_profile_on_sign_up = false;
         self
     }
 
-    /// [`ANON_KEY`] exists; public calls go without it too.
+    /// Configures [`ANON_KEY`]; public calls work without it too.
     #[must_use]
     pub fn anon_key(mut self) -> Self {
         self.config.access.anonymous = Some(TokenHash::of(ANON_KEY.as_bytes()));
         self
     }
 
-    /// Public calls must carry [`ANON_KEY`].
+    /// Requires [`ANON_KEY`] on public calls.
     #[must_use]
     pub fn require_anon_key(mut self) -> Self {
         self.config.access.require_anonymous = true;
         self.anon_key()
     }
 
-    /// Owners get mails about what is done with their accounts.
+    /// Enables security notifications.
     #[must_use]
     pub fn notifying(mut self) -> Self {
         self.config.notifies_owners = true;
         self
     }
 
-    /// No mail can go out.
+    /// Removes the mail transport.
     #[must_use]
     pub fn no_mail_transport(mut self) -> Self {
         self.config.has_mail_transport = false;
         self.base.has_mail_transport = false;
-        self.mail = MailWay::None;
+        self.mail = MailTransport::None;
         self
     }
 
-    /// Mails become `.eml` files under `mails` in [`TestApp::folder`], for `/dev/mail`; the mailbox of the test stays
-    /// empty.
+    /// Writes mails as `.eml` files under `mails` in [`TestApp::folder`], for `/dev/mail`, instead of the test's
+    /// mailbox.
     #[must_use]
     pub fn mails_into_files(mut self) -> Self {
-        self.mail = MailWay::Files;
+        self.mail = MailTransport::Files;
         self
     }
 
-    /// Mails go to a mail server on this port of 127.0.0.1, in the clear; the mailbox of the test stays empty.
+    /// Sends mails to a mail server on this port of 127.0.0.1, without TLS, instead of the test's mailbox.
     #[must_use]
     pub fn mails_by_smtp(mut self, port: u16) -> Self {
-        self.mail = MailWay::Smtp(port);
+        self.mail = MailTransport::Smtp(port);
         self
     }
 
-    /// Mails go into the mailbox of the test again; for a restart.
+    /// Sends mails to the test's mailbox again; for a restart.
     #[must_use]
     pub fn mails_into_memory(mut self) -> Self {
-        self.mail = MailWay::Memory;
+        self.mail = MailTransport::Memory;
         self
     }
 
@@ -296,35 +295,35 @@ impl TestAppBuilder {
         self
     }
 
-    /// Any other editable setting.
+    /// Changes other editable settings.
     #[must_use]
     pub fn settings(mut self, change: impl FnOnce(&mut EditableSettings)) -> Self {
         change(&mut self.base.values);
         self
     }
 
-    /// Anything else that the service is told at its start.
+    /// Changes other configuration of the service.
     #[must_use]
     pub fn config(mut self, change: impl FnOnce(&mut ServiceConfig)) -> Self {
         change(&mut self.config);
         self
     }
 
-    /// What the service is told of identity providers.
+    /// Changes the OAuth configuration.
     #[must_use]
     pub fn oauth(mut self, change: impl FnOnce(&mut OAuthParts)) -> Self {
         change(&mut self.oauth);
         self
     }
 
-    /// Anything else that the HTTP layer is told.
+    /// Changes other HTTP settings.
     #[must_use]
     pub fn http(mut self, change: impl FnOnce(&mut HttpSettings)) -> Self {
         change(&mut self.http);
         self
     }
 
-    /// Other settings of the server loop: connections and requests at once.
+    /// Changes settings of the server loop: connection and request limits.
     #[must_use]
     pub fn serve(mut self, change: impl FnOnce(&mut ServeSettings)) -> Self {
         change(&mut self.serve);

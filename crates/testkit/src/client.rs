@@ -1,4 +1,4 @@
-//! Whoever calls the service: the connection, and the credentials that go with every request.
+//! HTTP client of the tests, with default credentials.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,26 +10,26 @@ use serde_json::{Value, json};
 use crate::request::Request;
 use crate::session::Session;
 
-/// How requests reach the service: nothing is followed, stored or retried on the way.
+/// HTTP connection without redirects, cookie store or retries.
 pub(crate) struct Wire {
     address: SocketAddr,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
 }
 
 #[derive(Clone)]
-struct State {
+struct ConnectionState {
     http: reqwest::Client,
     public_url: String,
 }
 
 impl Wire {
     pub(crate) fn new(address: SocketAddr, public_url: &str) -> Self {
-        Self { address, state: Mutex::new(State::new(public_url)) }
+        Self { address, state: Mutex::new(ConnectionState::new(public_url)) }
     }
 
-    /// Forgets the connections to a service that was stopped.
+    /// Drops pooled connections to a stopped service.
     pub(crate) fn reconnect(&self, public_url: &str) {
-        *self.state() = State::new(public_url);
+        *self.state() = ConnectionState::new(public_url);
     }
 
     pub(crate) fn http(&self) -> reqwest::Client {
@@ -40,7 +40,7 @@ impl Wire {
         self.state().public_url.starts_with("https:")
     }
 
-    /// Where a path is really to be found. Links to the public address lead there too.
+    /// Actual URL of a path. Links to the public URL are mapped as well.
     pub(crate) fn url(&self, path: &str) -> String {
         let public_url = self.state().public_url.clone();
         let path = path.strip_prefix(&public_url).unwrap_or(path);
@@ -48,20 +48,20 @@ impl Wire {
         format!("http://{}{path}", self.address)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ConnectionState {
     fn new(public_url: &str) -> Self {
         let http = reqwest::Client::builder().redirect(redirect::Policy::none()).no_proxy().build().unwrap();
         Self { http, public_url: public_url.to_owned() }
     }
 }
 
-/// Somebody who calls the service, with the headers that go with all of their requests. It keeps no cookies: a test
-/// sees them in the answer and sends them with [`Request::session`] or as a header.
+/// HTTP client with default headers. It stores no cookies: tests read them from the response and send them by
+/// [`Request::session`] or as a header.
 #[derive(Clone)]
 pub struct Client {
     wire: Arc<Wire>,
@@ -73,26 +73,26 @@ impl Client {
         Self { wire, headers: HeaderMap::new() }
     }
 
-    /// Somebody without credentials, at a service outside this process, such as the binary. `public_url` is without a
+    /// Client without credentials for a service outside this process, such as the binary. `public_url` has no
     /// trailing slash.
     #[must_use]
     pub fn outside(address: SocketAddr, public_url: &str) -> Self {
         Self::new(Arc::new(Wire::new(address, public_url)))
     }
 
-    /// The same caller with this bearer.
+    /// Adds this bearer token.
     #[must_use]
     pub fn with_bearer(self, bearer: &str) -> Self {
         self.with_header(AUTHORIZATION.as_str(), &format!("Bearer {bearer}"))
     }
 
-    /// The same caller, at another address (`X-Forwarded-For` through the trusted proxy that the test is).
+    /// Sets the client address (by `X-Forwarded-For`; the test is a trusted proxy).
     #[must_use]
     pub fn at(self, ip: &str) -> Self {
         self.with_header("x-forwarded-for", ip)
     }
 
-    /// The same caller with another header at every request.
+    /// Adds a default header.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         let name: HeaderName = name.parse().expect("a header name");
@@ -100,13 +100,13 @@ impl Client {
         self
     }
 
-    /// A request with any method.
+    /// Request with any method.
     pub fn request(&self, method: &str, path: &str) -> Request {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         Request::new(Arc::clone(&self.wire), method, path, self.headers.clone())
     }
 
-    /// GET. `path` begins with a slash, or is a link to the service's public address.
+    /// GET. `path` begins with a slash, or is a link to the service's public URL.
     pub fn get(&self, path: &str) -> Request {
         self.request("GET", path)
     }
@@ -131,22 +131,20 @@ impl Client {
         self.request("DELETE", path)
     }
 
-    /// signUp.
     pub fn sign_up(&self, email: &str, password: &str) -> Request {
         self.post("/api/auth/users", json!({"email": email, "password": password}))
     }
 
-    /// signInWithPassword.
     pub fn sign_in(&self, email: &str, password: &str) -> Request {
         self.post("/api/auth/sessions", json!({"email": email, "password": password}))
     }
 
-    /// refreshSession, the way that the session's client has: cookie and CSRF token, or the token in the body.
+    /// refreshSession by the session's channel: cookie and CSRF token, or token in the body.
     pub fn refresh(&self, session: &Session) -> Request {
         self.post("/api/auth/refresh", json!({})).session(session)
     }
 
-    /// signOut, the same way.
+    /// signOut by the same channel.
     pub fn sign_out(&self, session: &Session) -> Request {
         self.post("/api/auth/logout", json!({})).session(session)
     }
@@ -156,7 +154,7 @@ impl Client {
         self.post("/api/auth/email/verify", json!({"email": email, "otp": code}))
     }
 
-    /// A search with this text, and nothing else in the query.
+    /// Search with this text as the only query parameter.
     pub fn search(&self, q: &str) -> Request {
         self.get("/api/profiles/search").query("q", q)
     }

@@ -1,4 +1,4 @@
-//! The randomness of tests: as good as any, and the same in every run.
+//! Deterministic randomness.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,13 +6,13 @@ use latchkey_service::entropy::Entropy;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// Repeatable randomness. Clones draw from the same stream, so that a restarted service does not repeat itself.
-/// (Signing keys are not made from it: the cryptography library has its own.)
+/// Seeded randomness. Clones share the stream, so that a restarted service does not repeat values. (Signing keys
+/// come from the cryptography library's own generator.)
 #[derive(Clone)]
 pub struct SeededEntropy(Arc<Mutex<StdRng>>);
 
 impl SeededEntropy {
-    /// The stream of this seed.
+    /// Stream of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(StdRng::seed_from_u64(seed))))

@@ -1,4 +1,4 @@
-//! One running service: the use cases, the router around them, and the server loop on its socket.
+//! A running service: use cases, router, and the server loop on its socket.
 
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
@@ -18,25 +18,25 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use crate::builder::{MailWay, TestAppBuilder};
+use crate::builder::{MailTransport, TestAppBuilder};
 use crate::entropy::SeededEntropy;
 use crate::storage::Data;
 use crate::time::ManualClock;
 
 const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
 
-/// What outlives a restart.
-pub(crate) struct Ground {
+/// State that survives a restart.
+pub(crate) struct RestartState {
     pub(crate) folder: Arc<tempfile::TempDir>,
     pub(crate) data: Arc<Data>,
     pub(crate) clock: ManualClock,
     pub(crate) entropy: SeededEntropy,
     pub(crate) mails: MemoryTransport,
-    /// Kept open, so that the port stays ours; the server takes a second handle of it.
+    /// Kept open to reserve the port; the server uses a duplicate.
     pub(crate) socket: StdListener,
 }
 
-/// A service that runs.
+/// A running service.
 pub struct Instance {
     pub(crate) service: Arc<Service>,
     stop: oneshot::Sender<()>,
@@ -44,15 +44,18 @@ pub struct Instance {
 }
 
 impl Instance {
-    pub(crate) async fn start(plan: &TestAppBuilder, ground: &Ground) -> Self {
+    pub(crate) async fn start(plan: &TestAppBuilder, restart_state: &RestartState) -> Self {
         let parts = ServiceParts {
             config: plan.config.clone(),
             base_settings: plan.base.clone(),
-            store: ground.data.open(ground.folder.path()),
-            clock: Arc::new(ground.clock.clone()),
-            entropy: Arc::new(ground.entropy.clone()),
+            store: restart_state.data.open(restart_state.folder.path()),
+            clock: Arc::new(restart_state.clock.clone()),
+            entropy: Arc::new(restart_state.entropy.clone()),
             secret: ServerSecret::new(SECRET.to_vec()).unwrap(),
-            mailer: Mailer { templates: Templates::embedded().unwrap(), transport: transport(plan, ground) },
+            mailer: Mailer {
+                templates: Templates::embedded().unwrap(),
+                transport: transport(plan, restart_state),
+            },
             oauth: plan.oauth.clone(),
         };
         let service = Arc::new(Service::start(parts).await.expect("a service that starts"));
@@ -63,7 +66,7 @@ impl Instance {
             Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
         let router = middleware.wrap(router(app));
 
-        let listener = TcpListener::from_std(ground.socket.try_clone().unwrap()).unwrap();
+        let listener = TcpListener::from_std(restart_state.socket.try_clone().unwrap()).unwrap();
         let (stop, stopped) = oneshot::channel();
         let server = tokio::spawn(serve(vec![listener], router, plan.serve.clone(), async {
             let _ = stopped.await; // an app that was dropped stops as well
@@ -71,30 +74,30 @@ impl Instance {
         Self { service, stop, server }
     }
 
-    /// Stops as on SIGTERM; answers how many connections had to be cut.
+    /// Shuts down as on SIGTERM; returns the number of connections that had to be cut.
     pub(crate) async fn stop(self) -> usize {
         let _ = self.stop.send(());
         self.server.await.expect("a server that stops")
     }
 }
 
-fn transport(plan: &TestAppBuilder, ground: &Ground) -> Option<Transport> {
+fn transport(plan: &TestAppBuilder, restart_state: &RestartState) -> Option<Transport> {
     match plan.mail {
-        MailWay::Memory => Some(Transport::Memory(ground.mails.clone())),
-        MailWay::Files => {
-            let folder = ground.folder.path().join("mails");
+        MailTransport::Memory => Some(Transport::Memory(restart_state.mails.clone())),
+        MailTransport::Files => {
+            let folder = restart_state.folder.path().join("mails");
             Some(Transport::File(FileTransport::new(&folder).expect("a folder for mails")))
         }
-        MailWay::Smtp(port) => {
+        MailTransport::Smtp(port) => {
             let settings = SmtpSettings { tls: TlsMode::Plain, ..SmtpSettings::new("127.0.0.1", port) };
             let transport = SmtpTransport::new(settings).unwrap_or_else(|error| panic!("{error}"));
             Some(Transport::Smtp(transport))
         }
-        MailWay::None => None,
+        MailTransport::None => None,
     }
 }
 
-/// Request ids that draw nothing from the test's randomness.
+/// Sequential request ids, independent of the test's randomness.
 fn counted_ids() -> impl Fn() -> Uuid + Send + Sync {
     let next = AtomicU64::new(1);
     move || Uuid::from_u128(next.fetch_add(1, Ordering::Relaxed).into())

@@ -1,15 +1,15 @@
-//! A whole service inside a test: a real socket, real storage in a temporary folder, and everything that a test wants
-//! to hold in its hand: the clock, randomness, the mailbox. A dev-dependency only; it knows nothing of the binary.
+//! A complete service inside a test: a real socket, real storage in a temporary folder, and control over clock,
+//! randomness and mailbox. A dev-dependency only, independent of the binary.
 //!
-//! | Room | Holds |
+//! | Modules | Content |
 //! |---|---|
-//! | [`app`], [`builder`], [`instance`] | [`TestApp`]: how it is put together, runs, restarts |
-//! | [`storage`], [`macros`] | the engines, and [`both_stores!`], which runs a fact on each of them |
-//! | [`client`], [`request`], [`answer`] | requests as a test writes them, and what it asserts of answers |
-//! | [`session`], [`users`] | the tokens of an answer; users that are signed up and in |
-//! | [`mails`] | the mailbox |
-//! | [`provider`], [`visitor`] | an identity provider that lies when told to; somebody with a browser |
-//! | [`time`], [`entropy`] | the clock that stands still, the randomness that repeats |
+//! | [`app`], [`builder`], [`instance`] | [`TestApp`]: setup, lifecycle, restart |
+//! | [`storage`], [`macros`] | storage engines, and [`both_stores!`], which runs a test on each |
+//! | [`client`], [`request`], [`answer`] | requests, responses and assertions |
+//! | [`session`], [`users`] | tokens of a response; signed-up users |
+//! | [`mails`] | mailbox |
+//! | [`provider`], [`visitor`] | misbehaving identity provider; minimal browser |
+//! | [`time`], [`entropy`] | manual clock, deterministic randomness |
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,10 +1,10 @@
-//! [`both_stores!`]: one fact, one test for each engine.
+//! [`both_stores!`]: one fact, one test per engine.
 
 use crate::app::TestApp;
 use crate::builder::TestAppBuilder;
 use crate::storage::Storage;
 
-/// Starts the app of one fact. Called by [`both_stores!`](crate::both_stores).
+/// Starts the app of a test. Called by [`both_stores!`](crate::both_stores).
 pub async fn start(storage: Storage, adjust: impl FnOnce(TestAppBuilder) -> TestAppBuilder) -> TestApp {
     adjust(TestApp::builder().storage(storage)).start().await
 }

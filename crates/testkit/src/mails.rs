@@ -1,9 +1,9 @@
-//! The mailbox of a test: what the memory transport took.
+//! The mailbox of a test, filled by the memory transport.
 
 use latchkey_domain::codes::EnteredCode;
 use latchkey_mail::{MemoryTransport, Message, SendError};
 
-/// Reads what was sent, and tells the transport to fail.
+/// Reads sent mails, and makes the transport fail.
 pub struct MailReader {
     transport: MemoryTransport,
 }
@@ -11,15 +11,12 @@ pub struct MailReader {
 /// A mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// The recipient's address, as typed.
+    /// Recipient, as typed.
     pub to: String,
-    /// The subject.
     pub subject: String,
-    /// The plain text body.
     pub text: String,
-    /// The HTML body.
     pub html: String,
-    /// The left side of `Message-ID`.
+    /// Local part of `Message-ID`.
     pub message_id: String,
 }
 
@@ -28,7 +25,7 @@ impl MailReader {
         Self { transport }
     }
 
-    /// The newest mail to this address, compared without case.
+    /// Newest mail to this address, case-insensitive.
     #[must_use]
     #[track_caller]
     pub fn last(&self, address: &str) -> Mail {
@@ -36,49 +33,49 @@ impl MailReader {
         found.unwrap_or_else(|| panic!("no mail to {address}; mails went to {:?}", self.recipients()))
     }
 
-    /// Every mail to this address, oldest first.
+    /// All mails to this address, oldest first.
     #[must_use]
     pub fn all(&self, address: &str) -> Vec<Mail> {
         let sent = self.transport.sent().into_iter();
         sent.filter(|mail| mail.to.eq_ignore_ascii_case(address)).map(Mail::from).collect()
     }
 
-    /// How many mails went to this address.
+    /// Number of mails to this address.
     #[must_use]
     pub fn count(&self, address: &str) -> usize {
         self.all(address).len()
     }
 
-    /// How many mails there are.
+    /// Total number of mails.
     #[must_use]
     pub fn total(&self) -> usize {
         self.transport.sent().len()
     }
 
-    /// To whom mails went, oldest first.
+    /// Recipients, oldest mail first.
     #[must_use]
     pub fn recipients(&self) -> Vec<String> {
         self.transport.sent().into_iter().map(|mail| mail.to).collect()
     }
 
-    /// Throws the mails away.
+    /// Deletes all mails.
     pub fn clear(&self) {
         self.transport.clear();
     }
 
-    /// The next `count` sends fail for the time being.
+    /// Makes the next `count` deliveries fail transiently.
     pub fn fail_next(&self, count: usize) {
         self.transport.fail_next(count, SendError::Transient("told to fail".to_owned()));
     }
 
-    /// The next `count` sends fail for good.
+    /// Makes the next `count` deliveries fail permanently.
     pub fn refuse_next(&self, count: usize) {
         self.transport.fail_next(count, SendError::Permanent("told to refuse".to_owned()));
     }
 }
 
 impl Mail {
-    /// The code, of six digits or of sixteen characters in groups, which stands in a line of its own.
+    /// Email code: six digits, or sixteen characters in groups, on a line of its own.
     #[must_use]
     #[track_caller]
     pub fn code(&self) -> String {
@@ -87,7 +84,7 @@ impl Mail {
         code.unwrap_or_else(|| panic!("no code in {self:#?}")).to_owned()
     }
 
-    /// The link to open: the address with a token, else the first one. A client's `get` takes it as it is.
+    /// Link with a token, or else the first link. Works as the argument of a client's `get`.
     #[must_use]
     #[track_caller]
     pub fn link(&self) -> String {
@@ -96,7 +93,7 @@ impl Mail {
         link.unwrap_or_else(|| panic!("no link in {self:#?}")).to_owned()
     }
 
-    /// The token of the link.
+    /// Token of the link.
     #[must_use]
     #[track_caller]
     pub fn token(&self) -> String {

@@ -1,7 +1,7 @@
-//! An identity provider on a port of 127.0.0.1 that tells the truth until a test has it lie: in every field of every
-//! document ([`LyingProvider::says`]), in its signatures ([`LyingProvider::signs`]), and in how it answers at all
-//! ([`LyingProvider::behaves`]). Its pages are left out: [`LyingProvider::consent`] and [`LyingProvider::deny`] say
-//! where the browser would have been sent.
+//! Fake identity provider on a port of 127.0.0.1. Conforming by default, it can misbehave in any field of any
+//! document ([`LyingProvider::says`]), in its signatures ([`LyingProvider::signs`]), and in its responses
+//! ([`LyingProvider::behaves`]). There are no pages: [`LyingProvider::consent`] and [`LyingProvider::deny`]
+//! return the redirect target.
 
 mod answers;
 mod keys;
@@ -29,22 +29,22 @@ use lies::Lies;
 
 pub use lies::{Document, Endpoint, Manner, Signature};
 
-/// The client that it knows.
+/// Registered client id.
 pub const PROVIDER_CLIENT_ID: &str = "client-of-the-tests";
-/// The secret of that client.
+/// Registered client secret.
 pub const PROVIDER_CLIENT_SECRET: &str = "secret-of-the-client-of-the-tests";
 
-/// How long its id tokens live, in seconds.
+/// Lifetime of id tokens, in seconds.
 const ID_TOKEN_LIFE: i64 = 300;
 
-/// A provider that runs until it is dropped. Whoever consents is [`LyingProvider::person`].
+/// A provider that runs until it is dropped. [`LyingProvider::person`] sets the authenticated user.
 pub struct LyingProvider {
     address: SocketAddr,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ProviderState>>,
     server: JoinHandle<()>,
 }
 
-/// A consent that waits for its code to be redeemed.
+/// A consent whose code has not been redeemed.
 #[derive(Clone)]
 struct Consent {
     nonce: Option<String>,
@@ -52,7 +52,7 @@ struct Consent {
     redirect_uri: String,
 }
 
-struct State {
+struct ProviderState {
     issuer: String,
     clock: ManualClock,
     person: Value,
@@ -64,11 +64,11 @@ struct State {
 }
 
 impl LyingProvider {
-    /// Starts an honest one that lives by this clock. Its person is Ada, `ada@example.org`, verified.
+    /// Starts a conforming provider on this clock. Its user is Ada, `ada@example.org`, verified.
     pub async fn start(clock: &ManualClock) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(Mutex::new(State {
+        let state = Arc::new(Mutex::new(ProviderState {
             issuer: format!("http://{address}"),
             clock: clock.clone(),
             person: json!({
@@ -91,12 +91,12 @@ impl LyingProvider {
         Self { address, state, server }
     }
 
-    /// Its issuer, without a trailing slash.
+    /// Issuer, without a trailing slash.
     pub fn issuer(&self) -> String {
         self.state().issuer.clone()
     }
 
-    /// The body that an admin configures it with as a custom provider.
+    /// Request body that configures it as a custom provider.
     pub fn custom(&self, key: &str) -> Value {
         json!({
             "key": key,
@@ -107,7 +107,7 @@ impl LyingProvider {
         })
     }
 
-    /// The same as a section of the settings file.
+    /// Same configuration as a section of the settings file.
     pub fn pinned(&self, key: &str) -> ConfiguredProvider {
         let input = ProviderInput {
             name: Some("Acme".to_owned()),
@@ -119,50 +119,50 @@ impl LyingProvider {
         ConfiguredProvider { key: ProviderKey::parse(key).expect("a key"), input }
     }
 
-    /// Whoever consents from now on has these claims, in the id token and at userinfo.
+    /// Sets the claims of the authenticated user, in the id token and at userinfo.
     pub fn person(&self, claims: Value) {
         self.state().person = claims;
     }
 
-    /// Changes a document by a merge patch (RFC 7396): `null` leaves a member out.
+    /// Changes a document by a merge patch (RFC 7396): `null` removes a member.
     pub fn says(&self, document: Document, patch: Value) {
         self.state().lies.patch(document, patch);
     }
 
-    /// Answers at an endpoint in another manner.
+    /// Sets the failure mode of an endpoint.
     pub fn behaves(&self, endpoint: Endpoint, manner: Manner) {
         self.state().lies.behave(endpoint, manner);
     }
 
-    /// Signs id tokens in another way.
+    /// Sets the signature of id tokens.
     pub fn signs(&self, signature: Signature) {
         self.state().lies.signature = signature;
     }
 
-    /// Tells the truth again.
+    /// Conforms again.
     pub fn is_honest(&self) {
         self.state().lies = Lies::default();
     }
 
-    /// Takes another key, under another id.
+    /// Rotates its key, under another key id.
     pub fn rotates_its_key(&self) {
         let mut state = self.state();
         let name = format!("key-of-{}", state.next());
         state.key = SigningKey::new(&name);
     }
 
-    /// Nobody listens at its address any more.
+    /// Stops listening.
     pub async fn goes_down(&mut self) {
         self.server.abort();
         let _ = (&mut self.server).await; // only then the port is closed
     }
 
-    /// How often an endpoint was asked.
+    /// Number of requests to an endpoint.
     pub fn asked(&self, endpoint: Endpoint) -> usize {
         self.state().asked.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// The person opens `auth_url` and consents: where the browser is sent then.
+    /// Opens `auth_url` and consents; returns the redirect target.
     #[track_caller]
     pub fn consent(&self, auth_url: &str) -> Url {
         let asked = self.authorization_request(auth_url);
@@ -177,7 +177,7 @@ impl LyingProvider {
         returned(&asked, &[("code", &code), ("iss", &state.issuer)])
     }
 
-    /// The person opens `auth_url` and says no: where the browser is sent then.
+    /// Opens `auth_url` and denies; returns the redirect target.
     #[track_caller]
     pub fn deny(&self, auth_url: &str) -> Url {
         let asked = self.authorization_request(auth_url);
@@ -186,12 +186,12 @@ impl LyingProvider {
         returned(&asked, &[("error", "access_denied"), ("error_description", said), ("iss", &issuer)])
     }
 
-    /// An id token as the provider's own library hands it to a native app.
+    /// Id token as issued by the provider's native SDK.
     pub fn id_token(&self, nonce: Option<&str>) -> String {
         self.state().id_token(nonce)
     }
 
-    /// Checks what every authorization request must say.
+    /// Asserts the mandatory parameters of an authorization request.
     #[track_caller]
     fn authorization_request(&self, auth_url: &str) -> BTreeMap<String, String> {
         let url = Url::parse(auth_url).expect("an authorization URL");
@@ -209,12 +209,12 @@ impl LyingProvider {
         asked
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ProviderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The S256 challenge of a verifier (RFC 7636 section 4.2).
+/// S256 code challenge of a verifier (RFC 7636 section 4.2).
 pub fn challenge_of(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
@@ -225,13 +225,13 @@ impl Drop for LyingProvider {
     }
 }
 
-impl State {
+impl ProviderState {
     fn next(&mut self) -> u64 {
         self.count += 1;
         self.count
     }
 
-    /// A signed id token of the person.
+    /// Signed id token of the user.
     fn id_token(&self, nonce: Option<&str>) -> String {
         let now = self.clock.now().as_millis() / 1000;
         let mut claims = Map::from_iter([
@@ -250,7 +250,7 @@ impl State {
     }
 }
 
-/// The redirect URI of a request with these parameters and the state.
+/// Redirect URI of the request with these parameters and the state.
 fn returned(asked: &BTreeMap<String, String>, parameters: &[(&str, &str)]) -> Url {
     let mut url = Url::parse(&asked["redirect_uri"]).expect("a redirect URI");
     url.query_pairs_mut().extend_pairs(parameters).append_pair("state", &asked["state"]);

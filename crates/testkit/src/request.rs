@@ -1,4 +1,4 @@
-//! A request as a test writes it.
+//! Request builder.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::client::Wire;
 use crate::record::Sent;
 use crate::session::Session;
 
-/// A request that waits to be sent.
+/// A request to be sent.
 #[must_use = "a request does nothing until it is sent"]
 pub struct Request {
     wire: Arc<Wire>,
@@ -27,7 +27,7 @@ impl Request {
         Self { wire, method, url, headers, body: None }
     }
 
-    /// Adds a query parameter, encoded.
+    /// Adds a query parameter, percent-encoded.
     pub fn query(mut self, name: &str, value: &str) -> Self {
         self.url.query_pairs_mut().append_pair(name, value);
         self
@@ -38,43 +38,43 @@ impl Request {
         self.query("client_type", client_type)
     }
 
-    /// Sets a header, instead of the one of this name.
+    /// Sets a header, replacing any of this name.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers
             .insert(name_of(name), HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
         self
     }
 
-    /// Adds a header beside those of this name.
+    /// Appends a header.
     pub fn and_header(mut self, name: &str, value: &str) -> Self {
         self.headers
             .append(name_of(name), HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
         self
     }
 
-    /// Leaves a header out.
+    /// Removes a header.
     pub fn without_header(mut self, name: &str) -> Self {
         self.headers.remove(name_of(name));
         self
     }
 
-    /// With this bearer.
+    /// Sets the bearer token.
     pub fn bearer(self, token: &str) -> Self {
         self.header("authorization", &format!("Bearer {token}"))
     }
 
-    /// From this address: the test is the trusted proxy that says so.
+    /// Sets the client address; the test is a trusted proxy.
     pub fn from_ip(self, ip: &str) -> Self {
         self.header("x-forwarded-for", ip)
     }
 
-    /// With this cookie, `name=value`.
+    /// Sets a cookie, `name=value`.
     pub fn cookie(self, pair: &str) -> Self {
         self.header(COOKIE.as_str(), pair)
     }
 
-    /// With what a refresh or a sign-out needs of a session: the cookie and the CSRF token of a web session, the token
-    /// in the body of the others.
+    /// Adds the credentials of a refresh or sign-out: cookie and CSRF token of a web session, or the token in the
+    /// body.
     pub fn session(self, session: &Session) -> Self {
         if let Some(cookie) = &session.cookie {
             let csrf_token = session.csrf_token.as_deref().unwrap_or_default();
@@ -84,24 +84,24 @@ impl Request {
         self.client_type("server").json(&json!({"refreshToken": token}))
     }
 
-    /// A JSON body.
+    /// JSON body.
     pub fn json(self, body: &Value) -> Self {
         self.raw("application/json", body.to_string())
     }
 
-    /// Any body under any content type.
+    /// Any body with any content type.
     pub fn raw(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());
         self.header(CONTENT_TYPE.as_str(), content_type)
     }
 
-    /// Sends it and reads the whole answer.
+    /// Sends the request and reads the whole response.
     pub async fn send(self) -> Answer {
         let asked = format!("{} {}", self.method, self.url);
         self.try_send().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"))
     }
 
-    /// The same where the service may be gone before it has answered.
+    /// Same as [`Self::send`] if the service may stop before it responds.
     pub async fn try_send(self) -> reqwest::Result<Answer> {
         let asked = format!("{} {}", self.method, self.url);
         let is_https = self.wire.is_https();

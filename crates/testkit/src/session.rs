@@ -1,26 +1,26 @@
-//! The tokens that an answer brought.
+//! Tokens of a response.
 
 use serde_json::Value;
 
 use crate::answer::Answer;
 
-/// What a client keeps of an answer that opened or refreshed a session.
+/// Tokens of a response that opened or refreshed a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// The user's id.
+    /// Id of the user.
     pub user_id: String,
-    /// The access token.
+    /// Access token.
     pub access_token: String,
-    /// The CSRF token of a web session.
+    /// CSRF token of a web session.
     pub csrf_token: Option<String>,
-    /// The refresh cookie of a web session, `name=value`.
+    /// Refresh cookie of a web session, `name=value`.
     pub cookie: Option<String>,
-    /// The refresh token of the other sessions.
+    /// Refresh token of other sessions.
     pub refresh_token: Option<String>,
 }
 
 impl Session {
-    /// Reads a 200 with tokens.
+    /// Reads a 200 response with tokens.
     #[must_use]
     #[track_caller]
     pub fn of(answer: &Answer) -> Self {
@@ -37,7 +37,7 @@ impl Session {
         }
     }
 
-    /// The refresh token, wherever it is kept.
+    /// Refresh token, from the cookie or the body.
     #[must_use]
     #[track_caller]
     pub fn refresh_secret(&self) -> &str {

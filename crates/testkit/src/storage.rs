@@ -1,4 +1,4 @@
-//! The engines that a test can run on, and the place where one of them keeps its data for the length of a test.
+//! Storage engines of a test, and their data for the length of a test.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,34 +11,34 @@ use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tempfile::TempDir;
 
-/// A file system in memory, where the machine has one: a hundred tests do not wait for a disk to sync. What survives
-/// a loss of power is not their question.
+/// File system in memory, if available: tests do not wait for fsync. Durability after a power loss is not tested
+/// here.
 const MEMORY: &str = "/dev/shm";
 
-/// Longer than anything takes.
+/// Generous timeout.
 const LONG: Duration = Duration::from_secs(30);
 
 /// A storage engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
-    /// The embedded one, in a temporary folder.
+    /// SQLite in a temporary folder.
     Sqlite,
-    /// PostgreSQL, in a database of its own in a cluster that this process starts.
+    /// PostgreSQL, in a database of its own in this process's cluster.
     Postgres,
 }
 
-/// Where an engine keeps the data of one test.
+/// Data of one test.
 pub(crate) enum Data {
-    /// In a file of the test's folder.
+    /// File in the test's folder.
     File,
-    /// In a database, which is dropped with this.
+    /// Database, dropped with this.
     Database(TestDatabase),
-    /// The same, far away: the ways there are counted.
+    /// Database behind a proxy that counts round trips.
     FarDatabase(TestDatabase, RoundTrips, TempDir),
 }
 
 impl Storage {
-    /// A place without any data, in a database that is far away.
+    /// New, empty database behind a counting proxy.
     pub(crate) fn new_far_data() -> Data {
         let cluster = TestCluster::shared();
         let folder = temporary_folder();
@@ -46,7 +46,7 @@ impl Storage {
         Data::FarDatabase(cluster.database(), trips, folder)
     }
 
-    /// A place without any data.
+    /// New, empty data.
     pub(crate) fn new_data(self) -> Data {
         match self {
             Self::Sqlite => Data::File,
@@ -56,7 +56,7 @@ impl Storage {
 }
 
 impl Data {
-    /// The round trips to it, where they are counted.
+    /// Round trip counter, if there is one.
     pub(crate) const fn round_trips(&self) -> Option<&RoundTrips> {
         match self {
             Self::FarDatabase(_, trips, _) => Some(trips),
@@ -64,7 +64,7 @@ impl Data {
         }
     }
 
-    /// The database, where there is one.
+    /// Database, if there is one.
     pub(crate) const fn database(&self) -> Option<&TestDatabase> {
         match self {
             Self::File => None,
@@ -72,7 +72,7 @@ impl Data {
         }
     }
 
-    /// Opens the engine over what is there.
+    /// Opens the engine on the data.
     pub(crate) fn open(&self, folder: &Path) -> Arc<dyn Store> {
         match self {
             Self::File => {
@@ -83,7 +83,7 @@ impl Data {
             Self::FarDatabase(database, _, proxy) => {
                 let server = TestCluster::shared().folder().display().to_string();
                 let url = database.url().replace(&server, &proxy.path().display().to_string());
-                // One connection, so that making others does not count.
+                // One connection, so that connecting others does not count.
                 postgres(&PostgresOptions { pool_size: 1, ..options(&url) })
             }
         }
@@ -94,7 +94,7 @@ fn postgres(options: &PostgresOptions) -> Arc<dyn Store> {
     Arc::new(Postgres::open(options).expect("a store"))
 }
 
-/// As patient as a machine with many tests is slow: timeouts are the question of other tests.
+/// Long timeouts for slow machines: timeouts are tested elsewhere.
 fn options(url: &str) -> PostgresOptions {
     PostgresOptions {
         pool_size: 8,
@@ -105,7 +105,7 @@ fn options(url: &str) -> PostgresOptions {
     }
 }
 
-/// An empty folder that goes when the last user of it does.
+/// Temporary folder, removed with its last user.
 pub(crate) fn temporary_folder() -> TempDir {
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix("latchkey-test-");

@@ -1,4 +1,4 @@
-//! The clocks of tests: they stand still until a test moves them. And durations as tests say them.
+//! Manual clock and durations of tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::clock::Clock;
 
-/// When every test begins: 2026-03-02T10:00:00.000Z, a Monday.
+/// Start time of every test: 2026-03-02T10:00:00.000Z, a Monday.
 pub const START: Timestamp = Timestamp::from_millis(1_772_445_600_000);
 
-/// A clock that a test moves by hand. Clones are the same clock.
+/// A clock moved by hand. Clones share the time.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
     wall: Arc<AtomicI64>,
@@ -18,24 +18,24 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that stands at `time`.
+    /// Clock at `time`.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
         Self { wall: Arc::new(AtomicI64::new(time.as_millis())), steady: Arc::default() }
     }
 
-    /// Time passes.
+    /// Advances both clocks.
     pub fn advance(&self, by: Duration) {
         self.leap(by);
         self.steady.fetch_add(u64::try_from(millis(by)).unwrap(), Ordering::SeqCst);
     }
 
-    /// The time of day is set forward, and no time passes.
+    /// Sets the time of day forward; the monotonic clock stands.
     pub fn leap(&self, by: Duration) {
         self.wall.fetch_add(millis(by), Ordering::SeqCst);
     }
 
-    /// The time of day is set back, and no time passes.
+    /// Sets the time of day back; the monotonic clock stands.
     pub fn step_back(&self, by: Duration) {
         self.wall.fetch_sub(millis(by), Ordering::SeqCst);
     }
@@ -62,25 +62,22 @@ fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).expect("a duration of this millennium")
 }
 
-/// So many seconds.
 #[must_use]
 pub const fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// So many minutes.
 #[must_use]
 pub const fn minutes(count: u64) -> Duration {
     seconds(count * 60)
 }
 
-/// So many hours.
 #[must_use]
 pub const fn hours(count: u64) -> Duration {
     minutes(count * 60)
 }
 
-/// So many days of 24 hours.
+/// Days of 24 hours.
 #[must_use]
 pub const fn days(count: u64) -> Duration {
     hours(count * 24)

@@ -1,4 +1,4 @@
-//! Users that are signed up and signed in, by the way that the settings in force demand.
+//! Signed-up and signed-in users, by the method of the current settings.
 
 use std::ops::Deref;
 
@@ -12,17 +12,16 @@ use crate::client::Client;
 use crate::request::Request;
 use crate::session::Session;
 
-/// A signed-in user. Their requests carry their access token and come from an address of their own, so that users do
-/// not eat up each other's limits.
+/// A signed-in user. Requests carry the access token and come from a unique address, so that users do not share
+/// rate limits.
 pub struct User {
     client: Client,
-    /// The user's id.
+    /// Id of the user.
     pub id: String,
-    /// The address, as signed up.
+    /// Address, as signed up.
     pub email: String,
-    /// The password.
     pub password: String,
-    /// The tokens of the sign-up.
+    /// Tokens of the sign-up.
     pub session: Session,
 }
 
@@ -40,7 +39,7 @@ impl User {
         self.client.refresh(&self.session).without_header("authorization").send().await
     }
 
-    /// Another session of the same user, from the same address.
+    /// Opens another session of the user from the same address.
     pub async fn sign_in_again(&self) -> Session {
         Session::of(
             &self.client.sign_in(&self.email, &self.password).without_header("authorization").send().await,
@@ -49,16 +48,16 @@ impl User {
 }
 
 impl TestApp {
-    /// Signs up `ada@example.org` with the name `Ada` and the kit's password, verifies where that is required, and
-    /// answers the signed-in web user.
+    /// Signs up `ada@example.org` with the name `Ada` and the default password, verifies if required, and returns
+    /// the signed-in web user.
     pub async fn user(&self, name: &str) -> User {
         self.user_on(name, "web").await
     }
 
-    /// The same for another `client_type`.
+    /// Same for another `client_type`.
     pub async fn user_on(&self, name: &str, client_type: &str) -> User {
         let number = self.next_number();
-        // The block for benchmarks (RFC 2544): nobody else in these tests uses it.
+        // Benchmark address block (RFC 2544), unused elsewhere in the tests.
         let client = self.anon().at(&format!("198.18.{}.{}", number / 250, number % 250 + 1));
         let email = format!("{name}@example.org");
         let settings = self.service().settings().values.clone();
@@ -77,7 +76,7 @@ impl TestApp {
         User { client, id: session.user_id.clone(), email, password: PASSWORD.to_owned(), session }
     }
 
-    /// The body of verifyEmail, from the mailbox.
+    /// Body of verifyEmail, from the mailbox.
     async fn proof(&self, email: &str, method: EmailMethod) -> Value {
         let mail = self.mail_to(email).await;
         match method {
@@ -97,7 +96,7 @@ fn sign_up(client: &Client, email: &str, name: &str, settings: &EditableSettings
     client.post("/api/auth/users", body)
 }
 
-/// A target that the list allows: its first entry, with something in the place of the wildcards.
+/// Redirect target allowed by the list: its first entry with the wildcards filled in.
 fn allowed_target(entries: &[String]) -> String {
     let first = entries.first().map_or("http://localhost:3000/done", String::as_str);
     first.replace("**", "done").replace('*', "one")

@@ -1,5 +1,5 @@
-//! Somebody with a browser, on the pages of one site: keeps its cookies, follows its redirects, sends its forms. Ends
-//! where the site sends them elsewhere.
+//! Minimal browser for the pages of one site: stores cookies, follows redirects, submits forms, and stops when
+//! the site redirects elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Client, RequestBuilder, redirect};
 use url::Url;
 
-/// As many redirects as browsers follow.
+/// Redirect limit of common browsers.
 const MOST_REDIRECTS: usize = 20;
 
-/// The cookies of one site, by path and name. They never expire: the site's clock is not that of the machine.
+/// Cookies of one site, by path and name. They never expire, because the site's clock is not the machine's.
 #[derive(Default)]
 struct Cookies(BTreeMap<(String, String), String>);
 
@@ -35,19 +35,19 @@ impl Cookies {
     }
 }
 
-/// A visitor of one site.
+/// A browser on one site.
 pub struct Visitor {
     http: Client,
     site: Url,
     cookies: Cookies,
     at: Url,
     left_for: Option<Url>,
-    /// The page that they see, for messages.
+    /// Current page, for assertion messages.
     page: String,
 }
 
 impl Visitor {
-    /// A visitor of the site with this address.
+    /// Browser on the site with this URL.
     pub fn at(site: &str) -> Self {
         let http = Client::builder().redirect(redirect::Policy::none()).no_proxy().build().unwrap();
         let site = Url::parse(site).expect("an address");
@@ -62,7 +62,7 @@ impl Visitor {
         self.follow(request).await;
     }
 
-    /// Sends the form of the page with these fields, to the address of the page.
+    /// Submits the page's form with these fields, to the URL of the page.
     pub async fn submit(&mut self, fields: &[(&str, &str)]) {
         assert!(self.page.contains("<form"), "no form at {}:\n{}", self.at, self.page);
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
@@ -70,7 +70,7 @@ impl Visitor {
         self.follow(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await;
     }
 
-    /// Where the site sent them.
+    /// External redirect target.
     #[track_caller]
     pub fn left_for(&self) -> String {
         let Some(left_for) = &self.left_for else { panic!("still at {}:\n{}", self.at, self.page) };

@@ -1,4 +1,4 @@
-//! The tables of single lines, each with what was seen, its goal and whether it is met.
+//! Tables of single lines, each with result, goal, and if it is met.
 
 use std::fmt::Write;
 
@@ -8,7 +8,6 @@ use crate::row::Medians;
 use crate::starts::Starts;
 use crate::storm::Storm;
 
-/// The storm.
 pub(super) fn storm_table(storm: &Storm) -> String {
     let kept = storm.beside / storm.alone;
     let flood = storm.flood / storm.alone;
@@ -44,9 +43,8 @@ pub(super) fn storm_table(storm: &Storm) -> String {
     lined("Storm of sign-ins", &lines)
 }
 
-/// Starts and sizes.
 pub(super) fn starts_table(starts: &Starts, findings: &Findings) -> String {
-    // How long another process takes to answer is not the service's to promise.
+    // Response times of another process are not the service's to promise.
     let is_embedded = findings.engine == "SQLite";
     let at_most = |value: f64, most: f64, unit: &str| {
         let goal = (format!("≤ {most} {unit}"), value <= most);
@@ -85,7 +83,6 @@ pub(super) fn starts_table(starts: &Starts, findings: &Findings) -> String {
     lined("Starts and sizes", &lines)
 }
 
-/// Search beside writes.
 pub(super) fn beside_writes_table(seen: &BesideWrites) -> String {
     let found = &seen.found;
     let lines = [
@@ -129,7 +126,7 @@ fn lined(title: &str, lines: &[Line]) -> String {
     text
 }
 
-/// Goals and whether each is met, in two cells.
+/// Goals, and if each is met, in two cells.
 pub(super) fn judged(goals: &[(String, bool)]) -> String {
     if goals.is_empty() {
         return "– | ".to_owned();

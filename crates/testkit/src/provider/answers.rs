@@ -1,4 +1,4 @@
-//! The endpoints of the provider.
+//! Endpoints of the provider.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,17 +18,17 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::lies::{Document, Endpoint, Manner};
-use super::{PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, State, challenge_of};
+use super::{PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, ProviderState, challenge_of};
 
-/// The token for userinfo.
+/// Access token for userinfo.
 const ACCESS_TOKEN: &str = "access-token-of-the-provider";
-/// More than anybody should read.
+/// Body size above any sane limit.
 const TOO_MUCH: usize = 2 * 1024 * 1024;
 
-/// Where Microsoft's metadata is under a stand-in.
+/// Path of Microsoft's metadata on the fake provider.
 const MICROSOFT: &str = "/login.microsoftonline.com/{tenant}/v2.0/.well-known/openid-configuration";
 
-type SharedState = Arc<Mutex<State>>;
+type SharedState = Arc<Mutex<ProviderState>>;
 
 pub(super) fn routes(state: SharedState) -> Router {
     Router::new()
@@ -109,7 +109,7 @@ fn is_the_client(headers: &HeaderMap, id: &str, secret: &str) -> bool {
         || (id == PROVIDER_CLIENT_ID && secret == PROVIDER_CLIENT_SECRET)
 }
 
-fn answer(state: &mut State, endpoint: Endpoint, document: &Value) -> Response {
+fn answer(state: &mut ProviderState, endpoint: Endpoint, document: &Value) -> Response {
     *state.asked.entry(endpoint).or_default() += 1;
     let json = [(CONTENT_TYPE, "application/json")];
     let text = document.to_string();
@@ -130,7 +130,7 @@ fn answer(state: &mut State, endpoint: Endpoint, document: &Value) -> Response {
     }
 }
 
-/// Spaces without end, which JSON allows before a value.
+/// Endless whitespace, which JSON allows before a value.
 fn forever(pause: Duration, size: usize) -> Body {
     Body::from_stream(stream::unfold((), move |()| async move {
         tokio::time::sleep(pause).await;
@@ -152,6 +152,6 @@ fn refusal(status: StatusCode, error: &str) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
-fn locked(state: &SharedState) -> MutexGuard<'_, State> {
+fn locked(state: &SharedState) -> MutexGuard<'_, ProviderState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

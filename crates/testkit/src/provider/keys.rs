@@ -1,4 +1,4 @@
-//! The provider's key, and tokens signed by it, or not quite.
+//! Signing key of the provider, with valid and invalid signatures.
 
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::hmac;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::PROVIDER_CLIENT_SECRET;
 use super::lies::Signature;
 
-/// A key pair on P-256 with its id.
+/// P-256 key pair with its key id.
 pub(super) struct SigningKey {
     id: String,
     pair: EcdsaKeyPair,
@@ -26,7 +26,7 @@ impl SigningKey {
         &self.id
     }
 
-    /// The public half as a JWK.
+    /// Public key as a JWK.
     pub(super) fn jwk(&self) -> Value {
         let point = self.pair.public_key().as_ref(); // 4, x, y
         json!({
@@ -36,14 +36,14 @@ impl SigningKey {
         })
     }
 
-    /// The public half as PEM: what a careless verifier would take for a shared secret.
+    /// Public key as PEM, which a careless verifier would accept as an HMAC secret.
     fn pem(&self) -> String {
         let der: PublicKeyX509Der<'_> = self.pair.public_key().as_der().expect("a public key");
         format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(der.as_ref()))
     }
 }
 
-/// A JWS in its compact form.
+/// JWS in compact serialization.
 pub(super) fn jws(key: &SigningKey, signature: Signature, header: &Value, claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let signed = format!("{}.{}", part(header), part(claims));

@@ -1,27 +1,27 @@
-//! What a provider lies about.
+//! Misbehaviour of the provider.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Something that the provider says.
+/// A document of the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Document {
-    /// Its metadata (`OpenID` Connect Discovery).
+    /// Metadata (`OpenID` Connect Discovery).
     Discovery,
-    /// Its keys (RFC 7517).
+    /// Keys (RFC 7517).
     Jwks,
-    /// The answer of the token endpoint.
+    /// Response of the token endpoint.
     TokenAnswer,
-    /// The claims of the id token.
+    /// Claims of the id token.
     IdToken,
-    /// The header of the id token.
+    /// Header of the id token.
     IdTokenHeader,
-    /// The claims of userinfo.
+    /// Claims of userinfo.
     UserInfo,
 }
 
-/// Somewhere that the provider is asked.
+/// An endpoint of the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Endpoint {
     /// `/.well-known/openid-configuration`
@@ -34,47 +34,47 @@ pub enum Endpoint {
     UserInfo,
 }
 
-/// How it answers.
+/// Failure mode of an endpoint.
 #[derive(Debug, Clone)]
 pub enum Manner {
-    /// With this status and a document all the same.
+    /// This status, with a valid document.
     Status(u16),
-    /// With a redirect (307) to this address.
+    /// Redirect (307) to this URL.
     Redirect(String),
-    /// With a body of more than a megabyte.
+    /// Body of more than a megabyte.
     Huge,
-    /// With a body that never ends.
+    /// Endless body.
     Endless,
-    /// With a byte now and then.
+    /// One byte from time to time.
     Slow,
-    /// Never.
+    /// No response.
     Silent,
-    /// With something else than JSON.
+    /// Not JSON.
     Garbage,
-    /// With half of a body.
+    /// Truncated body.
     CutOff,
 }
 
-/// How it signs.
+/// Signature of id tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Signature {
-    /// ES256, by the key of its key set.
+    /// ES256 with the published key.
     #[default]
     Honest,
-    /// By another key under the same id.
+    /// Another key under the same key id.
     AnotherKey,
-    /// By the right key, over other bytes.
+    /// The right key over other bytes.
     Broken,
-    /// Not at all: `alg` is `none`.
+    /// None: `alg` is `none`.
     Missing,
-    /// HS256, with the public key as the secret.
+    /// HS256 with the public key as the secret.
     PublicKeyAsSecret,
-    /// HS256, with the client's secret.
+    /// HS256 with the client secret.
     ClientSecret,
 }
 
 impl Signature {
-    /// The `alg` that the header says.
+    /// Value of `alg` in the header.
     pub(super) fn algorithm(self) -> &'static str {
         match self {
             Self::Honest | Self::AnotherKey | Self::Broken => "ES256",
@@ -104,7 +104,7 @@ impl Lies {
         self.manners.get(&endpoint).cloned()
     }
 
-    /// The document with the lies in it.
+    /// Document with the configured changes.
     pub(super) fn told(&self, document: Document, mut value: Value) -> Value {
         for patch in self.patches.get(&document).into_iter().flatten() {
             merge(&mut value, patch);
@@ -113,7 +113,7 @@ impl Lies {
     }
 }
 
-/// RFC 7396.
+/// Merge patch (RFC 7396).
 fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         *target = patch.clone();

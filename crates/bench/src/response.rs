@@ -1,32 +1,32 @@
-//! Answers as the driver reads them: just enough HTTP/1.1 for what the servers here send, a `Content-Length` always.
+//! Minimal HTTP/1.1 response parser, sufficient for these servers, which always send a `Content-Length`.
 
 use memchr::memmem;
 
 use crate::error::{BenchError, Result};
 
-/// An answer, where its bytes stand in the input.
+/// A response, borrowed from the input.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer<'a> {
-    /// Its status.
+pub(crate) struct Response<'a> {
+    /// Status code.
     pub(crate) status: u16,
-    /// Its head, without the empty line.
+    /// Head, without the empty line.
     pub(crate) head: &'a [u8],
-    /// Its body.
+    /// Body.
     pub(crate) body: &'a [u8],
-    /// The server closes the connection after it.
+    /// True if the server closes the connection after it.
     pub(crate) closes: bool,
 }
 
-/// What stands at the beginning of the input.
+/// Result of parsing the start of the input.
 pub(crate) enum Parsed<'a> {
-    /// A whole answer and its length.
-    Whole(Answer<'a>, usize),
-    /// The beginning of one.
+    /// A complete response and its length.
+    Whole(Response<'a>, usize),
+    /// Incomplete.
     Part,
 }
 
-impl<'a> Answer<'a> {
-    /// Reads the first answer of the input.
+impl<'a> Response<'a> {
+    /// Parses the first response of the input.
     pub(crate) fn parse(input: &'a [u8]) -> Result<Parsed<'a>> {
         let Some(end) = memmem::find(input, b"\r\n\r\n") else { return Ok(Parsed::Part) };
         let head = &input[..end];
@@ -41,7 +41,7 @@ impl<'a> Answer<'a> {
         Ok(Parsed::Whole(Self { status, head, body: &input[end + 4..whole], closes }, whole))
     }
 
-    /// The text of a member of the body, where it is a string without escapes.
+    /// Value of a string member of the body without escapes.
     pub(crate) fn member(&self, name: &str) -> Option<&'a str> {
         let start = format!("\"{name}\":\"");
         let at = memmem::find(self.body, start.as_bytes())? + start.len();
@@ -49,14 +49,14 @@ impl<'a> Answer<'a> {
         std::str::from_utf8(&rest[..memchr::memchr(b'"', rest)?]).ok()
     }
 
-    /// The value of the first cookie that is set.
+    /// Value of the first `Set-Cookie`.
     pub(crate) fn cookie(&self) -> Option<&'a str> {
         let value = header(self.head, b"\r\nset-cookie: ")?;
         std::str::from_utf8(&value[..memchr::memchr(b';', value).unwrap_or(value.len())]).ok()
     }
 }
 
-/// The value of a header line whose start, in lower case, is given.
+/// Value of the header line with the given start, in lower case.
 fn header<'a>(head: &'a [u8], start: &[u8]) -> Option<&'a [u8]> {
     let at = memmem::find(head, start)? + start.len();
     let rest = &head[at..];
@@ -74,17 +74,17 @@ mod tests {
     #[test]
     fn an_answer_is_whole_with_its_last_byte() {
         let text = b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\nset-cookie: a=b; Path=/\r\n\r\n{\"a\":1}rest";
-        assert!(matches!(Answer::parse(&text[..text.len() - 5]), Ok(Parsed::Part)));
-        let Ok(Parsed::Whole(answer, length)) = Answer::parse(text) else { panic!("whole") };
-        assert_eq!((answer.status, answer.body, length), (200, &b"{\"a\":1}"[..], text.len() - 4));
-        assert_eq!(answer.cookie(), Some("a=b"));
+        assert!(matches!(Response::parse(&text[..text.len() - 5]), Ok(Parsed::Part)));
+        let Ok(Parsed::Whole(response, length)) = Response::parse(text) else { panic!("whole") };
+        assert_eq!((response.status, response.body, length), (200, &b"{\"a\":1}"[..], text.len() - 4));
+        assert_eq!(response.cookie(), Some("a=b"));
     }
 
     #[test]
     fn members_are_found_by_name() {
         let text = b"HTTP/1.1 200 OK\r\ncontent-length: 25\r\n\r\n{\"user\":{},\"token\":\"a.b\"}";
-        let Ok(Parsed::Whole(answer, _)) = Answer::parse(text) else { panic!("whole") };
-        assert_eq!(answer.member("token"), Some("a.b"));
-        assert_eq!(answer.member("other"), None);
+        let Ok(Parsed::Whole(response, _)) = Response::parse(text) else { panic!("whole") };
+        assert_eq!(response.member("token"), Some("a.b"));
+        assert_eq!(response.member("other"), None);
     }
 }
