@@ -11,6 +11,7 @@ use crate::step::{Outcome, output_of};
 const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
     ("latchkey-log", &[]),
+    ("latchkey-settings", &["latchkey-domain"]),
     ("latchkey-store", &["latchkey-domain"]),
     ("latchkey-store-operations", &["latchkey-domain", "latchkey-store"]),
     ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
@@ -21,13 +22,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-search", &["latchkey-domain"]),
     (
         "latchkey-service",
-        &["latchkey-domain", "latchkey-store", "latchkey-oauth", "latchkey-mail", "latchkey-search"],
+        &[
+            "latchkey-domain",
+            "latchkey-settings",
+            "latchkey-store",
+            "latchkey-oauth",
+            "latchkey-mail",
+            "latchkey-search",
+        ],
     ),
     ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
     (
         "latchkey",
         &[
             "latchkey-domain",
+            "latchkey-settings",
             "latchkey-store",
             "latchkey-store-operations",
             "latchkey-store-sqlite",
@@ -43,6 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "latchkey-testkit",
         &[
             "latchkey-domain",
+            "latchkey-settings",
             "latchkey-store",
             "latchkey-store-sqlite",
             "latchkey-store-postgres",

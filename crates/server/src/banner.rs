@@ -31,7 +31,7 @@ pub fn banner(
     let is_inbox = settings.server.is_development() && settings.mail.transport == MailTransport::File;
     match settings.mail.transport {
         MailTransport::File => line("Mails", &settings.mail.dir.display().to_string()),
-        MailTransport::Smtp => line("Mails", &format!("by SMTP to {}", settings.mail.smtp.host)),
+        MailTransport::Smtp => line("Mails", &format!("by SMTP to {}", settings.smtp.host)),
         MailTransport::None => line("Mails", "not sent: mail.transport is not set"),
     }
     if is_inbox {

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::banner::banner;
-use crate::settings::{MailTransport, Settings, SmtpTls, StorageUrl, redirect_warnings};
+use crate::settings::{MailTransport, Settings, StorageUrl, redirect_warnings};
 use crate::signals::Endings;
 use crate::storage::Patience;
 use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
@@ -159,18 +159,16 @@ fn log_started(settings: &Settings, addresses: &[SocketAddr]) {
     let (transport, mails) = match mail.transport {
         MailTransport::None => ("none", None),
         MailTransport::File => ("file", Some(mail.dir.display().to_string())),
-        MailTransport::Smtp => ("smtp", Some(format!("{}:{}", mail.smtp.host, mail.smtp.port))),
+        MailTransport::Smtp => ("smtp", Some(format!("{}:{}", settings.smtp.host, settings.smtp.port))),
     };
-    let smtp_tls = match mail.smtp.tls {
-        SmtpTls::Starttls => "starttls",
-        SmtpTls::Tls => "tls",
-        SmtpTls::None => "none",
+    let smtp_tls = match settings.smtp.tls {
+        latchkey_mail::TlsMode::Starttls => "starttls",
+        latchkey_mail::TlsMode::Tls => "tls",
+        latchkey_mail::TlsMode::Plain => "none",
     };
     let (storage, storage_tls) = match &settings.storage.url {
         StorageUrl::Sqlite(_) => ("sqlite", None),
-        StorageUrl::Postgres(url) => {
-            ("postgresql", Some(settings.storage.postgres.options(url.reveal()).uses_tls()))
-        }
+        StorageUrl::Postgres(url) => ("postgresql", Some(settings.postgres.options(url.reveal()).uses_tls())),
     };
     let listening: Vec<_> = addresses.iter().map(ToString::to_string).collect();
     tracing::info!(
@@ -192,7 +190,7 @@ fn log_started(settings: &Settings, addresses: &[SocketAddr]) {
 /// Warns of redirect wildcards that an admin stored. Those of the settings are warned of with the settings.
 fn warn_of_stored_redirects(settings: &Settings, service: &Service) {
     let in_force = service.settings();
-    let configured = &settings.auth.allowed_redirect_urls;
+    let configured = &settings.editable.allowed_redirect_urls;
     let is_stored = |entry: &&String| !configured.contains(entry);
     let stored: Vec<_> = in_force.values.allowed_redirect_urls.iter().filter(is_stored).cloned().collect();
     for warning in redirect_warnings(&stored) {

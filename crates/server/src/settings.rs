@@ -1,35 +1,24 @@
-//! The settings: one struct per section, read once at start and passed on as values.
+//! The settings: groups of items, read once at start and passed on as values.
 //!
-//! The embedded `latchkey.default.toml` documents every key and is the lowest layer. Over it come a
-//! file, the environment and the command line. What is wrong is collected and told all at once.
-//! Here lives only the reading; nothing is generated, created or opened.
+//! A file, the environment and the command line override the defaults of the items. All problems are reported at once.
+//! Nothing is generated, created or opened here.
 
-mod address;
 mod admin;
-mod audit;
 mod auth;
 mod data;
-mod derived;
-mod duration;
-mod entry;
+mod features;
 mod keys;
 mod layers;
 mod limits;
 mod log;
 mod log_format;
 mod mail;
-mod notifications;
 mod oauth;
 mod origin;
 mod passwords;
 mod print;
-mod problem;
-mod profiles;
 mod proxies;
-mod reader;
 mod scope;
-mod search;
-mod secret;
 mod server;
 mod source;
 mod storage;
@@ -45,193 +34,181 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use latchkey_service::settings::EditableSettings;
+use latchkey_settings::{Entries, Entry, Fallback, Group, Item, Problems, Reader, text_of};
+pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
+
 pub use admin::AdminSettings;
-pub use audit::AuditSettings;
-pub use auth::{AuthSettings, CodeSettings, JwtAlgorithm, LinkSettings, ProofMethod, TokenSettings};
+pub use auth::AuthSettings;
 pub use data::DataSettings;
-pub use keys::{EDITABLE, is_key_or_section};
-pub use limits::LimitSettings;
+pub use features::FeatureSettings;
+pub use keys::{DEFAULT_TOML, is_key_or_section};
+pub use limits::{LifetimeSettings, LimitSettings};
 pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
-pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings, SmtpTls};
-pub use notifications::NotificationSettings;
-pub use oauth::{OAuthSettings, ProviderSettings};
+pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings};
+pub use oauth::{OAuthSettings, ProviderSettings, Providers};
 pub use passwords::PasswordSettings;
-pub use problem::{Problem, SettingsError};
-pub use profiles::ProfileSettings;
 pub use scope::Scope;
-pub use search::{SearchBy, SearchSettings};
-pub use secret::Secret;
 pub use server::{Mode, ServerSettings};
-pub use source::{ReadFile, Source, Sources};
+pub use source::{ReadFile, Sources};
 pub use storage::{PostgresSettings, StorageSettings, StorageUrl};
 pub use suffixes::redirect_warnings;
 
 use print::Shown;
-use problem::Problems;
-use reader::Reader;
 
-/// The default settings with their documentation, as TOML.
-pub const DEFAULT_TOML: &str = include_str!("../latchkey.default.toml");
+/// Collects the groups: a field of [`Settings`] for each.
+macro_rules! groups {
+    ($($(#[$doc:meta])* $field:ident: $group:ty,)*) => {
+        /// The validated settings of an operator.
+        #[derive(Debug)]
+        pub struct Settings {
+            $($(#[$doc])* pub $field: $group,)*
+            /// Identity providers, by key.
+            pub providers: Providers,
+            /// The part that was read and validated; the rest may be anything.
+            pub scope: Scope,
+            shown: BTreeMap<&'static str, Shown>,
+            warnings: Vec<String>,
+        }
 
-/// Everything that an operator can set, validated.
-#[derive(Debug)]
-pub struct Settings {
-    /// Where and how the service is reached.
-    pub server: ServerSettings,
+        impl Settings {
+            /// The items of all groups, in the order of the documentation.
+            pub(super) const GROUPS: &[&[Item]] = &[$(<$group>::ITEMS),*];
+
+            fn read_groups(reader: &mut Reader<'_>, scope: Scope, shown: BTreeMap<&'static str, Shown>) -> Self {
+                Self {
+                    $($field: Group::read(reader),)*
+                    providers: oauth::read_providers(reader),
+                    scope,
+                    shown,
+                    warnings: Vec::new(),
+                }
+            }
+        }
+    };
+}
+
+groups! {
+    /// Address, connections and requests.
+    server: ServerSettings,
     /// The database.
-    pub storage: StorageSettings,
-    /// The folder for what the service writes.
-    pub data: DataSettings,
-    /// How mails leave.
-    pub mail: MailSettings,
-    /// Accounts, tokens, codes and links.
-    pub auth: AuthSettings,
-    /// Identity providers.
-    pub oauth: OAuthSettings,
-    /// Password rules and hashing.
-    pub passwords: PasswordSettings,
+    storage: StorageSettings,
+    /// The connection pool of PostgreSQL.
+    postgres: PostgresSettings,
+    /// The data folder.
+    data: DataSettings,
+    /// The mail transport.
+    mail: MailSettings,
+    /// The mail server.
+    smtp: SmtpSettings,
+    /// Settings that an admin may change.
+    editable: EditableSettings,
+    /// Tokens, codes and public calls.
+    auth: AuthSettings,
+    /// Requests to identity providers.
+    oauth: OAuthSettings,
+    /// Lifetimes.
+    lifetimes: LifetimeSettings,
+    /// The cost of hashing.
+    passwords: PasswordSettings,
     /// Rate limits.
-    pub limits: LimitSettings,
-    /// Profiles.
-    pub profiles: ProfileSettings,
-    /// Mails about acts on accounts.
-    pub notifications: NotificationSettings,
-    /// The profile search.
-    pub search: SearchSettings,
-    /// The admin interface.
-    pub admin: AdminSettings,
-    /// The audit trail.
-    pub audit: AuditSettings,
+    limits: LimitSettings,
+    /// Switches of single features.
+    features: FeatureSettings,
+    /// The keys of the admin interface.
+    admin: AdminSettings,
     /// Logging.
-    pub log: LogSettings,
-    /// What was read and judged; the rest may be anything.
-    pub scope: Scope,
-    shown: BTreeMap<&'static str, Shown>,
-    notices: Vec<String>,
+    log: LogSettings,
 }
 
 impl Settings {
-    /// Lays the sources over each other, and validates the result.
+    /// Merges the sources and validates the result.
     ///
     /// # Errors
-    /// Every unknown key, wrong type, bad value and broken rule at once, each with its key, its
-    /// source and what to do.
+    /// All unknown keys, wrong types, bad values and broken rules, each with its key, source and remedy.
     pub fn load(sources: Sources) -> Result<Self, SettingsError> {
         Self::load_for(sources, Scope::Service)
     }
 
-    /// The same for a command that uses a part of them: what is wrong with the rest is not told.
+    /// [`Settings::load`] for a command that uses a part of them; problems of the rest are not reported.
     ///
     /// # Errors
     /// As [`Settings::load`].
     pub fn load_for(sources: Sources, scope: Scope) -> Result<Self, SettingsError> {
-        match Self::read_for(sources, scope) {
-            (Some(settings), problems) if problems.is_empty() => Ok(settings),
-            (_, problems) => Err(problems.into()),
-        }
+        let (settings, problems) = Self::read_for(sources, scope);
+        if problems.is_empty() { Ok(settings) } else { Err(problems.into()) }
     }
 
-    /// The settings as far as they can be read, and everything that is wrong with them. A bad value is replaced, so
-    /// that the rest can be looked at; no service may start with it.
+    /// The settings as far as they are readable, and all problems. A default replaces a bad value, so that the rest can
+    /// be checked; a service must not start with problems.
     #[must_use]
-    pub fn read(sources: Sources) -> (Option<Self>, Vec<Problem>) {
+    pub fn read(sources: Sources) -> (Self, Vec<Problem>) {
         Self::read_for(sources, Scope::Service)
     }
 
-    fn read_for(sources: Sources, scope: Scope) -> (Option<Self>, Vec<Problem>) {
+    fn read_for(sources: Sources, scope: Scope) -> (Self, Vec<Problem>) {
         let mut problems = Problems::default();
         let mut entries = layers::merge(sources, scope, &mut problems);
-        derived::fill(&mut entries);
         let shown = print::shown(&entries);
-
-        let mut reader = Reader::new(&mut entries, &mut problems);
-        let mode = Mode::read(&reader);
-        let server = ServerSettings::read(&mut reader, mode);
-        let storage = StorageSettings::read(&mut reader);
-        let data = DataSettings::read(&mut reader);
-        let mail = MailSettings::read(&mut reader);
-        let auth = AuthSettings::read(&mut reader);
-        let oauth = OAuthSettings::read(&mut reader);
-        let passwords = PasswordSettings::read(&reader);
-        let limits = LimitSettings::read(&reader);
-        let profiles = ProfileSettings::read(&reader);
-        let notifications = NotificationSettings::read(&reader);
-        let search = SearchSettings::read(&reader);
-        let admin = AdminSettings::read(&mut reader, mode);
-        let audit = AuditSettings::read(&reader);
-        let log = LogSettings::read(&mut reader);
-
-        mail.check(&mut problems);
-        auth.check(mode, mail.transport, &mut problems);
-        oauth.check(server.as_ref(), &mut problems);
-        passwords.check(mode, &mut problems);
-        limits.check(&mut problems);
-        if let Some(server) = &server {
-            storage.check(server.request_timeout, &mut problems);
-        }
-        let server_secret = server.as_ref().and_then(|server| server.secret.as_ref());
-        admin.check(server_secret, &mut problems);
-
+        let mut settings = Self::read_groups(&mut Reader::new(&mut entries, &mut problems), scope, shown);
+        settings.check(&mut problems);
         problems.leave_out(|key| scope.leaves_out(key));
-        let (notices, problems) = problems.into_parts();
-        let settings = server.map(|server| Self {
-            server,
-            storage,
-            data,
-            mail,
-            auth,
-            oauth,
-            passwords,
-            limits,
-            profiles,
-            notifications,
-            search,
-            admin,
-            audit,
-            log,
-            scope,
-            shown,
-            notices,
-        });
+        let (warnings, problems) = problems.into_parts();
+        settings.warnings = warnings;
         (settings, problems)
     }
 
-    /// Whether a file, the environment or the command line sets this key (`section.key`), so that
-    /// nobody can change it at run time (409 `SETTING_PINNED`). An unknown key is not pinned.
+    /// The rules between keys.
+    fn check(&self, problems: &mut Problems) {
+        let Self { server, mail, .. } = self;
+        server.check(problems);
+        mail.check(&self.smtp, problems);
+        auth::check_editable(&self.editable, server.mode, mail.transport, problems);
+        self.auth.check(problems);
+        auth::check_lifetimes(&self.lifetimes, problems);
+        self.oauth.check(&self.providers, server.request_timeout, problems);
+        self.passwords.check(server.mode, problems);
+        auth::check_limits(&self.limits, problems);
+        self.postgres.check(server.request_timeout, problems);
+        self.admin.check(server.secret.as_ref(), problems);
+    }
+
+    /// Whether a file, the environment or the command line sets this key (`section.key`), so that it cannot change at run
+    /// time (409 `SETTING_PINNED`). An unknown key is not pinned.
     #[must_use]
     pub fn pinned(&self, key: &str) -> bool {
         self.shown.get(key).is_some_and(|shown| shown.source.pins())
     }
 
-    /// The [`EDITABLE`] keys that are pinned.
+    /// The editable keys that are pinned.
     pub fn pinned_keys(&self) -> impl Iterator<Item = &'static str> {
-        EDITABLE.iter().copied().filter(|key| self.pinned(key))
+        EditableSettings::ITEMS.iter().map(|item| item.name).filter(|key| self.pinned(key))
     }
 
-    /// The settings in force as TOML, each with its source as comment and secrets as `***`.
+    /// The settings in force as TOML, with the source of each as a comment and secrets as `***`.
     #[must_use]
     pub fn to_toml(&self) -> String {
         print::to_toml(&self.shown)
     }
 
-    /// Shows these values of the database as in force, in place of those that were configured.
+    /// Shows these values of the database in place of the configured ones.
     pub fn show_of_admin(&mut self, values: impl IntoIterator<Item = (&'static str, serde_json::Value)>) {
         self.shown.extend(values.into_iter().map(|(key, value)| (key, Shown::of_admin(&value))));
     }
 
-    /// Settings that are allowed and yet probably not meant, as sentences for the log and `config check`.
+    /// Warnings about settings that are valid and probably a mistake, for the log and `config check`.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         warnings::of(self)
     }
 
-    /// Adds a warning that was found while the settings were tried.
+    /// Adds a warning.
     pub fn warn(&mut self, warning: String) {
-        self.notices.push(warning);
+        self.warnings.push(warning);
     }
 
-    /// The files that hold secrets, each with what it holds: settings files, and those that variables name.
+    /// The files that hold secrets, with their keys: settings files, and those that variables name.
     #[must_use]
     pub fn secret_files(&self) -> BTreeMap<&Path, Vec<&'static str>> {
         let mut files = BTreeMap::<_, Vec<_>>::new();
@@ -246,8 +223,7 @@ impl Settings {
         files
     }
 
-    /// Puts the port that was really bound into the public URL, where that URL is not set but made
-    /// of `server.bind`. Needed for port 0, which takes any free port.
+    /// Puts the bound port into a public URL that is derived from `server.bind`; port 0 takes any free port.
     #[must_use]
     pub fn bound_to(mut self, address: SocketAddr) -> Self {
         if !self.pinned("server.public_url") {
@@ -256,4 +232,23 @@ impl Settings {
         }
         self
     }
+}
+
+/// Fills in derived defaults, in the order of the items: one may follow from another above it.
+fn derive(entries: &mut Entries) {
+    for item in keys::ITEMS.iter().filter(|item| !entries.contains_key(item.name)).collect::<Vec<_>>() {
+        if let Fallback::Derived(from, _) = item.fallback
+            && let Some(value) = from(entries)
+        {
+            entries.insert(item.name, Entry { value, source: Source::Derived });
+        }
+    }
+}
+
+fn in_development(entries: &Entries) -> bool {
+    text_of(entries, "server.mode") == "development"
+}
+
+fn data_folder(entries: &Entries) -> &str {
+    text_of(entries, "data.dir").trim_end_matches('/')
 }

@@ -49,7 +49,9 @@ fn line_of_settings(error: &SettingsError) -> Value {
     let list: Vec<_> = error
         .problems()
         .iter()
-        .map(|problem| json!({"key": problem.key(), "message": problem.to_string(), "mend": problem.mend()}))
+        .map(
+            |problem| json!({"key": problem.key(), "message": problem.to_string(), "mend": problem.remedy()}),
+        )
         .collect();
     json!({
         "timestamp": SystemClock.now(),

@@ -179,7 +179,7 @@ async fn try_open(
     *made = Some((Arc::clone(&store), options.clone()));
     migrated?;
     store.check().await.map_err(|error| of_postgres(&error))?;
-    let announcing = settings.storage.postgres.listen.then(|| (Arc::clone(&store), options));
+    let announcing = settings.postgres.listen.then(|| (Arc::clone(&store), options));
     Ok(OpenStore { store, announcing })
 }
 
@@ -219,7 +219,7 @@ fn postgres(settings: &Settings) -> Result<(PostgresStore, PostgresOptions), Sto
     let StorageUrl::Postgres(url) = &settings.storage.url else {
         return Err(StorageFault::Lasting("it is no PostgreSQL database".to_owned()));
     };
-    let options = settings.storage.postgres.options(url.reveal());
+    let options = settings.postgres.options(url.reveal());
     let store = Postgres::open(&options).map_err(|error| of_postgres(&error))?;
     Ok((store, options))
 }

@@ -9,21 +9,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::codes::CodeBudget;
-use latchkey_domain::redirect::DevelopmentLoopback;
+use latchkey_domain::limits::Rate;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::{
     FileTransport, InvalidSmtpSettings, Mailbox, SmtpPassword, SmtpSettings, SmtpTransport, Templates,
-    TlsMode, Transport,
+    Transport,
 };
 use latchkey_service::access::AccessKeys;
 use latchkey_service::clock::SystemClock;
-use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm, Site};
+use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, Site};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
-use latchkey_service::search::SearchEngine;
 use latchkey_service::secrets::ServerSecret;
-use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
+use latchkey_service::settings::BaseSettings;
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
 use latchkey_service::{
     access, accounts, mailbox, oauth as oauth_room, passwords, profiles, sessions, upkeep,
@@ -31,9 +30,7 @@ use latchkey_service::{
 use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
-use crate::settings::{
-    JwtAlgorithm, MailSettings, MailTransport, ProofMethod, Scope, SearchBy, Secret, Settings, SmtpTls,
-};
+use crate::settings::{self, MailTransport, Scope, Secret, Settings};
 use crate::storage::{self, OpenStore, Patience, StorageFault, Waiting};
 
 /// The mend of a file of certificate authorities that cannot be used.
@@ -192,13 +189,13 @@ fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
                 .map_err(|error| WiringError::Mail { key: "mail.dir", reason: error.to_string() })?;
             Ok(Some(Transport::File(folder)))
         }
-        MailTransport::Smtp => Ok(Some(Transport::Smtp(smtp_transport(mail)?))),
+        MailTransport::Smtp => Ok(Some(Transport::Smtp(smtp_transport(&settings.smtp)?))),
     }
 }
 
 /// Makes the transport to the mail server; reads its certificates and does not connect.
-pub(crate) fn smtp_transport(mail: &MailSettings) -> Result<SmtpTransport, WiringError> {
-    SmtpTransport::new(smtp_settings(mail)).map_err(|error| match error {
+pub(crate) fn smtp_transport(smtp: &settings::SmtpSettings) -> Result<SmtpTransport, WiringError> {
+    SmtpTransport::new(smtp_settings(smtp)).map_err(|error| match error {
         InvalidSmtpSettings::CaFile { .. } => {
             WiringError::Mail { key: "mail.smtp.ca_file", reason: format!("{error}; {CA_MEND}") }
         }
@@ -206,16 +203,11 @@ pub(crate) fn smtp_transport(mail: &MailSettings) -> Result<SmtpTransport, Wirin
     })
 }
 
-fn smtp_settings(mail: &MailSettings) -> SmtpSettings {
-    let smtp = &mail.smtp;
+fn smtp_settings(smtp: &settings::SmtpSettings) -> SmtpSettings {
     SmtpSettings {
         username: smtp.username.clone(),
         password: smtp.password.as_ref().map(|password| SmtpPassword::new(password.reveal().to_owned())),
-        tls: match smtp.tls {
-            SmtpTls::Starttls => TlsMode::Starttls,
-            SmtpTls::Tls => TlsMode::Tls,
-            SmtpTls::None => TlsMode::Plain,
-        },
+        tls: smtp.tls,
         ca_file: smtp.ca_file.clone(),
         timeout: smtp.timeout,
         ..SmtpSettings::new(smtp.host.clone(), smtp.port)
@@ -241,35 +233,16 @@ fn has_mail_transport(settings: &Settings) -> bool {
 /// What is configured of the settings that an admin can change.
 #[must_use]
 pub fn base_settings(settings: &Settings) -> BaseSettings {
-    let auth = &settings.auth;
-    let method = |method| match method {
-        ProofMethod::Code => EmailMethod::Code,
-        ProofMethod::Link => EmailMethod::Link,
-    };
-    let values = EditableSettings {
-        require_email_verification: auth.require_email_verification,
-        verify_email_method: method(auth.verify_email_method),
-        reset_password_method: method(auth.reset_password_method),
-        allowed_redirect_urls: auth.allowed_redirect_urls.clone(),
-        default_redirect_url: auth.default_redirect_url.clone(),
-        disable_sign_up: auth.disable_sign_up,
-        passwords: settings.passwords.policy.clone(),
-    };
-    let development = if settings.server.is_development() {
-        DevelopmentLoopback::Allowed
-    } else {
-        DevelopmentLoopback::Refused
-    };
     BaseSettings {
-        values,
-        pinned: settings.pinned_keys().filter_map(SettingKey::from_key).collect(),
-        development,
+        values: settings.editable.clone(),
+        pinned: settings.pinned_keys().collect(),
+        development: settings.server.mode.loopback(),
         has_mail_transport: has_mail_transport(settings),
     }
 }
 
 fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<ServiceConfig, WiringError> {
-    let Settings { server, auth, passwords, admin, .. } = settings;
+    let Settings { server, auth, passwords, features, admin, .. } = settings;
     let origin = server.public_url.as_str().trim_end_matches('/');
     let admin_keys =
         [admin.api_key.as_ref(), admin.api_key_next.as_ref(), kept_admin_key.map(|kept| &kept.secret)];
@@ -279,18 +252,15 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             public_url: server.public_url.clone(),
             service_name: server.service_name.clone(),
             redirect_param_prefix: auth.redirect_param_prefix.clone(),
-            create_profile_on_sign_up: settings.profiles.create_on_sign_up,
+            create_profile_on_sign_up: features.create_profile_on_sign_up,
         },
-        audience: auth.tokens.audience.clone().unwrap_or_else(|| origin.to_owned()),
-        algorithm: match auth.tokens.algorithm {
-            JwtAlgorithm::Es256 => SigningAlgorithm::Es256,
-            JwtAlgorithm::EdDsa => SigningAlgorithm::EdDsa,
-        },
+        audience: auth.jwt_audience.clone().unwrap_or_else(|| origin.to_owned()),
+        algorithm: auth.jwt_algorithm,
         lifetimes: lifetimes(settings),
         code_budget: CodeBudget {
-            per_code: auth.codes.attempts,
-            per_hour: auth.codes.attempts_per_hour,
-            per_day: auth.codes.attempts_per_day,
+            per_code: auth.code_attempts,
+            per_hour: auth.code_attempts_per_hour,
+            per_day: auth.code_attempts_per_day,
         },
         hashing: HashingConfig {
             memory_kib: passwords.memory_kib,
@@ -300,12 +270,9 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
         },
         limits_enabled: settings.limits.enabled,
         limits: limits(settings),
-        search_engine: match settings.search.engine {
-            SearchBy::Memory => SearchEngine::Memory,
-            SearchBy::Database => SearchEngine::Database,
-        },
+        search_engine: features.search_engine,
         has_mail_transport: has_mail_transport(settings),
-        notifies_owners: settings.notifications.account,
+        notifies_owners: features.security_notifications,
         mail_from: mail_from(settings)?,
         mail_retries: mail_retries(settings.mail.transport),
         access: AccessKeys {
@@ -342,52 +309,49 @@ pub(crate) fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {
     Mailbox::parse(&text).map_err(|error| refuse(error.to_string()))
 }
 
-fn lifetimes(settings: &Settings) -> Lifetimes {
-    let auth = &settings.auth;
+pub(crate) fn lifetimes(settings: &Settings) -> Lifetimes {
+    let lifetimes = &settings.lifetimes;
     Lifetimes {
         sessions: sessions::Lifetimes {
-            access_token: auth.tokens.access_ttl,
-            refresh_idle: auth.tokens.refresh_idle_ttl,
-            refresh_absolute: auth.tokens.refresh_absolute_ttl,
-            refresh_grace: auth.tokens.refresh_grace,
-            signing_key: auth.tokens.key_rotation_interval,
+            access_token: lifetimes.access_token,
+            refresh_idle: lifetimes.refresh_idle,
+            refresh_absolute: lifetimes.refresh_absolute,
+            refresh_grace: lifetimes.refresh_grace,
+            signing_key: lifetimes.signing_key,
         },
         mailbox: mailbox::Lifetimes {
-            code: auth.codes.ttl,
-            verify_link: auth.links.verify_ttl,
-            reset_link: auth.links.reset_ttl,
+            code: lifetimes.code,
+            verify_link: lifetimes.verify_link,
+            reset_link: lifetimes.reset_link,
         },
-        passwords: passwords::Lifetimes { exchanged_reset: auth.links.reset_token_ttl },
-        oauth: oauth_room::Lifetimes { state: settings.oauth.state_ttl, code: settings.oauth.code_ttl },
-        upkeep: upkeep::Lifetimes { pending: auth.pending_ttl, audit_event: settings.audit.retention },
+        passwords: passwords::Lifetimes { exchanged_reset: lifetimes.exchanged_reset },
+        oauth: oauth_room::Lifetimes { state: lifetimes.oauth_state, code: lifetimes.oauth_code },
+        upkeep: upkeep::Lifetimes { pending: lifetimes.pending, audit_event: lifetimes.audit_event },
     }
 }
 
-fn limits(settings: &Settings) -> LimitsConfig {
+pub(crate) fn limits(settings: &Settings) -> LimitsConfig {
     let limits = &settings.limits;
-    let mut sign_in_account = passwords::Limits::default().sign_in_account;
-    sign_in_account.threshold = limits.sign_in_per_account.burst;
-    sign_in_account.window = limits.sign_in_per_account.window;
     LimitsConfig {
         sessions: sessions::Limits {
-            known_client: limits.sign_in_known_address_age,
-            refresh_address: limits.refresh_per_address,
-            csrf_address: limits.csrf_per_address,
+            known_client: limits.known_client,
+            refresh_address: limits.refresh_address,
+            csrf_address: limits.csrf_address,
         },
         mailbox: mailbox::Limits {
-            mail_recipient_pause: limits.mail_pause_per_recipient,
-            mail_recipient: limits.mail_per_recipient,
-            mail_address: limits.mail_per_address,
-            verification_address: limits.verification_per_address,
+            mail_recipient_pause: Rate { burst: 1, window: limits.mail_recipient_pause },
+            mail_recipient: limits.mail_recipient,
+            mail_address: limits.mail_address,
+            verification_address: limits.verification_address,
         },
         passwords: passwords::Limits {
-            sign_in_pair: limits.sign_in_per_account_and_address,
-            sign_in_account,
-            sign_in_address: limits.sign_in_per_address,
+            sign_in_pair: limits.failures(limits.sign_in_pair),
+            sign_in_account: limits.failures(limits.sign_in_account),
+            sign_in_address: limits.sign_in_address,
         },
-        accounts: accounts::Limits { sign_up_address: limits.sign_up_per_address },
-        profiles: profiles::Limits { public_read_address: limits.search_per_address },
-        oauth: oauth_room::Limits { oauth_address: limits.oauth_per_address },
-        access: access::Limits { admin_address: limits.admin_failures_per_address },
+        accounts: accounts::Limits { sign_up_address: limits.sign_up_address },
+        profiles: profiles::Limits { public_read_address: limits.public_read_address },
+        oauth: oauth_room::Limits { oauth_address: limits.oauth_address },
+        access: access::Limits { admin_address: limits.admin_address },
     }
 }

@@ -93,7 +93,7 @@ impl Passwords {
         password: &Password,
         email: &Email,
     ) -> Result<()> {
-        let policy = &settings.values.passwords;
+        let policy = settings.values.passwords();
         let checked = policy.check(password, email.local_part(), &self.site.service_name);
         checked.map_err(|broken| Error::weak_password(field, &broken))
     }

@@ -1,22 +1,22 @@
-//! The settings that an admin edits while the service runs. In force is: pinned by file, environment or command
-//! line, over what the database says, over the default.
+//! Settings that an admin may change at run time. Precedence: file, environment and command line (these pin a setting),
+//! then the database, then the default.
 
 use std::collections::BTreeSet;
 
-use latchkey_domain::password::{LONGEST_PASSWORD, PasswordPolicy};
+use latchkey_domain::password::PasswordPolicy;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy, RedirectUrl};
+use latchkey_settings::{Entries, Group, Item, Kind, settings, text_of, words};
 use latchkey_store::{SettingChange, StoredSettings};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::refusal::EMAIL_PROVIDER_NOT_CONFIGURED;
 
-/// Least number of characters that an operator can demand of a password.
-const SHORTEST_MIN_LENGTH: usize = 8;
-
-/// How a mailbox is proven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The way in which the owner of an email address proves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum EmailMethod {
     /// A six-digit code to type in.
     Code,
@@ -24,137 +24,74 @@ pub enum EmailMethod {
     Link,
 }
 
-impl EmailMethod {
-    /// The value of the setting.
+words!(EmailMethod { Code = "code", Link = "link" });
+
+settings! {
+    /// The settings that an admin may change at run time, with their fields in the admin interface.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[expect(clippy::struct_excessive_bools, reason = "each is a setting")]
+    pub struct EditableSettings, patch SettingsPatch {
+        /// Whether a new account must prove its address before it can sign in. While off, a sign-up
+        /// answers with a session at once. Development: false. Production: true. Needs mail.transport.
+        "auth.require_email_verification" / "requireEmailVerification" =>
+            require_email_verification: bool = in_production, true;
+        /// How an address is proved, and how a password is reset: "code" mails six digits, "link"
+        /// mails a link through the service to a redirect target.
+        "auth.verify_email_method" / "verifyEmailMethod" => verify_email_method: EmailMethod = "code";
+        "auth.reset_password_method" / "resetPasswordMethod" => reset_password_method: EmailMethod = "code";
+        /// Where links may send the browser. A full URL, matched on scheme, host, port and path
+        /// exactly; `*` stands for one whole host label or one whole path segment, `**` for the rest of a
+        /// path. An entry without a query lets any query pass. An empty list allows nothing; in development,
+        /// while the list is empty, every port of localhost and 127.0.0.1 is allowed.
+        /// A wildcard right below a public suffix, such as https://*.vercel.app/, allows hosts of everybody: the
+        /// start warns of it. `latchkey redirects test URL` tells whether a target passes.
+        "auth.allowed_redirect_urls" / "allowedRedirectUrls" => allowed_redirect_urls: Vec<String> = [];
+        /// Where to go when a call names no target. Must itself be allowed by the list.
+        "auth.default_redirect_url" / "defaultRedirectUrl" => default_redirect_url: Option<String> = "";
+        /// Refuses new accounts with 403 SIGNUP_DISABLED; an admin can still create them.
+        "auth.disable_sign_up" / "disableSignup" => disable_sign_up: bool = false;
+        /// The fewest characters of a new password, 8 to 128 (128 is also the most that is taken).
+        /// 15 is recommended where there is no second factor (NIST SP 800-63B-4).
+        "passwords.min_length" / "passwordMinLength" => password_min_length: usize [8..=128] = 8;
+        /// Character classes that a new password must have. Off, because they make passwords worse
+        /// (NIST SP 800-63B-4); they exist for those who are obliged to have them.
+        "passwords.require_number" / "requireNumber" => require_number: bool = false;
+        "passwords.require_lowercase" / "requireLowercase" => require_lowercase: bool = false;
+        "passwords.require_uppercase" / "requireUppercase" => require_uppercase: bool = false;
+        "passwords.require_special_char" / "requireSpecialChar" => require_special_char: bool = false;
+    }
+}
+
+/// Derived default of settings that are on in production.
+#[must_use]
+pub fn in_production(entries: &Entries) -> Option<latchkey_settings::Value> {
+    Some(latchkey_settings::Value::Boolean(text_of(entries, "server.mode") == "production"))
+}
+
+impl EditableSettings {
+    /// The rules of new passwords.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Link => "link",
+    pub const fn passwords(&self) -> PasswordPolicy {
+        PasswordPolicy {
+            min_length: self.password_min_length,
+            require_number: self.require_number,
+            require_lowercase: self.require_lowercase,
+            require_uppercase: self.require_uppercase,
+            require_special_char: self.require_special_char,
         }
     }
-
-    /// Reads the value of the setting.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Code, Self::Link].into_iter().find(|method| method.as_str() == text)
-    }
 }
 
-macro_rules! setting_keys {
-    ($($(#[$doc:meta])* $name:ident = $key:literal / $field:literal,)*) => {
-        /// An editable setting.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum SettingKey { $($(#[$doc])* $name,)* }
-
-        impl SettingKey {
-            /// Every editable setting.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// Its key in the settings file and in the database.
-            #[must_use]
-            pub const fn key(self) -> &'static str {
-                match self { $(Self::$name => $key,)* }
-            }
-
-            /// Its field in the admin interface.
-            #[must_use]
-            pub const fn field(self) -> &'static str {
-                match self { $(Self::$name => $field,)* }
-            }
-        }
-    };
-}
-
-setting_keys! {
-    /// Whether an address must be proven before the first sign-in.
-    RequireEmailVerification = "auth.require_email_verification" / "requireEmailVerification",
-    /// How it is proven.
-    VerifyEmailMethod = "auth.verify_email_method" / "verifyEmailMethod",
-    /// How a password reset is proven.
-    ResetPasswordMethod = "auth.reset_password_method" / "resetPasswordMethod",
-    /// The redirect list.
-    AllowedRedirectUrls = "auth.allowed_redirect_urls" / "allowedRedirectUrls",
-    /// The redirect target where none is given.
-    DefaultRedirectUrl = "auth.default_redirect_url" / "defaultRedirectUrl",
-    /// Whether sign-up is closed.
-    DisableSignUp = "auth.disable_sign_up" / "disableSignup",
-    /// Least length of a password.
-    PasswordMinLength = "passwords.min_length" / "passwordMinLength",
-    /// A digit is demanded.
-    RequireNumber = "passwords.require_number" / "requireNumber",
-    /// A lower-case letter is demanded.
-    RequireLowercase = "passwords.require_lowercase" / "requireLowercase",
-    /// An upper-case letter is demanded.
-    RequireUppercase = "passwords.require_uppercase" / "requireUppercase",
-    /// A special character is demanded.
-    RequireSpecialChar = "passwords.require_special_char" / "requireSpecialChar",
-}
-
-impl SettingKey {
-    /// Reads a key of the settings file.
-    #[must_use]
-    pub fn from_key(key: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|setting| setting.key() == key)
-    }
-}
-
-/// The values of the editable settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditableSettings {
-    /// Whether an address must be proven before the first sign-in.
-    pub require_email_verification: bool,
-    /// How it is proven.
-    pub verify_email_method: EmailMethod,
-    /// How a password reset is proven.
-    pub reset_password_method: EmailMethod,
-    /// The redirect list, as its entries were written.
-    pub allowed_redirect_urls: Vec<String>,
-    /// The redirect target where none is given.
-    pub default_redirect_url: Option<String>,
-    /// Whether sign-up is closed.
-    pub disable_sign_up: bool,
-    /// The rules on new passwords.
-    pub passwords: PasswordPolicy,
-}
-
-/// A change of editable settings: `None` leaves one as it is.
-#[derive(Debug, Clone, Default)]
-pub struct SettingsPatch {
-    /// See [`EditableSettings`].
-    pub require_email_verification: Option<bool>,
-    /// See [`EditableSettings`].
-    pub verify_email_method: Option<EmailMethod>,
-    /// See [`EditableSettings`].
-    pub reset_password_method: Option<EmailMethod>,
-    /// See [`EditableSettings`].
-    pub allowed_redirect_urls: Option<Vec<String>>,
-    /// See [`EditableSettings`]; the inner `None` removes it.
-    pub default_redirect_url: Option<Option<String>>,
-    /// See [`EditableSettings`].
-    pub disable_sign_up: Option<bool>,
-    /// See [`EditableSettings`].
-    pub password_min_length: Option<usize>,
-    /// See [`EditableSettings`].
-    pub require_number: Option<bool>,
-    /// See [`EditableSettings`].
-    pub require_lowercase: Option<bool>,
-    /// See [`EditableSettings`].
-    pub require_uppercase: Option<bool>,
-    /// See [`EditableSettings`].
-    pub require_special_char: Option<bool>,
-}
-
-/// What file, environment and command line say, and which of it is pinned.
+/// The configured values, and the keys that are pinned.
 #[derive(Debug, Clone)]
 pub struct BaseSettings {
-    /// The values: defaults where nothing was said.
+    /// The values, defaults included.
     pub values: EditableSettings,
-    /// The settings that were said.
-    pub pinned: BTreeSet<SettingKey>,
-    /// Whether loopback targets pass an empty redirect list.
+    /// The keys that file, environment or command line set.
+    pub pinned: BTreeSet<&'static str>,
+    /// Loopback targets pass an empty redirect list.
     pub development: DevelopmentLoopback,
-    /// Whether mails can go out at all.
+    /// A mail transport is configured.
     pub has_mail_transport: bool,
 }
 
@@ -172,76 +109,71 @@ pub struct SettingsInForce {
 }
 
 impl BaseSettings {
-    /// Puts what the database says over what is not pinned. A stored value that cannot be read, or that broke with
-    /// the pinned ones, is left out and logged: a service that starts is worth more than one bad row. It takes no
-    /// other with it: a sign-up that an admin closed stays closed.
+    /// Merges the stored values over those that are not pinned. A stored value that cannot be read, or conflicts with
+    /// the pinned ones, is dropped and logged, so that one bad row does not stop the start. The others stay in force: a
+    /// sign-up that an admin closed stays closed.
     pub fn in_force(&self, stored: &StoredSettings) -> Result<SettingsInForce> {
         let (_, (values, redirects, default_redirect)) = self.check_stored(self.readable(stored))?;
         Ok(SettingsInForce { values, redirects, default_redirect, version: stored.version })
     }
 
-    /// The stored values that are in force, by their keys: neither pinned nor left out.
+    /// The stored values in force, by key.
     pub fn stored_in_force(&self, stored: &StoredSettings) -> Result<Vec<(&'static str, Value)>> {
         let (patch, _) = self.check_stored(self.readable(stored))?;
-        Ok(patch.named().into_iter().map(|(setting, value)| (setting.key(), value)).collect())
+        Ok(patch.named().into_iter().map(|(item, value)| (item.name, value)).collect())
     }
 
-    /// The stored values that are not pinned and can be read.
+    /// The stored values that are readable and not pinned.
     fn readable(&self, stored: &StoredSettings) -> SettingsPatch {
         let mut patch = SettingsPatch::default();
         for (key, value) in &stored.values {
-            match SettingKey::from_key(key) {
-                Some(setting) if self.pinned.contains(&setting) => {}
-                Some(setting) if patch.read(setting, value) => {}
-                _ => tracing::warn!(setting = %key, "a stored setting cannot be read and is left out"),
+            if !self.pinned.contains(key.as_str()) && !patch.read(key, value) {
+                tracing::warn!(setting = %key, "a stored setting cannot be read and is left out");
             }
         }
         patch
     }
 
-    /// Leaves out the stored values that do not fit, one after the other; the configured ones must fit.
+    /// Drops stored values until the rest is valid; the configured ones must be.
     fn check_stored(&self, mut patch: SettingsPatch) -> Result<(SettingsPatch, Checked)> {
         loop {
             let error = match self.check(patch.over(&self.values)) {
                 Ok(checked) => return Ok((patch, checked)),
                 Err(error) => error,
             };
-            let is_named = |setting: &SettingKey| patch.named().iter().any(|(named, _)| named == setting);
-            let Some(setting) = misfit(&error).filter(is_named) else { return Err(error) };
-            tracing::error!(setting = setting.key(), %error, "a stored setting does not fit and is left out");
-            patch.forget(setting);
+            let is_named = |key: &&str| patch.named().iter().any(|(item, _)| item.name == *key);
+            let Some(key) = misfit(&error).filter(is_named) else { return Err(error) };
+            tracing::error!(setting = key, %error, "a stored setting does not fit and is left out");
+            patch.forget(key);
         }
     }
 
-    /// Checks a change by an admin against the settings in force; answers what is to be stored.
+    /// Validates a change by an admin against the settings in force; returns the rows to store.
     pub fn accept(&self, current: &EditableSettings, patch: &SettingsPatch) -> Result<Vec<SettingChange>> {
         let named = patch.named();
-        if let Some(pinned) =
-            named.iter().map(|(setting, _)| setting).find(|setting| self.pinned.contains(setting))
-        {
-            return Err(Error::setting_pinned(pinned.field()));
+        if let Some((pinned, _)) = named.iter().find(|(item, _)| self.pinned.contains(item.name)) {
+            return Err(Error::setting_pinned(pinned.field.unwrap_or(pinned.name)));
         }
         self.check(patch.over(current))?;
-        let change = |(setting, value): (SettingKey, Value)| SettingChange {
-            key: setting.key().to_owned(),
-            value: Some(value),
-        };
+        let change =
+            |(item, value): (&Item, _)| SettingChange { key: item.name.to_owned(), value: Some(value) };
         Ok(named.into_iter().map(change).collect())
     }
 
     fn check(&self, values: EditableSettings) -> Result<Checked> {
-        let length = values.passwords.min_length;
-        if !(SHORTEST_MIN_LENGTH..=LONGEST_PASSWORD).contains(&length) {
-            let problem = format!("must be between {SHORTEST_MIN_LENGTH} and {LONGEST_PASSWORD}");
-            return Err(invalid(SettingKey::PasswordMinLength, Reason::OutOfRange, problem));
+        let length = "passwords.min_length";
+        if let Kind::Integer { from, to } = item(length).kind
+            && !(from..=to).contains(&(values.password_min_length as u64))
+        {
+            return Err(invalid(length, Reason::OutOfRange, format!("must be between {from} and {to}")));
         }
         let redirects =
             RedirectPolicy::parse(&values.allowed_redirect_urls, self.development).map_err(|error| {
-                invalid(SettingKey::AllowedRedirectUrls, Reason::InvalidFormat, error.to_string())
+                invalid("auth.allowed_redirect_urls", Reason::InvalidFormat, error.to_string())
             })?;
         let default_redirect =
             values.default_redirect_url.as_deref().map(|url| redirects.check(url)).transpose().map_err(
-                |error| invalid(SettingKey::DefaultRedirectUrl, Reason::NotAllowed, error.to_string()),
+                |error| invalid("auth.default_redirect_url", Reason::NotAllowed, error.to_string()),
             )?;
         if values.require_email_verification && !self.has_mail_transport {
             return Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED));
@@ -250,118 +182,24 @@ impl BaseSettings {
     }
 }
 
-/// Settings that fit together, with what was made of the redirect list.
+/// Valid settings, with the parsed redirect list and default target.
 type Checked = (EditableSettings, RedirectPolicy, Option<RedirectUrl>);
 
-/// The setting that a refusal of [`BaseSettings::check`] is about.
-fn misfit(error: &Error) -> Option<SettingKey> {
+/// The key that an error of [`BaseSettings::check`] is about.
+fn misfit(error: &Error) -> Option<&'static str> {
     match error {
-        Error::Validation { field, .. } => SettingKey::ALL.iter().copied().find(|key| key.field() == *field),
-        &Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED) => Some(SettingKey::RequireEmailVerification),
+        Error::Validation { field, .. } => {
+            EditableSettings::ITEMS.iter().find(|item| item.field == Some(*field)).map(|item| item.name)
+        }
+        &Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED) => Some("auth.require_email_verification"),
         _ => None,
     }
 }
 
-fn invalid(setting: SettingKey, reason: Reason, problem: String) -> Error {
-    Error::validation(setting.field(), reason, problem)
+fn item(key: &str) -> &'static Item {
+    EditableSettings::ITEMS.iter().find(|item| item.name == key).unwrap_or(&EditableSettings::ITEMS[0])
 }
 
-impl SettingsPatch {
-    fn over(&self, base: &EditableSettings) -> EditableSettings {
-        fn pick<T: Clone>(patch: Option<&T>, base: &T) -> T {
-            patch.unwrap_or(base).clone()
-        }
-        EditableSettings {
-            require_email_verification: self
-                .require_email_verification
-                .unwrap_or(base.require_email_verification),
-            verify_email_method: self.verify_email_method.unwrap_or(base.verify_email_method),
-            reset_password_method: self.reset_password_method.unwrap_or(base.reset_password_method),
-            allowed_redirect_urls: pick(self.allowed_redirect_urls.as_ref(), &base.allowed_redirect_urls),
-            default_redirect_url: pick(self.default_redirect_url.as_ref(), &base.default_redirect_url),
-            disable_sign_up: self.disable_sign_up.unwrap_or(base.disable_sign_up),
-            passwords: PasswordPolicy {
-                min_length: self.password_min_length.unwrap_or(base.passwords.min_length),
-                require_number: self.require_number.unwrap_or(base.passwords.require_number),
-                require_lowercase: self.require_lowercase.unwrap_or(base.passwords.require_lowercase),
-                require_uppercase: self.require_uppercase.unwrap_or(base.passwords.require_uppercase),
-                require_special_char: self
-                    .require_special_char
-                    .unwrap_or(base.passwords.require_special_char),
-            },
-        }
-    }
-
-    /// Names one setting less.
-    fn forget(&mut self, setting: SettingKey) {
-        match setting {
-            SettingKey::RequireEmailVerification => self.require_email_verification = None,
-            SettingKey::VerifyEmailMethod => self.verify_email_method = None,
-            SettingKey::ResetPasswordMethod => self.reset_password_method = None,
-            SettingKey::AllowedRedirectUrls => self.allowed_redirect_urls = None,
-            SettingKey::DefaultRedirectUrl => self.default_redirect_url = None,
-            SettingKey::DisableSignUp => self.disable_sign_up = None,
-            SettingKey::PasswordMinLength => self.password_min_length = None,
-            SettingKey::RequireNumber => self.require_number = None,
-            SettingKey::RequireLowercase => self.require_lowercase = None,
-            SettingKey::RequireUppercase => self.require_uppercase = None,
-            SettingKey::RequireSpecialChar => self.require_special_char = None,
-        }
-    }
-
-    /// What the change names, as it is stored.
-    fn named(&self) -> Vec<(SettingKey, Value)> {
-        let flag = |value: Option<bool>| value.map(Value::from);
-        let method = |value: Option<EmailMethod>| value.map(|method| Value::from(method.as_str()));
-        let all = [
-            (SettingKey::RequireEmailVerification, flag(self.require_email_verification)),
-            (SettingKey::VerifyEmailMethod, method(self.verify_email_method)),
-            (SettingKey::ResetPasswordMethod, method(self.reset_password_method)),
-            (SettingKey::AllowedRedirectUrls, self.allowed_redirect_urls.clone().map(Value::from)),
-            (SettingKey::DefaultRedirectUrl, self.default_redirect_url.clone().map(Value::from)),
-            (SettingKey::DisableSignUp, flag(self.disable_sign_up)),
-            (SettingKey::PasswordMinLength, self.password_min_length.map(Value::from)),
-            (SettingKey::RequireNumber, flag(self.require_number)),
-            (SettingKey::RequireLowercase, flag(self.require_lowercase)),
-            (SettingKey::RequireUppercase, flag(self.require_uppercase)),
-            (SettingKey::RequireSpecialChar, flag(self.require_special_char)),
-        ];
-        all.into_iter().filter_map(|(setting, value)| value.map(|value| (setting, value))).collect()
-    }
-
-    /// Reads a stored value; `false` where it has another type.
-    fn read(&mut self, setting: SettingKey, value: &Value) -> bool {
-        let method = || value.as_str().and_then(EmailMethod::parse);
-        let list = || value.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect();
-        let optional = || match value {
-            Value::Null => Some(None),
-            Value::String(text) => Some(Some(text.clone())),
-            _ => None,
-        };
-        match setting {
-            SettingKey::RequireEmailVerification => {
-                put(&mut self.require_email_verification, value.as_bool())
-            }
-            SettingKey::VerifyEmailMethod => put(&mut self.verify_email_method, method()),
-            SettingKey::ResetPasswordMethod => put(&mut self.reset_password_method, method()),
-            SettingKey::AllowedRedirectUrls => put(&mut self.allowed_redirect_urls, list()),
-            SettingKey::DefaultRedirectUrl => put(&mut self.default_redirect_url, optional()),
-            SettingKey::DisableSignUp => put(&mut self.disable_sign_up, value.as_bool()),
-            SettingKey::PasswordMinLength => put(
-                &mut self.password_min_length,
-                value.as_u64().and_then(|length| usize::try_from(length).ok()),
-            ),
-            SettingKey::RequireNumber => put(&mut self.require_number, value.as_bool()),
-            SettingKey::RequireLowercase => put(&mut self.require_lowercase, value.as_bool()),
-            SettingKey::RequireUppercase => put(&mut self.require_uppercase, value.as_bool()),
-            SettingKey::RequireSpecialChar => put(&mut self.require_special_char, value.as_bool()),
-        }
-    }
-}
-
-/// Puts a value that could be read into its place; answers whether it could.
-fn put<T>(place: &mut Option<T>, value: Option<T>) -> bool {
-    let is_read = value.is_some();
-    *place = value;
-    is_read
+fn invalid(key: &str, reason: Reason, problem: String) -> Error {
+    Error::validation(item(key).field.unwrap_or_default(), reason, problem)
 }

@@ -6,6 +6,8 @@ use arc_swap::ArcSwap;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{NewSigningKey, StoredSigningKey};
 
+use latchkey_settings::words;
+
 use crate::entropy::Entropy;
 use crate::error::Result;
 use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
@@ -28,22 +30,7 @@ pub enum SigningAlgorithm {
     EdDsa,
 }
 
-impl SigningAlgorithm {
-    /// The `alg` of JOSE headers.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Es256 => "ES256",
-            Self::EdDsa => "EdDSA",
-        }
-    }
-
-    /// Reads the `alg` of JOSE headers.
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        [Self::Es256, Self::EdDsa].into_iter().find(|algorithm| algorithm.as_str() == text)
-    }
-}
+words!(SigningAlgorithm { Es256 = "ES256", EdDsa = "EdDSA" });
 
 /// Derives the key that seals private signing keys.
 pub fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use latchkey_domain::codes::CodeBudget;
-use latchkey_domain::password::PasswordPolicy;
 use latchkey_domain::redirect::DevelopmentLoopback;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
@@ -15,7 +14,8 @@ use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConf
 use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::search::SearchEngine;
-use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, SettingKey};
+use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod};
+use latchkey_settings::{Group, defaults};
 use url::Url;
 
 use crate::app::TestApp;
@@ -112,15 +112,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
 
 fn base_settings() -> BaseSettings {
     BaseSettings {
-        values: EditableSettings {
-            require_email_verification: false,
-            verify_email_method: EmailMethod::Code,
-            reset_password_method: EmailMethod::Code,
-            allowed_redirect_urls: Vec::new(),
-            default_redirect_url: None,
-            disable_sign_up: false,
-            passwords: PasswordPolicy::default(),
-        },
+        values: defaults(),
         pinned: BTreeSet::new(),
         development: DevelopmentLoopback::Allowed,
         has_mail_transport: true,
@@ -224,12 +216,19 @@ impl TestAppBuilder {
 
     /// Pins a setting as if in the operator's file: an admin cannot change it.
     #[must_use]
-    pub fn pinned(mut self, setting: SettingKey) -> Self {
+    pub fn pinned(mut self, setting: &'static str) -> Self {
         self.base.pinned.insert(setting);
         self
     }
 
-    /// Disables the profile on sign-up.
+    /// Every editable setting stands in the operator's file.
+    #[must_use]
+    pub fn pinned_all(mut self) -> Self {
+        self.base.pinned.extend(EditableSettings::ITEMS.iter().map(|item| item.name));
+        self
+    }
+
+    /// A sign-up makes no profile.
     #[must_use]
     pub fn no_profile_on_sign_up(mut self) -> Self {
         self.config.site.create_profile_on_sign_up = false;

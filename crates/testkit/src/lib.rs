@@ -40,7 +40,7 @@ pub use answer::Answer;
 pub use app::TestApp;
 pub use builder::{ADMIN_KEY, ANON_KEY, PASSWORD, TestAppBuilder};
 pub use client::Client;
-pub use latchkey_service::settings::{EmailMethod, SettingKey};
+pub use latchkey_service::settings::EmailMethod;
 pub use latchkey_store_suite::cluster as postgres;
 pub use mails::{Mail, MailReader};
 pub use provider::LyingProvider;

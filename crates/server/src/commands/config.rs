@@ -9,7 +9,10 @@ use crate::{storage, wiring};
 /// Checks the settings and what they lead to. The exit code is good only where a start would succeed.
 pub(super) async fn check(sources: Result<Sources, SettingsError>) -> ExitCode {
     let (settings, mut problems) = match sources {
-        Ok(sources) => Settings::read(sources),
+        Ok(sources) => {
+            let (settings, problems) = Settings::read(sources);
+            (Some(settings), problems)
+        }
         Err(error) => (None, error.problems().to_vec()),
     };
     let mut findings = match &settings {
@@ -65,5 +68,5 @@ pub(super) async fn print(mut settings: Settings) {
 }
 
 pub(super) fn print_defaults() {
-    print!("{DEFAULT_TOML}");
+    print!("{}", *DEFAULT_TOML);
 }

@@ -84,7 +84,7 @@ async fn open_target(settings: &Settings, arguments: &CopyArgs) -> Result<CopyTa
     let given = given.map_err(|reason| refuse(&reason))?;
     match given.as_ref().unwrap_or(&settings.storage.url) {
         StorageUrl::Postgres(url) => {
-            let options = settings.storage.postgres.options(url.reveal());
+            let options = settings.postgres.options(url.reveal());
             let statement_timeout = options.statement_timeout.max(STATEMENT_TIMEOUT);
             Ok(CopyTarget::open(PostgresOptions { statement_timeout, ..options }).await?)
         }

@@ -13,8 +13,9 @@ pub(super) fn print(document: &DocumentCommand) {
 
 fn configuration_markdown() -> String {
     format!(
-        "# Configuration\n\n<!-- Generated from crates/server/latchkey.default.toml by `cargo xtask generated --write`. \
+        "# Configuration\n\n<!-- Generated from the items of the settings by `cargo xtask generated --write`. \
          -->\n\nEvery setting with its meaning and default. `latchkey config print` shows what is in force and where each \
-         value comes from; `latchkey config check` names everything that is wrong.\n\n```toml\n{DEFAULT_TOML}```\n"
+         value comes from; `latchkey config check` names everything that is wrong.\n\n```toml\n{}```\n",
+        *DEFAULT_TOML
     )
 }

@@ -12,7 +12,7 @@ pub(super) fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) 
     }
     if !bad.has("mail.") {
         if settings.mail.transport == MailTransport::Smtp
-            && let Err(error) = wiring::smtp_transport(&settings.mail)
+            && let Err(error) = wiring::smtp_transport(&settings.smtp)
         {
             tell(&error, "", findings);
         }

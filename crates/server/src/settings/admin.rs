@@ -1,37 +1,37 @@
 //! Section `admin`: the keys of the admin interface.
 
-use super::problem::Problems;
-use super::reader::Reader;
-use super::secret::Secret;
-use super::server::Mode;
-use super::strength;
+use latchkey_settings::{Kind, Problems, Reader, Secret, settings};
+
+use super::server::{Mode, mode};
+use super::strength::{self, REMEDY};
 
 /// Fewest characters of an admin key.
 const SHORTEST_KEY: usize = 32;
 
-const MEND: &str = "make one with `openssl rand -hex 32`";
+settings! {
+    /// Section `admin`: the keys of the admin interface.
+    #[derive(Debug)]
+    pub struct AdminSettings {
+        /// The key of the admin interface, at least 32 visible ASCII characters.
+        /// Development: generated into data.dir at the first start and shown once. Production: required.
+        "admin.api_key" => api_key: Option<Secret> [Kind::Secret] | read_required_key =
+            none, "change-me: the output of openssl rand -hex 32";
+        /// A second key that is valid at the same time, for rotation: set the new one here, move the
+        /// clients, then make it api_key. Not set: none.
+        "admin.api_key_next" => api_key_next: Option<Secret> [Kind::Secret] | read_key = none, "";
+    }
+}
 
-/// Section `admin`. At least 32 visible ASCII characters each.
-#[derive(Debug)]
-pub struct AdminSettings {
-    /// The key. `None` only in development: the start generates one.
-    pub api_key: Option<Secret>,
-    /// A second key that is valid too, for rotation.
-    pub api_key_next: Option<Secret>,
+fn read_required_key(reader: &mut Reader<'_>, key: &'static str) -> Option<Secret> {
+    let secret = read_key(reader, key);
+    if secret.is_none() && mode(reader) == Mode::Production {
+        reader.rule(&[key, "server.mode"], &format!("it is required in production; {REMEDY}"));
+    }
+    secret
 }
 
 impl AdminSettings {
-    pub(super) fn read(reader: &mut Reader<'_>, mode: Mode) -> Self {
-        let api_key = read_key(reader, "admin.api_key", mode);
-        let api_key_next = read_key(reader, "admin.api_key_next", mode);
-        if api_key.is_none() && mode == Mode::Production {
-            let sentence = format!("it is required in production; {MEND}");
-            reader.rule(&["admin.api_key", "server.mode"], &sentence);
-        }
-        Self { api_key, api_key_next }
-    }
-
-    /// Keys that are the same protect nothing.
+    /// The rules between keys: all are different.
     pub(super) fn check(&self, server_secret: Option<&Secret>, problems: &mut Problems) {
         let is_same = |one: Option<&Secret>, other: Option<&Secret>| match (one, other) {
             (Some(one), Some(other)) => one.reveal() == other.reveal(),
@@ -51,18 +51,18 @@ impl AdminSettings {
     }
 }
 
-fn read_key(reader: &mut Reader<'_>, name: &'static str, mode: Mode) -> Option<Secret> {
+fn read_key(reader: &mut Reader<'_>, name: &'static str) -> Option<Secret> {
     let secret = reader.take_secret(name)?;
     let length = secret.reveal().len();
     // Anything else could not be sent in a header.
     if !secret.reveal().bytes().all(|c| c.is_ascii_graphic()) {
-        let sentence = format!("only visible ASCII characters without spaces can be sent; {MEND}");
+        let sentence = format!("only visible ASCII characters without spaces can be sent; {REMEDY}");
         reader.refuse(name, &sentence);
     } else if length < SHORTEST_KEY {
-        let sentence = format!("it has {length} characters, at least {SHORTEST_KEY} are needed; {MEND}");
+        let sentence = format!("it has {length} characters, at least {SHORTEST_KEY} are needed; {REMEDY}");
         reader.refuse(name, &sentence);
-    } else if let Some(weakness) = strength::weakness(secret.reveal(), mode) {
-        reader.refuse(name, &format!("{weakness}; {MEND}"));
+    } else if let Some(weakness) = strength::weakness(secret.reveal(), mode(reader)) {
+        reader.refuse(name, &format!("{weakness}; {REMEDY}"));
     }
     Some(secret)
 }

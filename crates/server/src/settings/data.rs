@@ -1,22 +1,22 @@
-//! Section `data`: the folder for everything that the service writes.
+//! Section `data`.
 
 use std::path::PathBuf;
 
-use super::reader::Reader;
+use latchkey_settings::{Reader, settings};
 
-/// Section `data`.
-#[derive(Debug)]
-pub struct DataSettings {
-    /// The folder; made at start where it is missing.
-    pub dir: PathBuf,
+settings! {
+    /// Section `data`: the data folder.
+    #[derive(Debug)]
+    pub struct DataSettings {
+        /// The folder for everything that the service writes: the database, generated secrets, mails of the
+        /// file transport. Created with mode 700; production refuses a folder that other users can open.
+        "data.dir" => dir: PathBuf | read_dir = "./latchkey-data";
+    }
 }
 
-impl DataSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let dir = PathBuf::from(reader.text("data.dir"));
-        if dir.as_os_str().is_empty() {
-            reader.refuse("data.dir", "it is empty; set it to a folder, such as ./latchkey-data");
-        }
-        Self { dir }
+fn read_dir(reader: &mut Reader<'_>, key: &'static str) -> PathBuf {
+    if reader.text(key).is_empty() {
+        reader.refuse(key, "it is empty; set it to a folder, such as ./latchkey-data");
     }
+    PathBuf::from(reader.text(key))
 }

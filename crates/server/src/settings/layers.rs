@@ -1,21 +1,24 @@
-//! Lays the sources over each other: default, file, environment, command line. Checks that every
-//! key exists and that every value has its type; what values mean is checked later.
+//! Merges the sources: defaults, file, environment, command line. Checks that keys exist and that values have their
+//! kind; the groups check the rest.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::derived;
-use super::entry::{self, Entries, Entry, Found, Value};
-use super::keys::{self, Key, Kind};
-use super::problem::Problems;
+use latchkey_settings::{
+    Entries, Entry, Found, Item, Kind, PREFIX, Problems, Source, Value, from_text, from_toml, variable_of,
+};
+
+use super::keys;
 use super::scope::Scope;
-use super::source::{ReadFile, Source, Sources};
-use super::variables::{self, PREFIX, Slip, key_of_file_variable, key_of_variable, variable_of};
+use super::source::{ReadFile, Sources};
+use super::variables::{self, Slip, key_of_file_variable, key_of_variable};
 
 pub(super) fn merge(sources: Sources, scope: Scope, problems: &mut Problems) -> Entries {
-    let mut layers = Layers { entries: Entries::new(), scope, problems };
-    layers.add_toml(super::DEFAULT_TOML, &Source::Default);
+    let defaults = keys::ITEMS.iter().filter_map(|item| {
+        Some((item.name, Entry { value: item.default_value()?, source: Source::Default }))
+    });
+    let mut layers = Layers { entries: defaults.collect(), scope, problems };
     if let Some((path, text)) = sources.file {
         layers.add_toml(&text, &Source::File(path));
     }
@@ -23,6 +26,7 @@ pub(super) fn merge(sources: Sources, scope: Scope, problems: &mut Problems) -> 
     for (index, text) in sources.overrides.into_iter().enumerate() {
         layers.add_override(index, &text);
     }
+    super::derive(&mut layers.entries);
     layers.entries
 }
 
@@ -49,7 +53,7 @@ impl Layers<'_> {
         for (name, value) in table {
             let name = if section.is_empty() { name } else { format!("{section}.{name}") };
             match (keys::find(&name), value) {
-                (Some(key), value) => self.set(key, entry::from_toml(key.kind, value), source),
+                (Some(key), value) => self.set(key, from_toml(key.kind, value), source),
                 (None, toml::Value::Table(inner)) if keys::is_section(&name) => {
                     self.add_table(&name, inner, source);
                 }
@@ -70,7 +74,7 @@ impl Layers<'_> {
         ours.sort();
         others.sort();
         for (name, value) in &others {
-            self.look_at_another(&name.to_string_lossy(), &value.to_string_lossy());
+            self.inspect_other(&name.to_string_lossy(), &value.to_string_lossy());
         }
         for (name, value) in ours {
             let name = name.to_string_lossy().into_owned();
@@ -82,8 +86,8 @@ impl Layers<'_> {
         }
     }
 
-    /// A variable of another prefix, which may be one of ours with a slip in its name.
-    fn look_at_another(&mut self, name: &str, value: &str) {
+    /// A variable of another prefix, perhaps a misspelt one of ours.
+    fn inspect_other(&mut self, name: &str, value: &str) {
         match variables::slip(name, value) {
             Some(Slip::Misspelt(meant)) => {
                 let sentence = format!(
@@ -94,7 +98,7 @@ impl Layers<'_> {
             }
             Some(Slip::Similar(meant)) => {
                 self.problems
-                    .notice(format!("{name} is not read; if it was meant as a setting, write {meant}"));
+                    .warn(format!("{name} is not read; if it was meant as a setting, write {meant}"));
             }
             None => {}
         }
@@ -127,7 +131,7 @@ impl Layers<'_> {
             let sentence = format!("{other} is set too; keep one of the two");
             self.problems.at(name, sentence);
         }
-        self.set(key, entry::from_text(key.kind, value), &source);
+        self.set(key, from_text(key.kind, value), &source);
     }
 
     fn read_secret(&mut self, name: &str, path: &str, read_file: ReadFile) -> Option<String> {
@@ -152,23 +156,22 @@ impl Layers<'_> {
             return self.problems.at(&format!("--set, number {}", index + 1), sentence);
         };
         match keys::find(name.trim()) {
-            Some(key) => self.set(key, entry::from_text(key.kind, value.to_owned()), &source),
+            Some(key) => self.set(key, from_text(key.kind, value.to_owned()), &source),
             None => self.unknown(name, &source, keys::nearest(name).map(str::to_owned)),
         }
     }
 
-    fn set(&mut self, key: Key, value: Result<Value, Found>, source: &Source) {
+    fn set(&mut self, key: Item, value: Result<Value, Found>, source: &Source) {
         match value {
-            Ok(Value::Text(text)) if text.is_empty() && derived::fills(key.name) => {
+            Ok(Value::Text(text)) if text.is_empty() && key.is_unset_by_empty_text() => {
                 self.entries.remove(key.name);
             }
             Ok(value) => {
                 self.entries.insert(key.name, Entry { value, source: source.clone() });
             }
             Err(Found(found)) => {
-                let is_secret = matches!(key.kind, Kind::Secret | Kind::Address);
-                let found = if is_secret { "something else" } else { found.as_str() };
-                let sentence = format!("found {found}, wanted {}", key.kind.wanted());
+                let found = if key.kind.is_sensitive() { "something else" } else { found.as_str() };
+                let sentence = format!("found {found}, wanted {}", key.kind);
                 self.problems.value(key.name, source, &sentence);
             }
         }

@@ -1,38 +1,41 @@
 //! Section `log`.
 
 pub use latchkey_log::LogFormat;
-
-use super::reader::Reader;
+use latchkey_settings::{Kind, Reader, settings};
 
 /// The levels, from quiet to loud.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Section `log`.
-#[derive(Debug)]
-pub struct LogSettings {
-    /// For people or for machines.
-    pub format: LogFormat,
-    /// Directives: levels, and levels by module, separated by commas.
-    pub level: String,
+settings! {
+    /// Section `log`.
+    #[derive(Debug)]
+    pub struct LogSettings {
+        /// "text" for people, "json" for machines: one object per line.
+        "log.format" => format: LogFormat [Kind::Choice(FORMATS)] | read_format = "text";
+        /// What is logged: error, warn, info, debug or trace, and by module where wanted, for example
+        /// "info,latchkey_http=debug". No level logs passwords, codes, tokens, cookies or email addresses.
+        "log.level" => level: String | read_level = "info";
+    }
 }
 
-/// Reads the value of `log.format`.
+/// The words of `log.format`.
+const FORMATS: &[&str] = &["text", "json"];
+
+/// Reads a word of `log.format`.
 pub(super) fn parse_format(text: &str) -> Option<LogFormat> {
-    match text {
-        "json" => Some(LogFormat::Json),
-        "text" => Some(LogFormat::Text),
-        _ => None,
-    }
+    FORMATS
+        .iter()
+        .zip([LogFormat::Text, LogFormat::Json])
+        .find(|(word, _)| **word == text)
+        .map(|(_, format)| format)
 }
 
-impl LogSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let level = reader.parse("log.level", parse_level);
-        Self {
-            format: parse_format(reader.text("log.format")).unwrap_or(LogFormat::Text),
-            level: level.unwrap_or_else(|| "info".to_owned()),
-        }
-    }
+fn read_format(reader: &mut Reader<'_>, key: &'static str) -> LogFormat {
+    parse_format(reader.text(key)).unwrap_or(LogFormat::Text)
+}
+
+fn read_level(reader: &mut Reader<'_>, key: &'static str) -> String {
+    reader.parse(key, parse_level).unwrap_or_else(|| "info".to_owned())
 }
 
 /// Stricter than the filter of the log, which takes a misspelt level for the name of a module and

@@ -3,34 +3,69 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::origin;
-use super::problem::Problems;
-use super::reader::Reader;
-use super::secret::Secret;
+use latchkey_mail::TlsMode;
+use latchkey_settings::{Entries, Problems, Reader, Secret, Value, settings, text_of};
+use url::{Host, Url};
 
-/// Section `mail`.
-#[derive(Debug)]
-pub struct MailSettings {
-    /// How mails leave.
-    pub transport: MailTransport,
-    /// The folder of the file transport.
-    pub dir: PathBuf,
-    /// The sender; always set where mails leave.
-    pub from: Option<MailSender>,
-    /// A folder of templates that replace the embedded ones.
-    pub templates_dir: Option<PathBuf>,
-    /// The mail server; complete only with [`MailTransport::Smtp`].
-    pub smtp: SmtpSettings,
+use super::{data_folder, in_development, origin};
+
+settings! {
+    /// Section `mail`: the mail transport.
+    #[derive(Debug)]
+    pub struct MailSettings {
+        /// How mails leave: "smtp"; "file" writes one .eml file per mail into mail.dir; "" sends none.
+        /// Development: "file". Production: "", which is refused while auth.require_email_verification is on.
+        "mail.transport" => transport: MailTransport {
+            "smtp" => MailTransport::Smtp,
+            "file" => MailTransport::File,
+            "" => MailTransport::None,
+        } = default_transport, "file";
+        /// The folder of the file transport. Not set: mails inside data.dir.
+        "mail.dir" => dir: PathBuf = in_data_folder, "./latchkey-data/mails";
+        /// The sender, "Name <address>" or an address alone. Required with transport "smtp".
+        /// Not set otherwise: server.service_name and no-reply at the host of server.public_url.
+        "mail.from" => from: Option<MailSender> | read_sender = default_sender, "Latchkey <no-reply@example.com>";
+        /// A folder whose files replace the embedded templates of the same name, for example
+        /// verify_code.subject.txt, verify_code.txt, verify_code.html. All are tried at start. Not set: none.
+        "mail.templates_dir" => templates_dir: Option<PathBuf> = "";
+    }
 }
 
-/// How mails leave.
+settings! {
+    /// Section `mail.smtp`: the mail server.
+    #[derive(Debug)]
+    pub struct SmtpSettings {
+        /// The mail server's name or address. Required with transport "smtp".
+        "mail.smtp.host" => host: String | read_host = "";
+        /// Its port. Not set: 587 with tls "starttls", 465 with "tls", 25 with "none". Port 465 with "starttls"
+        /// and ports 25 and 587 with "tls" are refused: no mail would ever leave.
+        "mail.smtp.port" => port: u16 [1..=65_535] = default_port, 587;
+        /// The account at the mail server, both or neither. The password is a secret.
+        "mail.smtp.username" => username: Option<String> = "";
+        "mail.smtp.password" => password: Option<Secret> = none, "";
+        /// "starttls" demands STARTTLS, "tls" speaks TLS from the first byte, "none" (or "plain") is plain text and
+        /// allowed for loopback hosts alone. There is no opportunistic mode: it would fall back in silence.
+        "mail.smtp.tls" => tls: TlsMode {
+            "starttls" => TlsMode::Starttls,
+            "tls" => TlsMode::Tls,
+            "none" => TlsMode::Plain,
+            "plain" => TlsMode::Plain,
+        } = "starttls";
+        /// A PEM file with further certificate authorities, for a private relay. Not set: the public ones alone.
+        "mail.smtp.ca_file" => ca_file: Option<PathBuf> = "";
+        /// How long the mail server may take to answer one command.
+        "mail.smtp.timeout" => timeout: Duration = "20s";
+    }
+}
+
+/// The mail transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailTransport {
-    /// Not at all.
+    /// No mails.
     None,
-    /// As files in [`MailSettings::dir`].
+    /// As files in `mail.dir`.
     File,
-    /// Through [`MailSettings::smtp`].
+    /// Over SMTP.
     Smtp,
 }
 
@@ -43,58 +78,10 @@ pub struct MailSender {
     pub address: String,
 }
 
-/// Section `mail.smtp`.
-#[derive(Debug)]
-pub struct SmtpSettings {
-    /// Name or address of the mail server; empty where it is not set.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-    /// The account there; set together with the password.
-    pub username: Option<String>,
-    /// The password there.
-    pub password: Option<Secret>,
-    /// How the connection is protected.
-    pub tls: SmtpTls,
-    /// A PEM file with further certificate authorities.
-    pub ca_file: Option<PathBuf>,
-    /// Longest wait for one answer.
-    pub timeout: Duration,
-}
-
-/// How a connection to a mail server is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SmtpTls {
-    /// STARTTLS, which must succeed (RFC 3207).
-    Starttls,
-    /// TLS from the first byte (RFC 8314).
-    Tls,
-    /// Plain text, for loopback hosts alone.
-    None,
-}
-
-impl MailSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let transport = match reader.text("mail.transport") {
-            "smtp" => MailTransport::Smtp,
-            "file" => MailTransport::File,
-            _ => MailTransport::None,
-        };
-        Self {
-            transport,
-            dir: PathBuf::from(reader.text("mail.dir")),
-            from: reader.parse("mail.from", parse_sender),
-            templates_dir: reader.optional_text("mail.templates_dir").map(PathBuf::from),
-            smtp: SmtpSettings::read(reader),
-        }
-    }
-}
-
 impl MailSettings {
     /// The rules between keys of this section; they matter only where mails leave by SMTP.
-    pub(super) fn check(&self, problems: &mut Problems) {
+    pub(super) fn check(&self, smtp: &SmtpSettings, problems: &mut Problems) {
         const TRANSPORT: &str = "mail.transport";
-        let smtp = &self.smtp;
         if self.transport != MailTransport::Smtp {
             return;
         }
@@ -107,7 +94,7 @@ impl MailSettings {
             let sentence = "it is required with mail.transport \"smtp\"; set it to the name of the \
                             mail server, or mail.transport to \"file\"";
             problems.rule(&["mail.smtp.host", TRANSPORT], sentence);
-        } else if smtp.tls == SmtpTls::None && !origin::is_loopback_host(&smtp.host) {
+        } else if smtp.tls == TlsMode::Plain && !origin::is_loopback_host(&smtp.host) {
             let sentence = "mails and passwords would cross the network in the clear; use \
                             \"starttls\" or \"tls\", or a mail server on this machine";
             problems.rule(&["mail.smtp.tls", "mail.smtp.host"], sentence);
@@ -128,34 +115,54 @@ impl SmtpSettings {
     fn misfit(&self) -> Option<String> {
         let port = self.port;
         match (self.tls, port) {
-            (SmtpTls::Starttls, 465) => Some(
+            (TlsMode::Starttls, 465) => Some(
                 "465 is the port for TLS from the first byte, and mail.smtp.tls is \"starttls\"; set mail.smtp.tls \
                  to \"tls\", or mail.smtp.port to 587"
                     .to_owned(),
             ),
-            (SmtpTls::Tls, 25 | 587) => Some(format!(
+            (TlsMode::Tls, 25 | 587) => Some(format!(
                 "{port} is a port for STARTTLS, and mail.smtp.tls is \"tls\"; set mail.smtp.tls to \"starttls\", \
                  or mail.smtp.port to 465"
             )),
             _ => None,
         }
     }
+}
 
-    fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            host: reader.parse("mail.smtp.host", parse_host).unwrap_or_default(),
-            port: reader.number("mail.smtp.port"),
-            username: reader.optional_text("mail.smtp.username"),
-            password: reader.take_secret("mail.smtp.password"),
-            tls: match reader.text("mail.smtp.tls") {
-                "tls" => SmtpTls::Tls,
-                "none" | "plain" => SmtpTls::None,
-                _ => SmtpTls::Starttls,
-            },
-            ca_file: reader.optional_text("mail.smtp.ca_file").map(PathBuf::from),
-            timeout: reader.duration("mail.smtp.timeout"),
-        }
-    }
+fn read_host(reader: &mut Reader<'_>, key: &'static str) -> String {
+    reader.parse(key, parse_host).unwrap_or_default()
+}
+
+fn read_sender(reader: &mut Reader<'_>, key: &'static str) -> Option<MailSender> {
+    reader.parse(key, parse_sender)
+}
+
+fn default_transport(entries: &Entries) -> Option<Value> {
+    Some(Value::Text(if in_development(entries) { "file" } else { "" }.to_owned()))
+}
+
+fn in_data_folder(entries: &Entries) -> Option<Value> {
+    Some(Value::Text(format!("{}/mails", data_folder(entries))))
+}
+
+/// The IANA port of the TLS mode.
+fn default_port(entries: &Entries) -> Option<Value> {
+    Some(Value::Integer(match text_of(entries, "mail.smtp.tls") {
+        "tls" => 465,
+        "none" | "plain" => 25,
+        _ => 587,
+    }))
+}
+
+/// None over SMTP: mail servers refuse a made-up sender, or take it for spam.
+fn default_sender(entries: &Entries) -> Option<Value> {
+    let url = Url::parse(text_of(entries, "server.public_url")).ok();
+    let host = match url.as_ref().and_then(Url::host) {
+        Some(Host::Domain(domain)) => domain,
+        _ => "localhost",
+    };
+    let sender = || format!("{} <no-reply@{host}>", text_of(entries, "server.service_name"));
+    (text_of(entries, "mail.transport") != "smtp").then(|| Value::Text(sender()))
 }
 
 fn parse_host(text: &str) -> Result<String, &'static str> {

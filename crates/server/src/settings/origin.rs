@@ -18,6 +18,11 @@ pub(super) fn is_loopback_host(host: &str) -> bool {
     is_localhost(host) || address.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
+/// The URL of this machine; stands in for one that is missing or bad.
+pub(super) fn this_machine() -> Url {
+    Url::parse("http://localhost:8700").unwrap_or_else(|_| unreachable!("a constant URL"))
+}
+
 fn is_localhost(domain: &str) -> bool {
     domain.eq_ignore_ascii_case("localhost")
 }

@@ -1,9 +1,7 @@
-//! Section `passwords`: the rules of new passwords, and what hashing costs.
+//! Section `passwords`: the cost of hashing.
 
-use latchkey_domain::password::PasswordPolicy;
+use latchkey_settings::{Problems, settings};
 
-use super::problem::Problems;
-use super::reader::Reader;
 use super::server::Mode;
 
 /// Memory of the weakest row of the OWASP table for argon2id, in KiB.
@@ -12,38 +10,26 @@ const LEAST_MEMORY_KIB: u32 = 7168;
 /// Memory times iterations of that row.
 const LEAST_WORK: u64 = 35_840;
 
-/// Section `passwords`.
-#[derive(Debug)]
-pub struct PasswordSettings {
-    /// The rules of new passwords. Editable.
-    pub policy: PasswordPolicy,
-    /// Memory of argon2id, in KiB.
-    pub memory_kib: u32,
-    /// Iterations of argon2id.
-    pub iterations: u32,
-    /// Threads that hash; zero is one per core.
-    pub hash_threads: usize,
-    /// Passwords that may wait for a thread.
-    pub hash_queue: usize,
+settings! {
+    /// Section `passwords`: the cost of hashing.
+    #[derive(Debug)]
+    pub struct PasswordSettings {
+        /// argon2id: memory in KiB and iterations, with one lane (OWASP). Stored hashes with other numbers
+        /// still verify and are replaced at the next sign-in (while a sign-up for the address is remembered, see
+        /// auth.pending_ttl, after that). Raised numbers do not show in the time of an answer; lowered ones do,
+        /// until each account has signed in. Production demands at least 7168 KiB, and
+        /// memory_kib x iterations of at least 35840, the weakest row of the OWASP table.
+        "passwords.memory_kib" => memory_kib: u32 [8..=4_194_304] = 19456;
+        "passwords.iterations" => iterations: u32 [1..=100] = 2;
+        /// Threads that do nothing but hash; 0 is one per core. Each holds memory_kib.
+        "passwords.hash_threads" => hash_threads: usize [0..=1024] = 0;
+        /// Passwords that may wait for such a thread. When the queue is full the answer is 503 SERVICE_BUSY
+        /// at once, so that everything else stays quick.
+        "passwords.hash_queue" => hash_queue: usize [1..=65_536] = 64;
+    }
 }
 
 impl PasswordSettings {
-    pub(super) fn read(reader: &Reader<'_>) -> Self {
-        Self {
-            policy: PasswordPolicy {
-                min_length: reader.number("passwords.min_length"),
-                require_number: reader.flag("passwords.require_number"),
-                require_lowercase: reader.flag("passwords.require_lowercase"),
-                require_uppercase: reader.flag("passwords.require_uppercase"),
-                require_special_char: reader.flag("passwords.require_special_char"),
-            },
-            memory_kib: reader.number("passwords.memory_kib"),
-            iterations: reader.number("passwords.iterations"),
-            hash_threads: reader.number("passwords.hash_threads"),
-            hash_queue: reader.number("passwords.hash_queue"),
-        }
-    }
-
     /// Production does not hash more cheaply than the weakest row; tests may.
     pub(super) fn check(&self, mode: Mode, problems: &mut Problems) {
         let work = u64::from(self.memory_kib) * u64::from(self.iterations);

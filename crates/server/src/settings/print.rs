@@ -2,24 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::address;
-use super::duration;
-use super::entry::{Entries, Value};
-use super::keys::{self, KEYS, Kind, PROVIDERS};
-use super::source::Source;
+use latchkey_settings::{Entries, Kind, Source, Value, duration, holds_password, without_password};
 
-/// How a value in force is shown, and where it comes from.
+use super::keys::{self, ITEMS, PROVIDERS};
+
+/// The display form of a value in force, with its source.
 #[derive(Debug)]
 pub(super) struct Shown {
-    /// TOML; `None` for a secret that is empty.
+    /// TOML; `None` for an empty secret.
     pub(super) text: Option<String>,
-    /// Whether a secret stands in the value.
+    /// The value holds a secret.
     pub(super) hides: bool,
     pub(super) source: Source,
 }
 
 impl Shown {
-    /// A value that an admin stored.
+    /// A stored value of an admin.
     pub(super) fn of_admin(value: &serde_json::Value) -> Self {
         let text = match value {
             serde_json::Value::Null => "\"\"".to_owned(),
@@ -35,7 +33,7 @@ impl Shown {
     }
 }
 
-/// Notes how every value is shown, before the secrets move out.
+/// The display form of every value; called before the secrets move out.
 pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
     entries
         .iter()
@@ -49,7 +47,7 @@ pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
 fn text_of(key: &str, value: &Value) -> Option<String> {
     let quoted = |text: String| toml::Value::String(text).to_string();
     match value {
-        Value::Text(text) if is_address(key) => Some(quoted(address::without_password(text))),
+        Value::Text(text) if is_address(key) => Some(quoted(without_password(text))),
         Value::Text(text) => Some(quoted(text.clone())),
         Value::Boolean(flag) => Some(flag.to_string()),
         Value::Integer(number) => Some(number.to_string()),
@@ -64,7 +62,7 @@ fn text_of(key: &str, value: &Value) -> Option<String> {
 fn hides(key: &str, value: &Value) -> bool {
     match value {
         Value::Secret(secret) => !secret.reveal().is_empty(),
-        Value::Text(text) => is_address(key) && address::holds_password(text),
+        Value::Text(text) => is_address(key) && holds_password(text),
         _ => false,
     }
 }
@@ -77,7 +75,7 @@ pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {
     let mut text = String::from("# The settings in force. A settings file needs only what differs.\n");
     let mut section = "";
     let providers = shown.keys().copied().filter(|name| name.starts_with(PROVIDERS));
-    for key in KEYS.iter().map(|key| key.name).chain(providers) {
+    for key in ITEMS.iter().map(|item| item.name).chain(providers) {
         let here = keys::section_of(key);
         if here != section {
             section = here;

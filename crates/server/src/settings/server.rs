@@ -4,84 +4,115 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use ipnet::{IpNet, Ipv4Net};
+use latchkey_domain::redirect::DevelopmentLoopback;
+use latchkey_settings::{Entries, Kind, Problems, Reader, Secret, Setting, Value, settings, text_of, words};
 use url::Url;
 
-use super::origin;
-use super::reader::Reader;
-use super::secret::Secret;
-use super::strength;
+use super::strength::{self, REMEDY};
+use super::{in_development, origin};
 
 /// Fewest bytes of `server.secret`: what HKDF-SHA-256 can carry on.
 const SHORTEST_SECRET: usize = 32;
 
-/// How much the service takes for granted.
+/// The mode of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Starts without settings, for this machine alone.
+    /// Starts without settings, on this machine only.
     Development,
-    /// Demands what a public service needs.
+    /// Demands the settings of a public service.
     Production,
 }
 
 impl Mode {
-    pub(super) fn read(reader: &Reader<'_>) -> Self {
-        let is_production = reader.text("server.mode") == "production";
-        if is_production { Self::Production } else { Self::Development }
-    }
-
-    /// The name in the settings.
+    /// Development allows redirects to loopback while the list is empty.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub const fn loopback(self) -> DevelopmentLoopback {
         match self {
-            Self::Development => "development",
-            Self::Production => "production",
+            Self::Development => DevelopmentLoopback::Allowed,
+            Self::Production => DevelopmentLoopback::Refused,
         }
     }
 }
 
-/// Section `server`.
-#[derive(Debug)]
-pub struct ServerSettings {
-    /// How much is taken for granted.
-    pub mode: Mode,
-    /// Address and port to listen on; loopback in development.
-    pub bind: SocketAddr,
-    /// Scheme, host and port under which browsers reach the service; its path is `/`.
-    pub public_url: Url,
-    /// Allows an http [`Self::public_url`] on a public host in production.
-    pub allow_http: bool,
-    /// At least 32 bytes. `None` only in development: the start generates one.
-    pub secret: Option<Secret>,
-    /// The name in mails and pages, 1 to 64 characters.
-    pub service_name: String,
-    /// Known origins, as browsers serialise them (RFC 6454 section 6.2).
-    pub cors_origins: Vec<String>,
-    /// Names of headers that web pages may send besides ours, in lower case.
-    pub cors_headers: Vec<String>,
-    /// Whether the refresh cookie must reach other sites (`SameSite=None`).
-    pub cross_site_apps: bool,
-    /// Name of the refresh cookie before prefix and port: a token of RFC 9110 section 5.6.2.
-    pub cookie_name: String,
-    /// Peers whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Longest time for the first byte of a connection.
-    pub first_byte_timeout: Duration,
-    /// Longest time for the head of a request.
-    pub header_read_timeout: Duration,
-    /// Longest time for the body of a request.
-    pub body_timeout: Duration,
-    /// Longest time for a whole request.
-    pub request_timeout: Duration,
-    /// Longest time for what is in flight at a stop.
-    pub drain_timeout: Duration,
-    /// Connections open at once.
-    pub max_connections: usize,
-    /// Requests in flight at once.
-    pub max_requests: usize,
-    /// Largest body, in bytes.
-    pub max_body_bytes: usize,
-    /// Largest body of the profile calls, in bytes.
-    pub max_profile_body_bytes: usize,
+words!(Mode { Development = "development", Production = "production" });
+
+settings! {
+    /// Section `server`: the address, and limits of connections and requests.
+    #[derive(Debug)]
+    pub struct ServerSettings {
+        /// "development" starts without any setting, on this machine only, and relaxes nothing that anybody
+        /// else could reach. "production" demands server.public_url, server.secret and admin.api_key, and
+        /// verifies email addresses.
+        "server.mode" => mode: Mode = "development";
+        /// IP address and port to listen on. Development refuses every address that is not loopback.
+        /// In a container, production usually wants "0.0.0.0:8700".
+        "server.bind" => bind: SocketAddr | read_bind = "127.0.0.1:8700";
+        /// The address under which browsers reach the service: scheme, host and port, without a path.
+        /// Links in mails and the issuer of access tokens are made from it, never from request headers.
+        /// Development: http://localhost with the port of server.bind. Production: required, and https
+        /// unless its host is loopback or server.allow_http is on.
+        "server.public_url" => public_url: Url | read_public_url = local_url, "https://accounts.example.com";
+        /// Production only: allow an http server.public_url on a host that is not loopback. Passwords and
+        /// tokens then cross the network in the clear; meant for closed test networks.
+        "server.allow_http" => allow_http: bool = false;
+        /// At least 32 bytes. Every key of the service is derived from it (HKDF): the encryption of
+        /// the signing keys, codes, CSRF tokens. It cannot be changed once the database was made with it: the
+        /// service then refuses to start, because nothing sealed could be opened any more.
+        /// Development: generated into data.dir at the first start. Production: required; make one with
+        /// `openssl rand -hex 32`.
+        "server.secret" => secret: Option<Secret> [Kind::Secret] | read_secret =
+            none, "change-me: the output of openssl rand -hex 32";
+        /// The name that mails and pages show, 1 to 64 characters. No password may contain it.
+        "server.service_name" => service_name: String | read_service_name = "Latchkey";
+        /// Origins of web applications that may call the service with cookies, for example
+        /// ["https://app.example.com"]. The origin of server.public_url and the http(s) entries of
+        /// auth.allowed_redirect_urls without a wildcard are always known; development adds every port of
+        /// http://localhost and http://127.0.0.1. `*` and `null` are refused. Web views and browser extensions
+        /// have origins too: "capacitor://localhost", "ionic://localhost", "tauri://localhost",
+        /// "chrome-extension://ID", "moz-extension://UUID", "safari-web-extension://UUID".
+        "server.cors_origins" => cors_origins: Vec<String> [Kind::List] | read_origins = [];
+        /// Names of headers that those applications may send besides the usual ones, for example ["x-tenant"].
+        "server.cors_headers" => cors_headers: Vec<String> [Kind::List] | read_header_names = [];
+        /// On when web applications live on another site than server.public_url (not merely another
+        /// subdomain): the refresh cookie is then sent with SameSite=None instead of Lax. Needs https,
+        /// because browsers drop such a cookie on http.
+        "server.cross_site_apps" => cross_site_apps: bool = false;
+        /// The name of the refresh cookie: 1 to 64 letters, digits and !#$%&'*+-.^_`|~. It is sent with
+        /// "__Secure-" before it; in development over http without, and with "_" and the port of
+        /// server.public_url behind it, because cookies know no ports. Give each of several services on one
+        /// host a name of its own. Changing it signs every web page out: the old cookie is not read.
+        /// Two more cookies are named after it: "_oauth" and "_signup" follow the name. They bind a sign-in
+        /// through a provider, and a verification link, to the browser that began.
+        "server.cookie_name" => cookie_name: String | read_cookie_name = "latchkey_refresh";
+        /// Addresses or networks of reverse proxies, for example ["10.0.0.0/8", "::1"]. Only when the peer is
+        /// one of them is X-Forwarded-For read: the right-most hop that is not in this list is the client.
+        /// X-Request-Id is taken from them too. While the list lacks your proxy, all clients count as one
+        /// address; whoever is in the list can choose the client's address, so name your proxies and no more.
+        "server.trusted_proxies" => trusted_proxies: Vec<IpNet> [Kind::List] | read_networks = [];
+        /// How long a client may take to send the first byte of a new connection.
+        "server.first_byte_timeout" => first_byte_timeout: Duration = "3s";
+        /// How long a client may take to send the head of a request. An idle connection is closed after the
+        /// same time.
+        "server.header_read_timeout" => header_read_timeout: Duration = "10s";
+        /// How long the body of a request may take to arrive.
+        "server.body_timeout" => body_timeout: Duration = "10s";
+        /// How long a request may take in all, until it is answered with 503.
+        "server.request_timeout" => request_timeout: Duration = "15s";
+        /// How long requests in flight may go on after SIGTERM, SIGHUP or Ctrl-C before they are cut.
+        "server.drain_timeout" => drain_timeout: Duration [Kind::DurationOrZero] = "20s";
+        /// Connections open at the same time; further ones wait in the accept queue of the system. One client
+        /// address (IPv6: a /64 network) holds at most an eighth of them: a connection beyond that is closed at
+        /// once. The eighth does not hold for server.trusted_proxies, with limits.enabled = false, and where
+        /// this number is below 8.
+        "server.max_connections" => max_connections: usize [1..=1_000_000] = 4096;
+        /// Requests in flight at the same time, from the head of the request to the end of its answer, over all
+        /// connections. Further ones are answered 503 SERVICE_BUSY at once. /health/live and /health/ready do
+        /// not count.
+        "server.max_requests" => max_requests: usize [1..=1_000_000] = 1024;
+        /// The largest request body, in KiB; for the profile calls the second number holds.
+        "server.max_body_kib" => max_body_bytes: usize [1..=16_384] | read_kib = 64;
+        "server.max_profile_body_kib" => max_profile_body_bytes: usize [1..=16_384] | read_kib = 256;
+    }
 }
 
 impl ServerSettings {
@@ -91,124 +122,114 @@ impl ServerSettings {
         matches!(self.mode, Mode::Development)
     }
 
-    /// Most connections of one client address: an eighth. There is no share of fewer than eight.
+    /// Connection limit per client address: an eighth of all; none below eight.
     #[must_use]
     pub const fn connection_share(&self) -> Option<usize> {
         if self.max_connections < 8 { None } else { Some(self.max_connections / 8) }
     }
 
-    /// Everything that is wrong is told. A public URL that is missing or bad is replaced by one of this machine.
-    pub(super) fn read(reader: &mut Reader<'_>, mode: Mode) -> Option<Self> {
-        let public_url = read_public_url(reader, mode);
-        let bind = read_bind(reader, mode);
-        let secret = read_secret(reader, mode);
-        let service_name = read_service_name(reader);
-        let cookie_name = read_cookie_name(reader);
-        let cors_origins = reader.parse_list("server.cors_origins", origin::parse_allowed);
-        let cors_headers = reader.parse_list("server.cors_headers", parse_header_name);
-        let trusted_proxies = reader.parse_list("server.trusted_proxies", parse_network);
-        let max_body_kib = reader.number::<usize>("server.max_body_kib");
-        let max_profile_body_kib = reader.number::<usize>("server.max_profile_body_kib");
-        if max_profile_body_kib < max_body_kib {
+    /// The rules between keys.
+    pub(super) fn check(&self, problems: &mut Problems) {
+        if self.max_profile_body_bytes < self.max_body_bytes {
             let keys = ["server.max_profile_body_kib", "server.max_body_kib"];
-            reader.rule(&keys, "it is below server.max_body_kib; profiles need at least as much");
+            problems.rule(&keys, "it is below server.max_body_kib; profiles need at least as much");
         }
-
-        let stand_in = || origin::parse("http://localhost:8700").ok();
-        Some(Self {
-            mode,
-            bind,
-            public_url: public_url.or_else(stand_in)?,
-            allow_http: reader.flag("server.allow_http"),
-            secret,
-            service_name,
-            cors_origins,
-            cors_headers,
-            cross_site_apps: reader.flag("server.cross_site_apps"),
-            cookie_name,
-            trusted_proxies,
-            first_byte_timeout: reader.duration("server.first_byte_timeout"),
-            header_read_timeout: reader.duration("server.header_read_timeout"),
-            body_timeout: reader.duration("server.body_timeout"),
-            request_timeout: reader.duration("server.request_timeout"),
-            drain_timeout: reader.duration("server.drain_timeout"),
-            max_connections: reader.number("server.max_connections"),
-            max_requests: reader.number("server.max_requests"),
-            max_body_bytes: max_body_kib * 1024,
-            max_profile_body_bytes: max_profile_body_kib * 1024,
-        })
     }
 }
 
-fn read_bind(reader: &mut Reader<'_>, mode: Mode) -> SocketAddr {
+/// The mode that the sources set.
+pub(super) fn mode(reader: &mut Reader<'_>) -> Mode {
+    Mode::read(reader, "server.mode")
+}
+
+fn read_kib(reader: &mut Reader<'_>, key: &'static str) -> usize {
+    reader.number::<usize>(key) * 1024
+}
+
+fn read_origins(reader: &mut Reader<'_>, key: &'static str) -> Vec<String> {
+    reader.parse_list(key, origin::parse_allowed)
+}
+
+fn read_header_names(reader: &mut Reader<'_>, key: &'static str) -> Vec<String> {
+    reader.parse_list(key, parse_header_name)
+}
+
+fn read_networks(reader: &mut Reader<'_>, key: &'static str) -> Vec<IpNet> {
+    reader.parse_list(key, parse_network)
+}
+
+/// Development: localhost, with the port of `server.bind`.
+fn local_url(entries: &Entries) -> Option<Value> {
+    let port = text_of(entries, "server.bind").parse::<SocketAddr>().map_or(8700, |bind| bind.port());
+    in_development(entries).then(|| Value::Text(format!("http://localhost:{port}")))
+}
+
+fn read_bind(reader: &mut Reader<'_>, key: &'static str) -> SocketAddr {
     let wanted = "wanted an IP address and a port, such as 127.0.0.1:8700 or [::]:8700";
-    if reader.text("server.bind").is_empty() {
-        reader.refuse("server.bind", &format!("it is empty; {wanted}"));
+    if reader.text(key).is_empty() {
+        reader.refuse(key, &format!("it is empty; {wanted}"));
     }
-    let bind = reader.parse("server.bind", |text| text.parse().map_err(|_| wanted));
+    let bind = reader.parse(key, |text| text.parse().map_err(|_| wanted));
     let bind = bind.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 8700)));
-    if mode == Mode::Development && !bind.ip().is_loopback() {
+    if mode(reader) == Mode::Development && !bind.ip().is_loopback() {
         let sentence = format!(
             "{bind} can be reached from outside and development mode is for this machine alone; \
              bind to 127.0.0.1, or set server.mode to production"
         );
-        reader.rule(&["server.bind", "server.mode"], &sentence);
+        reader.rule(&[key, "server.mode"], &sentence);
     }
     bind
 }
 
-fn read_public_url(reader: &mut Reader<'_>, mode: Mode) -> Option<Url> {
-    const KEY: &str = "server.public_url";
-    if reader.text(KEY).is_empty() {
+fn read_public_url(reader: &mut Reader<'_>, key: &'static str) -> Url {
+    if reader.text(key).is_empty() {
         let sentence = "it is required in production; set it to the address under which browsers \
                         reach the service, such as https://accounts.example.com";
-        reader.rule(&[KEY, "server.mode"], sentence);
-        return None;
+        reader.rule(&[key, "server.mode"], sentence);
     }
-    let url = reader.parse(KEY, origin::parse)?;
+    let Some(url) = reader.parse(key, origin::parse) else { return origin::this_machine() };
     let is_http = url.scheme() == "http";
     let may_be_http = origin::is_loopback(&url) || reader.flag("server.allow_http");
-    if mode == Mode::Production && is_http && !may_be_http {
+    if mode(reader) == Mode::Production && is_http && !may_be_http {
         let sentence = "it is http; in production use https (a proxy may end TLS), or set \
                         server.allow_http to true for a closed test network";
-        reader.rule(&[KEY, "server.mode", "server.allow_http"], sentence);
+        reader.rule(&[key, "server.mode", "server.allow_http"], sentence);
     }
     if is_http && reader.flag("server.cross_site_apps") {
         let sentence = "it needs an https server.public_url, because browsers drop cookies with \
                         SameSite=None on http; use https, or switch it off";
-        reader.rule(&["server.cross_site_apps", KEY], sentence);
+        reader.rule(&["server.cross_site_apps", key], sentence);
     }
-    Some(url)
+    url
 }
 
-fn read_secret(reader: &mut Reader<'_>, mode: Mode) -> Option<Secret> {
-    const KEY: &str = "server.secret";
-    const MEND: &str = "make one with `openssl rand -hex 32`";
-    let Some(secret) = reader.take_secret(KEY) else {
+fn read_secret(reader: &mut Reader<'_>, key: &'static str) -> Option<Secret> {
+    let mode = mode(reader);
+    let Some(secret) = reader.take_secret(key) else {
         if mode == Mode::Production {
-            reader.rule(&[KEY, "server.mode"], &format!("it is required in production; {MEND}"));
+            reader.rule(&[key, "server.mode"], &format!("it is required in production; {REMEDY}"));
         }
         return None;
     };
     let length = secret.reveal().len();
     if length < SHORTEST_SECRET {
-        let sentence = format!("it has {length} bytes, at least {SHORTEST_SECRET} are needed; {MEND}");
-        reader.refuse(KEY, &sentence);
+        let sentence = format!("it has {length} bytes, at least {SHORTEST_SECRET} are needed; {REMEDY}");
+        reader.refuse(key, &sentence);
     } else if let Some(weakness) = strength::weakness(secret.reveal(), mode) {
-        reader.refuse(KEY, &format!("{weakness}; {MEND}"));
+        reader.refuse(key, &format!("{weakness}; {REMEDY}"));
     }
     Some(secret)
 }
 
-fn read_service_name(reader: &mut Reader<'_>) -> String {
-    let name = reader.text("server.service_name").to_owned();
+fn read_service_name(reader: &mut Reader<'_>, key: &'static str) -> String {
+    let name = reader.text(key).to_owned();
     let is_name = (1..=64).contains(&name.chars().count())
         && name.trim() == name
         && !name.chars().any(|c| c.is_control() || matches!(c, '<' | '>' | '"'));
     if !is_name {
         let wanted = "wanted 1 to 64 characters without <, >, quotes, control characters and white \
                       space around them";
-        reader.refuse("server.service_name", &format!("found {name:?}; {wanted}"));
+        reader.refuse(key, &format!("found {name:?}; {wanted}"));
     }
     name
 }
@@ -221,14 +242,14 @@ fn parse_header_name(text: &str) -> Result<String, &'static str> {
 }
 
 /// Prefixes such as `__Host-` make browsers demand attributes that the service may not set.
-fn read_cookie_name(reader: &mut Reader<'_>) -> String {
-    let name = reader.text("server.cookie_name").to_owned();
+fn read_cookie_name(reader: &mut Reader<'_>, key: &'static str) -> String {
+    let name = reader.text(key).to_owned();
     let is_token = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c);
     let is_name = (1..=64).contains(&name.len()) && name.bytes().all(is_token) && !name.starts_with("__");
     if !is_name {
         let wanted = "wanted 1 to 64 letters, digits and !#$%&'*+-.^_`|~, not beginning with __, such as \
                       latchkey_refresh; the service adds __Secure- itself";
-        reader.refuse("server.cookie_name", &format!("found {name:?}; {wanted}"));
+        reader.refuse(key, &format!("found {name:?}; {wanted}"));
     }
     name
 }

@@ -3,24 +3,64 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use latchkey_settings::{Entries, Kind, Problems, Reader, Secret, Value, settings, without_password};
 use latchkey_store_postgres::{PostgresOptions, Prepared};
 
-use super::address;
-use super::problem::Problems;
-use super::reader::Reader;
-use super::secret::Secret;
+use super::{data_folder, in_development};
 
-/// Section `storage`.
-#[derive(Debug)]
-pub struct StorageSettings {
-    /// Which engine, and where its data is.
-    pub url: StorageUrl,
-    /// Whether a SQLite file that is missing is made.
-    pub create: bool,
-    /// SQLite: whether a connection keeps its snapshot between reads.
-    pub snapshot_reuse: bool,
-    /// How PostgreSQL is spoken to.
-    pub postgres: PostgresSettings,
+settings! {
+    /// Section `storage`: the database.
+    #[derive(Debug)]
+    pub struct StorageSettings {
+        /// Where the data is. "sqlite:PATH", relative to the working directory, is one file for one machine;
+        /// "postgres://user:password@host:5432/database" is a PostgreSQL database for any number of instances.
+        /// Several hosts are separated by commas, and the one that writes is used (target_session_attrs is
+        /// "read-write" unless it says otherwise); a Unix socket is "postgres:///database?host=/run/postgresql".
+        /// A host on another machine needs an sslmode: "verify-full", or "disable" for a network that you trust.
+        /// Loopback addresses and Unix sockets need none. May come from a file like a secret:
+        /// LATCHKEY__STORAGE__URL_FILE.
+        /// Not set: "sqlite:" and latchkey.db inside data.dir.
+        "storage.url" => url: StorageUrl [Kind::Address] | read_url =
+            in_data_folder, "sqlite:./latchkey-data/latchkey.db";
+        /// Whether a SQLite file that is missing (or empty) is made at the start. While off, the start is refused,
+        /// so that a disk that is not mounted does not turn into an empty service; `latchkey migrate` makes the
+        /// file. Development: true. Production: false.
+        "storage.create" => create: bool = creates, false;
+        /// SQLite: a connection keeps its snapshot between reads while nobody writes, a fifth less processor time
+        /// for GET /api/profiles/me. It notices commits by the first 48 bytes of the file "-shm". Off: every read
+        /// begins a transaction of its own.
+        "storage.sqlite_snapshot_reuse" => snapshot_reuse: bool = true;
+    }
+}
+
+settings! {
+    /// Section `storage.postgres`: the connection pool.
+    #[derive(Debug, Clone)]
+    pub struct PostgresSettings {
+        /// Most connections of this process to the database, 0 to 10000; 0 is four per core, at least 8 and at
+        /// most 32. All instances together must stay below the server's max_connections.
+        "storage.postgres.pool_size" => pool_size: usize [0..=10_000] = 0;
+        /// How long the server may take for one statement, and an operation wait for a free connection, before
+        /// the answer is 503 STORAGE_UNAVAILABLE. Both are shorter than server.request_timeout.
+        "storage.postgres.statement_timeout" => statement_timeout: Duration = "5s";
+        "storage.postgres.acquire_timeout" => acquire_timeout: Duration = "3s";
+        /// How long a connection to one host may take to be made.
+        "storage.postgres.connect_timeout" => connect_timeout: Duration = "3s";
+        /// Connections that were idle for so long are closed.
+        "storage.postgres.idle_timeout" => idle_timeout: Duration = "5m";
+        /// "never" is right behind any pooler. "named" prepares each statement once per connection, which is
+        /// less work for the server: for direct connections alone, because behind a pooler that shares them a name can
+        /// belong to another client's statement.
+        "storage.postgres.prepared_statements" =>
+            prepared: Prepared { "never" => Prepared::Never, "named" => Prepared::Named } = "never";
+        /// A PEM file with the certificate authorities of the server's certificate, in place of the public ones.
+        /// Not set: those of sslrootcert in storage.url, or the public ones.
+        "storage.postgres.ca_file" => ca_file: Option<PathBuf> = "";
+        /// Whether one connection more waits for changes of settings and signing keys by other instances
+        /// (LISTEN). Changes are also looked for every 0.4 s, so nothing is lost where it is off or the
+        /// server does not have it. Switch it off behind a pooler in transaction mode.
+        "storage.postgres.listen" => listen: bool = true;
+    }
 }
 
 /// Where the data is.
@@ -44,30 +84,9 @@ impl StorageUrl {
     pub fn shown(&self) -> String {
         match self {
             Self::Sqlite(path) => path.display().to_string(),
-            Self::Postgres(url) => address::without_password(url.reveal()),
+            Self::Postgres(url) => without_password(url.reveal()),
         }
     }
-}
-
-/// How PostgreSQL is spoken to: `storage.postgres`.
-#[derive(Debug, Clone)]
-pub struct PostgresSettings {
-    /// Most connections of this process; 0 is by the number of cores.
-    pub pool_size: usize,
-    /// How long one statement may take.
-    pub statement_timeout: Duration,
-    /// How long an operation waits for a free connection.
-    pub acquire_timeout: Duration,
-    /// How long making a connection to one host may take.
-    pub connect_timeout: Duration,
-    /// Connections that were idle for so long are closed.
-    pub idle_timeout: Duration,
-    /// Whether statements are prepared under a name.
-    pub prepared: Prepared,
-    /// Certificate authorities in place of the public ones.
-    pub ca_file: Option<PathBuf>,
-    /// Whether a connection of its own waits for changes of settings and keys.
-    pub listen: bool,
 }
 
 impl PostgresSettings {
@@ -87,38 +106,11 @@ impl PostgresSettings {
         }
     }
 
-    fn read(reader: &Reader<'_>) -> Self {
-        let is_named = reader.text("storage.postgres.prepared_statements") == "named";
-        Self {
-            pool_size: reader.number("storage.postgres.pool_size"),
-            statement_timeout: reader.duration("storage.postgres.statement_timeout"),
-            acquire_timeout: reader.duration("storage.postgres.acquire_timeout"),
-            connect_timeout: reader.duration("storage.postgres.connect_timeout"),
-            idle_timeout: reader.duration("storage.postgres.idle_timeout"),
-            prepared: if is_named { Prepared::Named } else { Prepared::Never },
-            ca_file: reader.optional_text("storage.postgres.ca_file").map(PathBuf::from),
-            listen: reader.flag("storage.postgres.listen"),
-        }
-    }
-}
-
-impl StorageSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let url = reader.parse("storage.url", StorageUrl::parse);
-        Self {
-            url: url.unwrap_or_else(|| StorageUrl::Sqlite(PathBuf::new())),
-            create: reader.flag("storage.create"),
-            snapshot_reuse: reader.flag("storage.sqlite_snapshot_reuse"),
-            postgres: PostgresSettings::read(reader),
-        }
-    }
-
     /// The rules between keys.
     pub(super) fn check(&self, request_timeout: Duration, problems: &mut Problems) {
         const STATEMENT: &str = "storage.postgres.statement_timeout";
         const ACQUIRE: &str = "storage.postgres.acquire_timeout";
-        let postgres = &self.postgres;
-        for (key, timeout) in [(STATEMENT, postgres.statement_timeout), (ACQUIRE, postgres.acquire_timeout)] {
+        for (key, timeout) in [(STATEMENT, self.statement_timeout), (ACQUIRE, self.acquire_timeout)] {
             if timeout >= request_timeout {
                 let sentence = "it is not shorter than server.request_timeout, so a request would be given up \
                                 before the database is; make it shorter";
@@ -127,14 +119,26 @@ impl StorageSettings {
         }
     }
 
-    /// How long the database can keep a request: it may wait for its turn in the pool, then for a connection to each of
-    /// the hosts, then for its statement. `None` on SQLite.
+    /// The longest time that the database can hold a request: pool queue, a connection to each host, the statement.
+    /// `None` on SQLite.
     #[must_use]
-    pub fn longest_wait(&self) -> Option<Duration> {
-        let StorageUrl::Postgres(url) = &self.url else { return None };
-        let postgres = &self.postgres;
-        Some(postgres.options(url.reveal()).longest_wait())
+    pub fn longest_wait(&self, url: &StorageUrl) -> Option<Duration> {
+        let StorageUrl::Postgres(url) = url else { return None };
+        Some(self.options(url.reveal()).longest_wait())
     }
+}
+
+fn read_url(reader: &mut Reader<'_>, key: &'static str) -> StorageUrl {
+    reader.parse(key, StorageUrl::parse).unwrap_or_else(|| StorageUrl::Sqlite(PathBuf::new()))
+}
+
+fn in_data_folder(entries: &Entries) -> Option<Value> {
+    Some(Value::Text(format!("sqlite:{}/latchkey.db", data_folder(entries))))
+}
+
+/// Development makes the file.
+fn creates(entries: &Entries) -> Option<Value> {
+    Some(Value::Boolean(in_development(entries)))
 }
 
 fn parse_postgres(text: &str) -> Result<StorageUrl, String> {

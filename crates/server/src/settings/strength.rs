@@ -4,6 +4,9 @@ use zeroize::Zeroizing;
 
 use super::server::Mode;
 
+/// The remedy for a bad secret.
+pub(super) const REMEDY: &str = "make one with `openssl rand -hex 32`";
+
 /// Parts of texts that stand in documentation where a secret belongs.
 const EXAMPLES: [&str; 5] = ["change-me", "changeme", "change_me", "your-secret", "placeholder"];
 

@@ -1,12 +1,11 @@
-//! Names of environment variables: which key one belongs to, and which key a misspelt one means.
+//! Environment variables: the key of each, and the nearest key of a misspelt one.
 
 use latchkey_domain::identity::ProviderKey;
 
-use super::keys::{self, KEYS, Key, Kind, PROVIDER_KEYS, PROVIDERS};
+use latchkey_settings::{Group, Item, key_of_variable as dotted, variable_of};
 
-/// The beginning of the names of our environment variables. Two underscores, because container systems set variables
-/// such as `LATCHKEY_PORT` for a service of that name.
-pub(super) const PREFIX: &str = "LATCHKEY__";
+use super::keys::{self, ITEMS, PROVIDERS};
+use super::oauth::ProviderSettings;
 
 /// The end of a variable that names a file with the value.
 const FILE_SUFFIX: &str = "_FILE";
@@ -25,37 +24,23 @@ pub(super) enum Slip {
     Similar(String),
 }
 
-/// `LATCHKEY__MAIL__SMTP__HOST` to `mail.smtp.host`.
-pub(super) fn dotted(variable: &str) -> String {
-    variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".")
-}
-
-/// `mail.smtp.host` to `LATCHKEY__MAIL__SMTP__HOST`.
-pub(super) fn variable_of(key: &str) -> String {
-    format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"))
-}
-
-/// The key whose value stands in this variable.
-pub(super) fn key_of_variable(name: &str) -> Option<Key> {
+/// The item that this variable sets.
+pub(super) fn key_of_variable(name: &str) -> Option<Item> {
     keys::find(&dotted(name)).filter(|key| variable_of(key.name) == name)
 }
 
-/// The key whose value stands in the file that this variable names.
-pub(super) fn key_of_file_variable(name: &str) -> Option<Key> {
+/// The item that this variable sets by naming a file.
+pub(super) fn key_of_file_variable(name: &str) -> Option<Item> {
     let key = key_of_variable(name.strip_suffix(FILE_SUFFIX)?)?;
-    may_be_a_file(key.kind).then_some(key)
+    key.kind.is_sensitive().then_some(key)
 }
 
-const fn may_be_a_file(kind: Kind) -> bool {
-    matches!(kind, Kind::Secret | Kind::Address)
-}
-
-/// The variable that is probably meant by one that begins with [`PREFIX`] and belongs to no key.
+/// The variable that is probably meant by one that begins with `LATCHKEY__` and belongs to no key.
 pub(super) fn guess(name: &str) -> Option<String> {
     with_other_underscores(&squashed(name)).or_else(|| keys::nearest(&dotted(name)).map(variable_of))
 }
 
-/// The verdict on a variable that does not begin with [`PREFIX`]; `None` where it is none of our business.
+/// The slip in a variable without the prefix `LATCHKEY__`; `None` if it is another program's.
 pub(super) fn slip(name: &str, value: &str) -> Option<Slip> {
     let upper = name.to_ascii_uppercase();
     let rest = upper.strip_prefix("LATCHKEY_")?;
@@ -100,12 +85,12 @@ fn squashed_key(key: &str) -> String {
 
 /// The variable whose name differs in its underscores alone.
 fn with_other_underscores(squashed: &str) -> Option<String> {
-    let plain = |text: &str| KEYS.iter().find(|key| squashed_key(key.name) == text).copied();
+    let plain = |text: &str| ITEMS.iter().find(|key| squashed_key(key.name) == text).copied();
     if let Some(key) = plain(squashed) {
         return Some(variable_of(key.name));
     }
     let of_file = squashed.strip_suffix(FILE_SUFFIX);
-    let key = of_file.and_then(plain).filter(|key| may_be_a_file(key.kind));
+    let key = of_file.and_then(plain).filter(|key| key.kind.is_sensitive());
     let file = key.map(|key| format!("{}{FILE_SUFFIX}", variable_of(key.name)));
     file.or_else(|| of_provider(squashed, "")).or_else(|| of_provider(of_file?, FILE_SUFFIX))
 }
@@ -113,32 +98,32 @@ fn with_other_underscores(squashed: &str) -> Option<String> {
 /// The variable of a provider's key: `OAUTH_PROVIDERS_GOOGLE_CLIENT_ID`.
 fn of_provider(squashed: &str, suffix: &str) -> Option<String> {
     let rest = squashed.strip_prefix(&squashed_key(PROVIDERS))?;
-    PROVIDER_KEYS.iter().find_map(|key| {
+    ProviderSettings::ITEMS.iter().find_map(|key| {
         let provider = rest.strip_suffix(&squashed_key(key.name))?.strip_suffix('_')?.to_ascii_lowercase();
         ProviderKey::parse(&provider).ok()?;
-        let may_be = suffix.is_empty() || may_be_a_file(key.kind);
+        let may_be = suffix.is_empty() || key.kind.is_sensitive();
         may_be.then(|| format!("{}{suffix}", variable_of(&format!("{PROVIDERS}{provider}.{}", key.name))))
     })
 }
 
 fn nearest(squashed: &str) -> Option<(f64, String)> {
-    let likeness = |key: &Key| strsim::normalized_damerau_levenshtein(squashed, &squashed_key(key.name));
-    let best = KEYS.iter().map(|key| (likeness(key), key.name)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let likeness = |key: &Item| strsim::normalized_damerau_levenshtein(squashed, &squashed_key(key.name));
+    let best = ITEMS.iter().map(|key| (likeness(key), key.name)).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map(|(likeness, name)| (likeness, variable_of(name)))
 }
 
 /// Whether the name begins with one of our sections.
 fn has_section(squashed: &str) -> bool {
-    let first = |key: &Key| key.name.split('.').next().unwrap_or_default().to_ascii_uppercase();
-    squashed.split_once('_').is_some_and(|(section, _)| KEYS.iter().any(|key| first(key) == section))
+    let first = |key: &Item| key.name.split('.').next().unwrap_or_default().to_ascii_uppercase();
+    squashed.split_once('_').is_some_and(|(section, _)| ITEMS.iter().any(|key| first(key) == section))
 }
 
 /// The only key of this name, where the section was left out: `PUBLIC_URL`. One word alone says too little.
 fn without_section(squashed: &str) -> Option<String> {
-    let is_same = |key: &&Key| {
+    let is_same = |key: &&Item| {
         key.name.rsplit('.').next().is_some_and(|last| last.contains('_') && squashed_key(last) == squashed)
     };
-    let mut found = KEYS.iter().filter(is_same);
+    let mut found = ITEMS.iter().filter(is_same);
     match (found.next(), found.next()) {
         (Some(key), None) => Some(variable_of(key.name)),
         _ => None,
@@ -155,12 +140,12 @@ mod tests {
 
     #[test]
     fn every_key_is_known_with_one_underscore_between() {
-        for key in KEYS {
+        for key in ITEMS.iter() {
             let right = variable_of(key.name);
             for wrong in [right.replace("__", "_"), right.to_lowercase(), right.replacen("__", "_", 1)] {
                 assert_eq!(slip(&wrong, "x"), Some(misspelt(&right)), "{wrong}");
             }
-            if may_be_a_file(key.kind) {
+            if key.kind.is_sensitive() {
                 let wrong = format!("{}_FILE", right.replace("__", "_"));
                 assert_eq!(slip(&wrong, "x"), Some(misspelt(&format!("{right}_FILE"))), "{wrong}");
             }

@@ -1,6 +1,8 @@
-//! What is allowed and yet probably not meant.
+//! Warnings about settings that are valid and probably a mistake.
 
-use super::auth::{ProofMethod, TokenSettings};
+use latchkey_service::settings::EmailMethod;
+
+use super::limits::LifetimeSettings;
 use super::mail::MailTransport;
 use super::{Secret, Settings, Source, proxies, redirect_warnings, strength};
 
@@ -16,43 +18,47 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
     if is_production && settings.server.allow_http && settings.server.public_url.scheme() == "http" {
         warnings.push("server.public_url is http: passwords and tokens cross the network in the clear");
     }
-    if is_production && !settings.auth.require_email_verification {
+    if is_production && !settings.editable.require_email_verification {
         warnings.push("auth.require_email_verification is off in production: anybody can take any address");
     }
     if has_link_without_target(settings) && is_production {
         warnings
             .push("a method is \"link\" and auth.allowed_redirect_urls is empty: no link can be asked for");
     }
-    if settings.storage.longest_wait().is_some_and(|longest| longest > settings.server.request_timeout) {
+    if settings
+        .postgres
+        .longest_wait(&settings.storage.url)
+        .is_some_and(|longest| longest > settings.server.request_timeout)
+    {
         warnings.push(
             "storage.postgres: acquire_timeout, connect_timeout for each host of storage.url, statement_timeout and a \
              second for the way are together longer than server.request_timeout, so some requests will be answered \
              SERVICE_BUSY instead of STORAGE_UNAVAILABLE: shorten them, or lengthen server.request_timeout",
         );
     }
-    warnings.extend(lifetimes_that_never_come(&settings.auth.tokens));
+    warnings.extend(lifetimes_that_never_come(&settings.lifetimes));
     let mut warnings: Vec<_> = warnings.into_iter().map(str::to_owned).collect();
     warnings.extend(proxies::warnings(&settings.server));
-    warnings.extend(redirect_warnings(&settings.auth.allowed_redirect_urls));
+    warnings.extend(redirect_warnings(&settings.editable.allowed_redirect_urls));
     warnings.extend(secrets_that_look_typed(settings));
     warnings.extend(secrets_on_the_command_line(settings));
-    warnings.extend(settings.notices.iter().cloned());
+    warnings.extend(settings.warnings.iter().cloned());
     warnings
 }
 
 /// A session ends at whichever of its ends comes first, so a longer one is harmless.
-fn lifetimes_that_never_come(tokens: &TokenSettings) -> impl Iterator<Item = &'static str> {
+fn lifetimes_that_never_come(lifetimes: &LifetimeSettings) -> impl Iterator<Item = &'static str> {
     let facts = [
         (
-            tokens.refresh_idle_ttl > tokens.refresh_absolute_ttl,
+            lifetimes.refresh_idle > lifetimes.refresh_absolute,
             "auth.refresh_idle_ttl is longer than auth.refresh_absolute_ttl, which ends every session first",
         ),
         (
-            tokens.refresh_grace >= tokens.refresh_idle_ttl,
+            lifetimes.refresh_grace >= lifetimes.refresh_idle,
             "auth.refresh_grace is not shorter than auth.refresh_idle_ttl, which ends the session first",
         ),
         (
-            tokens.access_ttl > tokens.refresh_absolute_ttl,
+            lifetimes.access_token > lifetimes.refresh_absolute,
             "auth.access_token_ttl is longer than auth.refresh_absolute_ttl, at which every token ends",
         ),
     ];
@@ -60,9 +66,9 @@ fn lifetimes_that_never_come(tokens: &TokenSettings) -> impl Iterator<Item = &'s
 }
 
 fn has_link_without_target(settings: &Settings) -> bool {
-    let auth = &settings.auth;
-    let methods = [auth.verify_email_method, auth.reset_password_method];
-    methods.contains(&ProofMethod::Link) && auth.allowed_redirect_urls.is_empty()
+    let editable = &settings.editable;
+    let methods = [editable.verify_email_method, editable.reset_password_method];
+    methods.contains(&EmailMethod::Link) && editable.allowed_redirect_urls.is_empty()
 }
 
 fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> {

@@ -1,6 +1,7 @@
-//! How identity providers are talked to, and those of the settings.
+//! Outbound OAuth settings, and the configured identity providers.
 
 use latchkey_oauth::{Networks, OutboundSettings, Proxy};
+use latchkey_service::Error;
 use latchkey_service::oauth::providers::OAuthParts;
 
 use super::WiringError;
@@ -28,9 +29,9 @@ pub(crate) fn parts(settings: &Settings) -> Result<OAuthParts, WiringError> {
         timeout: oauth.timeout,
         lookup: None,
     };
-    let configured = oauth.providers.iter().map(|provider| {
-        let key = format!("oauth.providers.{}", provider.key);
-        provider.configured().map_err(|error| refused(&key, &error.to_string()))
+    let configured = settings.providers.iter().map(|(key, provider)| {
+        let refuse = |error: Error| refused(&format!("oauth.providers.{key}"), &error.to_string());
+        provider.configured(key).map_err(refuse)
     });
     Ok(OAuthParts { outbound, configured: configured.collect::<Result<_, _>>()?, stand_in: None })
 }

@@ -1,6 +1,6 @@
 //! Settings: public-config, the admin's config with its changes and their persistence, and the operator's file.
 
-use latchkey_testkit::{Answer, PASSWORD, SettingKey, TestApp, Value, both_stores, json};
+use latchkey_testkit::{Answer, PASSWORD, TestApp, Value, both_stores, json};
 
 const CONFIG: &str = "/api/auth/config";
 const PUBLIC: &str = "/api/auth/public-config";
@@ -327,7 +327,7 @@ both_stores! {
         assert_eq!((&answer["passwordMinLength"], &answer["disableSignup"]), (&json!(12), &json!(true)));
     }
 
-    with(|b| b.pinned(SettingKey::DisableSignUp))
+    with(|b| b.pinned("auth.disable_sign_up"))
     async fn change_with_a_pinned_setting_changes_nothing(app) {
         let before = config(&app).await;
 
@@ -342,7 +342,7 @@ both_stores! {
     async fn pinned_setting_wins_over_what_an_admin_stored_before(mut app) {
         put(&app, json!({"disableSignup": true, "passwordMinLength": 12})).await.expect(200);
 
-        app.restart_with(|b| b.pinned(SettingKey::DisableSignUp)).await;
+        app.restart_with(|b| b.pinned("auth.disable_sign_up")).await;
 
         let config = config(&app).await;
         assert_eq!((&config["disableSignup"], &config["passwordMinLength"]), (&json!(false), &json!(12)));
@@ -350,7 +350,7 @@ both_stores! {
     }
 
     async fn every_setting_can_be_pinned(mut app) {
-        app.restart_with(|b| SettingKey::ALL.iter().fold(b, |b, key| b.pinned(*key))).await;
+        app.restart_with(|b| b.pinned_all()).await;
 
         for (field, value) in config(&app).await.as_object().unwrap() {
             if !field.ends_with("Providers") {

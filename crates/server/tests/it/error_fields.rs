@@ -24,10 +24,10 @@ both_stores! {
     }
 
     with(|b| b.settings(|settings| {
-        settings.passwords.require_number = true;
-        settings.passwords.require_lowercase = true;
-        settings.passwords.require_uppercase = true;
-        settings.passwords.require_special_char = true;
+        settings.require_number = true;
+        settings.require_lowercase = true;
+        settings.require_uppercase = true;
+        settings.require_special_char = true;
     }))
     async fn character_classes_are_named(app) {
         let all = ["too_short", "missing_number", "missing_lowercase", "missing_uppercase", "missing_special_char"];

@@ -1,6 +1,6 @@
 //! Security review of the whole service: attacks without a file of their own.
 
-use latchkey_testkit::{PASSWORD, SettingKey, TestApp, Value, both_stores, json};
+use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json};
 
 both_stores! {
     with(|b| b.verification_by_code())
@@ -46,7 +46,7 @@ both_stores! {
         });
         app.admin().put("/api/auth/config", change).send().await.expect(200);
 
-        app.restart_with(|b| b.redirects(&["https://new.example/done"]).pinned(SettingKey::AllowedRedirectUrls)).await;
+        app.restart_with(|b| b.redirects(&["https://new.example/done"]).pinned("auth.allowed_redirect_urls")).await;
 
         let config = app.admin().get("/api/auth/config").send().await.expect(200);
         assert_eq!(config["disableSignup"], true);

@@ -134,7 +134,7 @@ both_stores! {
         }
     }
 
-    with(|b| b.settings(|settings| settings.passwords.min_length = 15))
+    with(|b| b.settings(|settings| settings.password_min_length = 15))
     async fn least_length_is_a_setting(app) {
         let short = sign_up(&app, "violet anchor4").send().await;
         let good = sign_up(&app, "violet anchor42").send().await;

@@ -73,7 +73,7 @@ impl SigningKey {
     /// Opens a stored key.
     pub fn open(stored: &StoredSigningKey, key: &SealingKey) -> Result<Self> {
         let damaged = || Error::internal(format!("signing key {} cannot be read", stored.id));
-        let algorithm = SigningAlgorithm::from_stored(&stored.algorithm).ok_or_else(damaged)?;
+        let algorithm = SigningAlgorithm::parse(&stored.algorithm).ok_or_else(damaged)?;
         let kid = stored.id.to_string();
         let pkcs8 = key.open(kid.as_bytes(), &stored.sealed).map_err(Error::internal)?;
         let pair = Pair::read(algorithm, &pkcs8).ok_or_else(damaged)?;

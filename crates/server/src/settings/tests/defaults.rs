@@ -6,8 +6,12 @@ use std::time::Duration;
 use latchkey_domain::limits::Rate;
 use latchkey_domain::password::PasswordPolicy;
 
-use super::super::keys::{self, KEYS};
-use super::super::{DEFAULT_TOML, EDITABLE, JwtAlgorithm, ProofMethod, Settings, Sources};
+use latchkey_service::config::SigningAlgorithm;
+use latchkey_service::settings::{EditableSettings, EmailMethod};
+use latchkey_settings::{Fallback, defaults};
+
+use super::super::keys::ITEMS;
+use super::super::{DEFAULT_TOML, Settings, Sources};
 use super::load;
 
 /// The keys of the default file in order, with the comment above each and whether it is set.
@@ -32,7 +36,7 @@ fn documented() -> Vec<(String, bool)> {
 #[test]
 fn every_key_is_documented_once_and_in_order() {
     let documented: Vec<_> = documented().into_iter().map(|(name, _)| name).collect();
-    let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+    let known: Vec<_> = ITEMS.iter().map(|key| key.name).collect();
     assert_eq!(documented, known);
 }
 
@@ -46,10 +50,9 @@ fn every_group_of_keys_has_a_comment_above() {
 }
 
 #[test]
-fn keys_are_unique_and_editable_ones_exist() {
-    let names: BTreeSet<_> = KEYS.iter().map(|key| key.name).collect();
-    assert_eq!(names.len(), KEYS.len());
-    assert!(EDITABLE.iter().all(|name| keys::find(name).is_some()));
+fn keys_are_unique() {
+    let names: BTreeSet<_> = ITEMS.iter().map(|key| key.name).collect();
+    assert_eq!(names.len(), ITEMS.len());
 }
 
 #[test]
@@ -63,25 +66,40 @@ fn no_setting_at_all_starts_development() {
 }
 
 #[test]
+fn every_default_is_of_its_kind() {
+    for item in ITEMS.iter().filter(|item| matches!(item.fallback, Fallback::Fixed(_))) {
+        assert!(item.default_value().is_some(), "{}", item.name);
+    }
+}
+
+#[test]
+fn no_setting_at_all_is_the_defaults_that_tests_use() {
+    let settings = load(Sources::none());
+    assert_eq!(crate::wiring::lifetimes(&settings), latchkey_service::config::Lifetimes::default());
+    assert_eq!(crate::wiring::limits(&settings), latchkey_service::config::LimitsConfig::default());
+    assert_eq!(settings.editable, defaults::<EditableSettings>());
+}
+
+#[test]
 fn numbers_of_the_policy_are_the_defaults() {
-    let Settings { audit, auth, passwords, server, .. } = load(Sources::none());
+    let Settings { auth, editable, lifetimes, passwords, server, .. } = load(Sources::none());
     let minutes = Duration::from_mins;
-    assert_eq!(auth.tokens.access_ttl, minutes(15));
-    assert_eq!(auth.tokens.refresh_idle_ttl, minutes(30 * 24 * 60));
-    assert_eq!(auth.tokens.refresh_absolute_ttl, minutes(90 * 24 * 60));
-    assert_eq!(auth.tokens.refresh_grace, Duration::from_secs(30));
-    assert_eq!(auth.tokens.algorithm, JwtAlgorithm::Es256);
-    assert_eq!(auth.tokens.audience, None);
-    assert_eq!((auth.codes.ttl, auth.codes.attempts), (minutes(10), 5));
-    assert_eq!(auth.codes.attempts_per_hour, 10);
-    assert_eq!(auth.codes.attempts_per_day, 30);
-    assert_eq!(auth.links.verify_ttl, minutes(24 * 60));
-    assert_eq!(auth.links.reset_ttl, minutes(30));
-    assert_eq!(auth.links.reset_token_ttl, minutes(15));
-    assert_eq!(auth.verify_email_method, ProofMethod::Code);
+    assert_eq!(lifetimes.access_token, minutes(15));
+    assert_eq!(lifetimes.refresh_idle, minutes(30 * 24 * 60));
+    assert_eq!(lifetimes.refresh_absolute, minutes(90 * 24 * 60));
+    assert_eq!(lifetimes.refresh_grace, Duration::from_secs(30));
+    assert_eq!(auth.jwt_algorithm, SigningAlgorithm::Es256);
+    assert_eq!(auth.jwt_audience, None);
+    assert_eq!((lifetimes.code, auth.code_attempts), (minutes(10), 5));
+    assert_eq!(auth.code_attempts_per_hour, 10);
+    assert_eq!(auth.code_attempts_per_day, 30);
+    assert_eq!(lifetimes.verify_link, minutes(24 * 60));
+    assert_eq!(lifetimes.reset_link, minutes(30));
+    assert_eq!(lifetimes.exchanged_reset, minutes(15));
+    assert_eq!(editable.verify_email_method, EmailMethod::Code);
     assert_eq!(auth.redirect_param_prefix, "service");
-    assert_eq!(audit.retention, minutes(400 * 24 * 60));
-    assert_eq!(passwords.policy, PasswordPolicy::default());
+    assert_eq!(lifetimes.audit_event, minutes(400 * 24 * 60));
+    assert_eq!(editable.passwords(), PasswordPolicy::default());
     assert_eq!((passwords.memory_kib, passwords.iterations), (19_456, 2));
     assert_eq!((server.max_body_bytes, server.max_profile_body_bytes), (65_536, 262_144));
 }
@@ -90,19 +108,19 @@ fn numbers_of_the_policy_are_the_defaults() {
 fn limits_of_the_policy_are_the_defaults() {
     let limits = load(Sources::none()).limits;
     let rate = |burst, minutes| Rate { burst, window: Duration::from_mins(minutes) };
-    let policy = limits.sign_in_per_account_and_address;
+    let policy = limits.failures(limits.sign_in_pair);
     assert!(limits.enabled);
     assert_eq!((policy.threshold, policy.window), (10, Duration::from_mins(15)));
     assert_eq!(policy.longest_delay, Duration::from_mins(15));
-    assert_eq!(limits.sign_in_per_account, rate(100, 60));
-    assert_eq!(limits.sign_in_known_address_age, Duration::from_hours(30 * 24));
-    assert_eq!(limits.sign_in_per_address, rate(30, 5));
-    assert_eq!(limits.sign_up_per_address, rate(20, 60));
-    assert_eq!(limits.mail_pause_per_recipient, rate(1, 1));
-    assert_eq!(limits.mail_per_recipient, rate(5, 60));
-    assert_eq!(limits.mail_per_address, rate(20, 60));
-    assert_eq!(limits.verification_per_address, rate(30, 15));
-    assert_eq!(limits.refresh_per_address, rate(300, 5));
-    assert_eq!(limits.search_per_address, rate(600, 1));
-    assert_eq!(limits.csrf_per_address, rate(600, 1));
+    assert_eq!(limits.sign_in_account, rate(100, 60));
+    assert_eq!(limits.known_client, Duration::from_hours(30 * 24));
+    assert_eq!(limits.sign_in_address, rate(30, 5));
+    assert_eq!(limits.sign_up_address, rate(20, 60));
+    assert_eq!(limits.mail_recipient_pause, Duration::from_mins(1));
+    assert_eq!(limits.mail_recipient, rate(5, 60));
+    assert_eq!(limits.mail_address, rate(20, 60));
+    assert_eq!(limits.verification_address, rate(30, 15));
+    assert_eq!(limits.refresh_address, rate(300, 5));
+    assert_eq!(limits.public_read_address, rate(600, 1));
+    assert_eq!(limits.csrf_address, rate(600, 1));
 }

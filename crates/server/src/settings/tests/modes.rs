@@ -11,14 +11,14 @@ fn development_mails_to_files_and_verifies_nobody() {
     assert_eq!(settings.mail.transport, MailTransport::File);
     assert_eq!(settings.mail.dir, Path::new("./latchkey-data/mails"));
     assert_eq!(settings.mail.from.unwrap().address, "no-reply@localhost");
-    assert!(!settings.auth.require_email_verification);
+    assert!(!settings.editable.require_email_verification);
 }
 
 #[test]
 fn owners_hear_of_their_accounts_in_production_unless_it_is_switched_off() {
-    assert!(!load(Sources::none()).notifications.account);
-    assert!(load(production(&[])).notifications.account);
-    assert!(!load(production(&["notifications.account=false"])).notifications.account);
+    assert!(!load(Sources::none()).features.security_notifications);
+    assert!(load(production(&[])).features.security_notifications);
+    assert!(!load(production(&["notifications.account=false"])).features.security_notifications);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn production_names_everything_it_lacks_at_once() {
 
 #[test]
 fn production_verifies_addresses_and_sends_nothing_by_itself() {
-    assert!(load(production(&[])).auth.require_email_verification);
+    assert!(load(production(&[])).editable.require_email_verification);
     let text = problem(production(&["mail.transport="]));
     assert_says(&text, &["mail.transport", "\"smtp\" or \"file\"", "auth.require_email_verification"]);
     let settings = load(production(&["mail.transport=", "auth.require_email_verification=false"]));

@@ -73,7 +73,6 @@ fn an_error_lists_its_problems_below_each_other() {
 #[test]
 fn settings_are_read_as_far_as_they_go() {
     let (settings, problems) = Settings::read(development(&["log.level=loud", "server.mode=production"]));
-    let settings = settings.expect("settings for the checks of an operator");
     assert_eq!(settings.log.level, "info");
     assert!(problems.iter().any(|problem| problem.place().starts_with("log.level")), "{problems:#?}");
     assert!(problems.iter().any(|problem| problem.place() == "server.public_url"), "{problems:#?}");

@@ -18,14 +18,14 @@ fn plain_smtp_is_for_loopback_alone() {
     };
     assert_says(&problem(smtp("mail.example.com")), &["mail.smtp.tls", "\"starttls\" or \"tls\""]);
     let settings = load(smtp("127.0.0.1"));
-    assert_eq!(settings.mail.smtp.port, 25);
+    assert_eq!(settings.smtp.port, 25);
 }
 
 #[test]
 fn the_smtp_port_follows_its_protection() {
-    assert_eq!(load(development(&[])).mail.smtp.port, 587);
-    assert_eq!(load(development(&["mail.smtp.tls=tls"])).mail.smtp.port, 465);
-    assert_eq!(load(development(&["mail.smtp.tls=tls", "mail.smtp.port=2465"])).mail.smtp.port, 2465);
+    assert_eq!(load(development(&[])).smtp.port, 587);
+    assert_eq!(load(development(&["mail.smtp.tls=tls"])).smtp.port, 465);
+    assert_eq!(load(development(&["mail.smtp.tls=tls", "mail.smtp.port=2465"])).smtp.port, 2465);
 }
 
 #[test]

@@ -23,13 +23,13 @@ fn file(text: &str) -> Sources {
 fn the_file_wins_over_the_default() {
     let settings = load(file(FILE));
     assert_eq!(settings.auth.redirect_param_prefix, "file");
-    assert_eq!(settings.mail.smtp.host, "file.example.com");
+    assert_eq!(settings.smtp.host, "file.example.com");
 }
 
 #[test]
 fn the_environment_wins_over_the_file() {
     let settings = load(file(FILE).with_environment([("LATCHKEY__MAIL__SMTP__HOST", "env.example.com")]));
-    assert_eq!(settings.mail.smtp.host, "env.example.com");
+    assert_eq!(settings.smtp.host, "env.example.com");
     assert_eq!(settings.auth.redirect_param_prefix, "file");
 }
 
@@ -67,10 +67,10 @@ fn lists_are_comma_separated_or_an_array() {
         r#"["https://a.example/x", "https://b.example/y"]"#,
     ] {
         let sources = Sources::none().with_environment([("LATCHKEY__AUTH__ALLOWED_REDIRECT_URLS", text)]);
-        assert_eq!(load(sources).auth.allowed_redirect_urls, targets, "{text}");
+        assert_eq!(load(sources).editable.allowed_redirect_urls, targets, "{text}");
     }
     let empty = Sources::none().with_environment([("LATCHKEY__AUTH__ALLOWED_REDIRECT_URLS", "")]);
-    assert!(load(empty).auth.allowed_redirect_urls.is_empty());
+    assert!(load(empty).editable.allowed_redirect_urls.is_empty());
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn an_empty_text_unsets_what_a_lower_source_set() {
             ("LATCHKEY__SERVER__PUBLIC_URL", ""),
         ]),
     );
-    assert_eq!(settings.auth.default_redirect_url, None);
+    assert_eq!(settings.editable.default_redirect_url, None);
     assert!(settings.pinned("auth.default_redirect_url"));
     assert_eq!(settings.server.public_url.as_str(), "http://localhost:8700/");
 }

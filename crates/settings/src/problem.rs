@@ -1,12 +1,12 @@
-//! What can be wrong with the settings, as sentences.
+//! Problems of settings, as sentences.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::source::Source;
-use super::variables;
+use crate::item::{PREFIX, key_of_variable};
+use crate::source::Source;
 
-/// One thing that is wrong: where, and a sentence that says what to do.
+/// A problem: its place, and a sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     place: String,
@@ -14,7 +14,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem at a place; the sentence says what to do.
+    /// A problem at a place; the sentence contains the remedy.
     #[must_use]
     pub fn new(place: &str, sentence: impl Into<String>) -> Self {
         Self { place: place.to_owned(), sentence: sentence.into() }
@@ -30,14 +30,14 @@ impl Problem {
     #[must_use]
     pub fn key(&self) -> String {
         let place = self.place.split(" (").next().unwrap_or_default();
-        if place.starts_with(variables::PREFIX) { variables::dotted(place) } else { place.to_owned() }
+        if place.starts_with(PREFIX) { key_of_variable(place) } else { place.to_owned() }
     }
 
-    /// What to do: the end of the sentence.
+    /// The remedy: the end of the sentence.
     #[must_use]
-    pub fn mend(&self) -> String {
-        if let Some((_, mend)) = self.sentence.rsplit_once("; ") {
-            return mend.to_owned();
+    pub fn remedy(&self) -> String {
+        if let Some((_, remedy)) = self.sentence.rsplit_once("; ") {
+            return remedy.to_owned();
         }
         match self.sentence.rsplit_once(", wanted ") {
             Some((_, wanted)) => format!("set it to {wanted}"),
@@ -52,7 +52,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with the settings; never empty.
+/// All problems of the settings; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsError {
     problems: Vec<Problem>,
@@ -90,46 +90,46 @@ impl fmt::Display for SettingsError {
 
 impl std::error::Error for SettingsError {}
 
-/// Collects problems, and knows which keys have one, so that no rule builds on a bad value.
+/// Collects problems, and the keys that have one, so that no rule builds on a bad value.
 #[derive(Debug, Default)]
-pub(super) struct Problems {
+pub struct Problems {
     list: Vec<Problem>,
     notices: Vec<String>,
     bad: BTreeSet<&'static str>,
 }
 
 impl Problems {
-    /// Something that is allowed and probably not meant.
-    pub(super) fn notice(&mut self, sentence: String) {
+    /// Adds a warning.
+    pub fn warn(&mut self, sentence: String) {
         self.notices.push(sentence);
     }
 
-    /// A place that is no known key.
-    pub(super) fn at(&mut self, place: &str, sentence: impl Into<String>) {
+    /// Adds a problem at a place that is no known key.
+    pub fn at(&mut self, place: &str, sentence: impl Into<String>) {
         self.list.push(Problem::new(place, sentence));
     }
 
-    /// The value of a key, with the source that it came from.
-    pub(super) fn value(&mut self, key: &'static str, source: &Source, sentence: &str) {
+    /// Adds a problem of a value.
+    pub fn value(&mut self, key: &'static str, source: &Source, sentence: &str) {
         self.bad.insert(key);
         self.list.push(Problem::new(&format!("{key} ({source})"), sentence));
     }
 
-    /// A rule between keys: told unless one of `keys` is bad itself. The first names the place.
-    pub(super) fn rule(&mut self, keys: &[&'static str], sentence: impl Into<String>) {
+    /// Adds a broken rule between keys, at the first of them, unless one of them is bad itself.
+    pub fn rule(&mut self, keys: &[&'static str], sentence: impl Into<String>) {
         let Some(first) = keys.first() else { return };
         if !keys.iter().any(|key| self.bad.contains(key)) {
             self.list.push(Problem::new(first, sentence));
         }
     }
 
-    /// Forgets the problems of keys that are left out.
-    pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
+    /// Drops the problems of some keys.
+    pub fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
         self.list.retain(|problem| !is_left_out(&problem.key()));
     }
 
-    /// The notices, then the problems.
-    pub(super) fn into_parts(self) -> (Vec<String>, Vec<Problem>) {
+    /// The warnings and the problems.
+    pub fn into_parts(self) -> (Vec<String>, Vec<Problem>) {
         (self.notices, self.list)
     }
 }

@@ -1,42 +1,60 @@
-//! One value of one key: its type, how it is read from text and from TOML, how it is shown.
+//! A value of a setting, read from text or from TOML by its kind.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use latchkey_domain::limits::Rate;
 
-use super::duration;
-use super::keys::Kind;
-use super::secret::Secret;
-use super::source::Source;
+use crate::duration;
+use crate::item::Kind;
+use crate::secret::Secret;
+use crate::source::Source;
 
-/// A value whose type is right; what it means is checked later.
+/// A value of the right kind.
 #[derive(Debug)]
-pub(super) enum Value {
+pub enum Value {
+    /// A text, or a word of a choice.
     Text(String),
+    /// A flag.
     Boolean(bool),
+    /// A whole number.
     Integer(u64),
+    /// Texts.
     List(Vec<String>),
+    /// A duration.
     Duration(Duration),
+    /// A rate.
     Rate(Rate),
+    /// A secret.
     Secret(Secret),
 }
 
-/// A value and where it comes from.
+/// A value with its source.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) value: Value,
-    pub(super) source: Source,
+pub struct Entry {
+    /// The value.
+    pub value: Value,
+    /// Its source.
+    pub source: Source,
 }
 
-/// The values in force by key. A key that is not set is absent.
-pub(super) type Entries = BTreeMap<&'static str, Entry>;
+/// Values in force, by key; a key that is not set is absent.
+pub type Entries = BTreeMap<&'static str, Entry>;
 
-/// A value of the wrong type: what was found there. What is wanted says [`Kind::wanted`].
-pub(super) struct Found(pub(super) String);
+/// The text of a key; empty if it is not set or no text.
+#[must_use]
+pub fn text_of<'a>(entries: &'a Entries, key: &str) -> &'a str {
+    match entries.get(key).map(|entry| &entry.value) {
+        Some(Value::Text(text)) => text,
+        _ => "",
+    }
+}
 
-/// Takes a value from TOML, where types are strict.
-pub(super) fn from_toml(kind: Kind, value: toml::Value) -> Result<Value, Found> {
+/// A value of the wrong kind: the description of what was found.
+pub struct Found(pub String);
+
+/// Reads a value of TOML, where types are strict.
+pub fn from_toml(kind: Kind, value: toml::Value) -> Result<Value, Found> {
     match (kind, value) {
         (Kind::Boolean, toml::Value::Boolean(flag)) => Ok(Value::Boolean(flag)),
         (Kind::Integer { .. }, toml::Value::Integer(number)) => integer(kind, &number.to_string()),
@@ -52,8 +70,15 @@ pub(super) fn from_toml(kind: Kind, value: toml::Value) -> Result<Value, Found> 
     }
 }
 
-/// Takes a value from a text, as the environment and `--set` have it.
-pub(super) fn from_text(kind: Kind, text: String) -> Result<Value, Found> {
+/// Reads a TOML expression, `"15m"` or `[]`.
+pub(crate) fn from_toml_text(kind: Kind, text: &str) -> Result<Value, Found> {
+    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
+    let value = parsed.and_then(|mut table| table.remove("value"));
+    from_toml(kind, value.ok_or_else(|| Found(format!("the text {text:?}")))?)
+}
+
+/// Reads a value of the environment or of `--set`.
+pub fn from_text(kind: Kind, text: String) -> Result<Value, Found> {
     let found = |text: &str| Found(format!("the text {text:?}"));
     match kind {
         Kind::Text | Kind::Address => Ok(Value::Text(text)),
@@ -80,13 +105,10 @@ fn integer(kind: Kind, text: &str) -> Result<Value, Found> {
         .ok_or_else(|| Found(format!("{text:?}")))
 }
 
-/// A TOML array, or items between commas without the white space around them.
+/// Reads a TOML array, or items between commas, trimmed.
 fn list(text: &str) -> Result<Value, Found> {
     if text.trim_start().starts_with('[') {
-        let document = format!("list = {text}");
-        let parsed = document.parse::<toml::Table>().ok().and_then(|mut table| table.remove("list"));
-        let array = parsed.ok_or_else(|| Found(format!("the text {text:?}")))?;
-        return from_toml(Kind::List, array);
+        return from_toml_text(Kind::List, text);
     }
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     Ok(Value::List(items.map(str::to_owned).collect()))

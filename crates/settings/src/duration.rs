@@ -7,11 +7,11 @@ use latchkey_domain::limits::Rate;
 /// The units, longest first, in milliseconds.
 const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Ten years: longer is a slip, and sums of such durations stay far from the end of time.
+/// Ten years: anything longer is a typing error, and sums stay within the range of timestamps.
 const LONGEST: Duration = Duration::from_hours(24 * 3650);
 
 /// Reads a whole number and a unit (`ms s m h d`), at most ten years.
-pub(super) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
     let (count, unit) = text.split_at(unit_at);
     let (_, millis) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
@@ -20,7 +20,7 @@ pub(super) fn parse(text: &str) -> Option<Duration> {
 }
 
 /// Writes a duration in the largest unit that divides it.
-pub(super) fn format(duration: Duration) -> String {
+pub fn format(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     if millis == 0 {
         return "0s".to_owned();
@@ -31,7 +31,7 @@ pub(super) fn format(duration: Duration) -> String {
 }
 
 /// Reads a count and a duration, `10/15m`; both above zero.
-pub(super) fn parse_rate(text: &str) -> Option<Rate> {
+pub fn parse_rate(text: &str) -> Option<Rate> {
     let (count, window) = text.split_once('/')?;
     let is_plain = !count.is_empty() && count.bytes().all(|c| c.is_ascii_digit());
     let burst = count.parse().ok().filter(|burst| is_plain && *burst > 0)?;
@@ -40,7 +40,7 @@ pub(super) fn parse_rate(text: &str) -> Option<Rate> {
 }
 
 /// Writes a rate as [`parse_rate`] reads it.
-pub(super) fn format_rate(rate: Rate) -> String {
+pub fn format_rate(rate: Rate) -> String {
     format!("{}/{}", rate.burst, format(rate.window))
 }
 

@@ -1,10 +1,10 @@
-//! Addresses in which a password may stand, as they are shown.
+//! Redaction of passwords in URLs.
 
 /// What stands in the place of a password.
 const HIDDEN: &str = "***";
 
-/// The address with every password in it hidden: that of the user information and that of the query.
-pub(super) fn without_password(text: &str) -> String {
+/// The URL with its passwords redacted, in the user information and in the query.
+pub fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     // The last `@` ends the user information, whatever was forgotten to be encoded in it.
     let (user, rest) = match rest.rsplit_once('@') {
@@ -19,8 +19,8 @@ pub(super) fn without_password(text: &str) -> String {
     format!("{scheme}://{user}{}", without_parameter(rest))
 }
 
-/// Whether anything would be hidden.
-pub(super) fn holds_password(text: &str) -> bool {
+/// Whether the URL holds a password.
+pub fn holds_password(text: &str) -> bool {
     without_password(text) != text
 }
 

@@ -1,10 +1,10 @@
-//! Text that nobody may see by accident.
+//! Secret texts.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A secret of the operator. Prints as `***` and is overwritten with zeros when dropped.
+/// A secret of the operator: printed as `***`, zeroed on drop.
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
@@ -14,7 +14,7 @@ impl Secret {
         Self(Zeroizing::new(text))
     }
 
-    /// The text, for the one place that needs it.
+    /// The text.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
