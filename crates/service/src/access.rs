@@ -1,6 +1,5 @@
 //! The anonymous key of public calls, and admin keys.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use latchkey_domain::audit::{Actor, AuditKind};
@@ -38,19 +37,12 @@ pub struct AccessKeys {
     pub require_anonymous: bool,
 }
 
-/// The room of the anonymous key and the admin keys.
+/// The use cases of the anonymous key and the admin keys.
 pub struct Access {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) limits: Limits,
     pub(crate) keys: AccessKeys,
-}
-
-impl Deref for Access {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }
 
 impl Access {
@@ -93,7 +85,7 @@ impl Access {
         if self.is_admin_key(key) {
             return Ok(());
         }
-        let now = self.clock.now();
+        let now = self.kernel.now();
         match self.sessions.good_token(Some(key), now).await {
             // A user's token is known, and does not open this.
             Ok(_) => return Err(Error::Refused(&FORBIDDEN)),
@@ -102,9 +94,9 @@ impl Access {
         }
         let takes =
             self.kernel.limits.by_address("admin key, per address", self.limits.admin_address, client);
-        self.store.take(&takes, now).await??;
-        let event = self.event(AuditKind::AdminRefused, Actor::Admin, Some(client), now);
-        self.store.record_event(event).await?;
+        self.kernel.store.take(&takes, now).await??;
+        let event = self.kernel.event(AuditKind::AdminRefused, Actor::Admin, Some(client), now);
+        self.kernel.store.record_event(event).await?;
         Err(Error::Refused(&ADMIN_UNAUTHORIZED))
     }
 }

@@ -1,6 +1,5 @@
 //! Accounts: signing up.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use latchkey_domain::client::Client;
@@ -26,20 +25,13 @@ impl Default for Limits {
     }
 }
 
-/// The room of accounts.
+/// Use cases of accounts.
 pub struct Accounts {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) passwords: Arc<Passwords>,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) limits: Limits,
-}
-
-impl Deref for Accounts {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }
 
 impl Accounts {

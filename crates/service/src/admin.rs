@@ -1,6 +1,5 @@
 //! Administration: users, settings, the audit trail.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::kernel::Kernel;
@@ -15,16 +14,9 @@ pub use latchkey_store::{EventPage, UserPage, UserPosition};
 pub use settings::PublicSettings;
 pub use users::{NewUser, UserChange, UserQuery};
 
-/// The room of administration.
+/// The use cases of administration.
 pub struct Admin {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) passwords: Arc<Passwords>,
-}
-
-impl Deref for Admin {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }

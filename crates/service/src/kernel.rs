@@ -26,7 +26,7 @@ pub(crate) use limit_audit::LimitAudit;
 pub(crate) use mail_writer::{MailPayload, MailWriter};
 
 /// The kernel. Rooms share it; it knows none of them.
-pub struct Kernel {
+pub(crate) struct Kernel {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,

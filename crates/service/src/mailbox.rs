@@ -1,6 +1,5 @@
 //! Proof of a mailbox: mailed codes and links.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,7 +63,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// The room of mailed codes and links.
+/// The use cases of mailed codes and links.
 pub struct Mailbox {
     kernel: Arc<Kernel>,
     sessions: Arc<Sessions>,
@@ -72,13 +71,6 @@ pub struct Mailbox {
     lifetimes: Lifetimes,
     code_budget: CodeBudget,
     code_key: hmac::Key,
-}
-
-impl Deref for Mailbox {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }
 
 /// Derives the key of code MACs.

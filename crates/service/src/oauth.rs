@@ -11,7 +11,6 @@
 //! | an admin configures providers | [`provider_configs`] |
 //! | which providers there are now | [`providers`] |
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,7 +69,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// The room of identity providers.
+/// The use cases of identity providers.
 pub struct OAuth {
     kernel: Arc<Kernel>,
     shared: Arc<Shared>,
@@ -80,13 +79,6 @@ pub struct OAuth {
     flow_key: SealingKey,
     limits: Limits,
     lifetimes: Lifetimes,
-}
-
-impl Deref for OAuth {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }
 
 impl OAuth {
@@ -136,6 +128,6 @@ impl OAuth {
     ) -> Result<Option<NewMail>> {
         let providers = self.shared.providers.load();
         let name = providers.find(provider).map_or(provider.as_str(), |known| known.name());
-        self.notification(Some(client), Some(name), now)
+        self.kernel.notification(Some(client), Some(name), now)
     }
 }

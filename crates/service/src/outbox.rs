@@ -1,6 +1,5 @@
 //! Mails on their way out, and the inbox of development mode.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,17 +50,10 @@ impl Default for MailRetries {
     }
 }
 
-/// The room of mails on their way out.
+/// The use cases of mails on their way out.
 pub struct Outbox {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) mailer: Mailer,
     pub(crate) sender: Mailbox,
     pub(crate) retries: MailRetries,
-}
-
-impl Deref for Outbox {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }

@@ -1,6 +1,5 @@
 //! Passwords: hashing them, and signing in with one, changing and resetting it.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,7 +66,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// The room of passwords.
+/// The use cases of passwords.
 pub struct Passwords {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,
@@ -75,13 +74,6 @@ pub struct Passwords {
     pub(crate) hasher: PasswordHasher,
     pub(crate) limits: Limits,
     pub(crate) lifetimes: Lifetimes,
-}
-
-impl Deref for Passwords {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }
 
 impl Passwords {
@@ -94,7 +86,7 @@ impl Passwords {
         email: &Email,
     ) -> Result<()> {
         let policy = settings.values.passwords();
-        let checked = policy.check(password, email.local_part(), &self.site.service_name);
+        let checked = policy.check(password, email.local_part(), &self.kernel.site.service_name);
         checked.map_err(|broken| Error::weak_password(field, &broken))
     }
 

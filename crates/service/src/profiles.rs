@@ -1,6 +1,5 @@
 //! Profiles: reading one's own and others', changing one's own.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use latchkey_domain::client::ClientAddress;
@@ -40,32 +39,30 @@ impl Default for Limits {
     }
 }
 
-/// The room of profiles.
+/// The use cases of profiles.
 pub struct Profiles {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) limits: Limits,
 }
 
-impl Deref for Profiles {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
-}
-
 impl Profiles {
     /// Takes from the bucket of searches and public profiles.
     pub(crate) fn take_public_read(&self, address: ClientAddress) -> Result<()> {
         let rate = self.limits.public_read_address;
-        self.kernel.limits.take_here("search and public profile, per address", rate, address, self.now())
+        self.kernel.limits.take_here(
+            "search and public profile, per address",
+            rate,
+            address,
+            self.kernel.now(),
+        )
     }
 
     /// The profile of the bearer of a good token whose session lives.
     pub async fn own(&self, bearer: Option<&str>) -> Result<Profile> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let token = self.sessions.good_token(bearer, now).await?;
-        let own = self.store.find_session_profile(token.session_id, now).await?;
+        let own = self.kernel.store.find_session_profile(token.session_id, now).await?;
         let own = own.filter(|own| own.user_id == token.user_id).ok_or(&AUTH_UNAUTHORIZED)?;
         own.profile.map(|profile| *profile).ok_or(Error::Refused(&PROFILE_NOT_FOUND))
     }
@@ -73,7 +70,7 @@ impl Profiles {
     /// Anybody's profile, for somebody at this address. Banned and pending users have none.
     pub async fn public(&self, user_id: UserId, address: ClientAddress) -> Result<Profile> {
         self.take_public_read(address)?;
-        self.store.find_profile(user_id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
+        self.kernel.store.find_profile(user_id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// Changes the profile of whom a good token names, if the session lives.
@@ -84,16 +81,16 @@ impl Profiles {
         if_version: Option<Vec<i64>>,
         missing: Missing,
     ) -> Result<Profile> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let profile = NewProfile {
-            id: ProfileId::new(now, self.id_bytes(now)),
+            id: ProfileId::new(now, self.kernel.id_bytes(now)),
             name: Name::default(),
             avatar_url: None,
         };
         let create = (missing == Missing::Create).then_some(profile);
         let (user_id, session_id) = (caller.0.user_id, caller.0.session_id);
         let update = UpdateProfile { user_id, session: Some(session_id), patch, if_version, create, now };
-        match self.store.update_profile(update).await? {
+        match self.kernel.store.update_profile(update).await? {
             UpdateProfileOutcome::Updated(profile) => Ok(*profile),
             UpdateProfileOutcome::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             UpdateProfileOutcome::NotFound => Err(Error::Refused(&PROFILE_NOT_FOUND)),

@@ -1,8 +1,7 @@
-//! Searching profiles: in an index that this instance keeps in memory, or by the storage engine, which also answers
-//! until the index is there.
+//! Profile search: in an index in memory, or by the storage engine, which also answers until the index is loaded.
 //!
-//! The index learns of changes from the store alone, whoever made them: by a worker all the time, and by every search
-//! before it looks, so that a search finds whatever was answered before it. Where that fails, the storage engine answers.
+//! The index follows the change feed of the store: a worker applies changes all the time, and every search does before it
+//! reads, so that a search sees every change acknowledged before it. If that fails, the storage engine answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,20 +19,20 @@ use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::profiles::Profiles;
 
-mod aside;
+mod background;
+mod backoff;
 mod loading;
-mod losses;
 
 #[cfg(test)]
 mod tests;
 
-use aside::Kept;
-use losses::Losses;
+use background::BackgroundIndex;
+use backoff::Backoff;
 
-/// How often a search is begun anew because a found profile has just gone.
+/// Attempts of a search when a found profile was deleted meanwhile.
 const ATTEMPTS: u32 = 3;
 
-/// What answers searches.
+/// The engine that answers searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SearchEngine {
     /// An index in memory.
@@ -43,42 +42,42 @@ pub enum SearchEngine {
     Database,
 }
 
-/// The index, once it is there.
+/// The index, once it is loaded.
 #[derive(Default)]
 struct ProfileSearch {
     following: ArcSwapOption<Following>,
-    losses: Losses,
+    backoff: Backoff,
 }
 
 /// An index that follows the store.
 struct Following {
-    kept: Kept,
+    index: BackgroundIndex,
     position: Arc<Mutex<FeedPosition>>,
-    /// Readings of the changes that were begun, and the number of the last that was ended.
+    /// Reads of the change feed that began, and the number of the last that ended.
     begun: AtomicU64,
     ended: AtomicU64,
-    /// The last reading failed.
+    /// The last read of the change feed failed.
     is_behind: AtomicBool,
 }
 
-/// Who reads on. After a failure the worker alone tries again, so that searches do not wait for it one after the other.
+/// Reader of the change feed. After a failure only the worker retries, so that searches do not queue behind it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reader {
     Search,
     Worker,
 }
 
-/// Whether the index knows everything.
+/// State of the index against the change feed.
 #[derive(PartialEq, Eq)]
 enum Caught {
     Up,
     /// Reading failed, and the worker has to catch up first.
     Behind,
-    /// It was out of touch for too long, or a thread panicked at it: it has to be made anew.
+    /// The feed no longer reaches back to it, or a thread panicked on it: it must be rebuilt.
     Lost,
 }
 
-/// The room of searches.
+/// The use cases of searches.
 pub struct Search {
     kernel: Arc<Kernel>,
     profiles: Arc<Profiles>,
@@ -97,8 +96,8 @@ impl Search {
         self.index.find(&*self.kernel.store, query, page).await
     }
 
-    /// One step of keeping the index: makes it where there is none, takes over what changed, and keeps it quick.
-    /// Does nothing where the storage engine searches.
+    /// One step of following: builds the index if there is none, applies changes, merges segments. Does nothing if the
+    /// storage engine searches.
     pub async fn follow(&self) -> Result<()> {
         match self.engine {
             SearchEngine::Memory => self.index.follow(&*self.kernel.store).await,
@@ -106,7 +105,7 @@ impl Search {
         }
     }
 
-    /// Whether searches are answered from memory.
+    /// Searches are answered from memory.
     #[must_use]
     pub fn is_loaded(&self) -> bool {
         self.index.is_loaded()
@@ -118,7 +117,7 @@ impl ProfileSearch {
         self.following.load().is_some()
     }
 
-    /// By the index, or by the storage engine where there is none or it cannot tell.
+    /// Searches the index, or the storage engine if the index is missing or behind.
     async fn find(&self, store: &dyn Store, query: &SearchQuery, page: Page) -> Result<ProfileHits> {
         if let Some(following) = self.following.load_full()
             && let Some(hits) = self.find_in(&following, store, query, page).await?
@@ -130,12 +129,12 @@ impl ProfileSearch {
 
     async fn follow(&self, store: &dyn Store) -> Result<()> {
         let Some(following) = self.following.load_full() else {
-            return if self.losses.is_time() { self.load(store).await } else { Ok(()) };
+            return if self.backoff.has_elapsed() { self.load(store).await } else { Ok(()) };
         };
         match following.catch_up(store, Reader::Worker).await? {
             Caught::Up => {
-                self.losses.went_well();
-                following.kept.tidy();
+                self.backoff.record_success();
+                following.index.tidy();
             }
             Caught::Behind => {}
             Caught::Lost => self.forget(&following),
@@ -146,7 +145,7 @@ impl ProfileSearch {
     async fn load(&self, store: &dyn Store) -> Result<()> {
         let position = store.search_position().await?;
         let following = Arc::new(Following {
-            kept: Kept::new(loading::load(store).await?),
+            index: BackgroundIndex::new(loading::load(store).await?),
             position: Arc::new(Mutex::new(position)),
             begun: AtomicU64::new(0),
             ended: AtomicU64::new(0),
@@ -155,12 +154,12 @@ impl ProfileSearch {
         match following.catch_up(store, Reader::Worker).await? {
             Caught::Up => self.following.store(Some(following)),
             Caught::Behind => {}
-            Caught::Lost => self.losses.another("changes were purged while it was made"),
+            Caught::Lost => self.backoff.record_failure("changes were purged while it was made"),
         }
         Ok(())
     }
 
-    /// `None` where the index cannot tell.
+    /// Searches the index; `None` if it is behind or lost.
     async fn find_in(
         &self,
         following: &Arc<Following>,
@@ -182,7 +181,7 @@ impl ProfileSearch {
                     return Ok(None);
                 }
             }
-            let hits = following.kept.index().search(query, page);
+            let hits = following.index.index().search(query, page);
             let profiles = match hits.ids.as_slice() {
                 [] => Vec::new(),
                 ids => store.list_found_profiles(ids).await?,
@@ -201,26 +200,27 @@ impl ProfileSearch {
         Ok(None)
     }
 
-    /// Searches are the storage engine's again, until a new index is there.
+    /// Drops the index; the storage engine searches until a new one is loaded.
     fn forget(&self, lost: &Arc<Following>) {
         let before = self.following.rcu(|now| now.clone().filter(|now| !Arc::ptr_eq(now, lost)));
         if before.is_some_and(|before| Arc::ptr_eq(&before, lost)) {
-            self.losses
-                .another("it was out of touch for too long, or the database is not the one that it knew");
+            self.backoff.record_failure(
+                "it was out of touch for too long, or the database is not the one that it knew",
+            );
         }
     }
 }
 
 impl Following {
-    /// Takes over everything that was answered before this call. Callers that wait for each other share a reading
-    /// that was begun after they came.
+    /// Applies every change acknowledged before this call. Single flight: concurrent callers share a read that began
+    /// after they came.
     async fn catch_up(&self, store: &dyn Store, reader: Reader) -> Result<Caught> {
         let seen = self.begun.load(Ordering::SeqCst);
         let is_hopeless = || reader == Reader::Search && self.is_behind.load(Ordering::SeqCst);
         if is_hopeless() {
             return Ok(Caught::Behind);
         }
-        if self.kept.is_broken() {
+        if self.index.is_broken() {
             return Ok(Caught::Lost);
         }
         let mut position = Arc::clone(&self.position).lock_owned().await;
@@ -238,7 +238,7 @@ impl Following {
                 FeedRead::Lost => return Ok(Caught::Lost),
                 FeedRead::Changes { changes, position: reached, has_more } => {
                     let changes = changes.into_iter().map(change_of).collect();
-                    let Some(taken) = self.kept.take_over(changes, position, reached).await else {
+                    let Some(taken) = self.index.apply(changes, position, reached).await else {
                         return Ok(Caught::Lost);
                     };
                     position = taken;

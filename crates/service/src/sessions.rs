@@ -1,6 +1,5 @@
 //! Sessions: opening, authenticating a bearer, refreshing, listing and ending, and the keys that sign access tokens.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,7 +68,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// The room of sessions.
+/// The use cases of sessions.
 pub struct Sessions {
     kernel: Arc<Kernel>,
     shared: Arc<Shared>,
@@ -87,12 +86,5 @@ impl Sessions {
         lifetimes: Lifetimes,
     ) -> Result<Self, CannotDerive> {
         Ok(Self { kernel, shared, keys: SessionKeys::derive(secret)?, limits, lifetimes })
-    }
-}
-
-impl Deref for Sessions {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
     }
 }

@@ -1,6 +1,5 @@
 //! Upkeep: deleting what is past its use. It goes by the time of day, so it waits while that clock has just jumped.
 
-use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,19 +29,12 @@ impl Default for Lifetimes {
     }
 }
 
-/// The room of upkeep.
+/// The use cases of upkeep.
 pub struct Upkeep {
     kernel: Arc<Kernel>,
     sessions: Arc<Sessions>,
     lifetimes: Lifetimes,
     clock_watch: Mutex<ClockWatch>,
-}
-
-impl Deref for Upkeep {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
-        &self.kernel
-    }
 }
 
 impl Upkeep {
@@ -72,21 +64,21 @@ impl Upkeep {
             // Each round looks anew: the clock can jump between two of them.
             let Some(now) = self.trusted_now() else { return Ok(deleted) };
             let (retention, stale) = (self.lifetimes.audit_event, now.minus(self.lifetimes.pending));
-            let round = self.store.purge(now).await?
-                + self.store.purge_events(retention, now).await?
-                + self.store.purge_sign_ups(stale).await?;
+            let round = self.kernel.store.purge(now).await?
+                + self.kernel.store.purge_events(retention, now).await?
+                + self.kernel.store.purge_sign_ups(stale).await?;
             deleted += round;
             if round == 0 {
                 break;
             }
         }
-        self.kernel.limits.sweep(self.clock.now());
+        self.kernel.limits.sweep(self.kernel.now());
         Ok(deleted)
     }
 
     /// The time, for what cannot be taken back; `None` for [`PROBATION`] after the clock jumped.
     fn trusted_now(&self) -> Option<Timestamp> {
-        let (now, steady) = (self.clock.now(), self.clock.steady());
+        let (now, steady) = (self.kernel.now(), self.kernel.clock.steady());
         let verdict = self.clock_watch.lock().unwrap_or_else(PoisonError::into_inner).sample(now, steady);
         match verdict {
             ClockVerdict::Jumped { by_ms } => tracing::warn!(

@@ -51,7 +51,7 @@ pub enum SignedUp {
 impl Accounts {
     /// Makes an account. While verification is required, a taken address is answered exactly like a free one.
     pub async fn sign_up(&self, sign_up: SignUp) -> Result<SignedUp> {
-        let settings = self.settings();
+        let settings = self.kernel.settings();
         if settings.values.disable_sign_up {
             return Err(Error::Refused(&SIGNUP_DISABLED));
         }
@@ -66,10 +66,10 @@ impl Accounts {
     }
 
     async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<SignedIn> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let takes = self.takes(&sign_up.client);
-        let begun = self.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
-        match begun.map_err(|limited| self.limited(limited, sign_up.email.key(), &sign_up.client))? {
+        let begun = self.kernel.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
+        match begun.map_err(|limited| self.kernel.limited(limited, sign_up.email.key(), &sign_up.client))? {
             BeginSignUp::Taken(_) | BeginSignUp::Pending(_) => return Err(Error::Refused(&EMAIL_EXISTS)),
             BeginSignUp::Free => {}
         }
@@ -77,7 +77,7 @@ impl Accounts {
         let draft = self.sessions.draft_session(AuthMethod::Password, &sign_up.client, now);
         let mut account = self.new_account(sign_up.email, sign_up.name, hash, &sign_up.client, now);
         account.session = Some(draft.session.clone());
-        match self.store.create_account(account).await? {
+        match self.kernel.store.create_account(account).await? {
             CreateOutcome::Created(user) => self.sessions.signed_in(*user, draft, now),
             CreateOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
         }
@@ -85,16 +85,17 @@ impl Accounts {
 
     /// One hash and one write, whatever stands at the address.
     async fn sign_up_pending(&self, sign_up: SignUp, settings: &SettingsInForce) -> Result<()> {
-        self.mails.check_transport()?;
-        let now = self.clock.now();
+        self.kernel.mails.check_transport()?;
+        let now = self.kernel.now();
         let method = settings.values.verify_email_method;
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = sign_up.redirect.resolve(settings, need)?;
 
         let mut takes = self.takes(&sign_up.client);
         takes.extend(self.mailbox.mail_takes(sign_up.email.key(), Purpose::VerifyEmail, &sign_up.client));
-        let begun = self.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
-        let begun = begun.map_err(|limited| self.limited(limited, sign_up.email.key(), &sign_up.client));
+        let begun = self.kernel.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
+        let begun =
+            begun.map_err(|limited| self.kernel.limited(limited, sign_up.email.key(), &sign_up.client));
         let mut like = match begun? {
             BeginSignUp::Pending(hash) | BeginSignUp::Taken(hash) => hash,
             BeginSignUp::Free => None,
@@ -110,13 +111,13 @@ impl Accounts {
             let account = self.new_account(email, name, hash, &sign_up.client, now);
             let browser = sign_up.browser;
             let pending = PendingSignUp { account, challenge: proof.challenge, mail: proof.mail, browser };
-            match self.store.sign_up_pending(pending).await? {
+            match self.kernel.store.sign_up_pending(pending).await? {
                 SignUpOutcome::Rehash(hash) => like = Some(hash),
                 SignUpOutcome::Created
                 | SignUpOutcome::Renewed
                 | SignUpOutcome::Contested
                 | SignUpOutcome::OwnerTold => {
-                    self.mails.wake();
+                    self.kernel.mails.wake();
                     return Ok(());
                 }
             }
@@ -133,20 +134,20 @@ impl Accounts {
         now: Timestamp,
     ) -> NewAccount {
         let profile = NewProfile {
-            id: ProfileId::new(now, self.id_bytes(now)),
+            id: ProfileId::new(now, self.kernel.id_bytes(now)),
             name: name.unwrap_or_default(),
             avatar_url: None,
         };
         NewAccount {
-            id: UserId::new(now, self.id_bytes(now)),
+            id: UserId::new(now, self.kernel.id_bytes(now)),
             email,
             password: Some(password),
             email_verified: false,
             metadata: AppMetadata::default(),
-            profile: self.site.create_profile_on_sign_up.then_some(profile),
+            profile: self.kernel.site.create_profile_on_sign_up.then_some(profile),
             session: None,
             now,
-            event: self.event(AuditKind::SignedUp, Actor::User, Some(client), now),
+            event: self.kernel.event(AuditKind::SignedUp, Actor::User, Some(client), now),
         }
     }
 }

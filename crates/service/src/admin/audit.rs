@@ -9,6 +9,6 @@ use crate::error::Result;
 impl Admin {
     /// Events before an id, newest first.
     pub async fn list_events(&self, before: Option<EventId>, limit: u32) -> Result<EventPage> {
-        Ok(self.store.list_events(before, limit).await?)
+        Ok(self.kernel.store.list_events(before, limit).await?)
     }
 }

@@ -26,7 +26,7 @@ impl Admin {
     #[must_use]
     pub fn public_settings(&self) -> PublicSettings {
         PublicSettings {
-            in_force: self.settings(),
+            in_force: self.kernel.settings(),
             oauth_providers: self.shared.providers.load().offered_of(ProviderKind::BuiltIn),
             custom_oauth_providers: self.shared.providers.load().offered_of(ProviderKind::Custom),
         }
@@ -38,14 +38,14 @@ impl Admin {
         patch: &SettingsPatch,
         client: Option<&Client>,
     ) -> Result<PublicSettings> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         self.shared.sync().await?;
-        let changes = self.shared.base_settings.accept(&self.settings.load().values, patch)?;
+        let changes = self.shared.base_settings.accept(&self.kernel.settings.load().values, patch)?;
         if !changes.is_empty() {
-            let mut event = self.event(AuditKind::SettingsChanged, Actor::Admin, client, now);
+            let mut event = self.kernel.event(AuditKind::SettingsChanged, Actor::Admin, client, now);
             let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();
             event.details.insert("settings".to_owned(), Value::from(names));
-            self.store.save_settings(&changes, event, now).await?;
+            self.kernel.store.save_settings(&changes, event, now).await?;
             self.shared.reload().await?;
         }
         Ok(self.public_settings())

@@ -59,21 +59,26 @@ pub struct UserQuery {
 impl Admin {
     /// Makes a user. The password rules hold for an admin as well.
     pub async fn create_user(&self, new: NewUser, actor: Actor, client: Option<&Client>) -> Result<User> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let password = match new.password {
             Some(password) => {
-                self.passwords.check_new_password(&self.settings(), "password", &password, &new.email)?;
+                self.passwords.check_new_password(
+                    &self.kernel.settings(),
+                    "password",
+                    &password,
+                    &new.email,
+                )?;
                 Some(self.passwords.hasher.hash(password).await?)
             }
             None => None,
         };
         let profile = NewProfile {
-            id: ProfileId::new(now, self.id_bytes(now)),
+            id: ProfileId::new(now, self.kernel.id_bytes(now)),
             name: new.name.unwrap_or_default(),
             avatar_url: None,
         };
         let account = NewAccount {
-            id: UserId::new(now, self.id_bytes(now)),
+            id: UserId::new(now, self.kernel.id_bytes(now)),
             email: new.email,
             password,
             email_verified: new.auto_confirm,
@@ -81,9 +86,9 @@ impl Admin {
             profile: new.create_profile.then_some(profile),
             session: None,
             now,
-            event: self.event(AuditKind::UserCreated, actor, client, now),
+            event: self.kernel.event(AuditKind::UserCreated, actor, client, now),
         };
-        match self.store.create_account(account).await? {
+        match self.kernel.store.create_account(account).await? {
             CreateOutcome::Created(user) => Ok(*user),
             CreateOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
         }
@@ -92,17 +97,17 @@ impl Admin {
     /// A page of users.
     pub async fn list_users(&self, query: UserQuery) -> Result<UserPage> {
         let list = ListUsers { search: query.search, position: query.position, limit: query.limit };
-        Ok(self.store.list_users(&list).await?)
+        Ok(self.kernel.store.list_users(&list).await?)
     }
 
     /// One user.
     pub async fn find_user(&self, id: UserId) -> Result<User> {
-        self.store.find_user(id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
+        self.kernel.store.find_user(id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// One user, by address.
     pub async fn find_user_by_email(&self, email: &Email) -> Result<User> {
-        self.store.find_user_by_email(email.key()).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
+        self.kernel.store.find_user_by_email(email.key()).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// Changes a user. A ban ends the sessions on every instance at once.
@@ -113,8 +118,8 @@ impl Admin {
         actor: Actor,
         client: Option<&Client>,
     ) -> Result<User> {
-        let now = self.clock.now();
-        let mail = if change.email.is_some() { self.notification(None, None, now)? } else { None };
+        let now = self.kernel.now();
+        let mail = if change.email.is_some() { self.kernel.notification(None, None, now)? } else { None };
         let update = UpdateUser {
             id,
             events: self.change_events(&change, actor, client, now),
@@ -125,9 +130,9 @@ impl Admin {
             mail,
             now,
         };
-        match self.store.update_user(update).await? {
+        match self.kernel.store.update_user(update).await? {
             UpdateUserOutcome::Updated(user) => {
-                self.mails.wake_for_notification();
+                self.kernel.mails.wake_for_notification();
                 Ok(*user)
             }
             UpdateUserOutcome::NotFound => Err(Error::Refused(&USER_NOT_FOUND)),
@@ -137,27 +142,27 @@ impl Admin {
 
     /// Deletes users; unknown ids are skipped. Answers how many went.
     pub async fn delete_users(&self, ids: &[UserId], actor: Actor, client: Option<&Client>) -> Result<u64> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let event = |id: &UserId| AuditEvent {
             user_id: Some(*id),
-            ..self.event(AuditKind::UserDeleted, actor, client, now)
+            ..self.kernel.event(AuditKind::UserDeleted, actor, client, now)
         };
         let events = ids.iter().map(event).collect();
-        Ok(self.store.delete_users(ids, events).await?)
+        Ok(self.kernel.store.delete_users(ids, events).await?)
     }
 
     /// Ends all sessions of a user; answers how many.
     pub async fn end_all_sessions(&self, id: UserId, client: Option<&Client>) -> Result<u64> {
-        let now = self.clock.now();
-        let event = self.event(AuditKind::SessionsEnded, Actor::Admin, client, now);
-        self.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
+        let now = self.kernel.now();
+        let event = self.kernel.event(AuditKind::SessionsEnded, Actor::Admin, client, now);
+        self.kernel.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
     /// Deletes a user's profile.
     pub async fn delete_profile(&self, id: UserId, client: Option<&Client>) -> Result<()> {
-        let now = self.clock.now();
-        let event = self.event(AuditKind::ProfileDeleted, Actor::Admin, client, now);
-        let is_deleted = self.store.delete_profile(id, event).await?;
+        let now = self.kernel.now();
+        let event = self.kernel.event(AuditKind::ProfileDeleted, Actor::Admin, client, now);
+        let is_deleted = self.kernel.store.delete_profile(id, event).await?;
         if is_deleted { Ok(()) } else { Err(Error::Refused(&PROFILE_NOT_FOUND)) }
     }
 
@@ -175,6 +180,6 @@ impl Admin {
             (change.email_verified.is_some() || change.metadata.is_some(), AuditKind::UserUpdated),
         ];
         let named = kinds.into_iter().filter(|(is_named, _)| *is_named);
-        named.map(|(_, kind)| self.event(kind, actor, client, now)).collect()
+        named.map(|(_, kind)| self.kernel.event(kind, actor, client, now)).collect()
     }
 }

@@ -34,12 +34,12 @@ impl Mailbox {
         client: &Client,
         now: Timestamp,
     ) -> Result<Proof> {
-        let id = MailId::new(now, self.id_bytes(now));
+        let id = MailId::new(now, self.kernel.id_bytes(now));
         let (challenge, payload) = match method {
             EmailMethod::Code => self.new_code(id, email, purpose, client, now)?,
             EmailMethod::Link => self.new_link(purpose, redirect, now),
         };
-        Ok(Proof { challenge, mail: NewMail { id, sealed: self.seal_payload(id, &payload)? } })
+        Ok(Proof { challenge, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
 
     /// The stored form of a code.
@@ -64,12 +64,12 @@ impl Mailbox {
         let lifetime = self.lifetimes.code;
         let payload =
             |code| MailPayload { code: Some(code), minutes: minutes(lifetime), ..MailPayload::default() };
-        let (six_digits, long) = (self.entropy.six_digit_code(), self.entropy.long_code());
+        let (six_digits, long) = (self.kernel.entropy.six_digit_code(), self.kernel.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
         let code = NewCode {
             mac: self.code_mac(email, purpose, &EnteredCode::SixDigits(six_digits)),
             long_mac: self.code_mac(email, purpose, &EnteredCode::Long(long)),
-            long_sealed: self.seal_payload(id, &long_plain)?,
+            long_sealed: self.kernel.seal_payload(id, &long_plain)?,
             lane: self.code_lane(email, client),
             expires_at: now.plus(lifetime),
         };
@@ -86,9 +86,9 @@ impl Mailbox {
             Purpose::VerifyEmail => (self.lifetimes.verify_link, "verify-link"),
             Purpose::ResetPassword => (self.lifetimes.reset_link, "reset-password-link"),
         };
-        let token = LinkToken::new(self.entropy.bytes());
+        let token = LinkToken::new(self.kernel.entropy.bytes());
         // Built from the public URL, never from request headers.
-        let link = format!("{}/api/auth/email/{path}?token={}", self.site.origin(), token.expose());
+        let link = format!("{}/api/auth/email/{path}?token={}", self.kernel.site.origin(), token.expose());
         let payload = MailPayload { link: Some(link), minutes: minutes(lifetime), ..MailPayload::default() };
         let challenge = NewChallenge::Link {
             token: NewToken { hash: token.hash(), expires_at: now.plus(lifetime) },

@@ -89,11 +89,11 @@ impl Mailbox {
         let Some(token) = token.and_then(LinkToken::parse) else {
             return Ok(self.link_answer(purpose, None, None));
         };
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let takes = self.attempt_takes(client);
         let consent = match visit {
             Visit::Look => {
-                let looked = self.store.look_at_link(token.hash(), purpose, &takes, now).await??;
+                let looked = self.kernel.store.look_at_link(token.hash(), purpose, &takes, now).await??;
                 return self.opened_link(purpose, looked, None);
             }
             Visit::Open => Consent::Unasked,
@@ -104,10 +104,10 @@ impl Mailbox {
             browser: self.seen_browser(&browser),
             consent,
             takes,
-            event: self.event(AuditKind::EmailVerified, Actor::User, Some(client), now),
+            event: self.kernel.event(AuditKind::EmailVerified, Actor::User, Some(client), now),
             now,
         };
-        let opened = self.store.open_verify_link(link).await??;
+        let opened = self.kernel.store.open_verify_link(link).await??;
         self.opened_link(purpose, opened, None)
     }
 
@@ -123,7 +123,8 @@ impl Mailbox {
             return Ok(self.link_answer(purpose, None, None));
         };
         let takes = self.attempt_takes(client);
-        let opened = self.store.look_at_link(token.hash(), purpose, &takes, self.clock.now()).await??;
+        let opened =
+            self.kernel.store.look_at_link(token.hash(), purpose, &takes, self.kernel.now()).await??;
         self.opened_link(purpose, opened, Some(&token))
     }
 
@@ -164,7 +165,7 @@ impl Mailbox {
 
     /// The stored target, if it is still on the list; else the default.
     fn link_target(&self, stored: Option<&str>) -> Option<RedirectUrl> {
-        let settings = self.settings.load();
+        let settings = self.kernel.settings.load();
         let stored = stored.and_then(|url| settings.redirects.check(url).ok());
         stored.or_else(|| settings.default_redirect.clone())
     }
@@ -177,7 +178,7 @@ impl Mailbox {
         token: Option<&LinkToken>,
     ) -> String {
         let [status, kind, error, code] =
-            ["status", "type", "error", "code"].map(|name| self.site.parameter(name));
+            ["status", "type", "error", "code"].map(|name| self.kernel.site.parameter(name));
         let good = match purpose {
             Purpose::VerifyEmail => "success",
             Purpose::ResetPassword => "ready",

@@ -31,7 +31,7 @@ impl Mailbox {
         redirect: RedirectInput,
         client: Client,
     ) -> Result<()> {
-        let method = self.settings.load().values.verify_email_method;
+        let method = self.kernel.settings.load().values.verify_email_method;
         self.request_code(email, Purpose::VerifyEmail, method, redirect, &client).await
     }
 
@@ -43,14 +43,14 @@ impl Mailbox {
         bearer: Option<&str>,
         client: Client,
     ) -> Result<SignedIn> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let caller = match self.sessions.named_caller(bearer).await {
             Ok(caller) => Some(caller.0.session_id),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => None,
             Err(error) => return Err(error),
         };
         let draft = self.sessions.draft_session(AuthMethod::Email, &client, now);
-        let event = self.event(AuditKind::EmailVerified, Actor::User, Some(&client), now);
+        let event = self.kernel.event(AuditKind::EmailVerified, Actor::User, Some(&client), now);
         let takes = self.attempt_takes(&client);
         let about = match &proof {
             VerificationProof::Code(email, _) | VerificationProof::Link(_, Some(email)) => {
@@ -71,16 +71,16 @@ impl Mailbox {
                     event,
                     now,
                 };
-                self.store.verify_by_code(attempt, draft.session.clone()).await?
+                self.kernel.store.verify_by_code(attempt, draft.session.clone()).await?
             }
             VerificationProof::Link(token, email) => {
                 let email = email.map(|email| email.key().clone());
                 let attempt = TokenAttempt { token: token.hash(), email, caller, takes, event };
-                self.store.verify_by_token(attempt, draft.session.clone()).await?
+                self.kernel.store.verify_by_token(attempt, draft.session.clone()).await?
             }
         };
         let outcome = outcome.map_err(|limited| match about {
-            Some(email) => self.limited(limited, &email, &client),
+            Some(email) => self.kernel.limited(limited, &email, &client),
             None => limited.into(),
         });
         match outcome? {
@@ -98,10 +98,10 @@ impl Mailbox {
         redirect: RedirectInput,
         client: &Client,
     ) -> Result<()> {
-        self.mails.check_transport()?;
-        let now = self.clock.now();
+        self.kernel.mails.check_transport()?;
+        let now = self.kernel.now();
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
-        let redirect = redirect.resolve(&self.settings.load(), need)?;
+        let redirect = redirect.resolve(&self.kernel.settings.load(), need)?;
         let proof = self.new_proof(email.key(), purpose, method, redirect, client, now)?;
         let request = RequestChallenge {
             takes: self.mail_takes(email.key(), purpose, client),
@@ -111,9 +111,9 @@ impl Mailbox {
             mail: proof.mail,
             now,
         };
-        let requested = self.store.request_challenge(request).await?;
-        requested.map_err(|limited| self.limited(limited, email.key(), client))?;
-        self.mails.wake();
+        let requested = self.kernel.store.request_challenge(request).await?;
+        requested.map_err(|limited| self.kernel.limited(limited, email.key(), client))?;
+        self.kernel.mails.wake();
         Ok(())
     }
 }

@@ -173,14 +173,14 @@ impl OAuth {
         kind: ProviderKind,
         client: &Client,
     ) -> Result<CallbackAnswer> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let Some(state) = back.state.as_deref().and_then(LinkToken::parse) else {
             return Ok(CallbackAnswer::Page(CallbackProblem::Unknown));
         };
         if self.has_guessed_states(client, now) {
             return Ok(CallbackAnswer::Page(CallbackProblem::Limited));
         }
-        let flow = match self.store.take_flow(state.hash(), now).await? {
+        let flow = match self.kernel.store.take_flow(state.hash(), now).await? {
             StateOutcome::Taken(flow) => *flow,
             StateOutcome::Replayed { redirect_to } => {
                 return Ok(self.callback_error(&redirect_to, CallbackProblem::Replayed));
@@ -256,7 +256,7 @@ impl OAuth {
             nonce: &secrets.nonce,
             pkce: &pkce,
         };
-        let found = self.shared.providers.client.identify(&provider.client, &grant, self.clock.now()).await;
+        let found = self.shared.providers.client.identify(&provider.client, &grant, self.kernel.now()).await;
         let found = found.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a provider's answer was refused");
             match error {
@@ -275,8 +275,8 @@ impl OAuth {
         identity: ProvenIdentity,
     ) -> Result<LinkToken, CallbackProblem> {
         // Time has passed at the provider.
-        let now = self.clock.now();
-        let code = LinkToken::new(self.entropy.bytes());
+        let now = self.kernel.now();
+        let code = LinkToken::new(self.kernel.entropy.bytes());
         let new = NewOAuthCode {
             code: code.hash(),
             code_challenge: flow.code_challenge,
@@ -286,7 +286,7 @@ impl OAuth {
             created_at: now,
             expires_at: now.plus(self.lifetimes.code),
         };
-        match self.store.save_oauth_code(new).await {
+        match self.kernel.store.save_oauth_code(new).await {
             Ok(NewCodeOutcome::Saved) => Ok(code),
             Ok(NewCodeOutcome::Refused(refusal)) => Err(CallbackProblem::Identity(refusal)),
             Ok(NewCodeOutcome::Taken) => Err(CallbackProblem::Taken),
@@ -304,23 +304,24 @@ impl OAuth {
 
     /// Writes the failure to the audit. That it cannot be written does not keep the browser from going back.
     async fn note_failure(&self, flow: &TakenFlow, problem: CallbackProblem, client: &Client) {
-        let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), self.clock.now());
+        let mut event =
+            self.kernel.event(AuditKind::SignInFailed, Actor::User, Some(client), self.kernel.now());
         event.user_id = flow.linker.map(|linker| linker.user_id);
         event.session_id = flow.linker.map(|linker| linker.session_id);
         event.details.insert("provider".to_owned(), Value::from(flow.provider.as_str()));
         event.details.insert("reason".to_owned(), Value::from(problem.message()));
-        if let Err(error) = self.store.record_event(event).await {
+        if let Err(error) = self.kernel.store.record_event(event).await {
             tracing::error!(%error, "an event could not be written");
         }
     }
 
     fn callback_success(&self, target: &str, code: &LinkToken) -> CallbackAnswer {
-        let name = self.site.parameter("code");
+        let name = self.kernel.site.parameter("code");
         self.callback_redirect(target, &[(&name, code.expose())], CallbackProblem::NoTarget)
     }
 
     fn callback_error(&self, target: &str, problem: CallbackProblem) -> CallbackAnswer {
-        let name = self.site.parameter("error");
+        let name = self.kernel.site.parameter("error");
         let parameters = [("error", problem.message()), (name.as_str(), problem.message())];
         self.callback_redirect(target, &parameters, problem)
     }
@@ -333,14 +334,14 @@ impl OAuth {
     ) -> CallbackAnswer {
         let Some(target) = self.oauth_redirect(target) else { return CallbackAnswer::Page(otherwise) };
         let [status, kind, error, code] =
-            ["status", "type", "error", "code"].map(|name| self.site.parameter(name));
+            ["status", "type", "error", "code"].map(|name| self.kernel.site.parameter(name));
         let own = ["error", status.as_str(), &kind, &error, &code];
         CallbackAnswer::Redirect(target.with_query(parameters, &own))
     }
 
     /// A stored target, if it is still on the list.
     fn oauth_redirect(&self, stored: &str) -> Option<latchkey_domain::redirect::RedirectUrl> {
-        self.settings.load().redirects.check(stored).ok()
+        self.kernel.settings.load().redirects.check(stored).ok()
     }
 }
 

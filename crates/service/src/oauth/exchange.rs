@@ -42,7 +42,7 @@ impl OAuth {
         bearer: Option<&str>,
         client: &Client,
     ) -> Result<Exchanged> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         self.take(client, now)?;
         let code = LinkToken::parse(code).ok_or(&INVALID_OAUTH_CODE)?;
         let presented = PresentedCode {
@@ -51,7 +51,7 @@ impl OAuth {
             caller: self.caller_of(bearer, now).await?,
             now,
         };
-        match self.store.take_oauth_code(presented).await? {
+        match self.kernel.store.take_oauth_code(presented).await? {
             TakenCode::Unknown => Err(Error::Refused(&INVALID_OAUTH_CODE)),
             TakenCode::NeedsSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             TakenCode::Burnt(identity) => self.refuse_code(&identity, "code was burnt", client, now).await,
@@ -88,7 +88,7 @@ impl OAuth {
     ) -> Result<Exchanged> {
         let mut event = self.provider_sign_in_event(AuditKind::SignInFailed, identity, client, now);
         event.details.insert("reason".to_owned(), Value::from(reason));
-        self.store.record_event(event).await?;
+        self.kernel.store.record_event(event).await?;
         Err(Error::Refused(&INVALID_OAUTH_CODE))
     }
 
@@ -116,12 +116,12 @@ impl OAuth {
         let earlier = provider.earlier_identities();
         let mail = self.identity_notification(client, &identity.provider, now)?;
         let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail, now };
-        match self.store.link_identity(link).await? {
+        match self.kernel.store.link_identity(link).await? {
             LinkOutcome::Taken => Err(Error::Refused(&IDENTITY_TAKEN)),
             LinkOutcome::Gone => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             LinkOutcome::Linked(user) => {
-                self.mails.wake_for_notification();
-                let live = self.store.find_live_session(session_id, now).await?;
+                self.kernel.mails.wake_for_notification();
+                let live = self.kernel.store.find_live_session(session_id, now).await?;
                 let live = live.ok_or(&AUTH_UNAUTHORIZED)?;
                 let access = self.sessions.issue_access_token(&live.user, &live.session, now)?;
                 Ok(Exchanged::Linked { user, access })

@@ -40,7 +40,7 @@ pub struct IdTokenSignIn {
 impl OAuth {
     /// Opens a session for an `id_token`. The same linking rules as after a callback; each token is accepted once.
     pub async fn sign_in_with_id_token(&self, sign_in: IdTokenSignIn) -> Result<SignedIn> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         self.take(&sign_in.client, now)?;
         let kind = self.provider_kind(&sign_in.provider);
         let provider = self.usable_provider(kind, &sign_in.provider).await?;
@@ -74,10 +74,10 @@ impl OAuth {
         if !matches!(error, ProviderError::IdTokenRefused(_)) {
             return Ok(Error::Refused(&PROVIDER_UNAVAILABLE));
         }
-        let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
+        let mut event = self.kernel.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
         event.details.insert("provider".to_owned(), Value::from(provider.key.as_str()));
         event.details.insert("reason".to_owned(), Value::from(error.to_string()));
-        self.store.record_event(event).await?;
+        self.kernel.store.record_event(event).await?;
         Ok(Error::Refused(&INVALID_ID_TOKEN))
     }
 }

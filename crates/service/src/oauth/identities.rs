@@ -16,7 +16,7 @@ use crate::sessions::authenticate::Caller;
 impl OAuth {
     /// The caller's identities, oldest first.
     pub async fn list_identities(&self, caller: Caller) -> Result<Vec<LinkedIdentity>> {
-        Ok(self.store.list_identities(caller.user_id).await?)
+        Ok(self.kernel.store.list_identities(caller.user_id).await?)
     }
 
     /// Unlinks the caller's identities of a provider: the one with this subject, or all of them. Never the last way in.
@@ -31,8 +31,8 @@ impl OAuth {
         let not_found = || Error::Refused(&IDENTITY_NOT_FOUND);
         let provider = ProviderKey::parse(provider).map_err(|_| not_found())?;
         let subject = subject.map(|text| Subject::parse(text).ok_or_else(not_found)).transpose()?;
-        let now = self.clock.now();
-        let mut event = self.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
+        let now = self.kernel.now();
+        let mut event = self.kernel.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
         event.session_id = Some(caller.session_id);
         event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
         let mail = self.identity_notification(client, &provider, now)?;
@@ -46,9 +46,9 @@ impl OAuth {
             mail,
             now,
         };
-        match self.store.unlink_identity(unlink).await? {
+        match self.kernel.store.unlink_identity(unlink).await? {
             UnlinkOutcome::Unlinked(user) => {
-                self.mails.wake_for_notification();
+                self.kernel.mails.wake_for_notification();
                 Ok(*user)
             }
             UnlinkOutcome::NotFound => Err(not_found()),

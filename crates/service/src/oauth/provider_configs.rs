@@ -67,10 +67,10 @@ impl OAuth {
         let known = draft.into_known(&key, &self.shared.providers.parts)?;
         self.check_place(&known)?;
 
-        let now = self.clock.now();
-        let stored = self.shared.providers.to_stored(&known, &*self.entropy, now)?;
+        let now = self.kernel.now();
+        let stored = self.shared.providers.to_stored(&known, &*self.kernel.entropy, now)?;
         let event = self.provider_event(&key, "created", actor, client, now);
-        if !self.store.create_oauth_provider(stored, event).await? {
+        if !self.kernel.store.create_oauth_provider(stored, event).await? {
             return Err(Error::Refused(&PROVIDER_EXISTS));
         }
         self.shared.reload().await?;
@@ -97,10 +97,10 @@ impl OAuth {
             self.check_change(&known, &changed, input)?;
 
             // Its date tells changes apart, so it grows with each of them.
-            let now = self.clock.now().max(replaces.plus(Duration::from_millis(1)));
-            let stored = self.shared.providers.to_stored(&changed, &*self.entropy, now)?;
-            let event = self.provider_event(&known.key, "updated", actor, client, self.clock.now());
-            let is_changed = self.store.update_oauth_provider(stored, replaces, event).await?;
+            let now = self.kernel.now().max(replaces.plus(Duration::from_millis(1)));
+            let stored = self.shared.providers.to_stored(&changed, &*self.kernel.entropy, now)?;
+            let event = self.provider_event(&known.key, "updated", actor, client, self.kernel.now());
+            let is_changed = self.kernel.store.update_oauth_provider(stored, replaces, event).await?;
             self.shared.reload().await?;
             if is_changed {
                 return self.find_provider(kind, key);
@@ -147,8 +147,8 @@ impl OAuth {
     ) -> Result<()> {
         self.shared.sync().await?;
         let known = self.find_changeable(kind, key)?;
-        let event = self.provider_event(&known.key, "deleted", actor, client, self.clock.now());
-        if !self.store.delete_oauth_provider(&known.key, kind, event).await? {
+        let event = self.provider_event(&known.key, "deleted", actor, client, self.kernel.now());
+        if !self.kernel.store.delete_oauth_provider(&known.key, kind, event).await? {
             return Err(Error::Refused(&PROVIDER_NOT_FOUND));
         }
         self.shared.reload().await
@@ -167,7 +167,7 @@ impl OAuth {
         client: Option<&Client>,
         now: Timestamp,
     ) -> AuditEvent {
-        let mut event = self.event(AuditKind::SettingsChanged, actor, client, now);
+        let mut event = self.kernel.event(AuditKind::SettingsChanged, actor, client, now);
         event.details.insert("provider".to_owned(), Value::from(key.as_str()));
         event.details.insert("change".to_owned(), Value::from(change));
         event

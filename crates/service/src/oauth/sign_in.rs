@@ -18,7 +18,7 @@ use crate::sessions::SignedIn;
 impl OAuth {
     /// What the operator lets identities of a provider do now.
     pub(crate) fn identity_rules(&self, provider: &KnownProvider) -> IdentityRules {
-        let settings = self.settings.load();
+        let settings = self.kernel.settings.load();
         IdentityRules {
             is_sign_up_open: !settings.values.disable_sign_up,
             must_be_verified: settings.values.require_email_verification,
@@ -38,20 +38,20 @@ impl OAuth {
     ) -> Result<SignedIn> {
         let mut draft = self.sessions.draft_session(AuthMethod::Federated, client, now);
         draft.session.identity = Some(identity.id());
-        let profile_id = ProfileId::new(now, self.id_bytes(now));
+        let profile_id = ProfileId::new(now, self.kernel.id_bytes(now));
         let sign_in = SignInWithIdentity {
             rules: self.identity_rules(provider),
             token,
-            user_id: UserId::new(now, self.id_bytes(now)),
-            profile_id: self.site.create_profile_on_sign_up.then_some(profile_id),
+            user_id: UserId::new(now, self.kernel.id_bytes(now)),
+            profile_id: self.kernel.site.create_profile_on_sign_up.then_some(profile_id),
             session: draft.session.clone(),
             events: self.identity_events(&identity, client, now),
             mail: self.identity_notification(client, &identity.provider, now)?,
             identity,
         };
-        match self.store.sign_in_with_identity(sign_in).await? {
+        match self.kernel.store.sign_in_with_identity(sign_in).await? {
             IdentityOutcome::Opened(user) => {
-                self.mails.wake_for_notification();
+                self.kernel.mails.wake_for_notification();
                 self.sessions.signed_in(*user, draft, now)
             }
             IdentityOutcome::Refused(refusal) => Err(refusal.into()),
@@ -83,7 +83,7 @@ impl OAuth {
         client: &Client,
         now: Timestamp,
     ) -> AuditEvent {
-        let mut event = self.event(kind, Actor::User, Some(client), now);
+        let mut event = self.kernel.event(kind, Actor::User, Some(client), now);
         event.details.insert("provider".to_owned(), Value::from(identity.provider.as_str()));
         event
     }

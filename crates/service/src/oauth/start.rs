@@ -82,7 +82,7 @@ impl OAuth {
     }
 
     async fn start_flow(&self, start: StartOAuth, linker: Option<Linker>) -> Result<StartedOAuth> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         self.take(&start.client, now)?;
         let provider = self.usable_provider(start.kind, &start.provider).await?;
         if let Err(reason) = provider.client.check_place(self.shared.providers.parts.outbound.networks) {
@@ -92,9 +92,9 @@ impl OAuth {
         let redirect_to = self.oauth_target(start.redirect_uri.as_deref())?;
         let code_challenge = read_challenge(start.code_challenge.as_deref())?;
 
-        let state = LinkToken::new(self.entropy.bytes());
-        let pkce = PkceVerifier::new(self.entropy.bytes());
-        let nonce = LinkToken::new(self.entropy.bytes());
+        let state = LinkToken::new(self.kernel.entropy.bytes());
+        let pkce = PkceVerifier::new(self.kernel.entropy.bytes());
+        let nonce = LinkToken::new(self.kernel.entropy.bytes());
         let callback = self.callback_url(&provider);
         let request = AuthorizationRequest {
             redirect_uri: &callback,
@@ -115,7 +115,7 @@ impl OAuth {
         let browser = match start.browser {
             StartingBrowser::Unbound => None,
             StartingBrowser::Bound(known) => {
-                Some(known.unwrap_or_else(|| LinkToken::new(self.entropy.bytes())))
+                Some(known.unwrap_or_else(|| LinkToken::new(self.kernel.entropy.bytes())))
             }
         };
         let secrets = FlowSecrets {
@@ -124,8 +124,10 @@ impl OAuth {
             browser: browser.as_ref().map(|token| *token.hash().as_bytes()),
         };
         let plain = Zeroizing::new(serde_json::to_vec(&secrets).map_err(Error::internal)?);
-        let sealed =
-            self.flow_key.seal(&*self.entropy, state.hash().as_bytes(), &plain).map_err(Error::internal)?;
+        let sealed = self
+            .flow_key
+            .seal(&*self.kernel.entropy, state.hash().as_bytes(), &plain)
+            .map_err(Error::internal)?;
         let flow = NewFlow {
             state: state.hash(),
             provider: provider.key.clone(),
@@ -136,7 +138,7 @@ impl OAuth {
             created_at: now,
             expires_at: now.plus(self.lifetimes.state),
         };
-        self.store.begin_flow(flow).await?;
+        self.kernel.store.begin_flow(flow).await?;
         Ok(StartedOAuth { url: url.into(), browser })
     }
 
@@ -156,11 +158,11 @@ impl OAuth {
             ProviderKind::BuiltIn => "",
             ProviderKind::Custom => "custom/",
         };
-        format!("{}/api/auth/oauth/{folder}{}/callback", self.site.origin(), provider.key.as_str())
+        format!("{}/api/auth/oauth/{folder}{}/callback", self.kernel.site.origin(), provider.key.as_str())
     }
 
     fn oauth_target(&self, redirect_uri: Option<&str>) -> Result<String> {
-        let settings = self.settings.load();
+        let settings = self.kernel.settings.load();
         let target = match redirect_uri {
             Some(text) => {
                 let checked = settings.redirects.check(text);

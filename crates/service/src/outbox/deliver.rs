@@ -37,11 +37,13 @@ impl Outbox {
         let mut delivered = Delivered::default();
         let Some(transport) = &self.mailer.transport else { return Ok(delivered) };
         loop {
-            let now = self.clock.now();
-            let lease =
-                Lease { id: LeaseId::new(now, self.id_bytes(now)), until: now.plus(self.retries.lease) };
+            let now = self.kernel.now();
+            let lease = Lease {
+                id: LeaseId::new(now, self.kernel.id_bytes(now)),
+                until: now.plus(self.retries.lease),
+            };
             let schedule = self.retries.schedule();
-            let claimed = self.store.claim_mails(lease, &schedule, CLAIM, now).await?;
+            let claimed = self.kernel.store.claim_mails(lease, &schedule, CLAIM, now).await?;
             if claimed.is_empty() {
                 return Ok(delivered);
             }
@@ -57,13 +59,13 @@ impl Outbox {
 
     /// Waits until a mail was written on this instance.
     pub async fn mail_written(&self) {
-        self.mails.written().await;
+        self.kernel.mails.written().await;
     }
 
     /// How long until the next mail is due, by what stands in the outbox now.
     pub async fn next_due_in(&self) -> Result<Option<Duration>> {
-        let due = self.store.next_mail_due().await?;
-        Ok(due.map(|due| due.since(self.clock.now())))
+        let due = self.kernel.store.next_mail_due().await?;
+        Ok(due.map(|due| due.since(self.kernel.now())))
     }
 
     /// Gives back what the transport holds for the next mail.
@@ -75,13 +77,13 @@ impl Outbox {
 
     /// Mails for the operator.
     pub async fn list(&self, state: Option<MailState>, limit: u32) -> Result<Vec<ListedMail>> {
-        Ok(self.store.list_mails(state, limit).await?)
+        Ok(self.kernel.store.list_mails(state, limit).await?)
     }
 
     /// Puts mails that were given up back into the queue, one or (with `None`) all; answers how many.
     pub async fn retry(&self, id: Option<MailId>) -> Result<u64> {
-        let retried = self.store.retry_mails(id, self.clock.now()).await?;
-        self.mails.wake();
+        let retried = self.kernel.store.retry_mails(id, self.kernel.now()).await?;
+        self.kernel.mails.wake();
         Ok(retried)
     }
 
@@ -98,7 +100,7 @@ impl Outbox {
                 Ok(message) => send(transport, &message, longest).await,
                 Err(error) => Err(error),
             };
-            let now = self.clock.now();
+            let now = self.kernel.now();
             let fate = self.fate(outcome, mail.attempts, now);
             log(&mail, &fate);
             self.settle(mail.id, lease, &fate, now).await.map(|()| fate)
@@ -113,8 +115,8 @@ impl Outbox {
         let until = now.plus(self.retries.lease.mul_f64(0.25));
         let mut tries = 1;
         loop {
-            match self.store.settle_mail(id, lease, fate.clone(), now).await {
-                Err(StoreError::Unavailable(_)) if tries < SETTLE_TRIES && self.clock.now() < until => {
+            match self.kernel.store.settle_mail(id, lease, fate.clone(), now).await {
+                Err(StoreError::Unavailable(_)) if tries < SETTLE_TRIES && self.kernel.now() < until => {
                     tries += 1;
                     tokio::time::sleep(SETTLE_PAUSE).await;
                 }
@@ -126,12 +128,13 @@ impl Outbox {
     fn render(&self, mail: &ClaimedMail) -> Result<Message, SendError> {
         let id = mail.id.to_string();
         let broken = |what: &str| SendError::Permanent(what.to_owned());
-        let payload: MailPayload = self.mails.open(mail.id, &mail.sealed).map_err(SendError::Permanent)?;
+        let payload: MailPayload =
+            self.kernel.mails.open(mail.id, &mail.sealed).map_err(SendError::Permanent)?;
         let template = template_of(mail.kind, payload.code.is_some());
         let is_owner_mail = mail.kind == MailKind::SignUpAttempt;
         let context = MailContext {
-            service_name: self.site.service_name.clone(),
-            public_url: self.site.origin().to_owned(),
+            service_name: self.kernel.site.service_name.clone(),
+            public_url: self.kernel.site.origin().to_owned(),
             recipient_name: mail.recipient.name.as_ref().map(|name| name.as_str().to_owned()),
             code: payload.code.filter(|_| !is_owner_mail),
             link: payload.link.filter(|_| !is_owner_mail),
@@ -167,7 +170,10 @@ impl Outbox {
             }
             Err(SendError::Transient(error)) => {
                 let schedule = self.retries.schedule();
-                MailFate::RetryAt { at: now.plus(schedule.backoff(attempts, self.entropy.fraction())), error }
+                MailFate::RetryAt {
+                    at: now.plus(schedule.backoff(attempts, self.kernel.entropy.fraction())),
+                    error,
+                }
             }
         }
     }

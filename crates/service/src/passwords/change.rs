@@ -22,12 +22,12 @@ impl Passwords {
         new: Password,
         client: Client,
     ) -> Result<()> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let claims = self.sessions.good_claims(bearer, now).await?;
         // What the token says is what the account has, unless its address changed since.
         let mut email = Email::parse(&claims.email).map_err(|_| Error::Refused(&AUTH_UNAUTHORIZED))?;
         let (candidate, guard) = loop {
-            if let Err(weak) = self.check_new_password(&self.settings(), "newPassword", &new, &email) {
+            if let Err(weak) = self.check_new_password(&self.kernel.settings(), "newPassword", &new, &email) {
                 self.sessions.authenticate(bearer).await?; // who may not call hears nothing about the password
                 return Err(weak);
             }
@@ -56,14 +56,14 @@ impl Passwords {
             password: self.hasher.hash_like(new, candidate.last_sign_up.as_ref()).await?,
             keep: session_id,
             guard,
-            event: self.event(AuditKind::PasswordChanged, Actor::User, Some(&client), now),
-            mail: self.notification(Some(&client), None, now)?,
+            event: self.kernel.event(AuditKind::PasswordChanged, Actor::User, Some(&client), now),
+            mail: self.kernel.notification(Some(&client), None, now)?,
             now,
         };
-        let changed = self.store.change_password(change).await?;
-        match changed.map_err(|limited| self.limited(limited, email.key(), &client))? {
+        let changed = self.kernel.store.change_password(change).await?;
+        match changed.map_err(|limited| self.kernel.limited(limited, email.key(), &client))? {
             SignInOutcome::Opened(_) => {
-                self.mails.wake_for_notification();
+                self.kernel.mails.wake_for_notification();
                 Ok(())
             }
             SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
@@ -80,8 +80,11 @@ impl Passwords {
     ) -> Result<(BeginPasswordChange, Option<SignInGuard>)> {
         let guard = self.guard(email.key(), client);
         let takes = self.takes(client);
-        let begun =
-            self.store.begin_password_change(session, email.key(), &takes, guard.as_ref(), now).await?;
-        Ok((begun.map_err(|limited| self.limited(limited, email.key(), client))?, guard))
+        let begun = self
+            .kernel
+            .store
+            .begin_password_change(session, email.key(), &takes, guard.as_ref(), now)
+            .await?;
+        Ok((begun.map_err(|limited| self.kernel.limited(limited, email.key(), client))?, guard))
     }
 }

@@ -30,12 +30,12 @@ impl Passwords {
     /// Opens a session for a right password. An unknown address, an account without a password and a wrong password
     /// cost and answer the same; so do, for the password of the last sign-up, a pending and a taken address.
     pub async fn sign_in(&self, email: Email, password: Password, client: Client) -> Result<SignedIn> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let guard = self.guard(email.key(), &client);
         let takes = self.takes(&client);
 
-        let refuse = |limited| self.limited(limited, email.key(), &client);
-        let begun = self.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await?;
+        let refuse = |limited| self.kernel.limited(limited, email.key(), &client);
+        let begun = self.kernel.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await?;
         let candidate = begun.map_err(refuse)?.map(|candidate| *candidate);
         let user_id = candidate.as_ref().map(|candidate| candidate.user.id);
         let (verdict, right) = self.check_password(candidate, password).await?;
@@ -57,9 +57,9 @@ impl Passwords {
             rehashed: right.rehashed,
             session: draft.session.clone(),
             guard,
-            event: self.event(AuditKind::SignedIn, Actor::User, Some(&client), now),
+            event: self.kernel.event(AuditKind::SignedIn, Actor::User, Some(&client), now),
         };
-        match self.store.sign_in(sign_in).await?.map_err(refuse)? {
+        match self.kernel.store.sign_in(sign_in).await?.map_err(refuse)? {
             SignInOutcome::Opened(user) => self.sessions.signed_in(*user, draft, now),
             SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }
@@ -75,7 +75,7 @@ impl Passwords {
         });
         let check = self.hasher.check(password, compared).await?;
         let Some(found) = &candidate else { return Ok((Verdict::Wrong, None)) };
-        let must_verify = self.settings.load().values.require_email_verification;
+        let must_verify = self.kernel.settings.load().values.require_email_verification;
         let verdict = Verdict::on(&found.user, check.fit, must_verify);
         let checked = compared.fitting(check.fit).cloned();
         let user_id = found.user.id;
@@ -91,10 +91,10 @@ impl Passwords {
         (reason, refusal): (&str, &'static Refusal),
         now: Timestamp,
     ) -> Result<Error> {
-        let mut event = self.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
+        let mut event = self.kernel.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
         event.details.insert("reason".to_owned(), Value::from(reason));
         let event = AuditEvent { user_id, ..event };
-        let counted = self.store.fail_sign_in(FailedSignIn { guard, event, now }).await?;
+        let counted = self.kernel.store.fail_sign_in(FailedSignIn { guard, event, now }).await?;
         Ok(counted.map_or_else(Error::from, |()| Error::Refused(refusal)))
     }
 }

@@ -1,4 +1,4 @@
-//! Making the index, and the threads that long work on it is done by: nobody waits for them at the end of the process.
+//! Building the index, and the threads of long work on it; the process does not wait for them at its end.
 
 use std::thread::Builder;
 
@@ -10,16 +10,16 @@ use tokio::sync::{mpsc, oneshot};
 use super::entry_of;
 use crate::error::{Error, Result};
 
-/// Profiles that are read at once.
+/// Profiles per page.
 const AT_ONCE: u32 = 4_096;
-/// How often a page that could not be read is tried again.
+/// Retries of a page that could not be read.
 const RETRIES: u32 = 3;
-/// Pages that may wait while the index takes in another one.
+/// Pages buffered while the index takes one in.
 const WAITING: usize = 2;
 /// Priority of these threads: requests go first.
 const NICENESS: i32 = 10;
 
-/// Makes the index of all profiles. Nothing is kept of it where the caller stops waiting.
+/// Builds the index of all profiles. Cancelling the caller drops it.
 pub(super) async fn load(store: &dyn Store) -> Result<Index> {
     let (pages, mut waiting) = mpsc::channel::<Vec<SearchEntry>>(WAITING);
     let made = work("search-loader", move || {
@@ -51,7 +51,7 @@ pub(super) async fn load(store: &dyn Store) -> Result<Index> {
         .ok_or_else(|| Error::internal("the thread that makes the search index has stopped"))
 }
 
-/// Tries again where a page could not be read: without it everything would have to be read anew.
+/// Reads a page, with retries: one failure must not restart the whole build.
 async fn list_page(store: &dyn Store, after: Option<ProfileId>) -> Result<Vec<SearchEntry>> {
     let mut failures = 0;
     loop {
@@ -62,7 +62,7 @@ async fn list_page(store: &dyn Store, after: Option<ProfileId>) -> Result<Vec<Se
     }
 }
 
-/// Does work on a thread of its own, after whatever else wants the processor.
+/// Runs work on a thread of its own at low priority.
 pub(super) fn work<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -74,7 +74,7 @@ pub(super) fn work<T: Send + 'static>(
     })
 }
 
-/// The same for work that requests wait for.
+/// Runs work that requests wait for, at normal priority.
 pub(super) fn work_soon<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,

@@ -39,7 +39,7 @@ impl Town {
     }
 
     fn break_index(&self) {
-        self.search.following.load().as_ref().unwrap().kept.panic_beside();
+        self.search.following.load().as_ref().unwrap().index.panic_in_background();
     }
 
     /// How many the index finds, without the storage engine; nothing where it cannot tell.

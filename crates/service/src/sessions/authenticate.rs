@@ -39,22 +39,23 @@ impl Sessions {
     /// Whom a good token names. Whether its session lives is left to what the call does next, in the same trip to the
     /// store, or to [`Sessions::confirm`].
     pub async fn named_caller(&self, bearer: Option<&str>) -> Result<NamedCaller> {
-        let token = self.good_token(bearer, self.clock.now()).await?;
+        let token = self.good_token(bearer, self.kernel.now()).await?;
         let VerifiedToken { user_id, session_id, .. } = token;
         Ok(NamedCaller(Caller { user_id, session_id, token_expires_at: token.expires_at() }))
     }
 
     /// The caller, if the session lives; else [`AUTH_UNAUTHORIZED`].
     pub async fn confirm(&self, NamedCaller(caller): NamedCaller) -> Result<Caller> {
-        let owner = self.store.find_session_owner(caller.session_id, self.clock.now()).await?;
+        let owner = self.kernel.store.find_session_owner(caller.session_id, self.kernel.now()).await?;
         if owner == Some(caller.user_id) { Ok(caller) } else { Err(Error::Refused(&AUTH_UNAUTHORIZED)) }
     }
 
     /// The same, with session and user.
     pub async fn current_session(&self, bearer: Option<&str>) -> Result<(LiveSession, Timestamp)> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let token = self.good_token(bearer, now).await?;
-        let live = self.store.find_live_session(token.session_id, now).await?.ok_or(&AUTH_UNAUTHORIZED)?;
+        let live =
+            self.kernel.store.find_live_session(token.session_id, now).await?.ok_or(&AUTH_UNAUTHORIZED)?;
         if live.user.id != token.user_id {
             return Err(Error::Refused(&AUTH_UNAUTHORIZED));
         }

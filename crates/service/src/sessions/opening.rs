@@ -37,9 +37,9 @@ pub(crate) struct SessionDraft {
 impl Sessions {
     /// A session for whoever the store will find.
     pub(crate) fn draft_session(&self, method: AuthMethod, client: &Client, now: Timestamp) -> SessionDraft {
-        let refresh = RefreshToken::new(self.entropy.bytes(), self.entropy.bytes());
+        let refresh = RefreshToken::new(self.kernel.entropy.bytes(), self.kernel.entropy.bytes());
         let session = NewSession {
-            id: SessionId::new(now, self.id_bytes(now)),
+            id: SessionId::new(now, self.kernel.id_bytes(now)),
             family: refresh.family_hash(),
             refresh: refresh.hash(),
             created_at: now,
@@ -91,7 +91,7 @@ impl Sessions {
     ) -> Result<AccessToken> {
         let expires_at = now.plus(self.lifetimes.access_token).min(session.absolute_expires_at);
         let tokens = &self.shared.tokens;
-        let claims = tokens.names.claims(user, session, now, expires_at, self.entropy.bytes());
+        let claims = tokens.names.claims(user, session, now, expires_at, self.kernel.entropy.bytes());
         let token = tokens.keys().signing()?.sign(&claims)?;
         // What the token says: whole seconds.
         Ok(AccessToken { token, expires_at: Timestamp::from_millis(expires_at.as_seconds() * 1000) })

@@ -26,7 +26,7 @@ impl Sessions {
     /// Ends the session on the server. A session that is over already, a stale token, or none is no error; a good
     /// cookie without its CSRF token is.
     pub async fn sign_out(&self, what: SignOut<'_>, client: &Client) -> Result<()> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         let ended = match what {
             SignOut::Nothing => return Ok(()),
             SignOut::Bearer(bearer) => match self.authenticate(Some(bearer)).await {
@@ -44,29 +44,29 @@ impl Sessions {
                 Err(error) => return Err(error),
             },
         };
-        let event = self.event(AuditKind::SignedOut, Actor::User, Some(client), now);
-        self.store.end_sessions(ended, event, now).await?;
+        let event = self.kernel.event(AuditKind::SignedOut, Actor::User, Some(client), now);
+        self.kernel.store.end_sessions(ended, event, now).await?;
         Ok(())
     }
 
     /// The living sessions of the caller.
     pub async fn list(&self, caller: Caller) -> Result<Vec<Session>> {
-        Ok(self.store.list_sessions(caller.user_id, self.clock.now()).await?)
+        Ok(self.kernel.store.list_sessions(caller.user_id, self.kernel.now()).await?)
     }
 
     /// Ends one session of the caller.
     pub async fn end(&self, caller: Caller, id: SessionId, client: &Client) -> Result<()> {
-        let now = self.clock.now();
-        let event = self.event(AuditKind::SignedOut, Actor::User, Some(client), now);
-        let ended = self.store.end_sessions(EndedSession::Own(caller.user_id, id), event, now).await?;
+        let now = self.kernel.now();
+        let event = self.kernel.event(AuditKind::SignedOut, Actor::User, Some(client), now);
+        let ended = self.kernel.store.end_sessions(EndedSession::Own(caller.user_id, id), event, now).await?;
         if ended == 0 { Err(Error::Refused(&SESSION_NOT_FOUND)) } else { Ok(()) }
     }
 
     /// Ends all sessions of the caller but the one that calls; answers how many.
     pub async fn end_others(&self, caller: Caller, client: &Client) -> Result<u64> {
-        let now = self.clock.now();
-        let event = self.event(AuditKind::SignedOut, Actor::User, Some(client), now);
+        let now = self.kernel.now();
+        let event = self.kernel.event(AuditKind::SignedOut, Actor::User, Some(client), now);
         let others = EndedSession::OthersOf(caller.user_id, caller.session_id);
-        Ok(self.store.end_sessions(others, event, now).await?)
+        Ok(self.kernel.store.end_sessions(others, event, now).await?)
     }
 }

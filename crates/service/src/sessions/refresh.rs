@@ -27,7 +27,7 @@ impl Sessions {
     /// Rotates a refresh token. The one before yields the same successor for a short grace and a new one later, as long
     /// as the successor was not used; any other replay after the grace ends the session.
     pub async fn refresh(&self, presented: Presented, client: Client) -> Result<SignedIn> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         self.kernel.limits.take_here(
             "refresh, per address",
             self.limits.refresh_address,
@@ -36,9 +36,9 @@ impl Sessions {
         )?;
         let token = self.accept_channel(presented, now).await?;
 
-        let successor = token.successor(self.entropy.bytes());
+        let successor = token.successor(self.kernel.entropy.bytes());
         let sealed_successor =
-            self.keys.seal_successor(&*self.entropy, &token, &successor).map_err(Error::internal)?;
+            self.keys.seal_successor(&*self.kernel.entropy, &token, &successor).map_err(Error::internal)?;
         let refresh = RefreshSession {
             family: token.family_hash(),
             presented: token.hash(),
@@ -46,12 +46,12 @@ impl Sessions {
             sealed_successor,
             grace: self.lifetimes.refresh_grace,
             idle_expires_at: now.plus(self.lifetimes.refresh_idle),
-            reuse_event: self.event(AuditKind::RefreshReused, Actor::User, Some(&client), now),
-            mail: self.notification(Some(&client), None, now)?,
+            reuse_event: self.kernel.event(AuditKind::RefreshReused, Actor::User, Some(&client), now),
+            mail: self.kernel.notification(Some(&client), None, now)?,
             client,
             now,
         };
-        match self.store.refresh_session(refresh).await? {
+        match self.kernel.store.refresh_session(refresh).await? {
             RefreshOutcome::Rotated(live) => self.with_tokens(live.user, &live.session, successor, now),
             RefreshOutcome::SameSuccessor { sealed, live } => {
                 let same = self.keys.open_successor(&token, &sealed).map_err(Error::internal)?;
@@ -59,7 +59,7 @@ impl Sessions {
             }
             RefreshOutcome::Revoked => {
                 tracing::warn!("a refresh token came back that had been replaced; its session was ended");
-                self.mails.wake_for_notification();
+                self.kernel.mails.wake_for_notification();
                 Err(Error::Refused(&AUTH_UNAUTHORIZED))
             }
             RefreshOutcome::Refused => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
@@ -73,7 +73,7 @@ impl Sessions {
         presented: Option<RefreshToken>,
         address: ClientAddress,
     ) -> Result<String> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         self.kernel.limits.take_here(
             "CSRF token of the cookie, per address",
             self.limits.csrf_address,
@@ -83,7 +83,7 @@ impl Sessions {
         let token = presented.ok_or(&AUTH_UNAUTHORIZED)?;
         let family = token.family_hash();
         let grace = self.lifetimes.refresh_grace;
-        if self.store.is_refresh_token_good(family, token.hash(), grace, now).await? {
+        if self.kernel.store.is_refresh_token_good(family, token.hash(), grace, now).await? {
             Ok(self.keys.csrf_token(&family))
         } else {
             Err(Error::Refused(&AUTH_UNAUTHORIZED))
@@ -100,7 +100,8 @@ impl Sessions {
                     return Ok(token);
                 }
                 let grace = self.lifetimes.refresh_grace;
-                let is_good = self.store.is_refresh_token_good(family, token.hash(), grace, now).await?;
+                let is_good =
+                    self.kernel.store.is_refresh_token_good(family, token.hash(), grace, now).await?;
                 Err(if is_good {
                     Error::Refused(&INVALID_CSRF_TOKEN)
                 } else {

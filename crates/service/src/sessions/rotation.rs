@@ -17,14 +17,14 @@ impl Sessions {
     /// Replaces the signing key; tokens of the one before are accepted until the last of them has expired. Where
     /// another instance replaced it meanwhile, nothing changes and this answers `false`.
     pub async fn rotate_signing_key(&self, actor: Actor, client: Option<&Client>) -> Result<bool> {
-        let now = self.clock.now();
+        let now = self.kernel.now();
         self.shared.reload().await?;
         let replaces = self.shared.tokens.keys().signing()?.id();
-        let key = self.shared.tokens.new_key(&*self.entropy, now)?;
+        let key = self.shared.tokens.new_key(&*self.kernel.entropy, now)?;
         let verify_until = now.plus(self.lifetimes.access_token + CLOCK_SKEW);
-        let mut event = self.event(AuditKind::KeyRotated, actor, client, now);
+        let mut event = self.kernel.event(AuditKind::KeyRotated, actor, client, now);
         event.details.insert("kid".to_owned(), Value::from(key.id.to_string()));
-        let is_rotated = self.store.rotate_signing_key(key, replaces, verify_until, event).await?;
+        let is_rotated = self.kernel.store.rotate_signing_key(key, replaces, verify_until, event).await?;
         self.shared.reload().await?;
         Ok(is_rotated)
     }
@@ -38,6 +38,6 @@ impl Sessions {
     /// The public keys, as a JWK set (RFC 7517).
     #[must_use]
     pub fn jwks(&self) -> Value {
-        self.shared.tokens.keys().jwks(self.clock.now())
+        self.shared.tokens.keys().jwks(self.kernel.now())
     }
 }

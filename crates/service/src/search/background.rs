@@ -1,4 +1,4 @@
-//! Work on the index beside requests: tidying, taking over many changes, and freeing an index.
+//! Background work on the index: merging segments, applying many changes, and freeing an index.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,19 +9,19 @@ use tokio::sync::{OwnedMutexGuard, Semaphore};
 
 use super::loading::{work, work_soon};
 
-/// Threads that tidy: while one makes a large part, another keeps the small ones few.
+/// Merging threads: while one builds a large segment, another merges small ones.
 const TIDIERS: usize = 2;
-/// So many changes are taken over where they were asked for; more would keep other tasks waiting.
+/// Most changes applied on the calling task; more would block other tasks.
 const FEW: usize = 128;
 
-/// An index, and who tidies it.
-pub(super) struct Kept {
+/// An index and its background threads.
+pub(super) struct BackgroundIndex {
     index: Arc<Index>,
     turns: Arc<Semaphore>,
     is_broken: Arc<AtomicBool>,
 }
 
-/// Breaks the index where a thread panics at it: the same work would panic again.
+/// Marks the index as broken if a thread panics on it: the same work would panic again.
 struct Watch(Arc<AtomicBool>);
 
 impl Drop for Watch {
@@ -32,7 +32,7 @@ impl Drop for Watch {
     }
 }
 
-impl Kept {
+impl BackgroundIndex {
     pub(super) fn new(index: Index) -> Self {
         Self {
             index: Arc::new(index),
@@ -45,12 +45,12 @@ impl Kept {
         &self.index
     }
 
-    /// Whether a thread panicked at it, so that it has to be made anew.
+    /// A thread panicked on it, so that it must be rebuilt.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::SeqCst)
     }
 
-    /// Sees to it that the index is tidied, if there is anything to do. Waits for nothing.
+    /// Starts a merge in the background if there is anything to merge. Does not wait.
     pub(super) fn tidy(&self) {
         if self.is_broken() || !self.index.needs_merging() {
             return;
@@ -63,9 +63,9 @@ impl Kept {
         });
     }
 
-    /// Takes over changes, and with them the position that they reach; both happen, or neither, whether the caller
-    /// goes on waiting or not. Answers the position, or nothing where the index is broken.
-    pub(super) async fn take_over(
+    /// Applies changes and advances the position, atomically and even if the caller is cancelled. Returns the position,
+    /// `None` if the index is broken.
+    pub(super) async fn apply(
         &self,
         changes: Vec<Change>,
         mut position: OwnedMutexGuard<FeedPosition>,
@@ -92,9 +92,9 @@ impl Kept {
         position
     }
 
-    /// What a thread does that panics at it.
+    /// Simulates a thread that panics on the index.
     #[cfg(test)]
-    pub(super) fn panic_beside(&self) {
+    pub(super) fn panic_in_background(&self) {
         let watch = Watch(Arc::clone(&self.is_broken));
         let broken = std::thread::spawn(move || {
             let _watch = watch;
@@ -113,8 +113,8 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
-    /// Freeing what a million profiles take is long work too, and the last to let go may be a search.
+impl Drop for BackgroundIndex {
+    /// Frees the index in the background: a million profiles take long, and the last owner may be a search.
     fn drop(&mut self) {
         let index = std::mem::take(&mut self.index);
         let _ = work("search-end", move || drop(index));
@@ -126,21 +126,21 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_beside_breaks_the_index() {
-        let kept = Kept::new(Index::default());
+    async fn a_panic_in_background_breaks_the_index() {
+        let index = BackgroundIndex::new(Index::default());
         let (begun, ended) = tokio::sync::oneshot::channel::<()>();
-        kept.spawn("fine", move || drop(begun));
+        index.spawn("fine", move || drop(begun));
         let _ = ended.await;
-        assert!(!kept.is_broken());
+        assert!(!index.is_broken());
 
         let (begun, ended) = tokio::sync::oneshot::channel::<()>();
-        let watch = Watch(Arc::clone(&kept.is_broken));
+        let watch = Watch(Arc::clone(&index.is_broken));
         let answer = work("broken", move || {
             let _begun = begun;
             let _watch = watch;
             panic!("the test's own");
         });
         assert!(answer.unwrap().await.is_err() && ended.await.is_err());
-        assert!(kept.is_broken());
+        assert!(index.is_broken());
     }
 }
