@@ -46,13 +46,13 @@ pub struct Access {
 }
 
 impl Access {
-    /// Whether the operator demands the anonymous key for public calls.
+    /// Public calls must carry the anonymous key.
     #[must_use]
     pub fn wants_anon_key(&self) -> bool {
         self.keys.require_anonymous
     }
 
-    /// Whether a public call may be made: always, unless the operator demands the anonymous key. A token of this
+    /// Admits a public call: always, unless the operator requires the anonymous key. A token of this
     /// service, stale or not, shows as much: its bearer once signed in here.
     pub async fn check_anon_key(&self, bearer: Option<&str>) -> Result<()> {
         if !self.keys.require_anonymous {
@@ -66,12 +66,12 @@ impl Access {
         self.sessions.good_token(Some(bearer), Timestamp::default()).await.map(|_| ())
     }
 
-    /// Whether this is the anonymous key.
+    /// Compares with the anonymous key.
     pub(crate) fn is_anon_key(&self, bearer: &str) -> bool {
         self.keys.anonymous.is_some_and(|key| key == TokenHash::of(bearer.as_bytes()))
     }
 
-    /// Whether this is exactly an admin key, in constant time.
+    /// Compares with the admin keys, in constant time.
     #[must_use]
     pub fn is_admin_key(&self, key: &str) -> bool {
         let hash = TokenHash::of(key.as_bytes());

@@ -1,4 +1,4 @@
-//! What the service is told once, at its start. Settings that an admin edits while it runs are in [`crate::settings`].
+//! Configuration of a service at its start. Settings that an admin edits while it runs are in [`crate::settings`].
 
 use latchkey_domain::codes::CodeBudget;
 use latchkey_mail::Mailbox;
@@ -44,7 +44,7 @@ of_rooms! {
     }
 }
 
-/// What the service is told once, at its start.
+/// Configuration of a service at its start.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone)]
 pub struct ServiceConfig {
@@ -52,27 +52,27 @@ pub struct ServiceConfig {
     pub site: Site,
     /// `aud` of access tokens.
     pub audience: String,
-    /// What signs access tokens.
+    /// The algorithm that signs access tokens.
     pub algorithm: SigningAlgorithm,
-    /// How long things last.
+    /// Lifetimes, by capability.
     pub lifetimes: Lifetimes,
-    /// How often a code may be tried.
+    /// Attempts at a code.
     pub code_budget: CodeBudget,
-    /// How passwords are hashed.
+    /// Parameters of password hashing.
     pub hashing: HashingConfig,
     /// Limits are enforced.
     pub limits_enabled: bool,
     /// The limits of policy.
     pub limits: LimitsConfig,
-    /// What answers searches.
+    /// The engine of searches.
     pub search_engine: SearchEngine,
-    /// Whether mails can go out at all.
+    /// A mail transport is configured.
     pub has_mail_transport: bool,
-    /// Whether owners get mails about what is done with their accounts.
+    /// Owners get security notifications.
     pub notifies_owners: bool,
     /// The sender of mails.
     pub mail_from: Mailbox,
-    /// How the outbox treats a mail that does not go through.
+    /// Retries of a mail that does not go through.
     pub mail_retries: MailRetries,
     /// The anonymous key and the admin keys.
     pub access: AccessKeys,

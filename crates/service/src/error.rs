@@ -50,7 +50,7 @@ pub struct Details {
     pub message: String,
     /// The field that is wrong.
     pub field: Option<&'static str>,
-    /// Why the field is wrong, for programs.
+    /// Reasons about the field, for programs.
     pub reasons: Vec<Reason>,
     /// The name of the limit that is used up.
     pub limit: Option<&'static str>,

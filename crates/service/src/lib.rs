@@ -1,15 +1,24 @@
-//! The use cases of Latchkey: one file per verb of its spec, over an injected store, clock and entropy.
-//! No HTTP here, no SQL, and no transaction: what must be atomic is one call of the store.
+//! The use cases of Latchkey, over an injected store, clock and entropy. No HTTP here, no SQL, and no transaction: what must
+//! be atomic is one call of the store.
 //!
-//! | Verbs | Rooms |
+//! A capability is a module with a struct of what it needs, its limits, its lifetimes and the labels of its keys; a file
+//! per use case. It uses the kernel and the modules above it in this table, never those below.
+//!
+//! | Module | Use cases |
 //! |---|---|
-//! | Accounts | [`sign_up`], [`sign_in`], [`change_password`], [`verify_email`], [`reset_password`], [`links`] |
-//! | Sessions | [`sessions`], [`refresh`], [`authenticate`] |
-//! | Identity providers | [`oauth`] |
-//! | Profiles | [`profiles`], [`search`] |
-//! | Admin | [`admin`] |
-//! | Behind the scenes | [`outbox`], [`inbox`], [`upkeep`], [`shared`] |
-//! | What they stand on | [`service`], [`config`], [`settings`], [`passwords`], [`access_tokens`], [`claims`], [`signing_keys`], [`secrets`], [`limits`], [`clock`], [`entropy`], [`error`] |
+//! | [`clock`], [`entropy`], [`secrets`], [`error`], [`refusal`], [`settings`] | the base |
+//! | `kernel` | store, clock, entropy, ids, audit events, settings in force, client limits, mail writing |
+//! | [`tokens`], [`providers`], [`shared`] | access tokens, identity providers, and the state that instances share |
+//! | [`sessions`] | open, authenticate, refresh, list and end sessions; rotate signing keys |
+//! | [`access`] | the anonymous key, admin keys |
+//! | [`mailbox`] | email codes and link tokens |
+//! | [`passwords`] | hash; sign in, change, reset |
+//! | [`accounts`] | sign up |
+//! | [`profiles`], [`search`] | read, change and search profiles |
+//! | [`oauth`] | sign in through identity providers |
+//! | [`admin`] | users, settings, audit |
+//! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
+//! | [`config`], [`service`] | configuration and assembly |
 
 pub mod access;
 pub mod accounts;

@@ -21,7 +21,7 @@ pub struct Mailer {
     pub transport: Option<Transport>,
 }
 
-/// How the outbox treats a mail that does not go through.
+/// Retries of a mail that does not go through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailRetries {
     /// The wait after the first failure; doubles with each further one.
@@ -30,7 +30,7 @@ pub struct MailRetries {
     pub longest: Duration,
     /// After so many tries it is dead.
     pub attempts: u32,
-    /// How long a worker holds the mails that it claimed: after a crash they wait as long. A mail that takes longer than
+    /// Lease of claimed mails: after a crash they wait as long. A mail that takes longer than
     /// three quarters of it is tried again.
     pub lease: Duration,
 }

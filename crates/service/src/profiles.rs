@@ -17,7 +17,7 @@ use crate::refusal::{
 use crate::sessions::Sessions;
 use crate::sessions::authenticate::NamedCaller;
 
-/// What happens to a user without a profile.
+/// Treatment of a user without a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// The change is refused.

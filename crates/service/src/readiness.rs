@@ -28,7 +28,7 @@ struct LatestJudgement {
 }
 
 struct Judgement {
-    /// When it began, by the monotonic clock: a time of day that is set back makes no judgement last longer.
+    /// Its start by the monotonic clock, so that a time of day that is set back makes no judgement last longer.
     at: Duration,
     outcome: Result<(), Cause>,
 }

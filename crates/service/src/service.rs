@@ -34,13 +34,13 @@ use crate::tokens::signing_keys::{KeySet, new_signing_key};
 use crate::tokens::{self, AccessTokens};
 use crate::upkeep::Upkeep;
 
-/// What a service is made of.
+/// The parts of a service.
 pub struct ServiceParts {
-    /// What it is told once.
+    /// Its configuration.
     pub config: ServiceConfig,
-    /// What file, environment and command line say of the editable settings.
+    /// The editable settings as file, environment and command line give them.
     pub base_settings: BaseSettings,
-    /// Where it keeps everything.
+    /// Its storage.
     pub store: Arc<dyn Store>,
     /// The time.
     pub clock: Arc<dyn Clock>,
@@ -54,7 +54,7 @@ pub struct ServiceParts {
     pub oauth: OAuthParts,
 }
 
-/// Why a service does not start.
+/// A failure to start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The storage did not answer.
@@ -66,7 +66,7 @@ pub enum StartError {
     /// The keys.
     #[error(transparent)]
     Keys(#[from] CannotDerive),
-    /// How identity providers are talked to.
+    /// Settings of outbound HTTP.
     #[error(transparent)]
     Outbound(#[from] InvalidOutbound),
     /// Settings, signing keys or identity providers that do not fit.

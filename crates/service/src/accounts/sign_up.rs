@@ -21,10 +21,10 @@ use crate::refusal::{BUSY, EMAIL_EXISTS, SIGNUP_DISABLED};
 use crate::sessions::SignedIn;
 use crate::settings::{EmailMethod, SettingsInForce};
 
-/// How often a password is hashed again because an account appeared under it. Each round needs another racer.
+/// Most hashes of a sign-up: one more for each account that appears meanwhile. Each round needs another racer.
 const ROUNDS: u32 = 4;
 
-/// What one signs up with.
+/// A sign-up.
 pub struct SignUp {
     /// The address.
     pub email: Email,
@@ -32,15 +32,15 @@ pub struct SignUp {
     pub password: Password,
     /// The profile's name, if one was given.
     pub name: Option<Name>,
-    /// Where the browser goes after a verification link.
+    /// Redirect target after a verification link.
     pub redirect: RedirectInput,
     /// The token of a cookie that its browser gets where verification is required.
     pub browser: Option<TokenHash>,
-    /// Who asks.
+    /// The client.
     pub client: Client,
 }
 
-/// What came of it.
+/// Outcome of a sign-up.
 pub enum SignedUp {
     /// Verification is off: a session.
     SignedIn(Box<SignedIn>),

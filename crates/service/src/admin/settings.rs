@@ -10,7 +10,7 @@ use super::Admin;
 use crate::error::Result;
 use crate::settings::{SettingsInForce, SettingsPatch};
 
-/// What anybody may know of the settings.
+/// The public part of the settings.
 #[derive(Debug, Clone)]
 pub struct PublicSettings {
     /// The settings in force.
@@ -22,7 +22,7 @@ pub struct PublicSettings {
 }
 
 impl Admin {
-    /// What anybody may know of the settings.
+    /// The public part of the settings.
     #[must_use]
     pub fn public_settings(&self) -> PublicSettings {
         PublicSettings {

@@ -24,9 +24,9 @@ pub struct NewUser {
     pub password: Option<Password>,
     /// The profile's name.
     pub name: Option<Name>,
-    /// Whether the address counts as proven.
+    /// The address counts as verified.
     pub auto_confirm: bool,
-    /// Whether a profile is made.
+    /// Creates a profile.
     pub create_profile: bool,
     /// Application data.
     pub metadata: AppMetadata,
@@ -37,7 +37,7 @@ pub struct NewUser {
 pub struct UserChange {
     /// The address.
     pub email: Option<Email>,
-    /// Whether it counts as proven.
+    /// The address counts as verified.
     pub email_verified: Option<bool>,
     /// Ban, or lift a ban.
     pub banned: Option<bool>,
@@ -50,9 +50,9 @@ pub struct UserChange {
 pub struct UserQuery {
     /// Part of the address or name, or a whole id.
     pub search: Option<String>,
-    /// Where to begin.
+    /// The start of the page.
     pub position: UserPosition,
-    /// How many.
+    /// Most rows.
     pub limit: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Challenges as they are made: a code or a link, the mail that carries it, and what the store keeps of it.
+//! Creation of email codes and link tokens: their mail, and their stored form.
 
 use aws_lc_rs::hmac;
 use latchkey_domain::client::Client;

@@ -10,7 +10,7 @@ use latchkey_store::{Browser, Consent, LinkState, LinkStatus, OpenLink, OpenedLi
 use super::Mailbox;
 use crate::error::Result;
 
-/// Whether a link may change anything.
+/// Kind of a visit to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
     /// It is opened.
@@ -30,7 +30,7 @@ pub struct LinkBrowser {
     pub sign_up: Option<LinkToken>,
 }
 
-/// Where a browser goes.
+/// Outcome of opening a link, for the browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkAnswer {
     /// To this URL.
@@ -39,12 +39,12 @@ pub enum LinkAnswer {
     Page(LinkProblem),
     /// Nowhere yet: a page tells what verifying would remove, and asks.
     Ask {
-        /// Where the browser goes after a yes.
+        /// The redirect target after consent.
         target: Option<RedirectUrl>,
     },
 }
 
-/// What a page, or `service_error`, tells about a link.
+/// A problem with a link, as the page or `service_error` reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkProblem {
     /// No such link.

@@ -1,4 +1,4 @@
-//! Where a browser goes after a link: what the caller asked for, else the default.
+//! Redirect target after a link: the caller's, else the default.
 
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::RedirectUrl;
@@ -15,7 +15,7 @@ pub struct RedirectInput {
     pub email_redirect_to: Option<String>,
 }
 
-/// Whether a call can do without a target.
+/// Need of a call for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Required,

@@ -15,7 +15,7 @@ use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CODE};
 use crate::sessions::SignedIn;
 use crate::settings::EmailMethod;
 
-/// What proves an address.
+/// An email code or link token.
 pub enum VerificationProof {
     /// A code that was mailed to this address.
     Code(Email, EnteredCode),

@@ -20,7 +20,7 @@ use crate::refusal::{
     SIGNUP_DISABLED, USER_BANNED,
 };
 
-/// What a browser brings back.
+/// The parameters of a callback.
 #[derive(Default)]
 pub struct OAuthReturn {
     /// The provider's key, as the path has it.
@@ -35,7 +35,7 @@ pub struct OAuthReturn {
     pub issuer: Option<String>,
     /// `user` of Apple's form.
     pub user: Option<String>,
-    /// What is known of the browser.
+    /// The browser that came back.
     pub browser: ReturningBrowser,
 }
 
@@ -50,7 +50,7 @@ pub enum ReturningBrowser {
 }
 
 impl ReturningBrowser {
-    /// Whether it may be the browser that the flow is bound to, if it is bound to one.
+    /// Compares with the browser that the flow is bound to; an unbound flow fits any.
     fn may_have_begun(&self, flow: &FlowSecrets) -> bool {
         match (flow.browser, self) {
             (None, _) | (_, Self::Unknown) => true,
@@ -61,7 +61,7 @@ impl ReturningBrowser {
     }
 }
 
-/// Where the browser goes.
+/// Outcome of a callback, for the browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallbackAnswer {
     /// To this URL.
@@ -70,7 +70,7 @@ pub enum CallbackAnswer {
     Page(CallbackProblem),
 }
 
-/// What a page, or `error`, tells.
+/// A failure, as the page or the parameter `error` reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackProblem {
     /// No such state.
@@ -89,7 +89,7 @@ pub enum CallbackProblem {
     Refused,
     /// The provider does not answer.
     Down,
-    /// What the provider says cannot be believed.
+    /// The provider's response failed its checks.
     Unproven,
     /// The provider is configured no more.
     NotConfigured,
@@ -345,7 +345,7 @@ impl OAuth {
     }
 }
 
-/// What can be used of a provider's words.
+/// The verified identity out of a provider's claims; `None` if issuer or subject are not valid.
 pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<ProvenIdentity> {
     let facts = ProviderClaims {
         issuer: &found.issuer,

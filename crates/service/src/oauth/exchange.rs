@@ -18,7 +18,7 @@ use crate::refusal::{
 use crate::sessions::SignedIn;
 use crate::tokens::access_tokens::AccessToken;
 
-/// What an exchange yields.
+/// Outcome of an exchange.
 pub enum Exchanged {
     /// A new session.
     SignedIn(Box<SignedIn>),

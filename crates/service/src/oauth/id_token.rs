@@ -23,7 +23,7 @@ const ACCEPTED_AT_MOST: Duration = Duration::from_mins(11);
 /// A token is remembered for so long after nobody accepts it any more, for clocks that differ.
 const REMEMBERED_AFTER_END: Duration = Duration::from_mins(15);
 
-/// What a native app brings.
+/// A sign-in of a native app.
 pub struct IdTokenSignIn {
     /// The provider's key, built-in or custom.
     pub provider: String,
@@ -33,7 +33,7 @@ pub struct IdTokenSignIn {
     pub nonce: Option<String>,
     /// The name, where the provider told it to the app alone (Apple).
     pub name: Option<Name>,
-    /// Who asks.
+    /// The client.
     pub client: Client,
 }
 
@@ -62,7 +62,7 @@ impl OAuth {
         self.sign_in_with(identity, &provider, Some(token), &sign_in.client, now).await
     }
 
-    /// What the app is told of a token that was not believed, written to the audit where it is the token's fault.
+    /// The refusal of a token that failed its checks; audited if the fault is the token's.
     async fn refuse_token(
         &self,
         provider: &KnownProvider,

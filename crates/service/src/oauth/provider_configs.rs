@@ -14,7 +14,7 @@ use crate::providers::Draft;
 use crate::providers::{KnownProvider, ProviderInput, kind_of};
 use crate::refusal::{BUSY, PROVIDER_EXISTS, PROVIDER_NOT_FOUND, PROVIDER_PINNED, UNSUPPORTED_PROVIDER};
 
-/// How often a change is put over those of others who change the same provider at the same time.
+/// Attempts of a change when others change the same provider at the same time.
 const CHANGE_ATTEMPTS: usize = 8;
 
 impl OAuth {

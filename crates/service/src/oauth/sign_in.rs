@@ -16,7 +16,7 @@ use crate::refusal::INVALID_ID_TOKEN;
 use crate::sessions::SignedIn;
 
 impl OAuth {
-    /// What the operator lets identities of a provider do now.
+    /// The rules in force for identities of a provider.
     pub(crate) fn identity_rules(&self, provider: &KnownProvider) -> IdentityRules {
         let settings = self.kernel.settings.load();
         IdentityRules {

@@ -22,25 +22,25 @@ use crate::sessions::authenticate::Caller;
 const CHALLENGE: GeneralPurpose =
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
-/// What one begins with.
+/// A request to begin a flow.
 pub struct StartOAuth {
     /// Of which path the provider is.
     pub kind: ProviderKind,
     /// Its key, as sent.
     pub provider: String,
-    /// Where the browser goes in the end, as sent; `auth.default_redirect_url` where it is left out.
+    /// The final redirect target, as sent; `auth.default_redirect_url` if left out.
     pub redirect_uri: Option<String>,
     /// The app's PKCE challenge, as sent: S256, 43 characters of base64url.
     pub code_challenge: Option<String>,
-    /// What else the provider is told; reserved names are left out without a word.
+    /// Further parameters of the authorization request; reserved names are dropped.
     pub hints: Vec<(String, String)>,
-    /// Who asks.
+    /// The client.
     pub client: Client,
     /// The browser that begins, where the flow is bound to it.
     pub browser: StartingBrowser,
 }
 
-/// How a flow knows the browser that began it. A state that somebody else began opens nothing in a bound one.
+/// Binding of a flow to the browser that began it. A bound flow cannot be completed by another browser.
 #[derive(Default)]
 pub enum StartingBrowser {
     /// Not at all.
@@ -58,7 +58,7 @@ pub struct StartedOAuth {
     pub browser: Option<LinkToken>,
 }
 
-/// What the way back needs. It is sealed in the database.
+/// The secrets that the callback needs, sealed in the database.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FlowSecrets {
     pub(crate) nonce: String,

@@ -13,21 +13,21 @@ use super::Outbox;
 use crate::error::{Error, Result};
 use crate::kernel::MailPayload;
 
-/// How many mails one claim takes; they are sent side by side, so that the lease outlives the slowest.
+/// Mails per claim; they are sent concurrently, so that the lease outlives the slowest.
 const CLAIM: u32 = 8;
 
 /// The pause before it is said again what came of a mail, and how often that is said.
 const SETTLE_PAUSE: Duration = Duration::from_millis(500);
 const SETTLE_TRIES: u32 = 30;
 
-/// What a step did.
+/// Outcome of a delivery step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Delivered {
     /// Mails sent.
     pub sent: usize,
     /// Mails put back for later.
     pub retried: usize,
-    /// Mails given up.
+    /// Dead mails.
     pub dead: usize,
 }
 
@@ -62,7 +62,7 @@ impl Outbox {
         self.kernel.mails.written().await;
     }
 
-    /// How long until the next mail is due, by what stands in the outbox now.
+    /// Time until the next mail in the outbox is due.
     pub async fn next_due_in(&self) -> Result<Option<Duration>> {
         let due = self.kernel.store.next_mail_due().await?;
         Ok(due.map(|due| due.since(self.kernel.now())))

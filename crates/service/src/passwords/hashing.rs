@@ -25,7 +25,7 @@ const OUTPUT_LEN: usize = 32;
 /// Priority of the hashing threads: answers that need no hash go first.
 const NICENESS: i32 = 10;
 
-/// How passwords are hashed.
+/// Parameters of password hashing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashingConfig {
     /// Memory of one hash in KiB.
@@ -34,11 +34,11 @@ pub struct HashingConfig {
     pub iterations: u32,
     /// Threads; as many as cores is best.
     pub threads: NonZeroUsize,
-    /// How many may wait.
+    /// Length of the queue.
     pub queue: usize,
 }
 
-/// What came of checking a password.
+/// Outcome of a password check.
 #[derive(Debug)]
 pub struct PasswordCheck {
     /// The hash that it fits.
@@ -223,7 +223,7 @@ fn rest(params: &Params, today: &Params) -> Option<Params> {
     Params::new(u32::try_from(memory).ok()?, u32::try_from(passes).ok()?, 1, Some(OUTPUT_LEN)).ok()
 }
 
-/// Whether a hash that was computed is the stored one.
+/// Compares a computed hash with the stored one, in constant time.
 fn fits(computed: &PasswordHash, stored: Option<&PasswordHash>) -> bool {
     let (Some(stored), Some((params, salt, output))) = (stored.and_then(parts), parts(computed)) else {
         return false;

@@ -18,7 +18,7 @@ use crate::refusal::INVALID_CODE;
 pub struct ResetToken {
     /// The token.
     pub token: LinkToken,
-    /// When it stops being good.
+    /// Its expiry.
     pub expires_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! Which identity providers there are now: those of the settings file, and those that an admin configured. What an
+//! Identity providers in force: those of the settings file, and those that an admin configured. What an
 //! admin changes reaches other instances like a setting.
 
 use std::collections::BTreeMap;
@@ -20,10 +20,10 @@ use crate::error::{Error, Result};
 use crate::refusal::{PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER};
 use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 
-/// What the service is told of identity providers at its start.
+/// Configuration of identity providers at the start.
 #[derive(Clone, Default)]
 pub struct OAuthParts {
-    /// How providers are talked to.
+    /// Settings of outbound HTTP.
     pub outbound: OutboundSettings,
     /// The providers of the settings file; nobody changes them while the service runs.
     pub configured: Vec<ConfiguredProvider>,
@@ -36,12 +36,12 @@ pub struct OAuthParts {
 pub struct ConfiguredProvider {
     /// Its key.
     pub key: ProviderKey,
-    /// What is said of it.
+    /// Its settings.
     pub input: ProviderInput,
 }
 
 impl ConfiguredProvider {
-    /// Whether it can be used; [`Error::Validation`] names the field that is wrong.
+    /// Validates it; [`Error::Validation`] names the field that is wrong.
     pub fn check(&self) -> Result<()> {
         let mut draft = Draft::default();
         draft.apply(&self.input)?;
@@ -49,12 +49,12 @@ impl ConfiguredProvider {
     }
 }
 
-/// What somebody says of a provider; `None` leaves a field as it is.
+/// A change of a provider; `None` leaves a field as it is.
 #[derive(Clone, Default)]
 pub struct ProviderInput {
-    /// What people call a custom provider.
+    /// Display name of a custom provider.
     pub name: Option<String>,
-    /// Where a custom provider's discovery document is, or its issuer.
+    /// URL of a custom provider's discovery document, or its issuer.
     pub discovery_endpoint: Option<String>,
     /// `client_id`.
     pub client_id: Option<String>,
@@ -72,9 +72,9 @@ pub struct ProviderInput {
     pub key_id: Option<String>,
     /// Apple's key.
     pub private_key: Option<SecretText>,
-    /// Whether an address that it verified opens the account of that address.
+    /// An address that it verified opens the account of that address.
     pub link_by_email: Option<bool>,
-    /// Whether one can sign in with it.
+    /// Sign-ins with it are allowed.
     pub enabled: Option<bool>,
 }
 
@@ -121,7 +121,7 @@ impl Default for ProviderDescription {
     }
 }
 
-/// What is sealed of a provider.
+/// The sealed part of a provider.
 #[derive(Clone, Default, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct ProviderSecrets {
     pub(super) client_secret: Option<String>,
@@ -133,22 +133,22 @@ pub(crate) struct ProviderSecrets {
 pub struct KnownProvider {
     /// Its key.
     pub key: ProviderKey,
-    /// Which kind it is.
+    /// Built-in or custom.
     pub kind: ProviderKind,
     /// Its description.
     pub description: ProviderDescription,
-    /// Whether the settings file describes it.
+    /// Described by the settings file.
     pub is_pinned: bool,
-    /// When an admin configured it.
+    /// Time of its configuration by an admin.
     pub created_at: Option<Timestamp>,
-    /// When an admin changed it last.
+    /// Time of the last change by an admin.
     pub updated_at: Option<Timestamp>,
     pub(crate) secrets: ProviderSecrets,
     pub(crate) client: Provider,
 }
 
 impl KnownProvider {
-    /// What people call it.
+    /// Display name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self.kind {
@@ -157,7 +157,7 @@ impl KnownProvider {
         }
     }
 
-    /// What becomes of its identities that were linked before issuers were stored.
+    /// Treatment of its identities that were linked before issuers were stored.
     pub(crate) fn earlier_identities(&self) -> EarlierIdentities {
         match self.client.issuer() {
             Some(_) => EarlierIdentities::Apart,
@@ -165,7 +165,7 @@ impl KnownProvider {
         }
     }
 
-    /// Whether it has a secret; what it is nobody reads again.
+    /// Reports that a secret is stored; the secret itself is never read back.
     #[must_use]
     pub fn has_secret(&self) -> bool {
         self.secrets.client_secret.is_some() || self.secrets.private_key.is_some()
@@ -226,7 +226,7 @@ fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
 #[derive(Default)]
 pub(crate) struct Providers(BTreeMap<ProviderKey, KnownProvider>);
 
-/// Which kind a key is of: the built-in keys are taken.
+/// The kind of a key: built-in keys are reserved.
 pub(crate) fn kind_of(key: &ProviderKey) -> ProviderKind {
     match latchkey_oauth::providers::built_in(key.as_str()) {
         Some(_) => ProviderKind::BuiltIn,
@@ -324,7 +324,7 @@ impl Providers {
 }
 
 impl KnownProvider {
-    /// What the store keeps of it.
+    /// Its stored form.
     pub(crate) fn to_stored(
         &self,
         key: &SealingKey,

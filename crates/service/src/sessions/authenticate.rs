@@ -1,4 +1,4 @@
-//! Who calls: bearers of user tokens, of the anonymous key, of an admin key.
+//! Authentication of bearers of access tokens.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Caller {
     pub user_id: UserId,
     /// The session of the token.
     pub session_id: SessionId,
-    /// When the token stops being good.
+    /// Expiry of the token.
     pub token_expires_at: Timestamp,
 }
 

@@ -24,7 +24,7 @@ pub struct SignedIn {
     pub refresh: RefreshToken,
     /// The CSRF token of the session.
     pub csrf_token: String,
-    /// When the session ends without another refresh: the life of the refresh cookie.
+    /// End of the session without another refresh: the lifetime of the refresh cookie.
     pub session_expires_at: Timestamp,
 }
 

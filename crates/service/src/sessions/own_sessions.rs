@@ -12,7 +12,7 @@ use super::refresh::Presented;
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, SESSION_NOT_FOUND};
 
-/// What sign-out may end.
+/// The session that a sign-out ends.
 pub enum SignOut<'a> {
     /// The session of a bearer.
     Bearer(&'a str),

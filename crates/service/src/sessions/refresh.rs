@@ -10,7 +10,7 @@ use super::{Sessions, SignedIn};
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CSRF_TOKEN};
 
-/// How a refresh token came.
+/// A refresh token and its channel.
 pub enum Presented {
     /// In the body, by a client that keeps it itself.
     Body(RefreshToken),

@@ -19,11 +19,11 @@ const LONGEST_TOKEN: usize = 4096;
 pub struct AccessToken {
     /// The JWT.
     pub token: String,
-    /// When it stops being good.
+    /// Expiry.
     pub expires_at: Timestamp,
 }
 
-/// Who is named by tokens of this service.
+/// Issuer and audience of the tokens of this service.
 #[derive(Debug, Clone)]
 pub struct TokenNames {
     /// `iss`.

@@ -1,4 +1,4 @@
-//! What an access token says: its claims and its header (RFC 7519, RFC 9068).
+//! Claims and header of an access token (RFC 7519, RFC 9068).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -25,15 +25,15 @@ pub struct Claims {
     pub role: String,
     /// The user's address.
     pub email: String,
-    /// Whether it was proven.
+    /// The address is verified.
     pub email_verified: bool,
-    /// When the user proved who they are.
+    /// Time of the authentication.
     pub auth_time: i64,
-    /// How (RFC 8176).
+    /// Authentication methods (RFC 8176).
     pub amr: Vec<String>,
-    /// When the token was made.
+    /// Time of issue.
     pub iat: i64,
-    /// When it stops being good.
+    /// Expiry.
     pub exp: i64,
     /// Before when it is not good; we set none, and honour one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

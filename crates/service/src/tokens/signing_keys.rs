@@ -100,7 +100,7 @@ impl SigningKey {
         self.id
     }
 
-    /// When it was made.
+    /// Time of its creation.
     #[must_use]
     pub const fn created_at(&self) -> Timestamp {
         self.created_at

@@ -13,14 +13,14 @@ use super::claims::Claims;
 /// Tokens that are remembered, some 150 bytes each; the least used ones are forgotten first.
 const REMEMBERED: usize = 65_536;
 
-/// What calls need of a token.
+/// The parts of a verified token that calls need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct VerifiedToken {
     /// Its user.
     pub(crate) user_id: UserId,
     /// Its session.
     pub(crate) session_id: SessionId,
-    /// When it stops being good, in seconds.
+    /// Expiry, in seconds since the Unix epoch.
     exp: i64,
     /// Before when it is not good, in seconds.
     nbf: Option<i64>,
@@ -32,18 +32,18 @@ pub(crate) struct VerifiedToken {
 pub(crate) struct VerifiedTokens(Cache<[u8; 32], VerifiedToken>);
 
 impl VerifiedToken {
-    /// What is kept of claims that were signed by a key accepted until then.
+    /// The cached part of claims signed by a key that is accepted until then.
     pub(crate) fn of(claims: &Claims, key_until: Option<Timestamp>) -> Self {
         let Claims { sub, sid, exp, nbf, .. } = *claims;
         Self { user_id: sub, session_id: sid, exp, nbf, key_until }
     }
 
-    /// When it stops being good.
+    /// Expiry.
     pub(crate) fn expires_at(&self) -> Timestamp {
         Timestamp::from_millis(self.exp.saturating_mul(1000))
     }
 
-    /// Whether its times and its key are good at `now`.
+    /// Checks its times and its key at `now`.
     fn is_good_at(&self, now: Timestamp) -> bool {
         let second = now.as_seconds();
         let is_now = second < self.exp && self.nbf.is_none_or(|nbf| nbf <= second);

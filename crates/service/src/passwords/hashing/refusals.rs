@@ -1,4 +1,4 @@
-//! How soon a full queue is refused: at once, but not to a flood. Clients that come back at once must not take the
+//! Delay of refusals while the queue is full: none, but for a flood. Clients that retry at once must not take the
 //! processor from those whose passwords are being hashed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,14 +9,14 @@ use tokio::time::Instant;
 
 /// Refusals in a second that are given at once, and as many out of the blue.
 const AT_ONCE: f64 = 1_000.0;
-/// How long the others are kept: alone, for each other one that is kept, and at most.
+/// Delay of the others: at least, per other delayed refusal, and at most.
 const LEAST: Duration = Duration::from_millis(250);
 const EACH: Duration = Duration::from_millis(1);
 const MOST: Duration = Duration::from_secs(1);
 
 /// The refusals of a moment.
 pub(super) struct Refusals {
-    /// What may be refused at once, and when that was counted.
+    /// Tokens for refusals without delay, and the time of their count.
     bucket: Mutex<(f64, Instant)>,
     kept: AtomicU32,
 }
@@ -42,7 +42,7 @@ impl Refusals {
         }
     }
 
-    /// How long a refusal that comes now is kept, if it is.
+    /// The delay of a refusal that comes now; `None` for none.
     fn begin(&self, now: Instant) -> Option<(Kept<'_>, Duration)> {
         if self.take(now) {
             return None;
