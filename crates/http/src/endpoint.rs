@@ -1,5 +1,5 @@
 //! The form of an endpoint: method, path, access, words, parameters, body, responses and errors as one value, which
-//! stands above its handler. The list of all of them is [`crate::api`]; router, document and tests are made of it.
+//! stands above its handler. `api.rs` lists all of them; router, document and tests are made of that list.
 
 use std::borrow::Cow;
 

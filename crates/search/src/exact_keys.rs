@@ -6,8 +6,7 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use crate::inverted::Inverted;
-use crate::memory_use::bytes_of_precomputed;
-use crate::unions::{Precomputed, unite};
+use crate::unions::{Precomputed, bytes_of_precomputed, unite};
 
 /// Number of postings from which the set of a prefix is precomputed.
 const COMMON: usize = if cfg!(test) { 3 } else { 8_192 };

@@ -1,11 +1,6 @@
 //! Memory use of an index, by purpose.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
 use roaring::RoaringBitmap;
-
-use crate::unions::Precomputed;
 
 /// Memory use in bytes, unused capacity included. Leaves out the allocator's overhead and the memtable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,13 +61,4 @@ pub(crate) fn bytes_of_set(set: &RoaringBitmap) -> usize {
     let fields = counted.n_bytes_bitset_containers / 8;
     let held = usize::try_from(arrays + fields + counted.n_bytes_run_containers).unwrap_or(usize::MAX);
     size_of::<RoaringBitmap>() + counted.n_containers as usize * CONTAINER + held
-}
-
-/// Bytes of sets by text; shared sets count once.
-pub(crate) fn bytes_of_precomputed(precomputed: &Precomputed) -> usize {
-    let mut seen = HashSet::new();
-    let sets = precomputed.values().filter(|set| seen.insert(Arc::as_ptr(set)));
-    let terms: usize = precomputed.keys().map(|text| text.len()).sum();
-    let slots = precomputed.capacity() * (size_of::<Box<str>>() + size_of::<Arc<RoaringBitmap>>() + 1);
-    terms + slots + sets.map(|set| bytes_of_set(set)).sum::<usize>()
 }

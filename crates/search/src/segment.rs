@@ -10,11 +10,11 @@ use roaring::RoaringBitmap;
 use crate::exact_keys::ExactKeys;
 use crate::inverted::Inverted;
 use crate::key::Key;
-use crate::memory_use::{MemoryUse, bytes_of_list, bytes_of_precomputed};
+use crate::memory_use::{MemoryUse, bytes_of_list};
 use crate::segment_builder::{SegmentBuilder, Source};
 use crate::survivors::Survivors;
 use crate::trigrams::{TrigramIndex, precompute_prefixes};
-use crate::unions::{COST_OF_TEXT, Precomputed, unite};
+use crate::unions::{COST_OF_TEXT, Precomputed, bytes_of_precomputed, unite};
 
 /// An immutable set of profiles. A changed profile is hidden here and indexed again elsewhere.
 pub(crate) struct Segment {

@@ -1,14 +1,24 @@
 //! Unions of the postings of many terms, and their estimated cost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use roaring::{MultiOps, RoaringBitmap};
 
 use crate::inverted::{Inverted, Postings};
+use crate::memory_use::bytes_of_set;
 
 /// Precomputed sets by query text.
 pub(crate) type Precomputed = HashMap<Box<str>, Arc<RoaringBitmap>>;
+
+/// Bytes of sets by text; shared sets count once.
+pub(crate) fn bytes_of_precomputed(precomputed: &Precomputed) -> usize {
+    let mut seen = HashSet::new();
+    let sets = precomputed.values().filter(|set| seen.insert(Arc::as_ptr(set)));
+    let terms: usize = precomputed.keys().map(|text| text.len()).sum();
+    let slots = precomputed.capacity() * (size_of::<Box<str>>() + size_of::<Arc<RoaringBitmap>>() + 1);
+    terms + slots + sets.map(|set| bytes_of_set(set)).sum::<usize>()
+}
 
 /// Density (one posting in so many profiles) from which a flat bit field is quicker than sorting.
 const SPARSE: usize = if cfg!(test) { 4 } else { 256 };
