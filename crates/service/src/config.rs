@@ -45,7 +45,6 @@ of_rooms! {
 }
 
 /// Configuration of a service at its start.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone)]
 pub struct ServiceConfig {
     /// The public face of the service.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use latchkey_domain::limits::Limited;
-use latchkey_domain::password::BrokenRules;
+use latchkey_domain::password::{BrokenRules, WeakPassword};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::RedirectRefusal;
 use latchkey_store::{StoreError, UniqueKey};
@@ -66,7 +66,7 @@ impl Error {
 
     /// A password that breaks rules of the policy.
     pub(crate) fn weak_password(field: &'static str, broken: &BrokenRules) -> Self {
-        let reasons = broken.rules().iter().map(|rule| rule.reason()).collect();
+        let reasons = broken.rules().iter().map(WeakPassword::reason).collect();
         Self::of_field(&WEAK_PASSWORD, field, reasons, sentence(&broken.to_string()))
     }
 

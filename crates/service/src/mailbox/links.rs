@@ -94,7 +94,7 @@ impl Mailbox {
         let consent = match visit {
             Visit::Look => {
                 let looked = self.kernel.store.look_at_link(token.hash(), purpose, &takes, now).await??;
-                return self.opened_link(purpose, looked, None);
+                return Ok(self.opened_link(purpose, looked, None));
             }
             Visit::Open => Consent::Unasked,
             Visit::Agree => Consent::Given,
@@ -108,7 +108,7 @@ impl Mailbox {
             now,
         };
         let opened = self.kernel.store.open_verify_link(link).await??;
-        self.opened_link(purpose, opened, None)
+        Ok(self.opened_link(purpose, opened, None))
     }
 
     fn seen_browser(&self, browser: &LinkBrowser) -> Browser {
@@ -125,21 +125,16 @@ impl Mailbox {
         let takes = self.attempt_takes(client);
         let opened =
             self.kernel.store.look_at_link(token.hash(), purpose, &takes, self.kernel.now()).await??;
-        self.opened_link(purpose, opened, Some(&token))
+        Ok(self.opened_link(purpose, opened, Some(&token)))
     }
 
-    fn opened_link(
-        &self,
-        purpose: Purpose,
-        opened: OpenedLink,
-        token: Option<&LinkToken>,
-    ) -> Result<LinkAnswer> {
+    fn opened_link(&self, purpose: Purpose, opened: OpenedLink, token: Option<&LinkToken>) -> LinkAnswer {
         match opened {
-            OpenedLink::Known(state) => Ok(self.link_answer(purpose, Some(&state), token)),
+            OpenedLink::Known(state) => self.link_answer(purpose, Some(&state), token),
             OpenedLink::Asks { redirect_to } => {
-                Ok(LinkAnswer::Ask { target: self.link_target(redirect_to.as_deref()) })
+                LinkAnswer::Ask { target: self.link_target(redirect_to.as_deref()) }
             }
-            OpenedLink::Unknown => Ok(self.link_answer(purpose, None, None)),
+            OpenedLink::Unknown => self.link_answer(purpose, None, None),
         }
     }
 

@@ -73,7 +73,7 @@ impl OAuth {
     async fn offered_provider(&self, key: &ProviderKey) -> Result<Option<KnownProvider>> {
         match self.usable_provider(kind_of(key), key.as_str()).await {
             Ok(provider) => Ok(Some(provider)),
-            Err(Error::Refused(&UNSUPPORTED_PROVIDER) | Error::Refused(&PROVIDER_NOT_CONFIGURED)) => Ok(None),
+            Err(Error::Refused(&(UNSUPPORTED_PROVIDER | PROVIDER_NOT_CONFIGURED))) => Ok(None),
             Err(error) => Err(error),
         }
     }
