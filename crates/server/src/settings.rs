@@ -9,7 +9,6 @@ mod data;
 mod features;
 mod keys;
 mod layers;
-mod limits;
 mod log;
 mod log_format;
 mod mail;
@@ -34,8 +33,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use latchkey_service::config::{Lifetimes, LimitsConfig};
 use latchkey_service::settings::EditableSettings;
-use latchkey_settings::{Entries, Entry, Fallback, Group, Item, Problems, Reader, text_of};
+use latchkey_settings::{Entries, Entry, Fallback, Group, Groups, Item, Problems, Reader, text_of};
 pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
 
 pub use admin::AdminSettings;
@@ -43,7 +43,6 @@ pub use auth::AuthSettings;
 pub use data::DataSettings;
 pub use features::FeatureSettings;
 pub use keys::{DEFAULT_TOML, is_key_or_section};
-pub use limits::{LifetimeSettings, LimitSettings};
 pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings};
@@ -74,11 +73,11 @@ macro_rules! groups {
 
         impl Settings {
             /// The items of all groups, in the order of the documentation.
-            pub(super) const GROUPS: &[&[Item]] = &[$(<$group>::ITEMS),*];
+            pub(super) const GROUPS: &[&[&[Item]]] = &[$(<$group as Groups>::GROUPS),*];
 
             fn read_groups(reader: &mut Reader<'_>, scope: Scope, shown: BTreeMap<&'static str, Shown>) -> Self {
                 Self {
-                    $($field: Group::read(reader),)*
+                    $($field: Groups::read_all(reader),)*
                     providers: oauth::read_providers(reader),
                     scope,
                     shown,
@@ -108,12 +107,12 @@ groups! {
     auth: AuthSettings,
     /// Requests to identity providers.
     oauth: OAuthSettings,
+    /// Rate limits and attempts.
+    limits: LimitsConfig,
     /// Lifetimes.
-    lifetimes: LifetimeSettings,
+    lifetimes: Lifetimes,
     /// The cost of hashing.
     passwords: PasswordSettings,
-    /// Rate limits.
-    limits: LimitSettings,
     /// Switches of single features.
     features: FeatureSettings,
     /// The keys of the admin interface.
@@ -169,7 +168,7 @@ impl Settings {
         auth::check_lifetimes(&self.lifetimes, problems);
         self.oauth.check(&self.providers, server.request_timeout, problems);
         self.passwords.check(server.mode, problems);
-        auth::check_limits(&self.limits, problems);
+        auth::check_limits(&self.limits.passwords, problems);
         self.postgres.check(server.request_timeout, problems);
         self.admin.check(server.secret.as_ref(), problems);
     }

@@ -8,8 +8,6 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use latchkey_domain::codes::CodeBudget;
-use latchkey_domain::limits::Rate;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::{
@@ -18,15 +16,12 @@ use latchkey_mail::{
 };
 use latchkey_service::access::AccessKeys;
 use latchkey_service::clock::SystemClock;
-use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, Site};
+use latchkey_service::config::{MailRetries, ServiceConfig, Site};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::BaseSettings;
 use latchkey_service::{Mailer, Service, ServiceParts, StartError};
-use latchkey_service::{
-    access, accounts, mailbox, oauth as oauth_room, passwords, profiles, sessions, upkeep,
-};
 use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
@@ -167,7 +162,7 @@ pub fn serve_settings(settings: &Settings) -> ServeSettings {
     let Settings { server, limits, .. } = settings;
     ServeSettings {
         max_connections: server.max_connections,
-        max_connections_per_address: server.connection_share().filter(|_| limits.enabled),
+        max_connections_per_address: server.connection_share().filter(|_| limits.all.enabled),
         trusted_proxies: server.trusted_proxies.clone(),
         max_requests: server.max_requests,
         first_byte_timeout: server.first_byte_timeout,
@@ -256,20 +251,14 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
         },
         audience: auth.jwt_audience.clone().unwrap_or_else(|| origin.to_owned()),
         algorithm: auth.jwt_algorithm,
-        lifetimes: lifetimes(settings),
-        code_budget: CodeBudget {
-            per_code: auth.code_attempts,
-            per_hour: auth.code_attempts_per_hour,
-            per_day: auth.code_attempts_per_day,
-        },
+        lifetimes: settings.lifetimes,
         hashing: HashingConfig {
             memory_kib: passwords.memory_kib,
             iterations: passwords.iterations,
             threads: hash_threads(passwords.hash_threads),
             queue: passwords.hash_queue,
         },
-        limits_enabled: settings.limits.enabled,
-        limits: limits(settings),
+        limits: settings.limits,
         search_engine: features.search_engine,
         has_mail_transport: has_mail_transport(settings),
         notifies_owners: features.security_notifications,
@@ -307,51 +296,4 @@ pub(crate) fn mail_from(settings: &Settings) -> Result<Mailbox, WiringError> {
         _ => "latchkey@localhost".to_owned(),
     };
     Mailbox::parse(&text).map_err(|error| refuse(error.to_string()))
-}
-
-pub(crate) fn lifetimes(settings: &Settings) -> Lifetimes {
-    let lifetimes = &settings.lifetimes;
-    Lifetimes {
-        sessions: sessions::Lifetimes {
-            access_token: lifetimes.access_token,
-            refresh_idle: lifetimes.refresh_idle,
-            refresh_absolute: lifetimes.refresh_absolute,
-            refresh_grace: lifetimes.refresh_grace,
-            signing_key: lifetimes.signing_key,
-        },
-        mailbox: mailbox::Lifetimes {
-            code: lifetimes.code,
-            verify_link: lifetimes.verify_link,
-            reset_link: lifetimes.reset_link,
-        },
-        passwords: passwords::Lifetimes { exchanged_reset: lifetimes.exchanged_reset },
-        oauth: oauth_room::Lifetimes { state: lifetimes.oauth_state, code: lifetimes.oauth_code },
-        upkeep: upkeep::Lifetimes { pending: lifetimes.pending, audit_event: lifetimes.audit_event },
-    }
-}
-
-pub(crate) fn limits(settings: &Settings) -> LimitsConfig {
-    let limits = &settings.limits;
-    LimitsConfig {
-        sessions: sessions::Limits {
-            known_client: limits.known_client,
-            refresh_address: limits.refresh_address,
-            csrf_address: limits.csrf_address,
-        },
-        mailbox: mailbox::Limits {
-            mail_recipient_pause: Rate { burst: 1, window: limits.mail_recipient_pause },
-            mail_recipient: limits.mail_recipient,
-            mail_address: limits.mail_address,
-            verification_address: limits.verification_address,
-        },
-        passwords: passwords::Limits {
-            sign_in_pair: limits.failures(limits.sign_in_pair),
-            sign_in_account: limits.failures(limits.sign_in_account),
-            sign_in_address: limits.sign_in_address,
-        },
-        accounts: accounts::Limits { sign_up_address: limits.sign_up_address },
-        profiles: profiles::Limits { public_read_address: limits.public_read_address },
-        oauth: oauth_room::Limits { oauth_address: limits.oauth_address },
-        access: access::Limits { admin_address: limits.admin_address },
-    }
 }

@@ -7,22 +7,19 @@ use latchkey_domain::client::Client;
 use latchkey_domain::limits::Rate;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
+use latchkey_settings::settings;
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::refusal::{ADMIN_UNAUTHORIZED, ANON_KEY_REQUIRED, AUTH_UNAUTHORIZED, FORBIDDEN};
 use crate::sessions::Sessions;
 
-/// The rate limits of keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Refused admin keys of one client.
-    pub admin_address: Rate,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { admin_address: Rate::per(10, 900) }
+settings! {
+    /// The rate limits of keys.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Wrong admin keys from one address.
+        "limits.admin_failures_per_address" => admin_address: Rate = "10/15m";
     }
 }
 

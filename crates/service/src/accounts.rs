@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use latchkey_domain::client::Client;
 use latchkey_domain::limits::{Rate, Take};
+use latchkey_settings::settings;
 
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
@@ -12,16 +13,12 @@ use crate::sessions::Sessions;
 
 pub mod sign_up;
 
-/// The rate limits of sign-ups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Sign-ups of one client.
-    pub sign_up_address: Rate,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { sign_up_address: Rate::per(20, 3600) }
+settings! {
+    /// The rate limits of sign-ups.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Sign-ups from one address.
+        "limits.sign_up_per_address" => sign_up_address: Rate = "20/1h";
     }
 }
 

@@ -1,7 +1,7 @@
 //! Configuration of a service at its start. Settings that an admin edits while it runs are in [`crate::settings`].
 
-use latchkey_domain::codes::CodeBudget;
 use latchkey_mail::Mailbox;
+use latchkey_settings::{Group, Groups, Item, Reader, settings};
 
 use crate::access::AccessKeys;
 pub use crate::kernel::Site;
@@ -9,38 +9,59 @@ pub use crate::outbox::MailRetries;
 use crate::passwords::HashingConfig;
 use crate::search::SearchEngine;
 pub use crate::tokens::SigningAlgorithm;
+use crate::{access, accounts, mailbox, oauth, passwords, profiles, sessions, upkeep};
 
 macro_rules! of_rooms {
-    ($(#[$doc:meta])* $name:ident { $($room:ident: $part:ident,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($room:ident: $group:ty,)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct $name {
-            $(#[doc = concat!("Those of [`crate::", stringify!($room), "`].")] pub $room: crate::$room::$part,)*
+            $(#[doc = concat!("[`", stringify!($group), "`].")] pub $room: $group,)*
+        }
+
+        impl Groups for $name {
+            const GROUPS: &'static [&'static [Item]] = &[$(<$group>::ITEMS),*];
+
+            fn read_all(reader: &mut Reader<'_>) -> Self {
+                Self { $($room: Group::read(reader),)* }
+            }
         }
     };
 }
 
 of_rooms! {
-    /// The lifetimes of all rooms.
+    /// Lifetimes, by capability.
     Lifetimes {
-        sessions: Lifetimes,
-        mailbox: Lifetimes,
-        passwords: Lifetimes,
-        oauth: Lifetimes,
-        upkeep: Lifetimes,
+        sessions: sessions::Lifetimes,
+        mailbox: mailbox::Lifetimes,
+        passwords: passwords::Lifetimes,
+        upkeep: upkeep::Lifetimes,
+        oauth: oauth::Lifetimes,
     }
 }
 
 of_rooms! {
-    /// The limits of all rooms.
+    /// Limits, by capability.
     LimitsConfig {
-        sessions: Limits,
-        mailbox: Limits,
-        passwords: Limits,
-        accounts: Limits,
-        profiles: Limits,
-        oauth: Limits,
-        access: Limits,
+        all: LimitSwitch,
+        passwords: passwords::Limits,
+        accounts: accounts::Limits,
+        mailbox: mailbox::Limits,
+        sessions: sessions::Limits,
+        profiles: profiles::Limits,
+        oauth: oauth::Limits,
+        access: access::Limits,
+    }
+}
+
+settings! {
+    /// The switch of all rate limits.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct LimitSwitch {
+        /// Token buckets: a count at once, refilled evenly over the duration. A refusal is 429 with
+        /// Retry-After and names the limit. IPv6 addresses count by their /64.
+        /// Off is for load tests alone.
+        "limits.enabled" => enabled: bool = true;
     }
 }
 
@@ -55,12 +76,8 @@ pub struct ServiceConfig {
     pub algorithm: SigningAlgorithm,
     /// Lifetimes, by capability.
     pub lifetimes: Lifetimes,
-    /// Attempts at a code.
-    pub code_budget: CodeBudget,
     /// Parameters of password hashing.
     pub hashing: HashingConfig,
-    /// Limits are enforced.
-    pub limits_enabled: bool,
     /// The limits of policy.
     pub limits: LimitsConfig,
     /// The engine of searches.

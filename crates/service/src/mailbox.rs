@@ -8,6 +8,7 @@ use latchkey_domain::client::Client;
 use latchkey_domain::codes::{CodeBudget, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::limits::{LimitKey, Rate, Take};
+use latchkey_settings::settings;
 
 use crate::kernel::Kernel;
 use crate::secrets::{CannotDerive, ServerSecret};
@@ -18,48 +19,39 @@ pub mod links;
 pub mod redirect_target;
 pub mod verify_email;
 
-/// The rate limits of mails, and of the codes and links in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Mails of one purpose to one recipient, in the short run.
-    pub mail_recipient_pause: Rate,
-    /// Mails of one purpose to one recipient, in the long run.
-    pub mail_recipient: Rate,
-    /// Mails caused by one client.
-    pub mail_address: Rate,
-    /// Codes and links tried by one client.
-    pub verification_address: Rate,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            mail_recipient_pause: Rate::per(1, 60),
-            mail_recipient: Rate::per(5, 3600),
-            mail_address: Rate::per(20, 3600),
-            verification_address: Rate::per(30, 900),
-        }
+settings! {
+    /// The limits of mails, and of the codes and links in them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Wrong attempts that a six-digit code bears, and that an account bears for one purpose across all its
+        /// codes, in an hour and in a day. Addresses from which the account signed in during the last
+        /// limits.sign_in_known_address_age are counted apart from all others, so that strangers do not lock out
+        /// the owner. A side that is over its number of a day gets codes of 16 characters, which cannot be
+        /// guessed and for which nothing is counted.
+        "auth.code_attempts" => code_attempts: u32 [1..=100] = 5;
+        "auth.code_attempts_per_hour" => code_attempts_per_hour: u32 [1..=1000] = 10;
+        "auth.code_attempts_per_day" => code_attempts_per_day: u32 [1..=10_000] = 30;
+        /// Mails to one recipient, for verification and reset each: the pause between two to one address, and
+        /// the number to one mailbox, which is the address without its plus-tag: ada+shop@example.org counts as
+        /// ada@example.org.
+        "limits.mail_pause_per_recipient" => mail_recipient_pause: Duration = "60s";
+        "limits.mail_per_recipient" => mail_recipient: Rate = "5/1h";
+        /// Mails caused from one address.
+        "limits.mail_per_address" => mail_address: Rate = "20/1h";
+        /// Codes and links tried from one address.
+        "limits.verification_per_address" => verification_address: Rate = "30/15m";
     }
 }
 
-/// The lifetimes of mailed codes and links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// A mailed code.
-    pub code: Duration,
-    /// A verification link.
-    pub verify_link: Duration,
-    /// A reset link.
-    pub reset_link: Duration,
-}
-
-impl Default for Lifetimes {
-    fn default() -> Self {
-        Self {
-            code: Duration::from_mins(10),
-            verify_link: Duration::from_hours(24),
-            reset_link: Duration::from_mins(30),
-        }
+settings! {
+    /// The lifetimes of mailed codes and links.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Lifetimes {
+        /// The life of a six-digit code.
+        "auth.code_ttl" => code: Duration = "10m";
+        /// The life of the emailed links.
+        "auth.verify_link_ttl" => verify_link: Duration = "24h";
+        "auth.reset_link_ttl" => reset_link: Duration = "30m";
     }
 }
 
@@ -69,7 +61,6 @@ pub struct Mailbox {
     sessions: Arc<Sessions>,
     limits: Limits,
     lifetimes: Lifetimes,
-    code_budget: CodeBudget,
     code_key: hmac::Key,
 }
 
@@ -78,16 +69,26 @@ fn code_key(secret: &ServerSecret) -> Result<hmac::Key, CannotDerive> {
     secret.hmac_key("codes")
 }
 
+impl Limits {
+    /// The wrong attempts that a code and its account bear.
+    const fn code_budget(&self) -> CodeBudget {
+        CodeBudget {
+            per_code: self.code_attempts,
+            per_hour: self.code_attempts_per_hour,
+            per_day: self.code_attempts_per_day,
+        }
+    }
+}
+
 impl Mailbox {
     pub(crate) fn new(
         kernel: Arc<Kernel>,
         sessions: Arc<Sessions>,
         secret: &ServerSecret,
-        code_budget: CodeBudget,
         limits: Limits,
         lifetimes: Lifetimes,
     ) -> Result<Self, CannotDerive> {
-        Ok(Self { kernel, sessions, code_key: code_key(secret)?, code_budget, limits, lifetimes })
+        Ok(Self { kernel, sessions, code_key: code_key(secret)?, limits, lifetimes })
     }
 
     /// A mail. Many mails in an hour reach one mailbox by its plus-tags, so there they are counted together.
@@ -100,8 +101,9 @@ impl Mailbox {
             rate,
             limit: "mails, per recipient",
         };
+        let pause = Rate { burst: 1, window: self.limits.mail_recipient_pause };
         let mut takes = self.kernel.limits.by_address("mails, per address", self.limits.mail_address, client);
-        takes.push(recipient("mail pause", email.as_str(), self.limits.mail_recipient_pause));
+        takes.push(recipient("mail pause", email.as_str(), pause));
         takes.push(recipient("mail recipient", &email.without_tag(), self.limits.mail_recipient));
         takes
     }

@@ -18,6 +18,7 @@ use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::limits::Rate;
 use latchkey_domain::time::Timestamp;
+use latchkey_settings::settings;
 use latchkey_store::NewMail;
 
 use crate::access::Access;
@@ -41,31 +42,23 @@ pub use latchkey_oauth::SecretText;
 /// Returns with a state that no flow has, per client.
 const UNKNOWN_STATES: &str = "unknown OAuth states, per address";
 
-/// The rate limits of sign-ins through providers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Sign-ins through providers that one client begins or ends.
-    pub oauth_address: Rate,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { oauth_address: Rate::per(300, 300) }
+settings! {
+    /// The rate limits of sign-ins through providers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Sign-ins through identity providers that one address begins or ends.
+        "limits.oauth_per_address" => oauth_address: Rate = "300/5m";
     }
 }
 
-/// The lifetimes of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// The state of a flow, until the browser must be back.
-    pub state: Duration,
-    /// The code that an app exchanges after a flow.
-    pub code: Duration,
-}
-
-impl Default for Lifetimes {
-    fn default() -> Self {
-        Self { state: Duration::from_mins(10), code: Duration::from_mins(1) }
+settings! {
+    /// The lifetimes of a flow.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Lifetimes {
+        /// The longest time of the browser at the provider, and of the app until it exchanges the code that
+        /// came back.
+        "oauth.state_ttl" => state: Duration = "10m";
+        "oauth.code_ttl" => code: Duration = "60s";
     }
 }
 

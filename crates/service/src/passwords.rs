@@ -8,6 +8,7 @@ use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::guess_limits;
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Rate, Take};
 use latchkey_domain::password::Password;
+use latchkey_settings::settings;
 use latchkey_store::SignInGuard;
 
 use crate::error::{Error, Result};
@@ -24,45 +25,41 @@ pub mod sign_in;
 pub use hashing::HashingConfig;
 pub(crate) use hashing::PasswordHasher;
 
-/// The limits of password checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Failures of one account from one client.
-    pub sign_in_pair: FailurePolicy,
-    /// Failures of one account from everywhere.
-    pub sign_in_account: FailurePolicy,
-    /// Password checks of one client.
-    pub sign_in_address: Rate,
+settings! {
+    /// The limits of password checks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Failed sign-ins of one account from one address. After the last free one a delay begins with
+        /// sign_in_first_delay and doubles with each further failure up to sign_in_longest_delay.
+        "limits.sign_in_per_account_and_address" => sign_in_pair: Rate = "10/15m";
+        "limits.sign_in_first_delay" => sign_in_first_delay: Duration = "30s";
+        "limits.sign_in_longest_delay" => sign_in_longest_delay: Duration = "15m";
+        /// Failed sign-ins of one account from all addresses. Above it, only addresses from which the account
+        /// signed in during the last sign_in_known_address_age may try.
+        "limits.sign_in_per_account" => sign_in_account: Rate = "100/1h";
+        /// Sign-in attempts from one address.
+        "limits.sign_in_per_address" => sign_in_address: Rate = "30/5m";
+    }
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        const fn failures(threshold: u32, seconds: u64) -> FailurePolicy {
-            FailurePolicy {
-                threshold,
-                window: Duration::from_secs(seconds),
-                first_delay: Duration::from_secs(30),
-                longest_delay: Duration::from_mins(15),
-            }
-        }
-        Self {
-            sign_in_pair: failures(10, 900),
-            sign_in_account: failures(100, 3600),
-            sign_in_address: Rate::per(30, 300),
+impl Limits {
+    /// The guess limit of an account: so many free failures, from one client or from all.
+    const fn failures(&self, free: Rate) -> FailurePolicy {
+        FailurePolicy {
+            threshold: free.burst,
+            window: free.window,
+            first_delay: self.sign_in_first_delay,
+            longest_delay: self.sign_in_longest_delay,
         }
     }
 }
 
-/// The lifetimes of password resets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// A reset token that came of an exchange.
-    pub exchanged_reset: Duration,
-}
-
-impl Default for Lifetimes {
-    fn default() -> Self {
-        Self { exchanged_reset: Duration::from_mins(15) }
+settings! {
+    /// The lifetimes of password resets.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Lifetimes {
+        /// The life of the token that a reset code is exchanged for.
+        "auth.reset_token_ttl" => exchanged_reset: Duration = "15m";
     }
 }
 
@@ -101,9 +98,9 @@ impl Passwords {
         let network = client.address.network_text();
         Some(SignInGuard {
             pair: LimitKey::new("sign-in pair", &[email.as_str(), &network]),
-            pair_policy: self.limits.sign_in_pair,
+            pair_policy: self.limits.failures(self.limits.sign_in_pair),
             account: LimitKey::new("sign-in account", &[email.as_str()]),
-            account_policy: self.limits.sign_in_account,
+            account_policy: self.limits.failures(self.limits.sign_in_account),
             known_client: guess_limits::known_client(email, client.address),
             known_for,
         })

@@ -7,6 +7,7 @@ use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::limits::Rate;
 use latchkey_domain::profile::{LARGEST_OBJECT, Name, NewProfile, Profile, ProfilePatch};
 use latchkey_domain::reason::Reason;
+use latchkey_settings::settings;
 use latchkey_store::{UpdateProfile, UpdateProfileOutcome};
 
 use crate::error::{Error, Result};
@@ -26,16 +27,12 @@ pub enum Missing {
     Create,
 }
 
-/// The rate limits of reads by anybody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Searches and public profiles for one client.
-    pub public_read_address: Rate,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { public_read_address: Rate::per(600, 60) }
+settings! {
+    /// The rate limits of public reads.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Searches and public profiles from one address.
+        "limits.search_per_address" => public_read_address: Rate = "600/1m";
     }
 }
 

@@ -134,7 +134,7 @@ impl Service {
             clock,
             entropy,
             settings: ArcSwap::from_pointee(settings),
-            limits: ClientLimits::new(config.limits_enabled),
+            limits: ClientLimits::new(config.limits.all.enabled),
             limit_audit: LimitAudit::default(),
             mails,
             site: config.site.clone(),
@@ -161,7 +161,7 @@ impl Service {
         let s = || sessions.clone();
         let access =
             Arc::new(Access { kernel: k(), sessions: s(), keys: config.access, limits: limits.access });
-        let mailbox = Mailbox::new(k(), s(), secret, config.code_budget, limits.mailbox, lifetimes.mailbox)?;
+        let mailbox = Mailbox::new(k(), s(), secret, limits.mailbox, lifetimes.mailbox)?;
         let mailbox = Arc::new(mailbox);
         let passwords = Arc::new(Passwords {
             kernel: k(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use latchkey_domain::audit::Actor;
 use latchkey_domain::clock_watch::{ClockVerdict, ClockWatch, PROBATION};
 use latchkey_domain::time::Timestamp;
+use latchkey_settings::settings;
 
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -14,18 +15,17 @@ use crate::sessions::Sessions;
 /// Rounds of deletion in one step, so that a step ends.
 const ROUNDS: u32 = 100;
 
-/// The retention of what is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// A pending account and the hash of a sign-up, from the last sign-up for the address.
-    pub pending: Duration,
-    /// An audit event.
-    pub audit_event: Duration,
-}
-
-impl Default for Lifetimes {
-    fn default() -> Self {
-        Self { pending: Duration::from_hours(30 * 24), audit_event: Duration::from_hours(400 * 24) }
+settings! {
+    /// The retention of rows that are deleted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Lifetimes {
+        /// The longest time from the last sign-up for an address until it is verified. After it the pending account
+        /// is removed, and the address is free again. As long, the password of a sign-up for a taken
+        /// address is remembered (as a hash), so that a sign-in with it answers as for a free one.
+        "auth.pending_ttl" => pending: Duration = "30d";
+        /// The retention of audit events. Failures that are about no account (wrong passwords for unknown
+        /// addresses, refused admin keys) go after 30 days.
+        "audit.retention" => audit_event: Duration = "400d";
     }
 }
 

@@ -21,13 +21,31 @@ pub trait Group: Sized {
     fn read(reader: &mut Reader<'_>) -> Self;
 }
 
-/// The group with the fixed default of every item.
+/// A group, or several groups in one struct.
+pub trait Groups: Sized {
+    /// The items of each group, in the order of the documentation.
+    const GROUPS: &'static [&'static [Item]];
+
+    /// Reads every group.
+    fn read_all(reader: &mut Reader<'_>) -> Self;
+}
+
+impl<G: Group> Groups for G {
+    const GROUPS: &'static [&'static [Item]] = &[G::ITEMS];
+
+    fn read_all(reader: &mut Reader<'_>) -> Self {
+        G::read(reader)
+    }
+}
+
+/// The groups with the fixed default of every item.
 #[must_use]
-pub fn defaults<G: Group>() -> G {
-    let values = G::ITEMS.iter().filter_map(|item| Some((item.name, item.default_value()?)));
+pub fn defaults<G: Groups>() -> G {
+    let items = G::GROUPS.iter().copied().flatten();
+    let values = items.filter_map(|item| Some((item.name, item.default_value()?)));
     let mut entries: Entries =
         values.map(|(name, value)| (name, Entry { value, source: Source::Default })).collect();
-    G::read(&mut Reader::new(&mut entries, &mut Problems::default()))
+    G::read_all(&mut Reader::new(&mut entries, &mut Problems::default()))
 }
 
 /// A type that a field of a group can have.

@@ -15,7 +15,7 @@ mod source;
 mod value;
 
 pub use address::{holds_password, without_password};
-pub use group::{Group, Setting, Words, defaults};
+pub use group::{Group, Groups, Setting, Words, defaults};
 pub use item::{Fallback, Item, Kind, PREFIX, key_of_variable, variable_of};
 pub use problem::{Problem, Problems, SettingsError};
 pub use reader::Reader;

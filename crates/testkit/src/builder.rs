@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use latchkey_domain::codes::CodeBudget;
 use latchkey_domain::redirect::DevelopmentLoopback;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::Mailbox;
 use latchkey_oauth::{Networks, OutboundSettings};
 use latchkey_service::access::AccessKeys;
-use latchkey_service::config::{Lifetimes, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm, Site};
+use latchkey_service::config::{
+    LimitSwitch, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm, Site,
+};
 use latchkey_service::oauth::providers::OAuthParts;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::search::SearchEngine;
@@ -95,12 +96,10 @@ fn service_config(public_url: Url) -> ServiceConfig {
             create_profile_on_sign_up: true,
         },
         algorithm: SigningAlgorithm::Es256,
-        lifetimes: Lifetimes::default(),
-        code_budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
+        lifetimes: defaults(),
         // Minimal cost of argon2, to keep tests fast.
         hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
-        limits_enabled: false,
-        limits: LimitsConfig::default(),
+        limits: LimitsConfig { all: LimitSwitch { enabled: false }, ..defaults() },
         search_engine: SearchEngine::Memory,
         has_mail_transport: true,
         notifies_owners: false,
@@ -164,7 +163,7 @@ impl TestAppBuilder {
     /// Default rate limits of the policy.
     #[must_use]
     pub fn limits(mut self) -> Self {
-        self.config.limits_enabled = true;
+        self.config.limits.all.enabled = true;
         self
     }
 

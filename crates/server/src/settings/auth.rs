@@ -1,11 +1,11 @@
 //! Section `auth`, and the rules between limits, lifetimes and editable settings.
 
 use latchkey_domain::redirect::{RedirectEntry, RedirectPolicy};
-use latchkey_service::config::SigningAlgorithm;
+use latchkey_service::config::{Lifetimes, SigningAlgorithm};
+use latchkey_service::passwords;
 use latchkey_service::settings::EditableSettings;
 use latchkey_settings::{Problems, Reader, settings};
 
-use super::limits::{LifetimeSettings, LimitSettings};
 use super::mail::MailTransport;
 use super::server::Mode;
 
@@ -26,14 +26,6 @@ settings! {
         "auth.jwt_audience" => jwt_audience: Option<String> = "";
         /// The signature of access tokens: "ES256", understood everywhere, or "EdDSA" (Ed25519), faster.
         "auth.jwt_algorithm" => jwt_algorithm: SigningAlgorithm = "ES256";
-        /// How many wrong attempts a six-digit code bears, and how many an account bears for
-        /// one purpose across all its codes, in an hour and in a day. Addresses from which the account signed in
-        /// during the last limits.sign_in_known_address_age are counted apart from all others, so that strangers
-        /// lock nobody out. Whoever asks from a side that is over its number of a day is mailed a code of 16
-        /// characters instead, which nobody guesses and for which nothing is counted.
-        "auth.code_attempts" => code_attempts: u32 [1..=100] = 5;
-        "auth.code_attempts_per_hour" => code_attempts_per_hour: u32 [1..=1000] = 10;
-        "auth.code_attempts_per_day" => code_attempts_per_day: u32 [1..=10_000] = 30;
     }
 }
 
@@ -76,22 +68,23 @@ pub(super) fn check_editable(
 }
 
 /// The rules between lifetimes.
-pub(super) fn check_lifetimes(lifetimes: &LifetimeSettings, problems: &mut Problems) {
+pub(super) fn check_lifetimes(lifetimes: &Lifetimes, problems: &mut Problems) {
     let (verify, access) = ("auth.verify_link_ttl", "auth.access_token_ttl");
-    if lifetimes.pending < lifetimes.verify_link || lifetimes.pending < lifetimes.code {
+    let (pending, mailbox) = (lifetimes.upkeep.pending, &lifetimes.mailbox);
+    if pending < mailbox.verify_link || pending < mailbox.code {
         let sentence = format!(
             "it is shorter than {verify} or auth.code_ttl; the account would be gone before its mail is answered"
         );
         problems.rule(&["auth.pending_ttl", verify, "auth.code_ttl"], sentence);
     }
-    if lifetimes.signing_key.is_some_and(|interval| interval < lifetimes.access_token) {
+    if lifetimes.sessions.signing_key.is_some_and(|interval| interval < lifetimes.sessions.access_token) {
         let sentence = format!("it is shorter than {access}; keys would pile up in the key set");
         problems.rule(&["auth.key_rotation_interval", access], sentence);
     }
 }
 
 /// The rules between limits.
-pub(super) fn check_limits(limits: &LimitSettings, problems: &mut Problems) {
+pub(super) fn check_limits(limits: &passwords::Limits, problems: &mut Problems) {
     if limits.sign_in_first_delay > limits.sign_in_longest_delay {
         let longest = "limits.sign_in_longest_delay";
         let sentence = format!("it is longer than {longest}; delays grow, they do not shrink");

@@ -10,7 +10,7 @@ use super::oauth::ProviderSettings;
 
 /// Every item, in the order of the documentation: by section, in the order in which groups first name one.
 pub(super) static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
-    let mut items: Vec<_> = Settings::GROUPS.iter().copied().flatten().copied().collect();
+    let mut items: Vec<_> = Settings::GROUPS.iter().copied().flatten().copied().flatten().copied().collect();
     let mut sections: Vec<_> = items.iter().map(Item::section).collect();
     sections.dedup();
     items.sort_by_key(|item| sections.iter().position(|section| *section == item.section()));

@@ -1,15 +1,15 @@
 //! Warnings about settings that are valid and probably a mistake.
 
+use latchkey_service::sessions;
 use latchkey_service::settings::EmailMethod;
 
-use super::limits::LifetimeSettings;
 use super::mail::MailTransport;
 use super::{Secret, Settings, Source, proxies, redirect_warnings, strength};
 
 pub(super) fn of(settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     let is_production = !settings.server.is_development();
-    if is_production && !settings.limits.enabled {
+    if is_production && !settings.limits.all.enabled {
         warnings.push("limits.enabled is off in production: passwords and codes can be guessed freely");
     }
     if is_production && settings.mail.transport == MailTransport::File {
@@ -36,7 +36,7 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
              SERVICE_BUSY instead of STORAGE_UNAVAILABLE: shorten them, or lengthen server.request_timeout",
         );
     }
-    warnings.extend(lifetimes_that_never_come(&settings.lifetimes));
+    warnings.extend(lifetimes_that_never_come(&settings.lifetimes.sessions));
     let mut warnings: Vec<_> = warnings.into_iter().map(str::to_owned).collect();
     warnings.extend(proxies::warnings(&settings.server));
     warnings.extend(redirect_warnings(&settings.editable.allowed_redirect_urls));
@@ -47,7 +47,7 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
 }
 
 /// A session ends at whichever of its ends comes first, so a longer one is harmless.
-fn lifetimes_that_never_come(lifetimes: &LifetimeSettings) -> impl Iterator<Item = &'static str> {
+fn lifetimes_that_never_come(lifetimes: &sessions::Lifetimes) -> impl Iterator<Item = &'static str> {
     let facts = [
         (
             lifetimes.refresh_idle > lifetimes.refresh_absolute,

@@ -90,7 +90,7 @@ both_stores! {
         app.anon().sign_in(ADA, PASSWORD).send().await.expect(200);
     }
 
-    with(|b| b.limits().config(|config| config.limits.passwords.sign_in_account.threshold = 3))
+    with(|b| b.limits().config(|config| config.limits.passwords.sign_in_account.burst = 3))
     async fn account_guessed_at_by_a_clock_that_ran_ahead_is_open(app) {
         app.user("ada").await;
         app.clock.leap(HOUR);

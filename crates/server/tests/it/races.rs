@@ -1,6 +1,5 @@
 //! Twenty concurrent requests: one winner, one lineage, no 5xx.
 
-use latchkey_domain::codes::CodeBudget;
 use latchkey_testkit::{Answer, PASSWORD, Request, Session, TestApp, TestAppBuilder, both_stores, json};
 
 const RACERS: usize = 20;
@@ -177,7 +176,10 @@ both_stores! {
 
 /// Service that allows as many attempts at a code as there are racers.
 fn patient(builder: TestAppBuilder) -> TestAppBuilder {
-    builder.config(|config| config.code_budget = CodeBudget { per_code: 100, per_hour: 100, per_day: 100 })
+    builder.config(|config| {
+        let limits = &mut config.limits.mailbox;
+        (limits.code_attempts, limits.code_attempts_per_hour, limits.code_attempts_per_day) = (100, 100, 100);
+    })
 }
 
 /// Sends twenty requests at once.

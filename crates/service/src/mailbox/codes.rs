@@ -49,7 +49,10 @@ impl Mailbox {
 
     /// The facts that tell the store the lane of a client.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
-        CodeLane { client: guess_limits::known_client(email, client.address), budget: self.code_budget }
+        CodeLane {
+            client: guess_limits::known_client(email, client.address),
+            budget: self.limits.code_budget(),
+        }
     }
 
     /// Both forms of a code, and the payload with six digits: the store picks one by the lane.

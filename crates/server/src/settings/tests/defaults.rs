@@ -6,7 +6,7 @@ use std::time::Duration;
 use latchkey_domain::limits::Rate;
 use latchkey_domain::password::PasswordPolicy;
 
-use latchkey_service::config::SigningAlgorithm;
+use latchkey_service::config::{Lifetimes, LimitsConfig, SigningAlgorithm};
 use latchkey_service::settings::{EditableSettings, EmailMethod};
 use latchkey_settings::{Fallback, defaults};
 
@@ -75,30 +75,31 @@ fn every_default_is_of_its_kind() {
 #[test]
 fn no_setting_at_all_is_the_defaults_that_tests_use() {
     let settings = load(Sources::none());
-    assert_eq!(crate::wiring::lifetimes(&settings), latchkey_service::config::Lifetimes::default());
-    assert_eq!(crate::wiring::limits(&settings), latchkey_service::config::LimitsConfig::default());
+    assert_eq!(settings.lifetimes, defaults::<Lifetimes>());
+    assert_eq!(settings.limits, defaults::<LimitsConfig>());
     assert_eq!(settings.editable, defaults::<EditableSettings>());
 }
 
 #[test]
 fn numbers_of_the_policy_are_the_defaults() {
-    let Settings { auth, editable, lifetimes, passwords, server, .. } = load(Sources::none());
+    let Settings { auth, editable, lifetimes, limits, passwords, server, .. } = load(Sources::none());
+    let codes = limits.mailbox;
     let minutes = Duration::from_mins;
-    assert_eq!(lifetimes.access_token, minutes(15));
-    assert_eq!(lifetimes.refresh_idle, minutes(30 * 24 * 60));
-    assert_eq!(lifetimes.refresh_absolute, minutes(90 * 24 * 60));
-    assert_eq!(lifetimes.refresh_grace, Duration::from_secs(30));
+    assert_eq!(lifetimes.sessions.access_token, minutes(15));
+    assert_eq!(lifetimes.sessions.refresh_idle, minutes(30 * 24 * 60));
+    assert_eq!(lifetimes.sessions.refresh_absolute, minutes(90 * 24 * 60));
+    assert_eq!(lifetimes.sessions.refresh_grace, Duration::from_secs(30));
     assert_eq!(auth.jwt_algorithm, SigningAlgorithm::Es256);
     assert_eq!(auth.jwt_audience, None);
-    assert_eq!((lifetimes.code, auth.code_attempts), (minutes(10), 5));
-    assert_eq!(auth.code_attempts_per_hour, 10);
-    assert_eq!(auth.code_attempts_per_day, 30);
-    assert_eq!(lifetimes.verify_link, minutes(24 * 60));
-    assert_eq!(lifetimes.reset_link, minutes(30));
-    assert_eq!(lifetimes.exchanged_reset, minutes(15));
+    assert_eq!((lifetimes.mailbox.code, codes.code_attempts), (minutes(10), 5));
+    assert_eq!(codes.code_attempts_per_hour, 10);
+    assert_eq!(codes.code_attempts_per_day, 30);
+    assert_eq!(lifetimes.mailbox.verify_link, minutes(24 * 60));
+    assert_eq!(lifetimes.mailbox.reset_link, minutes(30));
+    assert_eq!(lifetimes.passwords.exchanged_reset, minutes(15));
     assert_eq!(editable.verify_email_method, EmailMethod::Code);
     assert_eq!(auth.redirect_param_prefix, "service");
-    assert_eq!(lifetimes.audit_event, minutes(400 * 24 * 60));
+    assert_eq!(lifetimes.upkeep.audit_event, minutes(400 * 24 * 60));
     assert_eq!(editable.passwords(), PasswordPolicy::default());
     assert_eq!((passwords.memory_kib, passwords.iterations), (19_456, 2));
     assert_eq!((server.max_body_bytes, server.max_profile_body_bytes), (65_536, 262_144));
@@ -108,19 +109,18 @@ fn numbers_of_the_policy_are_the_defaults() {
 fn limits_of_the_policy_are_the_defaults() {
     let limits = load(Sources::none()).limits;
     let rate = |burst, minutes| Rate { burst, window: Duration::from_mins(minutes) };
-    let policy = limits.failures(limits.sign_in_pair);
-    assert!(limits.enabled);
-    assert_eq!((policy.threshold, policy.window), (10, Duration::from_mins(15)));
-    assert_eq!(policy.longest_delay, Duration::from_mins(15));
-    assert_eq!(limits.sign_in_account, rate(100, 60));
-    assert_eq!(limits.known_client, Duration::from_hours(30 * 24));
-    assert_eq!(limits.sign_in_address, rate(30, 5));
-    assert_eq!(limits.sign_up_address, rate(20, 60));
-    assert_eq!(limits.mail_recipient_pause, Duration::from_mins(1));
-    assert_eq!(limits.mail_recipient, rate(5, 60));
-    assert_eq!(limits.mail_address, rate(20, 60));
-    assert_eq!(limits.verification_address, rate(30, 15));
-    assert_eq!(limits.refresh_address, rate(300, 5));
-    assert_eq!(limits.public_read_address, rate(600, 1));
-    assert_eq!(limits.csrf_address, rate(600, 1));
+    assert!(limits.all.enabled);
+    assert_eq!(limits.passwords.sign_in_pair, rate(10, 15));
+    assert_eq!(limits.passwords.sign_in_longest_delay, Duration::from_mins(15));
+    assert_eq!(limits.passwords.sign_in_account, rate(100, 60));
+    assert_eq!(limits.sessions.known_client, Duration::from_hours(30 * 24));
+    assert_eq!(limits.passwords.sign_in_address, rate(30, 5));
+    assert_eq!(limits.accounts.sign_up_address, rate(20, 60));
+    assert_eq!(limits.mailbox.mail_recipient_pause, Duration::from_mins(1));
+    assert_eq!(limits.mailbox.mail_recipient, rate(5, 60));
+    assert_eq!(limits.mailbox.mail_address, rate(20, 60));
+    assert_eq!(limits.mailbox.verification_address, rate(30, 15));
+    assert_eq!(limits.sessions.refresh_address, rate(300, 5));
+    assert_eq!(limits.profiles.public_read_address, rate(600, 1));
+    assert_eq!(limits.sessions.csrf_address, rate(600, 1));
 }
