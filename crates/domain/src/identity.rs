@@ -165,7 +165,7 @@ pub struct IdentityId {
 
 /// A validated identity from a provider.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ProvenIdentity {
+pub struct VerifiedIdentity {
     /// Identity provider.
     pub provider: ProviderKey,
     /// Issuer of the subject.
@@ -199,7 +199,7 @@ pub struct ProviderClaims<'a> {
     pub avatar_url: Option<&'a str>,
 }
 
-impl ProvenIdentity {
+impl VerifiedIdentity {
     /// Validates claims. An invalid picture or email address is dropped, a long name truncated. `None`
     /// without a valid issuer and subject.
     #[must_use]
@@ -245,12 +245,12 @@ pub struct IdentityRules {
     /// A verified address links to its existing account, or takes it over.
     pub links_by_email: bool,
     /// Treatment of identities whose issuer is unknown.
-    pub earlier: EarlierIdentities,
+    pub earlier: LegacyIdentities,
 }
 
 /// Treatment of identities that were linked before issuers were stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EarlierIdentities {
+pub enum LegacyIdentities {
     /// They never match: the provider has one issuer, in its settings, and migration has set it.
     Apart,
     /// They match any issuer and take that of the sign-in: the provider has one issuer per tenant, and
@@ -258,7 +258,7 @@ pub enum EarlierIdentities {
     OfAnyIssuer,
 }
 
-impl EarlierIdentities {
+impl LegacyIdentities {
     /// Alternative issuer under which an identity may be stored.
     #[must_use]
     pub fn issuer_beside(self, own: &Issuer) -> Issuer {
@@ -325,7 +325,7 @@ pub struct Candidate<'a> {
 /// Decides on a sign-in. `owner` is the linked account, `of_email` the account of the identity's address.
 #[must_use]
 pub fn judge_sign_in(
-    identity: &ProvenIdentity,
+    identity: &VerifiedIdentity,
     owner: Option<&User>,
     of_email: Option<Candidate<'_>>,
     rules: IdentityRules,
@@ -354,7 +354,7 @@ pub fn judge_sign_in(
 
 /// Decides on an unlinked identity whose address has an account.
 fn judge_first_sign_in(
-    identity: &ProvenIdentity,
+    identity: &VerifiedIdentity,
     candidate: Candidate<'_>,
     rules: IdentityRules,
 ) -> IdentityVerdict {

@@ -4,8 +4,8 @@
 
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{
-    Candidate, EarlierIdentities, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderClaims,
-    ProviderKey, Subject, judge_sign_in,
+    Candidate, IdentityRules, IdentityVerdict, Issuer, LegacyIdentities, ProviderClaims, ProviderKey,
+    Subject, VerifiedIdentity, judge_sign_in,
 };
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{AvatarUrl, Name};
@@ -55,7 +55,7 @@ proptest! {
             name: name.as_deref(),
             avatar_url: avatar_url.as_deref(),
         };
-        let identity = ProvenIdentity::of(google(), facts);
+        let identity = VerifiedIdentity::of(google(), facts);
         prop_assert_eq!(identity.is_some(), Issuer::parse(&issuer).is_some() && Subject::parse(&subject).is_some());
         if let Some(identity) = identity {
             prop_assert!(Name::parse(identity.name.as_str()).is_ok());
@@ -82,7 +82,7 @@ proptest! {
             email_verified: is_proven,
             ..ProviderClaims::default()
         };
-        let identity = ProvenIdentity::of(google(), facts).unwrap();
+        let identity = VerifiedIdentity::of(google(), facts).unwrap();
         let there = user(is_verified, is_banned);
         let candidate = Candidate {
             user: &there,
@@ -93,7 +93,7 @@ proptest! {
             is_sign_up_open: is_open,
             must_be_verified: must,
             links_by_email: links,
-            earlier: EarlierIdentities::Apart,
+            earlier: LegacyIdentities::Apart,
         };
 
         let verdict = judge_sign_in(

@@ -1,4 +1,4 @@
-//! Proof of a mailbox: mailed codes and links.
+//! Verification of email addresses: mailed codes and links.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 mod accounts;
 mod admin;
 mod audit;
-mod challenges;
+mod email_codes;
 mod identities;
 mod limits;
 mod oauth_flows;

@@ -109,8 +109,8 @@ fn continue_with<T: Send + 'static>(
     decided: Decided<T>,
 ) -> Fallible<Decision<T>> {
     match decided {
-        Decided::Answer(outcome) => Ok(Decision::Return(outcome)),
-        Decided::Again => Err(conflict(EngineFault::Contention)),
+        Decided::Return(outcome) => Ok(Decision::Return(outcome)),
+        Decided::Retry => Err(conflict(EngineFault::Contention)),
         Decided::Write(script, made) => {
             let writes = Translated::of(store, script)?;
             if writes.script.is_empty() && !reads.is_changing {

@@ -2,7 +2,7 @@
 //! blocks, and all of its statements share one round trip.
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{PURGE_BATCH, StoreResult};
 use latchkey_store_operations::tables::purges::{PURGED, PurgedRows};
 
 use crate::script::Script;
@@ -15,18 +15,15 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN (SELECT id FROM stale)";
 
 impl Postgres {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table and returns the total. Also deletes read changes of
+    /// Deletes up to [`PURGE_BATCH`] rows of each table and returns the total. Also deletes read changes of
     /// the search feed and sealed refresh tokens past their grace period, uncounted.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let mut writes = Script::default();
-        let deleted =
-            PURGED.map(|rows| writes.add(statement(&rows), values![rows.until(now), PURGED_AT_ONCE]));
+        let deleted = PURGED.map(|rows| writes.add(statement(&rows), values![rows.until(now), PURGE_BATCH]));
         let outputs = self.write_script(&writes).await?;
         // Deletes all of them at every purge, however many sessions refresh: they are needed only during the
         // grace period.
-        while self.execute(WIPE_SEALS, values![now, PURGED_AT_ONCE]).await?.affected
-            >= u64::from(PURGED_AT_ONCE)
-        {}
+        while self.execute(WIPE_SEALS, values![now, PURGE_BATCH]).await?.affected >= u64::from(PURGE_BATCH) {}
         self.purge_changes(now).await?;
         Ok(deleted.into_iter().map(|slot| outputs.affected(slot)).sum())
     }

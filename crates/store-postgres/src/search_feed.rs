@@ -7,7 +7,7 @@ use latchkey_domain::profile::Profile;
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    CHANGE_PURGES, CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange,
+    FEED_LIMIT, FEED_PURGE_BATCHES, FEED_RETENTION, FeedPosition, FeedRead, PURGE_BATCH, SearchChange,
     SearchEntry, SearchFeed, StoreResult,
 };
 use latchkey_store_operations::form::Cells;
@@ -165,12 +165,12 @@ impl Postgres {
     /// Advances the purge horizon and deletes in batches the changes before it and those of a database that this
     /// one was restored from, up to a number of batches per call.
     pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<()> {
-        let most = i64::from(MOST_CHANGES_KEPT);
-        self.execute(SET_PURGED, values![most, LEAST_BYTES, now.minus(CHANGES_KEPT), now]).await?;
+        let most = i64::from(FEED_LIMIT);
+        self.execute(SET_PURGED, values![most, LEAST_BYTES, now.minus(FEED_RETENTION), now]).await?;
         for delete in [DELETE_CHANGES, DELETE_FOREIGN] {
-            for _ in 0..CHANGE_PURGES {
-                let deleted = self.execute(delete, values![PURGED_AT_ONCE]).await?.affected;
-                if deleted < u64::from(PURGED_AT_ONCE) {
+            for _ in 0..FEED_PURGE_BATCHES {
+                let deleted = self.execute(delete, values![PURGE_BATCH]).await?.affected;
+                if deleted < u64::from(PURGE_BATCH) {
                     break;
                 }
             }

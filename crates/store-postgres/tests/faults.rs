@@ -10,7 +10,7 @@ use std::time::Duration;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::profile::{Name, ProfilePatch};
 use latchkey_store::{
-    Accounts, Audit, Challenges, CreateOutcome, LimitedResult, Outbox, Profiles, RequestChallenge, Settings,
+    Accounts, Audit, CreateOutcome, EmailCodes, LimitedResult, Outbox, Profiles, RequestEmailCode, Settings,
     Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
 };
 use latchkey_store_postgres::{OptionsError, Postgres, PostgresOptions, PostgresStore};
@@ -211,15 +211,15 @@ async fn break_outbox(fixture: &Fixture, code: &str, times: u32) {
 }
 
 async fn request(store: &PostgresStore) -> LimitedResult<()> {
-    let challenge = code(1);
+    let email_code = code(1);
     let purpose = Purpose::ResetPassword;
     let (email, mail) = (key(1), mail(1));
     store
-        .request_challenge(RequestChallenge {
+        .request_email_code(RequestEmailCode {
             email,
             purpose,
             takes: Vec::new(),
-            challenge,
+            email_code,
             mail,
             now: at(0),
         })

@@ -9,7 +9,7 @@ mod link_world;
 use std::time::Duration;
 
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
-use latchkey_domain::identity::{EarlierIdentities, Issuer, ProviderKey, ProviderKind};
+use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey, ProviderKind};
 use latchkey_domain::ids::{KeyId, LeaseId};
 
 use latchkey_domain::mail_schedule::MailSchedule;
@@ -18,10 +18,10 @@ use latchkey_domain::page::Page;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
 use latchkey_store::{
-    Accounts, AdminUsers, Audit, Challenges, ChangePassword, CodeAttempt, Consent, EndedSession,
+    Accounts, AdminUsers, Audit, ChangePassword, CodeAttempt, Consent, EmailCodes, EndedSession,
     FailedSignIn, Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount,
-    NewChallenge, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp,
-    PresentedCode, Profiles, RefreshSession, RequestChallenge, ResetPassword, Sessions, SettingChange,
+    NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp,
+    PresentedCode, Profiles, RefreshSession, RequestEmailCode, ResetPassword, Sessions, SettingChange,
     Settings, SignIn, SigningKeys, Store, StoredProvider, UnlinkIdentity, UpdateProfile, UpdateUser,
     UserPosition,
 };
@@ -71,12 +71,12 @@ macro_rules! op {
     }};
 }
 
-fn request(number: u64, purpose: Purpose, challenge: NewChallenge) -> RequestChallenge {
-    RequestChallenge {
+fn request(number: u64, purpose: Purpose, email_code: NewEmailCode) -> RequestEmailCode {
+    RequestEmailCode {
         email: key(number),
         purpose,
         takes: takes(),
-        challenge,
+        email_code,
         mail: mail(next()),
         now: at(0),
     }
@@ -114,7 +114,7 @@ async fn accounts(measured: &mut Measured) {
             event: event(next()),
             ..account(number)
         },
-        challenge: code(1),
+        email_code: code(1),
         mail: mail(next()),
         browser: Some(token(1)),
     };
@@ -192,25 +192,25 @@ async fn sessions(measured: &mut Measured) {
     op!(m.refresh_session(RefreshSession { now: at(1_000), ..refresh() }), "refused");
 }
 
-async fn challenges(measured: &mut Measured) {
+async fn email_codes(measured: &mut Measured) {
     let m = measured;
     let unverified = |number| NewAccount { email_verified: false, ..account(number) };
     m.store.create_account(unverified(3)).await.unwrap();
     m.store.create_account(unverified(4)).await.unwrap();
     m.store.create_account(unverified(5)).await.unwrap();
-    op!(m.request_challenge(request(3, Purpose::VerifyEmail, code(1))), "code").unwrap();
-    op!(m.request_challenge(request(30, Purpose::VerifyEmail, code(1))), "unknown address").unwrap();
+    op!(m.request_email_code(request(3, Purpose::VerifyEmail, code(1))), "code").unwrap();
+    op!(m.request_email_code(request(30, Purpose::VerifyEmail, code(1))), "unknown address").unwrap();
     op!(m.verify_by_code(attempt(3, 9), session(3)), "wrong").unwrap();
     op!(m.verify_by_code(attempt(3, 1), session(3)), "right").unwrap();
     op!(m.verify_by_code(attempt(30, 1), session(3)), "unknown address").unwrap();
-    op!(m.request_challenge(request(4, Purpose::VerifyEmail, link(40))), "link").unwrap();
-    op!(m.look_at_link(token(40), Purpose::VerifyEmail, &takes(), at(1))).unwrap();
+    op!(m.request_email_code(request(4, Purpose::VerifyEmail, link(40))), "link").unwrap();
+    op!(m.inspect_link(token(40), Purpose::VerifyEmail, &takes(), at(1))).unwrap();
     op!(m.open_verify_link(open_link(Consent::Unasked, takes(), event(next()))), "asks").unwrap();
     op!(m.open_verify_link(open_link(Consent::Given, takes(), event(next())))).unwrap();
     op!(m.open_verify_link(open_link(Consent::Unasked, Vec::new(), event(next()))), "again").unwrap();
-    m.store.request_challenge(request(5, Purpose::VerifyEmail, link(50))).await.unwrap().unwrap();
+    m.store.request_email_code(request(5, Purpose::VerifyEmail, link(50))).await.unwrap().unwrap();
     op!(m.verify_by_token(by_token(takes(), event(next())), session(5))).unwrap();
-    op!(m.request_challenge(request(3, Purpose::ResetPassword, code(2))), "reset").unwrap();
+    op!(m.request_email_code(request(3, Purpose::ResetPassword, code(2))), "reset").unwrap();
     op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) })).unwrap();
     op!(m.begin_reset(token(60), &takes(), at(2))).unwrap();
     let reset = || ResetPassword {
@@ -273,7 +273,7 @@ async fn identities(measured: &mut Measured) {
     op!(m.sign_in_with_identity(with_identity(next, "7", 7, 70)), "taken over");
     let (user_id, session_id, now) = (user_id(6), session(60).id, at(1));
     let linker = Some(Linker { user_id, session_id });
-    let (identity_66, earlier, happened) = (identity("66", 9), EarlierIdentities::Apart, event(next()));
+    let (identity_66, earlier, happened) = (identity("66", 9), LegacyIdentities::Apart, event(next()));
     let link = LinkIdentity {
         user_id,
         session_id,
@@ -364,7 +364,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
     let mut measured = Measured::new(prepared).await;
     accounts(&mut measured).await;
     sessions(&mut measured).await;
-    challenges(&mut measured).await;
+    email_codes(&mut measured).await;
     profiles_and_admin(&mut measured).await;
     identities(&mut measured).await;
     providers(&mut measured).await;

@@ -121,19 +121,19 @@ fn decide<T>(
 ) -> Fallible<T> {
     if !reads.is_changing() {
         return match finish(conn, reads, decide)? {
-            Decided::Answer(answer) => Ok(answer),
+            Decided::Return(answer) => Ok(answer),
             Decided::Write(script, made) => finish(conn, &script, made),
-            Decided::Again => Err(no_conflict()),
+            Decided::Retry => Err(no_conflict()),
         };
     }
     execute(conn, "SAVEPOINT claims", [])?;
     let outcome = match finish(conn, reads, decide)? {
-        Decided::Answer(answer) => {
+        Decided::Return(answer) => {
             execute(conn, "ROLLBACK TO claims", [])?;
             answer
         }
         Decided::Write(script, made) => finish(conn, &script, made)?,
-        Decided::Again => return Err(no_conflict()),
+        Decided::Retry => return Err(no_conflict()),
     };
     execute(conn, "RELEASE claims", [])?;
     Ok(outcome)

@@ -1,7 +1,7 @@
 //! Purge of expired rows, one table at a time, so that other writes run in between.
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{CHANGE_PURGES, PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{FEED_PURGE_BATCHES, PURGE_BATCH, StoreResult};
 use latchkey_store_operations::form::to_sqlite;
 use latchkey_store_operations::tables::purges::{PURGED, PurgedRows};
 use rusqlite::params;
@@ -19,7 +19,7 @@ const WIPE_SEALS: &str = "
 const INDEXING_BATCHES: usize = 400;
 
 impl Sqlite {
-    /// Deletes up to [`PURGED_AT_ONCE`] rows of each table and returns the total. Also deletes read changes of
+    /// Deletes up to [`PURGE_BATCH`] rows of each table and returns the total. Also deletes read changes of
     /// the search feed and sealed refresh tokens past their grace period, uncounted, and indexes pending
     /// profiles.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
@@ -29,9 +29,9 @@ impl Sqlite {
         }
         // Deletes all of them at every purge, however many sessions refresh: they are needed only during the
         // grace period.
-        while self.purge_rows(WIPE_SEALS.to_owned(), now).await? >= u64::from(PURGED_AT_ONCE) {}
-        for _ in 0..CHANGE_PURGES {
-            if self.run(move |conn| search_feed::purge(conn, now)).await? < u64::from(PURGED_AT_ONCE) {
+        while self.purge_rows(WIPE_SEALS.to_owned(), now).await? >= u64::from(PURGE_BATCH) {}
+        for _ in 0..FEED_PURGE_BATCHES {
+            if self.run(move |conn| search_feed::purge(conn, now)).await? < u64::from(PURGE_BATCH) {
                 break;
             }
         }
@@ -45,10 +45,8 @@ impl Sqlite {
     }
 
     async fn purge_rows(&self, statement: String, until: Timestamp) -> StoreResult<u64> {
-        self.run(
-            move |conn| Ok(execute(conn, &statement, params![until.as_millis(), PURGED_AT_ONCE])? as u64),
-        )
-        .await
+        self.run(move |conn| Ok(execute(conn, &statement, params![until.as_millis(), PURGE_BATCH])? as u64))
+            .await
     }
 }
 

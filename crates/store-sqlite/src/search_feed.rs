@@ -9,8 +9,8 @@ use latchkey_domain::profile::Profile;
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    CHANGES_KEPT, FeedPosition, FeedRead, MOST_CHANGES_KEPT, PURGED_AT_ONCE, SearchChange, SearchEntry,
-    SearchFeed, StoreResult,
+    FEED_LIMIT, FEED_RETENTION, FeedPosition, FeedRead, PURGE_BATCH, SearchChange, SearchEntry, SearchFeed,
+    StoreResult,
 };
 use latchkey_store_operations::form::Cells;
 use latchkey_store_operations::{profile_columns, tables::profiles};
@@ -115,10 +115,10 @@ fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
 /// it.
 pub(crate) fn purge(conn: &Connection, now: Timestamp) -> Fallible<u64> {
     let end = number(conn, FIND_END, [])?;
-    let marked_before = now.minus(CHANGES_KEPT).as_millis();
-    execute(conn, SET_PURGED, params![end - i64::from(MOST_CHANGES_KEPT)])?;
+    let marked_before = now.minus(FEED_RETENTION).as_millis();
+    execute(conn, SET_PURGED, params![end - i64::from(FEED_LIMIT)])?;
     execute(conn, MARK, params![marked_before, end, now.as_millis()])?;
-    Ok(execute(conn, DELETE_CHANGES, params![end, PURGED_AT_ONCE])? as u64)
+    Ok(execute(conn, DELETE_CHANGES, params![end, PURGE_BATCH])? as u64)
 }
 
 fn position(place: i64) -> FeedPosition {

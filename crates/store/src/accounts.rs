@@ -12,7 +12,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::{AppMetadata, User};
 
-use crate::challenges::NewChallenge;
+use crate::email_codes::NewEmailCode;
 use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
@@ -68,7 +68,7 @@ pub struct PendingSignUp {
     /// Account to create if the address is free. It becomes pending and has no session.
     pub account: NewAccount,
     /// Code or link mailed if the address is free or pending.
-    pub challenge: NewChallenge,
+    pub email_code: NewEmailCode,
     /// Mail of kind [`crate::MailKind::Verify`] to a free or pending address, otherwise
     /// [`crate::MailKind::SignUpAttempt`] to the owner.
     pub mail: NewMail,
@@ -126,7 +126,7 @@ pub trait Accounts {
 
     /// Removes pending accounts whose last sign-up is older than `until`, with all that is theirs, and older
     /// sign-up hashes. A banned account stays, to preserve the ban. Removes at most
-    /// [`crate::SIGN_UPS_PURGED_AT_ONCE`] of each per call; returns the number of removed rows, 0 if nothing is
+    /// [`crate::SIGN_UP_PURGE_BATCH`] of each per call; returns the number of removed rows, 0 if nothing is
     /// left.
     async fn purge_sign_ups(&self, until: Timestamp) -> StoreResult<u64>;
 }

@@ -28,7 +28,7 @@ pub trait Audit {
     async fn list_events(&self, before: Option<EventId>, limit: u32) -> StoreResult<EventPage>;
 
     /// Deletes events older than the retention, and failures about no account after
-    /// [`crate::FAILURES_OF_NOBODY_KEPT`]; at most [`crate::PURGED_AT_ONCE`] of each. Returns the number of
+    /// [`crate::ANONYMOUS_FAILURE_RETENTION`]; at most [`crate::PURGE_BATCH`] of each. Returns the number of
     /// deleted events.
     async fn purge_events(&self, retention: Duration, now: Timestamp) -> StoreResult<u64>;
 }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{
-    EarlierIdentities, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity, ProviderKey, Subject,
+    IdentityRefusal, IdentityRules, Issuer, LegacyIdentities, ProviderKey, Subject, VerifiedIdentity,
 };
 use latchkey_domain::ids::{ProfileId, SessionId, UserId};
 use latchkey_domain::profile::NewProfile;
@@ -31,7 +31,7 @@ pub struct UsedToken {
 #[derive(Debug, Clone)]
 pub struct SignInWithIdentity {
     /// The proven identity.
-    pub identity: ProvenIdentity,
+    pub identity: VerifiedIdentity,
     /// The operator's rules.
     pub rules: IdentityRules,
     /// Provider token presented to this service; recorded as used whatever the outcome.
@@ -106,9 +106,9 @@ pub struct LinkIdentity {
     /// Session that began the flow; it must be live.
     pub session_id: SessionId,
     /// The proven identity.
-    pub identity: ProvenIdentity,
+    pub identity: VerifiedIdentity,
     /// Rule for identities of this provider that were stored without an issuer.
-    pub earlier: EarlierIdentities,
+    pub earlier: LegacyIdentities,
     /// Audit event; the store fills in user and session.
     pub event: AuditEvent,
     /// Mail of kind [`crate::MailKind::IdentityLinked`] to the owner, if security notifications are on.

@@ -8,7 +8,7 @@
 mod accounts;
 mod admin;
 mod audit;
-mod challenges;
+mod email_codes;
 mod error;
 mod identities;
 mod limits;
@@ -27,9 +27,9 @@ mod signing_keys;
 pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
 pub use admin::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
 pub use audit::{Audit, EventPage};
-pub use challenges::{
-    BeginReset, Browser, Challenges, CodeAttempt, CodeLane, Consent, ExchangeOutcome, LinkState, LinkStatus,
-    NewChallenge, NewCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestChallenge, ResetPassword,
+pub use email_codes::{
+    BeginReset, Browser, CodeAttempt, CodeLane, Consent, EmailCodes, ExchangeOutcome, LinkState, LinkStatus,
+    NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestEmailCode, ResetPassword,
     ResetSubject, TokenAttempt, VerifyOutcome,
 };
 pub use error::{StoreError, StoreResult, UniqueKey};
@@ -47,8 +47,8 @@ pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
-    CHANGE_PURGES, CHANGES_KEPT, DECOYS_KEPT, FAILURES_OF_NOBODY_KEPT, FLOWS_KEPT, KEPT_AFTER_END,
-    MOST_CHANGES_KEPT, PURGED_AT_ONCE, SIGN_UPS_PURGED_AT_ONCE,
+    ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES, FEED_RETENTION,
+    FLOW_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, SIGN_UP_PURGE_BATCH,
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
@@ -67,7 +67,7 @@ pub trait Store:
     Accounts
     + AdminUsers
     + Audit
-    + Challenges
+    + EmailCodes
     + Identities
     + Limits
     + OAuthFlows

@@ -3,7 +3,7 @@
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::time::Timestamp;
 
-use crate::challenges::LinkStatus;
+use crate::email_codes::LinkStatus;
 
 /// Columns of a link or an exchanged reset token that decide its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! Any instance can continue a flow that another one began.
 
 use async_trait::async_trait;
-use latchkey_domain::identity::{IdentityRefusal, IdentityRules, ProvenIdentity, ProviderKey};
+use latchkey_domain::identity::{IdentityRefusal, IdentityRules, ProviderKey, VerifiedIdentity};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -78,7 +78,7 @@ pub struct NewOAuthCode {
     /// The app's PKCE code challenge.
     pub code_challenge: TokenHash,
     /// Identity that the provider asserted.
-    pub identity: ProvenIdentity,
+    pub identity: VerifiedIdentity,
     /// Session to link the identity to; `None` for a sign-in.
     pub linker: Option<Linker>,
     /// The operator's rules, for a check before the exchange.
@@ -158,12 +158,12 @@ pub enum TakenCode {
     /// Valid; consumed.
     Good {
         /// Identity that the provider asserted.
-        identity: Box<ProvenIdentity>,
+        identity: Box<VerifiedIdentity>,
         /// Session to link the identity to; `None` for a sign-in.
         linker: Option<Linker>,
     },
     /// Invalid; consumed. Carries the asserted identity.
-    Burnt(Box<ProvenIdentity>),
+    Burnt(Box<VerifiedIdentity>),
     /// Unknown code.
     Unknown,
     /// Not consumed: a code for linking was presented without a session.

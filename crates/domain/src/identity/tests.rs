@@ -10,7 +10,7 @@ const OPEN: IdentityRules = IdentityRules {
     is_sign_up_open: true,
     must_be_verified: false,
     links_by_email: true,
-    earlier: EarlierIdentities::Apart,
+    earlier: LegacyIdentities::Apart,
 };
 const STRICT: IdentityRules = IdentityRules { must_be_verified: true, ..OPEN };
 const CLOSED: IdentityRules = IdentityRules { is_sign_up_open: false, ..OPEN };
@@ -34,10 +34,10 @@ fn user(is_verified: bool, is_banned: bool) -> User {
     }
 }
 
-fn identity(email: Option<&str>, is_verified: bool) -> ProvenIdentity {
+fn identity(email: Option<&str>, is_verified: bool) -> VerifiedIdentity {
     let facts =
         ProviderClaims { subject: "1", email, email_verified: is_verified, ..ProviderClaims::default() };
-    ProvenIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
+    VerifiedIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
 }
 
 fn first(is_verified: bool, user: &User, was_ever_verified: bool) -> IdentityVerdict {
@@ -125,7 +125,7 @@ fn issuer_is_a_visible_text_or_empty_and_never_the_unknown_one() {
 
 #[test]
 fn an_account_is_created_if_sign_up_and_address_allow_it() {
-    let judge = |identity: &ProvenIdentity, rules| judge_sign_in(identity, None, None, rules);
+    let judge = |identity: &VerifiedIdentity, rules| judge_sign_in(identity, None, None, rules);
     let (proven, unproven) = (identity(Some("a@b.org"), true), identity(Some("a@b.org"), false));
     assert_eq!(judge(&proven, STRICT), IdentityVerdict::Create);
     assert_eq!(judge(&unproven, OPEN), IdentityVerdict::Create);
@@ -162,7 +162,7 @@ fn provider_claims_are_sanitised() {
         name: Some(&long),
         avatar_url: Some("javascript:alert(1)"),
     };
-    let identity = ProvenIdentity::of(ProviderKey::parse("x").unwrap(), facts).unwrap();
+    let identity = VerifiedIdentity::of(ProviderKey::parse("x").unwrap(), facts).unwrap();
     assert!(identity.email.is_none() && !identity.email_verified && identity.avatar_url.is_none());
     assert_eq!(identity.name.as_str().chars().count(), LONGEST_NAME);
     for subject in ["", "a\0", &"a".repeat(256)] {

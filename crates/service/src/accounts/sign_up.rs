@@ -105,12 +105,19 @@ impl Accounts {
             // Under the salt of the account the two passwords can be compared: now, and by one hash at sign-in.
             let hash = self.passwords.hasher.hash_like(sign_up.password.duplicate(), like.as_ref()).await?;
             let (key, redirect) = (sign_up.email.key(), redirect.clone());
-            let proof =
-                self.mailbox.new_proof(key, Purpose::VerifyEmail, method, redirect, &sign_up.client, now)?;
+            let code_mail = self.mailbox.new_code_mail(
+                key,
+                Purpose::VerifyEmail,
+                method,
+                redirect,
+                &sign_up.client,
+                now,
+            )?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());
             let account = self.new_account(email, name, hash, &sign_up.client, now);
             let browser = sign_up.browser;
-            let pending = PendingSignUp { account, challenge: proof.challenge, mail: proof.mail, browser };
+            let pending =
+                PendingSignUp { account, email_code: code_mail.email_code, mail: code_mail.mail, browser };
             match self.kernel.store.sign_up_pending(pending).await? {
                 SignUpOutcome::Rehash(hash) => like = Some(hash),
                 SignUpOutcome::Created

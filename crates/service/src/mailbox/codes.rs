@@ -9,7 +9,7 @@ use latchkey_domain::ids::MailId;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{CodeLane, NewChallenge, NewCode, NewMail, NewToken};
+use latchkey_store::{CodeLane, NewCode, NewEmailCode, NewMail, NewToken};
 use std::time::Duration;
 
 use super::Mailbox;
@@ -17,15 +17,16 @@ use crate::error::Result;
 use crate::kernel::MailPayload;
 use crate::settings::EmailMethod;
 
-/// A challenge and its mail.
-pub(crate) struct Proof {
-    pub(crate) challenge: NewChallenge,
+/// An email code or link token and its mail.
+pub(crate) struct CodeMail {
+    pub(crate) email_code: NewEmailCode,
     pub(crate) mail: NewMail,
 }
 
 impl Mailbox {
-    /// Makes a challenge for an address, whether or not there is an account: the store decides who gets the mail.
-    pub(crate) fn new_proof(
+    /// Makes an email code or link token for an address, existing account or not: the store decides who
+    /// gets the mail.
+    pub(crate) fn new_code_mail(
         &self,
         email: &EmailKey,
         purpose: Purpose,
@@ -33,13 +34,13 @@ impl Mailbox {
         redirect: Option<RedirectUrl>,
         client: &Client,
         now: Timestamp,
-    ) -> Result<Proof> {
+    ) -> Result<CodeMail> {
         let id = MailId::new(now, self.kernel.id_bytes(now));
-        let (challenge, payload) = match method {
+        let (email_code, payload) = match method {
             EmailMethod::Code => self.new_code(id, email, purpose, client, now)?,
             EmailMethod::Link => self.new_link(purpose, redirect, now),
         };
-        Ok(Proof { challenge, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
+        Ok(CodeMail { email_code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
 
     /// The stored form of a code.
@@ -63,7 +64,7 @@ impl Mailbox {
         purpose: Purpose,
         client: &Client,
         now: Timestamp,
-    ) -> Result<(NewChallenge, MailPayload)> {
+    ) -> Result<(NewEmailCode, MailPayload)> {
         let lifetime = self.lifetimes.code;
         let payload =
             |code| MailPayload { code: Some(code), minutes: minutes(lifetime), ..MailPayload::default() };
@@ -76,7 +77,7 @@ impl Mailbox {
             lane: self.code_lane(email, client),
             expires_at: now.plus(lifetime),
         };
-        Ok((NewChallenge::Code(code), plain))
+        Ok((NewEmailCode::Code(code), plain))
     }
 
     fn new_link(
@@ -84,7 +85,7 @@ impl Mailbox {
         purpose: Purpose,
         redirect: Option<RedirectUrl>,
         now: Timestamp,
-    ) -> (NewChallenge, MailPayload) {
+    ) -> (NewEmailCode, MailPayload) {
         let (lifetime, path) = match purpose {
             Purpose::VerifyEmail => (self.lifetimes.verify_link, "verify-link"),
             Purpose::ResetPassword => (self.lifetimes.reset_link, "reset-password-link"),
@@ -93,11 +94,11 @@ impl Mailbox {
         // Built from the public URL, never from request headers.
         let link = format!("{}/api/auth/email/{path}?token={}", self.kernel.site.origin(), token.expose());
         let payload = MailPayload { link: Some(link), minutes: minutes(lifetime), ..MailPayload::default() };
-        let challenge = NewChallenge::Link {
+        let email_code = NewEmailCode::Link {
             token: NewToken { hash: token.hash(), expires_at: now.plus(lifetime) },
             redirect_to: redirect.map(|url| url.as_str().to_owned()),
         };
-        (challenge, payload)
+        (email_code, payload)
     }
 }
 

@@ -93,7 +93,7 @@ impl Mailbox {
         let takes = self.attempt_takes(client);
         let consent = match visit {
             Visit::Look => {
-                let looked = self.kernel.store.look_at_link(token.hash(), purpose, &takes, now).await??;
+                let looked = self.kernel.store.inspect_link(token.hash(), purpose, &takes, now).await??;
                 return Ok(self.opened_link(purpose, looked, None));
             }
             Visit::Open => Consent::Unasked,
@@ -124,7 +124,7 @@ impl Mailbox {
         };
         let takes = self.attempt_takes(client);
         let opened =
-            self.kernel.store.look_at_link(token.hash(), purpose, &takes, self.kernel.now()).await??;
+            self.kernel.store.inspect_link(token.hash(), purpose, &takes, self.kernel.now()).await??;
         Ok(self.opened_link(purpose, opened, Some(&token)))
     }
 

@@ -6,7 +6,7 @@ use latchkey_domain::codes::{EnteredCode, Purpose};
 use latchkey_domain::email::Email;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{CodeAttempt, RequestChallenge, TokenAttempt, VerifyOutcome};
+use latchkey_store::{CodeAttempt, RequestEmailCode, TokenAttempt, VerifyOutcome};
 
 use super::Mailbox;
 use super::redirect_target::{Need, RedirectInput};
@@ -89,7 +89,7 @@ impl Mailbox {
         }
     }
 
-    /// Writes a challenge and its mail, whether or not there is an account: the store decides who gets it.
+    /// Writes an email code or link token and its mail, whether or not there is an account: the store decides who gets it.
     pub(crate) async fn request_code(
         &self,
         email: Email,
@@ -102,16 +102,16 @@ impl Mailbox {
         let now = self.kernel.now();
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = redirect.resolve(&self.kernel.settings.load(), need)?;
-        let proof = self.new_proof(email.key(), purpose, method, redirect, client, now)?;
-        let request = RequestChallenge {
+        let code_mail = self.new_code_mail(email.key(), purpose, method, redirect, client, now)?;
+        let request = RequestEmailCode {
             takes: self.mail_takes(email.key(), purpose, client),
             email: email.key().clone(),
             purpose,
-            challenge: proof.challenge,
-            mail: proof.mail,
+            email_code: code_mail.email_code,
+            mail: code_mail.mail,
             now,
         };
-        let requested = self.kernel.store.request_challenge(request).await?;
+        let requested = self.kernel.store.request_email_code(request).await?;
         requested.map_err(|limited| self.kernel.limited(limited, email.key(), client))?;
         self.kernel.mails.wake();
         Ok(())

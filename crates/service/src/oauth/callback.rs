@@ -3,7 +3,7 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::{IdentityRefusal, ProvenIdentity, ProviderClaims, ProviderKind};
+use latchkey_domain::identity::{IdentityRefusal, ProviderClaims, ProviderKind, VerifiedIdentity};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_oauth::{Grant, PkceVerifier, ProviderError, ProviderIdentity};
@@ -237,7 +237,7 @@ impl OAuth {
         provider: &KnownProvider,
         state: &LinkToken,
         flow: &TakenFlow,
-    ) -> Result<ProvenIdentity, CallbackProblem> {
+    ) -> Result<VerifiedIdentity, CallbackProblem> {
         let fault = |error: Error| {
             tracing::error!(%error, "a flow cannot be read");
             CallbackProblem::Unavailable
@@ -272,7 +272,7 @@ impl OAuth {
         &self,
         flow: &TakenFlow,
         provider: &KnownProvider,
-        identity: ProvenIdentity,
+        identity: VerifiedIdentity,
     ) -> Result<LinkToken, CallbackProblem> {
         // Time has passed at the provider.
         let now = self.kernel.now();
@@ -346,7 +346,7 @@ impl OAuth {
 }
 
 /// The verified identity out of a provider's claims; `None` if issuer or subject are not valid.
-pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<ProvenIdentity> {
+pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<VerifiedIdentity> {
     let facts = ProviderClaims {
         issuer: &found.issuer,
         subject: &found.subject,
@@ -355,5 +355,5 @@ pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Opti
         name: found.name.as_deref(),
         avatar_url: found.avatar_url.as_deref(),
     };
-    ProvenIdentity::of(provider.key.clone(), facts)
+    VerifiedIdentity::of(provider.key.clone(), facts)
 }

@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::{ProvenIdentity, ProviderKey};
+use latchkey_domain::identity::{ProviderKey, VerifiedIdentity};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::{LinkToken, TokenHash};
 use latchkey_domain::user::User;
@@ -81,7 +81,7 @@ impl OAuth {
     /// Refuses a code that was there: what an attack looks like is told in the audit.
     async fn refuse_code(
         &self,
-        identity: &ProvenIdentity,
+        identity: &VerifiedIdentity,
         reason: &str,
         client: &Client,
         now: Timestamp,
@@ -105,7 +105,7 @@ impl OAuth {
 
     async fn link(
         &self,
-        identity: ProvenIdentity,
+        identity: VerifiedIdentity,
         provider: &KnownProvider,
         linker: Linker,
         client: &Client,

@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::{IdentityRules, ProvenIdentity};
+use latchkey_domain::identity::{IdentityRules, VerifiedIdentity};
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::time::Timestamp;
@@ -30,7 +30,7 @@ impl OAuth {
     /// Signs in, links, takes over or makes an account: by the rules of the domain, in one go.
     pub(crate) async fn sign_in_with(
         &self,
-        identity: ProvenIdentity,
+        identity: VerifiedIdentity,
         provider: &KnownProvider,
         token: Option<UsedToken>,
         client: &Client,
@@ -59,7 +59,12 @@ impl OAuth {
         }
     }
 
-    fn identity_events(&self, identity: &ProvenIdentity, client: &Client, now: Timestamp) -> IdentityEvents {
+    fn identity_events(
+        &self,
+        identity: &VerifiedIdentity,
+        client: &Client,
+        now: Timestamp,
+    ) -> IdentityEvents {
         let event = |kind| self.provider_sign_in_event(kind, identity, client, now);
         let mut refused = event(AuditKind::SignInFailed);
         refused.details.insert("reason".to_owned(), Value::from("identity may not sign in"));
@@ -79,7 +84,7 @@ impl OAuth {
     pub(crate) fn provider_sign_in_event(
         &self,
         kind: AuditKind,
-        identity: &ProvenIdentity,
+        identity: &VerifiedIdentity,
         client: &Client,
         now: Timestamp,
     ) -> AuditEvent {

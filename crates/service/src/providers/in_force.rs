@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
-use latchkey_domain::identity::{EarlierIdentities, Issuer, ProviderKey, ProviderKind};
+use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey, ProviderKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_oauth::{OutboundSettings, Provider, ProviderClient, SecretText};
 use latchkey_store::{FoundProvider, StoredProvider};
@@ -158,10 +158,10 @@ impl KnownProvider {
     }
 
     /// Treatment of its identities that were linked before issuers were stored.
-    pub(crate) fn earlier_identities(&self) -> EarlierIdentities {
+    pub(crate) fn earlier_identities(&self) -> LegacyIdentities {
         match self.client.issuer() {
-            Some(_) => EarlierIdentities::Apart,
-            None => EarlierIdentities::OfAnyIssuer,
+            Some(_) => LegacyIdentities::Apart,
+            None => LegacyIdentities::OfAnyIssuer,
         }
     }
 

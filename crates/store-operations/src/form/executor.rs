@@ -12,11 +12,11 @@ pub type Finish<T> = Box<dyn FnOnce(&Results<'_>) -> StoreResult<T> + Send>;
 /// Decision of an operation, made on the results of its reads.
 pub enum Decided<T> {
     /// Rolls back, claims of the reads included, and returns the outcome.
-    Answer(T),
+    Return(T),
     /// Commits the writes and computes the outcome from their results.
     Write(Script, Finish<T>),
     /// Restarts the operation: a row changed between the lock and the read. Never happens with a single writer.
-    Again,
+    Retry,
 }
 
 impl<T: Send + 'static> Decided<T> {

@@ -30,7 +30,7 @@ pub(crate) async fn create_account<E: Executor>(
     engine
         .transact(reads, move |results| {
             if results.any(there)? {
-                return Ok(Decided::Answer(CreateOutcome::EmailTaken));
+                return Ok(Decided::Return(CreateOutcome::EmailTaken));
             }
             let (writes, made) = create(&account)?;
             Ok(Decided::write(writes, move |results| created(results, made)))

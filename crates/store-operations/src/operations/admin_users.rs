@@ -48,12 +48,12 @@ pub(crate) async fn update_user<E: Executor>(
     engine
         .transact(reads, move |results| {
             let Some(account) = users::account(results, found)? else {
-                return Ok(Decided::Answer(UpdateUserOutcome::NotFound));
+                return Ok(Decided::Return(UpdateUserOutcome::NotFound));
             };
             if let Some(owner) = owner
                 && results.any(owner)?
             {
-                return Ok(Decided::Answer(UpdateUserOutcome::EmailTaken));
+                return Ok(Decided::Return(UpdateUserOutcome::EmailTaken));
             }
             let proven = Proven { account, profile: profiles::profile(results, profile)? };
             let mut writes = Script::default();
@@ -178,7 +178,7 @@ pub(crate) async fn end_all_sessions<E: Executor>(
     engine
         .transact(reads, move |results| {
             if !results.any(user)? {
-                return Ok(Decided::Answer(None));
+                return Ok(Decided::Return(None));
             }
             let mut writes = Script::default();
             let ended = sessions::end_all_of(&mut writes, id, now);

@@ -62,7 +62,7 @@ pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> L
     engine
         .transact(reads, move |results| {
             if let Some(limited) = watch.judge(results, change.guard.as_ref(), change.now)? {
-                return Ok(Decided::Answer(Err(limited)));
+                return Ok(Decided::Return(Err(limited)));
             }
             match users::account(results, found)? {
                 Some(account)
@@ -70,7 +70,7 @@ pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> L
                 {
                     save(&change, &account.user)
                 }
-                _ => Ok(Decided::Answer(Ok(SignInOutcome::Gone))),
+                _ => Ok(Decided::Return(Ok(SignInOutcome::Gone))),
             }
         })
         .await

@@ -4,7 +4,7 @@ use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{CodeLane, NewChallenge, NewMail, StoreResult};
+use latchkey_store::{CodeLane, NewEmailCode, NewMail, StoreResult};
 
 use crate::form::{Results, Script, Slot};
 use crate::tables::{codes, known_clients};
@@ -61,11 +61,11 @@ impl AskReads {
         reads: &mut Script,
         email: &EmailKey,
         purpose: Purpose,
-        challenge: &NewChallenge,
+        email_code: &NewEmailCode,
     ) -> Self {
-        Self(match challenge {
-            NewChallenge::Code(code) => Some(LaneReads::find(reads, email, purpose, &code.lane)),
-            NewChallenge::Link { .. } => None,
+        Self(match email_code {
+            NewEmailCode::Code(code) => Some(LaneReads::find(reads, email, purpose, &code.lane)),
+            NewEmailCode::Link { .. } => None,
         })
     }
 
@@ -73,10 +73,10 @@ impl AskReads {
     pub(crate) fn asked(
         self,
         results: &Results<'_>,
-        challenge: &NewChallenge,
+        email_code: &NewEmailCode,
         now: Timestamp,
     ) -> StoreResult<Asked> {
-        let (Some(reads), NewChallenge::Code(code)) = (self.0, challenge) else {
+        let (Some(reads), NewEmailCode::Code(code)) = (self.0, email_code) else {
             return Ok(Asked { lane: Lane::Other, form: CodeForm::SixDigits });
         };
         let (lane, made) = reads.lane(results, now)?;
@@ -86,9 +86,9 @@ impl AskReads {
 }
 
 /// Mail of a code or link, with the code in its form.
-pub(crate) fn mail_of(challenge: &NewChallenge, mail: &NewMail, asked: Asked) -> NewMail {
-    match challenge {
-        NewChallenge::Code(code) if asked.form == CodeForm::Long => {
+pub(crate) fn mail_of(email_code: &NewEmailCode, mail: &NewMail, asked: Asked) -> NewMail {
+    match email_code {
+        NewEmailCode::Code(code) if asked.form == CodeForm::Long => {
             NewMail { id: mail.id, sealed: code.long_sealed.clone() }
         }
         _ => mail.clone(),

@@ -2,7 +2,7 @@
 
 use latchkey_domain::email_verification::AccountFacts;
 use latchkey_domain::identity::{
-    Candidate, IdentityRules, IdentityVerdict, Issuer, ProvenIdentity, ProviderKey, judge_sign_in,
+    Candidate, IdentityRules, IdentityVerdict, Issuer, ProviderKey, VerifiedIdentity, judge_sign_in,
 };
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
@@ -35,7 +35,7 @@ impl Concerned {
     pub(crate) fn judge(
         self,
         results: &Results<'_>,
-        identity: &ProvenIdentity,
+        identity: &VerifiedIdentity,
         rules: IdentityRules,
     ) -> StoreResult<Judged> {
         let found = results.find(self.0, |cells| {
@@ -56,7 +56,7 @@ impl Concerned {
     }
 }
 
-pub(crate) fn link(writes: &mut Script, user_id: UserId, identity: &ProvenIdentity, now: Timestamp) {
+pub(crate) fn link(writes: &mut Script, user_id: UserId, identity: &VerifiedIdentity, now: Timestamp) {
     identities::insert(writes, user_id, identity, now);
     users::touch(writes, user_id, now);
 }

@@ -33,20 +33,20 @@ pub(crate) async fn link_identity<E: Executor>(
 fn decide(request: &LinkIdentity, reads: &Reads, results: &Results<'_>) -> StoreResult<Decided<LinkOutcome>> {
     let LinkIdentity { user_id, session_id, identity, event, mail, now, .. } = request;
     if sessions::owner(results, reads.session)? != Some(*user_id) {
-        return Ok(Decided::Answer(LinkOutcome::Gone));
+        return Ok(Decided::Return(LinkOutcome::Gone));
     }
     let owner = users::user_that_is(results, reads.user)?;
     match identities::owner(results, reads.owner)? {
         Some(Owned { owner: linked_to, issuer }) if linked_to == *user_id => {
             let linked = LinkOutcome::Linked(Box::new(owner));
             if !issuer.is_unknown() {
-                return Ok(Decided::Answer(linked));
+                return Ok(Decided::Return(linked));
             }
             let mut writes = Script::default();
             identities::take_issuer(&mut writes, identity);
             return Ok(Decided::done(writes, linked));
         }
-        Some(_) => return Ok(Decided::Answer(LinkOutcome::Taken)),
+        Some(_) => return Ok(Decided::Return(LinkOutcome::Taken)),
         None => {}
     }
     let mut writes = Script::default();

@@ -73,7 +73,7 @@ async fn find<E: Executor>(
 }
 
 /// Inspects a mailed link and changes nothing but the rate limits.
-pub(crate) async fn look_at<E: Executor>(
+pub(crate) async fn inspect<E: Executor>(
     engine: &E,
     hash: TokenHash,
     purpose: Purpose,
@@ -99,7 +99,7 @@ pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> LimitedResu
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
-                return Ok(Decided::Answer(Err(limited)));
+                return Ok(Decided::Return(Err(limited)));
             }
             let mut writes = Script::default();
             let Some(token) = presented.verify_link(results)? else {
@@ -176,7 +176,7 @@ pub(crate) async fn verify<E: Executor>(
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
-                return Ok(Decided::Answer(Err(limited)));
+                return Ok(Decided::Return(Err(limited)));
             }
             let mut writes = Script::default();
             let is_news = |token: &Token| {

@@ -39,7 +39,7 @@ pub(crate) async fn take<E: Executor>(
         .transact(script, move |results| {
             let outcome = oauth_flows::outcome(results, found)?;
             if !matches!(outcome, StateOutcome::Taken(_)) {
-                return Ok(Decided::Answer(outcome));
+                return Ok(Decided::Return(outcome));
             }
             let mut writes = Script::default();
             oauth_flows::mark_used(&mut writes, &state, now);
@@ -65,12 +65,12 @@ fn decide_code(
 ) -> StoreResult<Decided<NewCodeOutcome>> {
     if let Some(linker) = code.linker {
         if identities::owner(results, owner)?.is_some_and(|owned| owned.owner != linker.user_id) {
-            return Ok(Decided::Answer(NewCodeOutcome::Taken));
+            return Ok(Decided::Return(NewCodeOutcome::Taken));
         }
     } else if let IdentityVerdict::Refused(refusal) =
         concerned.judge(results, &code.identity, code.rules)?.verdict
     {
-        return Ok(Decided::Answer(NewCodeOutcome::Refused(refusal)));
+        return Ok(Decided::Return(NewCodeOutcome::Refused(refusal)));
     }
     let mut writes = Script::default();
     oauth_codes::insert(&mut writes, code);
@@ -84,10 +84,10 @@ pub(crate) async fn take_code<E: Executor>(engine: &E, presented: PresentedCode)
     engine
         .transact(script, move |results| {
             let Some((stored, identity)) = results.find(found, oauth_codes::read_code)? else {
-                return Ok(Decided::Answer(TakenCode::Unknown));
+                return Ok(Decided::Return(TakenCode::Unknown));
             };
             let taken = match stored.judge(&presented) {
-                CodeVerdict::NeedsSession => return Ok(Decided::Answer(TakenCode::NeedsSession)),
+                CodeVerdict::NeedsSession => return Ok(Decided::Return(TakenCode::NeedsSession)),
                 CodeVerdict::Good => TakenCode::Good { identity: Box::new(identity), linker: stored.linker },
                 CodeVerdict::Burnt => TakenCode::Burnt(Box::new(identity)),
             };

@@ -61,7 +61,7 @@ async fn change<E: Executor>(
     engine
         .transact(script, move |results| {
             if results.affected(changed)? == 0 {
-                return Ok(Decided::Answer(false));
+                return Ok(Decided::Return(false));
             }
             let mut writes = Script::default();
             settings::grow_version(&mut writes);

@@ -49,27 +49,27 @@ fn decide(
     if let Some(owner) = reads.owner
         && sessions::owner(results, owner)? != Some(update.user_id)
     {
-        return Ok(Decided::Answer(UpdateProfileOutcome::NoSession));
+        return Ok(Decided::Return(UpdateProfileOutcome::NoSession));
     }
     let there = profiles::profile(results, reads.profile)?;
     let is_new = there.is_none();
     let before = match (there, &update.create) {
         (Some(profile), _) => profile,
         (None, Some(new)) if results.any(reads.user)? => new.clone().into_profile(update.user_id, update.now),
-        (None, _) => return Ok(Decided::Answer(UpdateProfileOutcome::NotFound)),
+        (None, _) => return Ok(Decided::Return(UpdateProfileOutcome::NotFound)),
     };
     if update.if_version.as_ref().is_some_and(|accepted| is_new || !accepted.contains(&before.version)) {
-        return Ok(Decided::Answer(UpdateProfileOutcome::PreconditionFailed));
+        return Ok(Decided::Return(UpdateProfileOutcome::PreconditionFailed));
     }
     let Ok(after) = update.patch.apply(&before, update.now) else {
-        return Ok(Decided::Answer(UpdateProfileOutcome::TooLarge));
+        return Ok(Decided::Return(UpdateProfileOutcome::TooLarge));
     };
     // An unchanged username is the user's own, so only a new one can collide.
     if after.username != before.username
         && let Some(username) = reads.username
         && results.any(username)?
     {
-        return Ok(Decided::Answer(UpdateProfileOutcome::UsernameTaken));
+        return Ok(Decided::Return(UpdateProfileOutcome::UsernameTaken));
     }
     let mut writes = Script::default();
     if is_new {

@@ -46,7 +46,7 @@ pub(crate) async fn end_by_token<E: Executor>(
         .transact(reads, move |results| {
             let found = results.find(found, sessions::read_refreshable)?;
             let Some(found) = found.filter(|found| allows_refresh(found, &presented, grace, now)) else {
-                return Ok(Decided::Answer(0));
+                return Ok(Decided::Return(0));
             };
             let mut writes = Script::default();
             let (user_id, id) = (found.user.id, found.session.id);
@@ -63,12 +63,12 @@ pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) ->
     engine
         .transact(reads, move |results| {
             let Some(found) = results.find(found, sessions::read_refreshable)? else {
-                return Ok(Decided::Answer(RefreshOutcome::Refused));
+                return Ok(Decided::Return(RefreshOutcome::Refused));
             };
             match judge(&found, &refresh.presented, refresh.grace, refresh.now) {
                 RefreshVerdict::Rotate | RefreshVerdict::Supersede => Ok(replace(found, &refresh)),
                 RefreshVerdict::SameSuccessor => Ok(give_again(found, &refresh)),
-                RefreshVerdict::Refuse => Ok(Decided::Answer(RefreshOutcome::Refused)),
+                RefreshVerdict::Refuse => Ok(Decided::Return(RefreshOutcome::Refused)),
                 RefreshVerdict::Revoke => {
                     let mut writes = Script::default();
                     let (user_id, id) = (found.user.id, found.session.id);
@@ -122,5 +122,5 @@ fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refre
 fn give_again(mut found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let Some(sealed) = found.sealed_successor.take() else { return replace(found, refresh) };
     let live = Box::new(LiveSession { session: found.session, user: found.user });
-    Decided::Answer(RefreshOutcome::SameSuccessor { sealed, live })
+    Decided::Return(RefreshOutcome::SameSuccessor { sealed, live })
 }

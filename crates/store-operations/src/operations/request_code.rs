@@ -4,7 +4,7 @@ use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::email_verification::may_receive_code;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{LimitedResult, MailKind, NewChallenge, RequestChallenge};
+use latchkey_store::{LimitedResult, MailKind, NewEmailCode, RequestEmailCode};
 
 use super::code_lanes::{AskReads, Asked, mail_of};
 use super::takes;
@@ -15,26 +15,26 @@ use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
 
 /// Writes a code or link and its mail. The statements are the same whether or not the address may have it.
-pub(crate) async fn request<E: Executor>(engine: &E, request: RequestChallenge) -> LimitedResult<()> {
+pub(crate) async fn request<E: Executor>(engine: &E, request: RequestEmailCode) -> LimitedResult<()> {
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &request.takes, request.now);
     users::lock_by_key_at_constant_cost(&mut reads, &request.email);
     let found = users::find_by_key_at_constant_cost(&mut reads, &request.email);
-    let lane = AskReads::find(&mut reads, &request.email, request.purpose, &request.challenge);
+    let lane = AskReads::find(&mut reads, &request.email, request.purpose, &request.email_code);
     engine
         .transact(reads, move |results| {
             if let Some(limited) = takes::limited(results, limit)? {
-                return Ok(Decided::Answer(Err(limited)));
+                return Ok(Decided::Return(Err(limited)));
             }
             let account = users::account_of_key(results, found, &request.email)?;
-            let asked = lane.asked(results, &request.challenge, request.now)?;
+            let asked = lane.asked(results, &request.email_code, request.now)?;
             Ok(Decided::done(writes_of(&request, account.as_ref(), asked), Ok(())))
         })
         .await
 }
 
-fn writes_of(request: &RequestChallenge, account: Option<&Account>, asked: Asked) -> Script {
-    let RequestChallenge { email, purpose, challenge, mail, now, .. } = request;
+fn writes_of(request: &RequestEmailCode, account: Option<&Account>, asked: Asked) -> Script {
+    let RequestEmailCode { email, purpose, email_code, mail, now, .. } = request;
     let eligible = account
         .map(|account| &account.user)
         .filter(|user| may_receive_code(*purpose, user.email_verified, user.is_banned()));
@@ -44,8 +44,8 @@ fn writes_of(request: &RequestChallenge, account: Option<&Account>, asked: Asked
         Purpose::ResetPassword => MailKind::Reset,
     };
     let mut writes = Script::default();
-    write(&mut writes, email.as_str(), *purpose, address.user_id(), (challenge, asked), *now);
-    outbox::write(&mut writes, &mail_of(challenge, mail, asked), kind, address, *now);
+    write(&mut writes, email.as_str(), *purpose, address.user_id(), (email_code, asked), *now);
+    outbox::write(&mut writes, &mail_of(email_code, mail, asked), kind, address, *now);
     writes
 }
 
@@ -56,18 +56,18 @@ pub(crate) fn write(
     key: &str,
     purpose: Purpose,
     user_id: Option<UserId>,
-    (challenge, asked): (&NewChallenge, Asked),
+    (email_code, asked): (&NewEmailCode, Asked),
     now: Timestamp,
 ) {
-    match challenge {
-        NewChallenge::Code(code) => {
+    match email_code {
+        NewEmailCode::Code(code) => {
             let Asked { lane, form } = asked;
             let mac = if form == CodeForm::Long { &code.long_mac } else { &code.mac };
             let code = CodeInLane { lane, form, mac, expires_at: code.expires_at };
             codes::save_code(writes, key, purpose, user_id, &code, now);
             link_tokens::supersede_links(writes, key, purpose, now);
         }
-        NewChallenge::Link { token, redirect_to } => {
+        NewEmailCode::Link { token, redirect_to } => {
             codes::delete_code(writes, key, purpose);
             link_tokens::supersede_links(writes, key, purpose, now);
             link_tokens::insert_link(writes, key, purpose, user_id, token, redirect_to.as_deref(), now);

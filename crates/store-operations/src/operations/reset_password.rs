@@ -55,7 +55,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
         .transact(reads, move |results| {
             let found = presented.token(results, Purpose::ResetPassword)?;
             let Some(token) = found.filter(|token| is_good(token, now)) else {
-                return Ok(Decided::Answer(None));
+                return Ok(Decided::Return(None));
             };
             let id = token.account.user.id;
             let proven = presented.proven(results, token.account)?;

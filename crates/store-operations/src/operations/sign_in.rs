@@ -72,7 +72,7 @@ pub(crate) async fn open_after_password<E: Executor>(
     engine
         .transact(reads, move |results| {
             if let Some(limited) = watch.judge(results, sign_in.guard.as_ref(), sign_in.session.created_at)? {
-                return Ok(Decided::Answer(Err(limited)));
+                return Ok(Decided::Return(Err(limited)));
             }
             match users::account(results, found)? {
                 Some(account)
@@ -80,7 +80,7 @@ pub(crate) async fn open_after_password<E: Executor>(
                 {
                     open(&sign_in, &account)
                 }
-                _ => Ok(Decided::Answer(Ok(SignInOutcome::Gone))),
+                _ => Ok(Decided::Return(Ok(SignInOutcome::Gone))),
             }
         })
         .await

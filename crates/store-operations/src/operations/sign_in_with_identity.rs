@@ -54,7 +54,7 @@ fn decide(
     let locked = results.find(reads.locked, |cells| cells.of("users").id::<UserId>("id"))?;
     if judged.account.as_ref().map(|account| account.user.id) != locked {
         // The identity or account was created, linked or deleted between the lock and the read.
-        return Ok(Decided::Again);
+        return Ok(Decided::Retry);
     }
     if let IdentityVerdict::Refused(refusal) = judged.verdict {
         let event = AuditEvent { user_id: locked, ..events.refused.clone() };

@@ -53,15 +53,15 @@ pub(crate) async fn sign_up_pending<E: Executor>(
     users::lock_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
     let found = users::find_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
     let lane =
-        AskReads::find(&mut reads, sign_up.account.email.key(), Purpose::VerifyEmail, &sign_up.challenge);
+        AskReads::find(&mut reads, sign_up.account.email.key(), Purpose::VerifyEmail, &sign_up.email_code);
     engine
         .transact(reads, move |results| {
-            let asked = lane.asked(results, &sign_up.challenge, sign_up.account.now)?;
+            let asked = lane.asked(results, &sign_up.email_code, sign_up.account.now)?;
             let Some(account) = users::account_of_key(results, found, sign_up.account.email.key())? else {
                 return create(&sign_up, asked);
             };
             if let Some(stored) = incomparable(&account, sign_up.account.password.as_ref()) {
-                return Ok(Decided::Answer(SignUpOutcome::Rehash(stored)));
+                return Ok(Decided::Return(SignUpOutcome::Rehash(stored)));
             }
             if account.user.accepts_sign_up() {
                 renew(&sign_up, asked, &account)
@@ -73,23 +73,23 @@ pub(crate) async fn sign_up_pending<E: Executor>(
 }
 
 fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, challenge, mail, browser } = sign_up;
+    let PendingSignUp { account, email_code, mail, browser } = sign_up;
     let (id, key) = (account.id, account.email.key().as_str());
     let mut writes = Script::default();
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(&mut writes, account, key, Pending::Yes)?;
     sign_up_attempts::remember_browser(&mut writes, id, browser.as_ref(), account.now);
-    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), (challenge, asked), account.now);
+    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), (email_code, asked), account.now);
     writes.change(&users::KEEP, Vec::new());
     sign_up_attempts::save(&mut writes, id, account.password.as_ref(), account.now);
-    let mail = mail_of(challenge, mail, asked);
+    let mail = mail_of(email_code, mail, asked);
     outbox::write(&mut writes, &mail, MailKind::Verify, Address::Of(id, &account.email), account.now);
     audit_events::record_of(&mut writes, account.event.clone(), id)?;
     Ok(Decided::done(writes, SignUpOutcome::Created))
 }
 
 fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, challenge, mail, browser } = sign_up;
+    let PendingSignUp { account, email_code, mail, browser } = sign_up;
     let is_same = there.password == account.password;
     let outcome = if is_same { SignUpOutcome::Renewed } else { SignUpOutcome::Contested };
     let (user, now) = (&there.user, account.now);
@@ -102,15 +102,15 @@ fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<
     }
     sign_up_attempts::remember_browser(&mut writes, user.id, browser.as_ref(), now);
     let key = user.email.key().as_str();
-    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), (challenge, asked), now);
-    let mail = mail_of(challenge, mail, asked);
+    request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), (email_code, asked), now);
+    let mail = mail_of(email_code, mail, asked);
     outbox::write(&mut writes, &mail, MailKind::Verify, Address::Of(user.id, &user.email), now);
     audit_events::record_of(&mut writes, repeated(account.event.clone()), user.id)?;
     Ok(Decided::done(writes, outcome))
 }
 
 fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, challenge, mail, .. } = sign_up;
+    let PendingSignUp { account, email_code, mail, .. } = sign_up;
     let user = &there.user;
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up, asked)?;
@@ -120,7 +120,7 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
     } else {
         Address::Decoy(user.email.key())
     };
-    let mail = mail_of(challenge, mail, asked);
+    let mail = mail_of(email_code, mail, asked);
     outbox::write(&mut writes, &mail, MailKind::SignUpAttempt, address, account.now);
     audit_events::record_of(&mut writes, repeated(account.event.clone()), user.id)?;
     Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
@@ -129,13 +129,13 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
 /// Inserts the account and rolls it back. Its key is not an address and unique to this rehearsal, so concurrent
 /// rehearsals do not wait for each other.
 fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) -> StoreResult<()> {
-    let PendingSignUp { account, challenge, browser, .. } = sign_up;
+    let PendingSignUp { account, email_code, browser, .. } = sign_up;
     let key = format!("rehearsal {}", account.id);
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(writes, account, &key, Pending::Yes)?;
     sign_up_attempts::remember_browser(writes, account.id, browser.as_ref(), account.now);
     let user_id = Some(account.id);
-    request_code::write(writes, &key, Purpose::VerifyEmail, user_id, (challenge, asked), account.now);
+    request_code::write(writes, &key, Purpose::VerifyEmail, user_id, (email_code, asked), account.now);
     writes.change(&users::TAKE_BACK, Vec::new());
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(crate) async fn ensure<E: Executor>(engine: &E, key: NewSigningKey) -> Store
     engine
         .transact(script, move |results| {
             if let Some(signing) = signing_keys::signing(results, signing)? {
-                return Ok(Decided::Answer(signing));
+                return Ok(Decided::Return(signing));
             }
             let mut writes = Script::default();
             create(&mut writes, &key);
@@ -48,7 +48,7 @@ pub(crate) async fn rotate<E: Executor>(
         .transact(script, move |results| {
             let signing = signing_keys::signing(results, signing)?;
             if signing.is_none_or(|signing| signing.id != replaces) {
-                return Ok(Decided::Answer(false));
+                return Ok(Decided::Return(false));
             }
             let mut writes = Script::default();
             signing_keys::retire(&mut writes, replaces, verify_until);

@@ -32,11 +32,11 @@ fn decide(
     let all = results.list(all, identities::read_linked)?;
     let (named, left): (Vec<_>, Vec<_>) = all.into_iter().partition(is_named);
     let Some(account) = users::account(results, user)?.filter(|_| !named.is_empty()) else {
-        return Ok(Decided::Answer(UnlinkOutcome::NotFound));
+        return Ok(Decided::Return(UnlinkOutcome::NotFound));
     };
     let left: Vec<_> = left.iter().filter_map(|one| ProviderKey::parse(&one.provider).ok()).collect();
     if !keeps_credentials(account.user.has_password, &left, offered) {
-        return Ok(Decided::Answer(UnlinkOutcome::LastWayIn));
+        return Ok(Decided::Return(UnlinkOutcome::LastWayIn));
     }
     let mut writes = Script::default();
     for one in named {

@@ -48,7 +48,7 @@ pub(crate) async fn verify<E: Executor>(
             let account = match reads.judge(results, &mut writes, &attempt, purpose)? {
                 Ok(Verdict::Accepted(account)) => *account,
                 Ok(Verdict::Refused) => return Ok(Decided::done(writes, Ok(VerifyOutcome::Refused))),
-                Err(limited) => return Ok(Decided::Answer(Err(limited))),
+                Err(limited) => return Ok(Decided::Return(Err(limited))),
             };
             let id = account.user.id;
             let proven = Proven { account, profile: profiles::profile_of(results, profile, id)? };
@@ -91,7 +91,7 @@ pub(crate) async fn exchange<E: Executor>(
             let account = match reads.judge(results, &mut writes, &attempt, purpose)? {
                 Ok(Verdict::Accepted(account)) => account,
                 Ok(Verdict::Refused) => return Ok(Decided::done(writes, Ok(ExchangeOutcome::Refused))),
-                Err(limited) => return Ok(Decided::Answer(Err(limited))),
+                Err(limited) => return Ok(Decided::Return(Err(limited))),
             };
             let id = account.user.id;
             link_tokens::supersede_tokens_of(&mut writes, id, purpose, attempt.now);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{FAILURES_OF_NOBODY_KEPT, PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, PURGE_BATCH, StoreResult};
 
 use crate::bulk::{Column, Table};
 use crate::form::{Cells, Script, Slot, Value, object_text, statements, values};
@@ -138,10 +138,10 @@ pub(crate) fn list(script: &mut Script, before: Option<EventId>, limit: i64) -> 
 /// Deletes events past their retention; the affected rows count them.
 pub(crate) fn purge(writes: &mut Script, retention: Duration, now: Timestamp) -> [Slot; 2] {
     let failures = AuditKind::FAILURES.map(AuditKind::as_str);
-    let mut of_nobody = values![now.minus(FAILURES_OF_NOBODY_KEPT), PURGED_AT_ONCE];
+    let mut of_nobody = values![now.minus(ANONYMOUS_FAILURE_RETENTION), PURGE_BATCH];
     of_nobody.extend(failures.map(Value::from));
     [
-        writes.change(&PURGE, values![now.minus(retention), PURGED_AT_ONCE]),
+        writes.change(&PURGE, values![now.minus(retention), PURGE_BATCH]),
         writes.change(&PURGE_FAILURES_OF_NOBODY, of_nobody),
     ]
 }

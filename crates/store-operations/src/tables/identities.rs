@@ -1,7 +1,7 @@
 //! The table `identities`.
 
 use latchkey_domain::email::Email;
-use latchkey_domain::identity::{EarlierIdentities, Issuer, ProvenIdentity, ProviderKey};
+use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey, VerifiedIdentity};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LinkedIdentity, StoreResult};
@@ -93,8 +93,8 @@ statements! {
 /// An identity to look up: itself, and its form from before issuers were stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Sought<'a> {
-    pub(crate) identity: &'a ProvenIdentity,
-    pub(crate) earlier: EarlierIdentities,
+    pub(crate) identity: &'a VerifiedIdentity,
+    pub(crate) earlier: LegacyIdentities,
 }
 
 /// An identity that was found.
@@ -107,7 +107,7 @@ pub(crate) struct Owned {
 
 impl Sought<'_> {
     fn named(self) -> Vec<Value> {
-        let ProvenIdentity { provider, issuer, subject, .. } = self.identity;
+        let VerifiedIdentity { provider, issuer, subject, .. } = self.identity;
         let beside = self.earlier.issuer_beside(issuer);
         values![provider.as_str(), issuer.as_str(), beside.as_str(), subject.as_str()]
     }
@@ -149,7 +149,7 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Own
     })
 }
 
-pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &ProvenIdentity, now: Timestamp) {
+pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &VerifiedIdentity, now: Timestamp) {
     let mut values = key_of(identity);
     values.extend(values![user_id, now]);
     values.extend(emails(identity));
@@ -157,8 +157,8 @@ pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &ProvenIden
 }
 
 /// Fills in the issuer of an identity stored without one.
-pub(crate) fn take_issuer(script: &mut Script, identity: &ProvenIdentity) {
-    let ProvenIdentity { provider, issuer, subject, .. } = identity;
+pub(crate) fn take_issuer(script: &mut Script, identity: &VerifiedIdentity) {
+    let VerifiedIdentity { provider, issuer, subject, .. } = identity;
     let unknown = Issuer::unknown();
     let values = values![provider.as_str(), issuer.as_str(), unknown.as_str(), subject.as_str()];
     script.change(&TAKE_ISSUER, values);
@@ -170,7 +170,7 @@ pub(crate) fn settle(script: &mut Script, provider: &ProviderKey, issuer: &Issue
 }
 
 /// Updates the address that the provider asserts, if it asserts one.
-pub(crate) fn save_email(script: &mut Script, identity: &ProvenIdentity) {
+pub(crate) fn save_email(script: &mut Script, identity: &VerifiedIdentity) {
     if identity.email.is_some() {
         let mut values = key_of(identity);
         values.extend(emails(identity));
@@ -178,12 +178,12 @@ pub(crate) fn save_email(script: &mut Script, identity: &ProvenIdentity) {
     }
 }
 
-fn key_of(identity: &ProvenIdentity) -> Vec<Value> {
-    let ProvenIdentity { provider, issuer, subject, .. } = identity;
+fn key_of(identity: &VerifiedIdentity) -> Vec<Value> {
+    let VerifiedIdentity { provider, issuer, subject, .. } = identity;
     values![provider.as_str(), issuer.as_str(), subject.as_str()]
 }
 
-fn emails(identity: &ProvenIdentity) -> Vec<Value> {
+fn emails(identity: &VerifiedIdentity) -> Vec<Value> {
     let vouched = identity.verified_email().map(|email| email.key().as_str());
     values![identity.email.as_ref().map(Email::as_typed), vouched]
 }

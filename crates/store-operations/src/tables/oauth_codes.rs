@@ -1,7 +1,7 @@
 //! Table `oauth_codes`: authorization codes for the app, each with the identity that a provider asserted.
 
 use latchkey_domain::email::Email;
-use latchkey_domain::identity::{Issuer, ProvenIdentity, ProviderKey, Subject};
+use latchkey_domain::identity::{Issuer, ProviderKey, Subject, VerifiedIdentity};
 use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewOAuthCode, StoreResult, StoredCode};
@@ -71,14 +71,14 @@ pub(crate) fn delete(script: &mut Script, code: &TokenHash) {
     script.change(&DELETE, values![code]);
 }
 
-pub(crate) fn read_code(cells: &mut Cells<'_>) -> StoreResult<(StoredCode, ProvenIdentity)> {
+pub(crate) fn read_code(cells: &mut Cells<'_>) -> StoreResult<(StoredCode, VerifiedIdentity)> {
     cells.of("oauth_codes");
     let stored = StoredCode {
         code_challenge: cells.hash("code_challenge")?,
         expires_at: cells.time("expires_at")?,
         linker: read_linker(cells)?,
     };
-    let identity = ProvenIdentity {
+    let identity = VerifiedIdentity {
         provider: cells.parsed("provider", |text| ProviderKey::parse(text).ok())?,
         issuer: Issuer::from_stored(cells.text("issuer")?.to_owned()),
         subject: cells.parsed("subject", Subject::parse)?,

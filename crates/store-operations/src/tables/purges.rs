@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{DECOYS_KEPT, FLOWS_KEPT, KEPT_AFTER_END};
+use latchkey_store::{DECOY_RETENTION, FLOW_RETENTION, RETENTION_AFTER_END};
 
 /// Retention rule of a table.
 pub struct PurgedRows {
@@ -26,11 +26,11 @@ const SESSION_ENDED: &str = "coalesce(ended_at, least(idle_expires_at, absolute_
 pub const PURGED: [PurgedRows; 12] = [
     expired("codes", "email_key, purpose, lane", NO_LONGER),
     rows("code_budgets", "email_key, purpose, lane", "ends_at <= $1", "ends_at", NO_LONGER),
-    expired("link_tokens", "hash", KEPT_AFTER_END),
-    rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", KEPT_AFTER_END),
-    rows("outbox", "id", "state = 'decoy' AND created_at <= $1", "created_at", DECOYS_KEPT),
-    rows("sessions", "id", SESSION_ENDED, SESSION_END, KEPT_AFTER_END),
-    expired("oauth_flows", "state_hash", FLOWS_KEPT),
+    expired("link_tokens", "hash", RETENTION_AFTER_END),
+    rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", RETENTION_AFTER_END),
+    rows("outbox", "id", "state = 'decoy' AND created_at <= $1", "created_at", DECOY_RETENTION),
+    rows("sessions", "id", SESSION_ENDED, SESSION_END, RETENTION_AFTER_END),
+    expired("oauth_flows", "state_hash", FLOW_RETENTION),
     expired("oauth_codes", "code_hash", NO_LONGER),
     expired("oauth_used_tokens", "hash", NO_LONGER),
     rows("limit_buckets", "key", "full_at <= $1", "full_at", NO_LONGER),

@@ -6,7 +6,7 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{SIGN_UPS_PURGED_AT_ONCE, StoreResult};
+use latchkey_store::{SIGN_UP_PURGE_BATCH, StoreResult};
 
 use crate::bulk::{Column, Table};
 use crate::form::{Results, Script, Slot, Value, statements, values};
@@ -101,5 +101,5 @@ pub(crate) fn delete(writes: &mut Script, id: UserId) {
 
 /// Locks a batch of rows not later than `until`, oldest first, and skips locked ones.
 pub(crate) fn lock_stale(reads: &mut Script, until: Timestamp) -> Slot {
-    reads.read(&LOCK_STALE, values![until, SIGN_UPS_PURGED_AT_ONCE])
+    reads.read(&LOCK_STALE, values![until, SIGN_UP_PURGE_BATCH])
 }

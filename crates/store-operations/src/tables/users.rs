@@ -8,7 +8,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
-use latchkey_store::{NewAccount, SIGN_UPS_PURGED_AT_ONCE, StoreError, StoreResult, UserPosition};
+use latchkey_store::{NewAccount, SIGN_UP_PURGE_BATCH, StoreError, StoreResult, UserPosition};
 
 pub(crate) use rows::read_account;
 
@@ -305,7 +305,7 @@ pub(crate) fn lock_to_delete(script: &mut Script, id: UserId) -> Slot {
 /// Locks a batch of pending users whose last sign-up is not later than `until`, oldest first, and skips locked
 /// ones.
 pub(crate) fn lock_stale_sign_ups(script: &mut Script, until: Timestamp) -> Slot {
-    script.read(&LOCK_STALE_SIGN_UPS, values![until, SIGN_UPS_PURGED_AT_ONCE])
+    script.read(&LOCK_STALE_SIGN_UPS, values![until, SIGN_UP_PURGE_BATCH])
 }
 
 /// Looks for another user with the address.

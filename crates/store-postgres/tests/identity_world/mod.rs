@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::{
-    EarlierIdentities, IdentityRules, ProvenIdentity, ProviderClaims, ProviderKey,
+    IdentityRules, LegacyIdentities, ProviderClaims, ProviderKey, VerifiedIdentity,
 };
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedToken};
@@ -10,11 +10,11 @@ use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedTo
 use latchkey_store_suite::conformance::numbered::{at, email, event, mail, session, token, user_id};
 
 /// Google subject with the verified address of a number's account.
-pub(crate) fn identity(subject: &str, number: u64) -> ProvenIdentity {
+pub(crate) fn identity(subject: &str, number: u64) -> VerifiedIdentity {
     let address = email(number);
     let email = Some(address.as_typed());
     let facts = ProviderClaims { subject, email, email_verified: true, ..ProviderClaims::default() };
-    ProvenIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
+    VerifiedIdentity::of(ProviderKey::parse("google").unwrap(), facts).unwrap()
 }
 
 /// Sign-in that opens a number's session; `next` yields unused numbers.
@@ -31,7 +31,7 @@ pub(crate) fn with_identity(
             is_sign_up_open: true,
             must_be_verified: false,
             links_by_email: true,
-            earlier: EarlierIdentities::Apart,
+            earlier: LegacyIdentities::Apart,
         },
         token: Some(UsedToken { hash: token(next()), expires_at: at(600) }),
         user_id: user_id(next()),

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::limits::Take;
-use latchkey_store::{Browser, Consent, NewChallenge, NewToken, OpenLink, RefreshCookie, TokenAttempt};
+use latchkey_store::{Browser, Consent, NewEmailCode, NewToken, OpenLink, RefreshCookie, TokenAttempt};
 use latchkey_store_suite::conformance::numbered::{at, session, token};
 
-pub(crate) fn link(number: u64) -> NewChallenge {
-    NewChallenge::Link { token: NewToken { hash: token(number), expires_at: at(600) }, redirect_to: None }
+pub(crate) fn link(number: u64) -> NewEmailCode {
+    NewEmailCode::Link { token: NewToken { hash: token(number), expires_at: at(600) }, redirect_to: None }
 }
 
 /// Token of link 50, redeemed by the caller of session 1.

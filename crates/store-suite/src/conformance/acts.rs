@@ -14,8 +14,8 @@ use latchkey_domain::user::User;
 use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac, password};
 use latchkey_store::{
     BeginReset, Browser, ClaimedMail, CodeAttempt, CodeLane, Consent, CreateOutcome, ExchangeOutcome, Lease,
-    LinkState, LinkStatus, ListUsers, NewAccount, NewChallenge, NewCode, NewToken, OpenLink, OpenedLink,
-    PendingSignUp, RequestChallenge, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    LinkState, LinkStatus, ListUsers, NewAccount, NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink,
+    PendingSignUp, RequestEmailCode, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
     SignUpOutcome, TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
 };
 
@@ -56,7 +56,7 @@ impl World {
         now: Timestamp,
     ) -> PendingSignUp {
         let account = NewAccount { email_verified: false, password: Some(secret), ..self.account(name, now) };
-        PendingSignUp { account, challenge: code_challenge(code, now), mail: self.mail(now), browser: None }
+        PendingSignUp { account, email_code: email_code(code, now), mail: self.mail(now), browser: None }
     }
 
     /// A pending account with the password `secret` and the code `mac(1)`.
@@ -114,23 +114,23 @@ impl World {
 }
 
 /// Code valid for ten minutes, requested by a stranger.
-pub(super) fn code_challenge(mac: CodeMac, now: Timestamp) -> NewChallenge {
-    code_challenge_in(lane(&key("nobody"), STRANGER), mac, now)
+pub(super) fn email_code(mac: CodeMac, now: Timestamp) -> NewEmailCode {
+    email_code_in(lane(&key("nobody"), STRANGER), mac, now)
 }
 
 /// Code in a lane.
-pub(super) fn code_challenge_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> NewChallenge {
+pub(super) fn email_code_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> NewEmailCode {
     let expires_at = now.plus(std::time::Duration::from_mins(10));
-    NewChallenge::Code(NewCode { mac, long_mac: long(mac), long_sealed: LONG.to_vec(), lane, expires_at })
+    NewEmailCode::Code(NewCode { mac, long_mac: long(mac), long_sealed: LONG.to_vec(), lane, expires_at })
 }
 
 /// Codes and links.
 impl World {
     /// Link valid for a day.
-    pub(super) fn link_challenge(&self, now: Timestamp) -> (NewChallenge, TokenHash) {
+    pub(super) fn email_link(&self, now: Timestamp) -> (NewEmailCode, TokenHash) {
         let hash = self.token();
         let token = NewToken { hash, expires_at: now.plus(days(1)) };
-        (NewChallenge::Link { token, redirect_to: Some(REDIRECT.to_owned()) }, hash)
+        (NewEmailCode::Link { token, redirect_to: Some(REDIRECT.to_owned()) }, hash)
     }
 
     /// Request for a code or link, without rate limits.
@@ -138,14 +138,14 @@ impl World {
         &self,
         email: &EmailKey,
         purpose: Purpose,
-        challenge: NewChallenge,
+        email_code: NewEmailCode,
         now: Timestamp,
-    ) -> RequestChallenge {
-        RequestChallenge {
+    ) -> RequestEmailCode {
+        RequestEmailCode {
             email: email.clone(),
             purpose,
             takes: Vec::new(),
-            challenge,
+            email_code,
             mail: self.mail(now),
             now,
         }
@@ -153,15 +153,15 @@ impl World {
 
     /// Sends a code.
     pub(super) async fn send_code(&self, email: &EmailKey, purpose: Purpose, code: CodeMac, now: Timestamp) {
-        let request = self.request(email, purpose, code_challenge(code, now), now);
-        self.request_challenge(request).await.unwrap().unwrap();
+        let request = self.request(email, purpose, email_code(code, now), now);
+        self.request_email_code(request).await.unwrap().unwrap();
     }
 
     /// Sends a link.
     pub(super) async fn send_link(&self, email: &EmailKey, purpose: Purpose, now: Timestamp) -> TokenHash {
-        let (challenge, token) = self.link_challenge(now);
-        let request = self.request(email, purpose, challenge, now);
-        self.request_challenge(request).await.unwrap().unwrap();
+        let (email_code, token) = self.email_link(now);
+        let request = self.request(email, purpose, email_code, now);
+        self.request_email_code(request).await.unwrap().unwrap();
         token
     }
 
@@ -214,7 +214,7 @@ impl World {
 
     /// Inspects a link.
     pub(super) async fn look(&self, token: TokenHash, purpose: Purpose, now: Timestamp) -> OpenedLink {
-        self.look_at_link(token, purpose, &[], now).await.unwrap().unwrap()
+        self.inspect_link(token, purpose, &[], now).await.unwrap().unwrap()
     }
 
     /// Exchanges a reset code; the token is valid for 15 minutes.

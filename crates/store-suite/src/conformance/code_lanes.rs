@@ -8,7 +8,7 @@ use latchkey_store::{
     CodeAttempt, ExchangeOutcome, NewAccount, NewToken, SignIn, SignUpOutcome, VerifyOutcome,
 };
 
-use super::acts::code_challenge_in;
+use super::acts::email_code_in;
 use super::fixtures::{DAY, HOME, HOUR, LONG, MINUTE, STRANGER, World, at, key, lane, long, mac, password};
 use super::guards::guard;
 use super::oauth_acts::google;
@@ -24,9 +24,9 @@ impl World {
 
     /// Mails a reset code requested from a host.
     async fn ask(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) {
-        let challenge = code_challenge_in(lane(email, host), code, now);
-        let request = self.request(email, ResetPassword, challenge, now);
-        self.request_challenge(request).await.unwrap().unwrap();
+        let email_code = email_code_in(lane(email, host), code, now);
+        let request = self.request(email, ResetPassword, email_code, now);
+        self.request_email_code(request).await.unwrap().unwrap();
     }
 
     /// True if a reset code entered from a host is exchanged.
@@ -186,9 +186,9 @@ pub(super) async fn a_repeated_sign_up_gets_a_long_code(world: World) {
         }
     }
     let now = at(3 * HOUR);
-    let challenge = code_challenge_in(lane(&ada, STRANGER), mac(2), now);
+    let email_code = email_code_in(lane(&ada, STRANGER), mac(2), now);
     let sign_up = world.sign_up("ada", password("secret"), mac(2), now);
-    let sign_up = latchkey_store::PendingSignUp { challenge, ..sign_up };
+    let sign_up = latchkey_store::PendingSignUp { email_code, ..sign_up };
     assert_eq!(world.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Renewed);
 
     assert!(!world.verifies(&ada, mac(2), now).await);

@@ -3,7 +3,7 @@
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 
-use super::acts::code_challenge;
+use super::acts::email_code;
 use super::fixtures::{HOUR, MINUTE, World, at, key, mac};
 use latchkey_store::{LinkStatus, MailKind, MailState, VerifyOutcome};
 
@@ -30,10 +30,10 @@ pub(super) async fn the_right_code_verifies_and_signs_in(world: World) {
 
 pub(super) async fn a_code_is_mailed_to_the_account(world: World) {
     let user = world.unverified("Ada", at(0)).await;
-    let request = world.request(&key("ada"), VerifyEmail, code_challenge(mac(1), at(1)), at(1));
+    let request = world.request(&key("ada"), VerifyEmail, email_code(mac(1), at(1)), at(1));
     let mail = request.mail.clone();
 
-    world.request_challenge(request).await.unwrap().unwrap();
+    world.request_email_code(request).await.unwrap().unwrap();
 
     let [claimed] = &world.mails(at(1)).await[..] else { panic!("one mail expected") };
     assert_eq!((claimed.id, claimed.kind, &claimed.sealed), (mail.id, MailKind::Verify, &mail.sealed));

@@ -13,8 +13,8 @@ use latchkey_domain::mail_schedule::MailSchedule;
 
 use super::numbered::{self, account, at, client, email, event, key, mail, session, token, user_id};
 use latchkey_store::{
-    CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewChallenge, NewFlow, NewToken,
-    PendingSignUp, RefreshOutcome, RefreshSession, RequestChallenge, SignUpOutcome, StateOutcome, Store,
+    CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewEmailCode, NewFlow, NewToken,
+    PendingSignUp, RefreshOutcome, RefreshSession, RequestEmailCode, SignUpOutcome, StateOutcome, Store,
 };
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -64,16 +64,16 @@ async fn begin(fixture: &impl InspectRows) {
     fixture.store().create_account(account).await.unwrap();
 }
 
-async fn request(fixture: &impl InspectRows, email: EmailKey, number: u64, challenge: NewChallenge) {
-    let request = RequestChallenge {
+async fn request(fixture: &impl InspectRows, email: EmailKey, number: u64, email_code: NewEmailCode) {
+    let request = RequestEmailCode {
         email,
         purpose: Purpose::ResetPassword,
         takes: Vec::new(),
-        challenge,
+        email_code,
         mail: mail(number),
         now: at(0),
     };
-    fixture.store().request_challenge(request).await.unwrap().unwrap();
+    fixture.store().request_email_code(request).await.unwrap().unwrap();
 }
 
 async fn rotate(fixture: &impl InspectRows) {
@@ -93,13 +93,13 @@ async fn rotate(fixture: &impl InspectRows) {
     assert!(matches!(outcome, RefreshOutcome::Rotated(_)));
 }
 
-fn code() -> NewChallenge {
+fn code() -> NewEmailCode {
     numbered::code(1)
 }
 
-fn link(number: u64) -> NewChallenge {
+fn link(number: u64) -> NewEmailCode {
     let token = NewToken { hash: token(number), expires_at: at(600) };
-    NewChallenge::Link { token, redirect_to: Some("https://app.example/".to_owned()) }
+    NewEmailCode::Link { token, redirect_to: Some("https://app.example/".to_owned()) }
 }
 
 pub async fn a_sent_mail_loses_its_sealed_part(fixture: &impl InspectRows) {
@@ -174,7 +174,7 @@ pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event
     };
     let before = counts().await;
     let again = NewAccount { id: user_id(2), event: event(2), email: email(1), ..account(3) };
-    let sign_up = PendingSignUp { account: again, challenge: code(), mail: mail(1), browser: None };
+    let sign_up = PendingSignUp { account: again, email_code: code(), mail: mail(1), browser: None };
     assert_eq!(fixture.store().sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::OwnerTold);
     let added: Vec<i64> = counts().await.iter().zip(before).map(|(after, before)| after - before).collect();
     assert_eq!(added, [0, 0, 0, 0, 0, 1, 1]);

@@ -1,6 +1,6 @@
 //! Issuers of identities, and identities linked before issuers were stored.
 
-use latchkey_domain::identity::{EarlierIdentities, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity};
+use latchkey_domain::identity::{IdentityRefusal, IdentityRules, Issuer, LegacyIdentities, VerifiedIdentity};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
@@ -14,12 +14,12 @@ use super::races::race;
 
 const OTHER: &str = "https://other.example";
 /// Rules of a provider whose issuer is known from its tokens only.
-const BY_TOKEN: IdentityRules = IdentityRules { earlier: EarlierIdentities::OfAnyIssuer, ..OPEN };
+const BY_TOKEN: IdentityRules = IdentityRules { earlier: LegacyIdentities::OfAnyIssuer, ..OPEN };
 /// Rules of a provider that does not link by address.
 const APART: IdentityRules = IdentityRules { links_by_email: false, ..OPEN };
 
 /// Google subject without an address: it opens only the account that it is linked to.
-fn bare(subject: &str) -> ProvenIdentity {
+fn bare(subject: &str) -> VerifiedIdentity {
     identity("google", subject, None, false)
 }
 
@@ -35,7 +35,7 @@ async fn settle(world: &World, key: &str, issuer: &str) {
 
 async fn sign_in(
     world: &World,
-    identity: ProvenIdentity,
+    identity: VerifiedIdentity,
     rules: IdentityRules,
     now: Timestamp,
 ) -> IdentityOutcome {
@@ -160,7 +160,7 @@ pub(super) async fn earlier_identity_of_an_account_is_not_linked_twice(world: Wo
     let of_eve = world.open_session(eve.id, at(0)).await;
     let link = async |user_id, session_id| {
         let event = world.event(latchkey_domain::audit::AuditKind::IdentityLinked, at(1));
-        let (identity, earlier, now) = (bare("1"), EarlierIdentities::OfAnyIssuer, at(1));
+        let (identity, earlier, now) = (bare("1"), LegacyIdentities::OfAnyIssuer, at(1));
         let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail: None, now };
         world.link_identity(link).await.unwrap()
     };

@@ -5,8 +5,8 @@ use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::password::PasswordHash;
 use latchkey_store::{
-    BeginPasswordChange, BeginReset, BeginSignUp, ChangePassword, NewAccount, SIGN_UPS_PURGED_AT_ONCE,
-    SignIn, SignInOutcome, SignUpOutcome, UserPosition,
+    BeginPasswordChange, BeginReset, BeginSignUp, ChangePassword, NewAccount, SIGN_UP_PURGE_BATCH, SignIn,
+    SignInOutcome, SignUpOutcome, UserPosition,
 };
 
 use super::fixtures::{DAY, World, at, key, mac, password, salted};
@@ -239,7 +239,7 @@ pub(super) async fn a_stale_sign_up_removes_no_account_that_is_not_pending(world
 }
 
 pub(super) async fn stale_sign_ups_are_purged_in_batches(world: World) {
-    for number in 0..=SIGN_UPS_PURGED_AT_ONCE {
+    for number in 0..=SIGN_UP_PURGE_BATCH {
         world.pending(&format!("user{number}"), at(i64::from(number))).await;
     }
     let total = async || world.users("", UserPosition::Offset(0), 1).await.total;

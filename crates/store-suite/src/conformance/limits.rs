@@ -9,12 +9,12 @@ use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
-use super::acts::{code_challenge, known};
+use super::acts::{email_code, known};
 use super::fixtures::{World, at, key, mac, take};
 use super::random::Random;
 use latchkey_store::{
     BeginPasswordChange, BeginReset, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus, NewToken,
-    OpenLink, OpenedLink, RequestChallenge, TokenAttempt, VerifyOutcome,
+    OpenLink, OpenedLink, RequestEmailCode, TokenAttempt, VerifyOutcome,
 };
 
 /// Refusal by an empty bucket of capacity one that refills in a minute.
@@ -151,9 +151,9 @@ pub(super) async fn a_limited_request_changes_nothing(world: World) {
     world.mails(at(0)).await;
     let limits = full_and_empty(&world).await;
     for name in ["ada", "nobody"] {
-        let request = world.request(&key(name), Purpose::VerifyEmail, code_challenge(mac(2), at(1)), at(0));
-        let limited = RequestChallenge { takes: limits.clone(), ..request };
-        assert_eq!(world.request_challenge(limited).await.unwrap(), Err(EMPTY));
+        let request = world.request(&key(name), Purpose::VerifyEmail, email_code(mac(2), at(1)), at(0));
+        let limited = RequestEmailCode { takes: limits.clone(), ..request };
+        assert_eq!(world.request_email_code(limited).await.unwrap(), Err(EMPTY));
     }
 
     assert_nothing_taken(&world).await;
@@ -166,13 +166,9 @@ pub(super) async fn a_request_takes_its_tokens_for_known_and_unknown_alike(world
     world.unverified("ada", at(0)).await;
     for (name, limit) in [("ada", "known"), ("nobody", "unknown")] {
         let request = |seconds| {
-            let request = world.request(
-                &key(name),
-                Purpose::VerifyEmail,
-                code_challenge(mac(1), at(seconds)),
-                at(seconds),
-            );
-            world.request_challenge(RequestChallenge { takes: vec![take(limit, 1)], ..request })
+            let request =
+                world.request(&key(name), Purpose::VerifyEmail, email_code(mac(1), at(seconds)), at(seconds));
+            world.request_email_code(RequestEmailCode { takes: vec![take(limit, 1)], ..request })
         };
         assert_eq!(request(0).await.unwrap(), Ok(()));
 
@@ -230,7 +226,7 @@ pub(super) async fn a_limited_link_is_not_opened(world: World) {
     let event = || world.event(AuditKind::EmailVerified, at(0));
 
     let opened = world.open_verify_link(opening(&world, link, &limits)).await.unwrap();
-    let looked_at = world.look_at_link(link, Purpose::VerifyEmail, &limits, at(0)).await.unwrap();
+    let looked_at = world.inspect_link(link, Purpose::VerifyEmail, &limits, at(0)).await.unwrap();
     let attempt =
         TokenAttempt { token: link, email: None, caller: None, takes: limits.clone(), event: event() };
     let verified = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
@@ -247,7 +243,7 @@ pub(super) async fn every_inspection_of_a_link_takes_from_its_limit(world: World
     let event = || world.event(AuditKind::EmailVerified, at(0));
     let limits = ["look", "open", "use", "unknown"].map(|limit| [take(limit, 1)]);
 
-    let looked_at = world.look_at_link(link, Purpose::VerifyEmail, &limits[0], at(0)).await.unwrap();
+    let looked_at = world.inspect_link(link, Purpose::VerifyEmail, &limits[0], at(0)).await.unwrap();
     let opened = world.open_verify_link(opening(&world, link, &limits[1])).await.unwrap();
     let attempt =
         TokenAttempt { token: link, email: None, caller: None, takes: limits[2].to_vec(), event: event() };

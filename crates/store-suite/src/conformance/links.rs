@@ -5,7 +5,7 @@ use latchkey_domain::codes::Purpose;
 use super::acts::known;
 use super::fixtures::{DAY, World, at, key, mac};
 use latchkey_store::{
-    LinkState, LinkStatus, MailKind, NewChallenge, NewToken, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
+    LinkState, LinkStatus, MailKind, NewEmailCode, NewToken, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
     VerifyOutcome,
 };
 
@@ -117,10 +117,10 @@ pub(super) async fn inspecting_a_link_changes_nothing(world: World) {
 pub(super) async fn a_link_can_be_without_a_redirect(world: World) {
     world.unverified("ada", at(0)).await;
     let token = NewToken { hash: world.token(), expires_at: at(DAY) };
-    let challenge = NewChallenge::Link { token, redirect_to: None };
-    let request = world.request(&key("ada"), VerifyEmail, challenge, at(0));
+    let email_code = NewEmailCode::Link { token, redirect_to: None };
+    let request = world.request(&key("ada"), VerifyEmail, email_code, at(0));
 
-    world.request_challenge(request).await.unwrap().unwrap();
+    world.request_email_code(request).await.unwrap().unwrap();
 
     let good = LinkState { status: LinkStatus::Good, redirect_to: None };
     assert_eq!(world.open_link(token.hash, at(1)).await, OpenedLink::Known(good));

@@ -17,7 +17,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 use serde_json::Map;
 
-use latchkey_store::{CodeLane, NewAccount, NewChallenge, NewCode, NewMail};
+use latchkey_store::{CodeLane, NewAccount, NewCode, NewEmailCode, NewMail};
 
 /// Time at a number of seconds after the start.
 #[must_use]
@@ -105,8 +105,8 @@ pub fn client() -> Client {
 
 /// Code requested and entered by a stranger.
 #[must_use]
-pub fn code(number: u8) -> NewChallenge {
-    NewChallenge::Code(NewCode {
+pub fn code(number: u8) -> NewEmailCode {
+    NewEmailCode::Code(NewCode {
         mac: CodeMac::from_bytes([number; 32]),
         long_mac: CodeMac::from_bytes([!number; 32]),
         long_sealed: vec![0; 80],

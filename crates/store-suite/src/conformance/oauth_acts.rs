@@ -2,8 +2,8 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::{
-    EarlierIdentities, IdentityRefusal, IdentityRules, Issuer, ProvenIdentity, ProviderClaims, ProviderKey,
-    ProviderKind, Subject,
+    IdentityRefusal, IdentityRules, Issuer, LegacyIdentities, ProviderClaims, ProviderKey, ProviderKind,
+    Subject, VerifiedIdentity,
 };
 use latchkey_domain::ids::UserId;
 use latchkey_domain::session::{AuthMethod, NewSession};
@@ -23,7 +23,7 @@ pub(super) const OPEN: IdentityRules = IdentityRules {
     is_sign_up_open: true,
     must_be_verified: false,
     links_by_email: true,
-    earlier: EarlierIdentities::Apart,
+    earlier: LegacyIdentities::Apart,
 };
 /// Issuer of the identities.
 pub(super) const ISSUER: &str = "https://issuer.example";
@@ -35,12 +35,12 @@ pub(super) fn provider(key: &str) -> ProviderKey {
 }
 
 /// Google `subject` with the verified address `name`@example.org.
-pub(super) fn google(subject: &str, name: &str) -> ProvenIdentity {
+pub(super) fn google(subject: &str, name: &str) -> VerifiedIdentity {
     identity("google", subject, Some(name), true)
 }
 
 /// Identity of a provider, with or without an address, verified or not.
-pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified: bool) -> ProvenIdentity {
+pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified: bool) -> VerifiedIdentity {
     let address = name.map(|name| format!("{name}@example.org"));
     let facts = ProviderClaims {
         issuer: ISSUER,
@@ -50,17 +50,17 @@ pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified
         name: Some("Ada of Google"),
         avatar_url: Some("https://pictures.example/ada.png"),
     };
-    ProvenIdentity::of(provider(key), facts).unwrap()
+    VerifiedIdentity::of(provider(key), facts).unwrap()
 }
 
 /// Same identity at another issuer.
-pub(super) fn issued_by(issuer: &str, identity: ProvenIdentity) -> ProvenIdentity {
-    ProvenIdentity { issuer: Issuer::parse(issuer).unwrap(), ..identity }
+pub(super) fn issued_by(issuer: &str, identity: VerifiedIdentity) -> VerifiedIdentity {
+    VerifiedIdentity { issuer: Issuer::parse(issuer).unwrap(), ..identity }
 }
 
 /// Same identity as stored before issuers were.
-pub(super) fn of_unknown_issuer(identity: ProvenIdentity) -> ProvenIdentity {
-    ProvenIdentity { issuer: Issuer::unknown(), ..identity }
+pub(super) fn of_unknown_issuer(identity: VerifiedIdentity) -> VerifiedIdentity {
+    VerifiedIdentity { issuer: Issuer::unknown(), ..identity }
 }
 
 /// Session that links identities.
@@ -70,7 +70,7 @@ pub(super) fn linker(user_id: UserId, session: &NewSession) -> Linker {
 
 impl World {
     /// Sign-in with an identity, under permissive rules.
-    pub(super) fn with_identity(&self, identity: ProvenIdentity, now: Timestamp) -> SignInWithIdentity {
+    pub(super) fn with_identity(&self, identity: VerifiedIdentity, now: Timestamp) -> SignInWithIdentity {
         SignInWithIdentity {
             rules: OPEN,
             token: None,
@@ -95,7 +95,7 @@ impl World {
     }
 
     /// Signs in with an identity that opens an account.
-    pub(super) async fn enter(&self, identity: ProvenIdentity, now: Timestamp) -> User {
+    pub(super) async fn enter(&self, identity: VerifiedIdentity, now: Timestamp) -> User {
         match self.sign_in_with_identity(self.with_identity(identity, now)).await.unwrap() {
             IdentityOutcome::Opened(user) => *user,
             other => panic!("not opened: {other:?}"),
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Reason why an identity opens no account.
-    pub(super) async fn refused(&self, identity: ProvenIdentity, now: Timestamp) -> IdentityRefusal {
+    pub(super) async fn refused(&self, identity: VerifiedIdentity, now: Timestamp) -> IdentityRefusal {
         match self.sign_in_with_identity(self.with_identity(identity, now)).await.unwrap() {
             IdentityOutcome::Refused(refusal) => refusal,
             other => panic!("not refused: {other:?}"),
@@ -115,11 +115,11 @@ impl World {
         &self,
         user_id: UserId,
         session: &NewSession,
-        identity: ProvenIdentity,
+        identity: VerifiedIdentity,
         now: Timestamp,
     ) -> LinkOutcome {
         let event = self.event(AuditKind::IdentityLinked, now);
-        let earlier = EarlierIdentities::Apart;
+        let earlier = LegacyIdentities::Apart;
         let link =
             LinkIdentity { user_id, session_id: session.id, identity, earlier, event, mail: None, now };
         self.link_identity(link).await.unwrap()
@@ -163,7 +163,7 @@ impl World {
     /// Code valid for one minute.
     pub(super) fn oauth_code(
         &self,
-        identity: ProvenIdentity,
+        identity: VerifiedIdentity,
         linker: Option<Linker>,
         now: Timestamp,
     ) -> NewOAuthCode {

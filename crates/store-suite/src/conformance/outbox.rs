@@ -57,9 +57,9 @@ pub(super) async fn mails_are_claimed_oldest_first(world: World) {
 pub(super) async fn a_claimed_mail_is_whole(world: World) {
     let user = world.verified("Ada", at(0)).await;
     let request =
-        world.request(&key("ada"), Purpose::ResetPassword, super::acts::code_challenge(mac(1), at(1)), at(1));
+        world.request(&key("ada"), Purpose::ResetPassword, super::acts::email_code(mac(1), at(1)), at(1));
     let mail = request.mail.clone();
-    world.request_challenge(request).await.unwrap().unwrap();
+    world.request_email_code(request).await.unwrap().unwrap();
 
     let (_, claimed) = claim(&world, 10, 2).await;
 

@@ -2,7 +2,7 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
-use latchkey_domain::identity::EarlierIdentities;
+use latchkey_domain::identity::LegacyIdentities;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -26,7 +26,7 @@ async fn link(world: &World, user_id: UserId, session: &NewSession) {
         user_id,
         session_id: session.id,
         identity: identity("github", "7", Some("other"), true),
-        earlier: EarlierIdentities::Apart,
+        earlier: LegacyIdentities::Apart,
         event: world.event(AuditKind::IdentityLinked, at(1)),
         mail: Some(world.mail(at(1))),
         now: at(1),

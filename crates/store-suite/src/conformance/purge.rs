@@ -124,7 +124,7 @@ pub(super) async fn decoys_are_purged(world: World) {
     world.send_link(&key("nobody"), ResetPassword, at(0)).await;
     assert!(!world.verifies(&key("nobody"), mac(1), at(0)).await);
 
-    assert!(purge(&world, at(40 * DAY)).await >= 4, "two challenges and two mails");
+    assert!(purge(&world, at(40 * DAY)).await >= 4, "two email codes and two mails");
 
     assert_eq!(purge(&world, at(400 * DAY)).await, 0, "nothing of it may stay");
 }

@@ -80,12 +80,12 @@ pub(super) async fn a_repeated_sign_up_renews_the_code(world: World) {
 }
 
 pub(super) async fn a_repeated_sign_up_supersedes_the_link(world: World) {
-    let (first, old) = world.link_challenge(at(0));
-    let (second, new) = world.link_challenge(at(1));
+    let (first, old) = world.email_link(at(0));
+    let (second, new) = world.email_link(at(1));
     let sign_up =
-        PendingSignUp { challenge: first, ..world.sign_up("ada", password("secret"), mac(1), at(0)) };
+        PendingSignUp { email_code: first, ..world.sign_up("ada", password("secret"), mac(1), at(0)) };
     let again =
-        PendingSignUp { challenge: second, ..world.sign_up("ada", password("secret"), mac(1), at(1)) };
+        PendingSignUp { email_code: second, ..world.sign_up("ada", password("secret"), mac(1), at(1)) };
 
     assert_eq!(world.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Created);
     assert_eq!(world.sign_up_pending(again).await.unwrap(), SignUpOutcome::Renewed);
@@ -199,8 +199,8 @@ pub(super) async fn a_banned_owner_gets_no_mail(world: World) {
 pub(super) async fn a_sign_up_changes_no_other_account(world: World) {
     let other = world.pending("eve", at(0)).await;
     let account = NewAccount { email_verified: false, ..world.account("ada", at(1)) };
-    let (challenge, _) = world.link_challenge(at(1));
-    let sign_up = PendingSignUp { account, challenge, mail: world.mail(at(1)), browser: None };
+    let (email_code, _) = world.email_link(at(1));
+    let sign_up = PendingSignUp { account, email_code, mail: world.mail(at(1)), browser: None };
 
     assert_eq!(world.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Created);
 

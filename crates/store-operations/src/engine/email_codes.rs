@@ -8,8 +8,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginReset, Challenges, CodeAttempt, ExchangeOutcome, LimitedResult, NewToken, OpenLink, OpenedLink,
-    RequestChallenge, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
+    BeginReset, CodeAttempt, EmailCodes, ExchangeOutcome, LimitedResult, NewToken, OpenLink, OpenedLink,
+    RequestEmailCode, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
 };
 
 use super::Engine;
@@ -17,8 +17,8 @@ use crate::form::Executor;
 use crate::operations::{mail_links, request_code, reset_password, verify_code};
 
 #[async_trait]
-impl<E: Executor> Challenges for Engine<E> {
-    async fn request_challenge(&self, request: RequestChallenge) -> LimitedResult<()> {
+impl<E: Executor> EmailCodes for Engine<E> {
+    async fn request_email_code(&self, request: RequestEmailCode) -> LimitedResult<()> {
         request_code::request(&self.0, request).await
     }
 
@@ -42,14 +42,14 @@ impl<E: Executor> Challenges for Engine<E> {
         mail_links::open(&self.0, link).await
     }
 
-    async fn look_at_link(
+    async fn inspect_link(
         &self,
         token: TokenHash,
         purpose: Purpose,
         takes: &[Take],
         now: Timestamp,
     ) -> LimitedResult<OpenedLink> {
-        mail_links::look_at(&self.0, token, purpose, takes, now).await
+        mail_links::inspect(&self.0, token, purpose, takes, now).await
     }
 
     async fn exchange_reset_code(

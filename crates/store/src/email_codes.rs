@@ -25,7 +25,7 @@ use crate::outbox::NewMail;
 /// address, purpose and lane. Writing a code invalidates the lane's previous code and the link; writing a link
 /// invalidates both.
 #[derive(Debug, Clone)]
-pub enum NewChallenge {
+pub enum NewEmailCode {
     /// Email code.
     Code(NewCode),
     /// Link with a token.
@@ -74,7 +74,7 @@ pub struct NewToken {
 
 /// A request for an email code or link: resend of a verification, or a password reset.
 #[derive(Debug, Clone)]
-pub struct RequestChallenge {
+pub struct RequestEmailCode {
     /// Address of the account. Verification needs an unverified account; neither purpose serves a banned one.
     pub email: EmailKey,
     /// Purpose of the code.
@@ -82,7 +82,7 @@ pub struct RequestChallenge {
     /// Rate limits to take from, all or none.
     pub takes: Vec<Take>,
     /// The code or link.
-    pub challenge: NewChallenge,
+    pub email_code: NewEmailCode,
     /// Mail of kind [`crate::MailKind::Verify`] or [`crate::MailKind::Reset`]; a decoy if the account may not
     /// have the code.
     pub mail: NewMail,
@@ -269,9 +269,9 @@ pub struct ResetPassword {
 /// **Proof of a mailbox.** Verification sets `email_verified`, ends `is_pending` and `is_contested`, and consumes
 /// the live code or link. [`latchkey_domain::email_verification::VerificationEffects`] decides its other effects.
 #[async_trait]
-pub trait Challenges {
+pub trait EmailCodes {
     /// Writes a code or link and its mail.
-    async fn request_challenge(&self, request: RequestChallenge) -> LimitedResult<()>;
+    async fn request_email_code(&self, request: RequestEmailCode) -> LimitedResult<()>;
 
     /// Redeems a verification code of any lane; a success verifies the address and opens `session`. Checking the
     /// attempt, counting a wrong one and consuming the code are atomic. A refused attempt is durable before this
@@ -292,7 +292,7 @@ pub trait Challenges {
 
     /// Inspects a link of `purpose` and changes nothing but the rate limits; `None` if it is unknown. Exchanged
     /// reset tokens are not links.
-    async fn look_at_link(
+    async fn inspect_link(
         &self,
         token: TokenHash,
         purpose: Purpose,
