@@ -25,11 +25,13 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     run_with("cargo test -p latchkey --locked --test it", &[], &variables)?;
 
     let lines = read(file)?;
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(file, text).map_err(|error| format!("{file}: {error}"))?;
+    let text: Vec<_> = lines.iter().flat_map(|line| [line, "\n"]).collect();
+    fs::write(file, text.concat()).map_err(|error| format!("{file}: {error}"))?;
     let document = fs::read("docs/openapi.json").map_err(|error| error.to_string())?;
     let document = serde_json::from_slice(&document).map_err(|error| error.to_string())?;
-    missing(&document, &lines).iter().for_each(|what| println!("not recorded: {what}"));
+    for what in missing(&document, &lines) {
+        println!("not recorded: {what}");
+    }
     println!("{} exchanges", lines.len());
     older.map_or(Ok(()), |older| compare(&read(older)?, &lines))
 }
