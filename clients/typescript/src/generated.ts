@@ -55,7 +55,7 @@ export type components = {
              */
             id: string;
             /**
-             * @description Display name; empty where nobody gave one.
+             * @description Display name; empty if not set.
              * @example Ada Lovelace
              */
             name: string;
@@ -89,7 +89,7 @@ export type components = {
             /** @description The same fields but `id`, for older clients. */
             profile: {
                 /**
-                 * @description Display name; empty where nobody gave one.
+                 * @description Display name; empty if not set.
                  * @example Ada Lovelace
                  */
                 name: string;
@@ -219,7 +219,7 @@ export type components = {
              */
             auth_id: string;
             /**
-             * @description Display name; empty where nobody gave one.
+             * @description Display name; empty if not set.
              * @example Ada Lovelace
              */
             name: string;
@@ -306,7 +306,7 @@ export type components = {
              */
             auth_id: string;
             /**
-             * @description Display name; empty where nobody gave one.
+             * @description Display name; empty if not set.
              * @example Ada Lovelace
              */
             name: string;
@@ -479,7 +479,7 @@ export type components = {
         /** @description Name and picture of the user's profile; an empty name where there is no profile. */
         UserProfile: {
             /**
-             * @description Display name; empty where nobody gave one.
+             * @description Display name; empty if not set.
              * @example Ada Lovelace
              */
             name: string;

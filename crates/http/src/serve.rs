@@ -176,7 +176,7 @@ fn refuse(stream: TcpStream, peer: SocketAddr, server: &Server) {
     drop(stream);
     if let Some(refused) = server.per_client_exceeded.count(Instant::now()) {
         let (limit, client) = (server.settings.max_connections_per_address, peer.ip().to_canonical());
-        tracing::warn!(refused, limit, %client, "connections closed: their address holds its share");
+        tracing::warn!(refused, limit, %client, "connections closed: over server.max_connections_per_address");
     }
 }
 

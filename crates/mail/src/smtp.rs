@@ -71,7 +71,7 @@ impl SmtpTransport {
         if let Some(connection) = pooled {
             match self.deliver(connection, &envelope).await {
                 Err(failure) if failure.is_stale_connection() => {
-                    tracing::debug!("kept SMTP connection was gone");
+                    tracing::debug!("an idle SMTP connection was closed by the server: a new one is opened");
                 }
                 outcome => return Ok(outcome?),
             }

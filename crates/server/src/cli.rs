@@ -186,16 +186,16 @@ pub enum RedirectsCommand {
 /// `latchkey mail …`
 #[derive(Debug, Subcommand)]
 pub enum MailCommand {
-    /// List the mails that wait or were given up.
+    /// List queued and dead mails.
     List {
-        /// Only those that were given up.
+        /// Only dead mails: those after their last attempt.
         #[arg(long)]
         dead: bool,
         /// How many, 1 to 1000.
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
     },
-    /// Try mails that were given up once more.
+    /// Put dead mails back into the queue.
     Retry(RetryArgs),
 }
 
@@ -205,7 +205,7 @@ pub enum MailCommand {
 pub struct RetryArgs {
     /// The id of one mail, as `mail list` shows it.
     pub id: Option<MailId>,
-    /// All that were given up.
+    /// All dead mails.
     #[arg(long)]
     pub all: bool,
 }

@@ -86,7 +86,7 @@ async fn deliver_mails(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
         let pause = match deliver_once(&service).await {
             Ok(pause) => pause,
             Err(error) => {
-                tracing::warn!(error = chain_of(&error), "the outbox could not be worked off");
+                tracing::warn!(error = chain_of(&error), "the outbox could not be processed");
                 AFTER_FAILURE
             }
         };
@@ -116,7 +116,7 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
             _ = stop.changed() => return,
         }
         match service.shared.sync().await {
-            Ok(true) => tracing::info!("settings or signing keys were changed elsewhere and taken over"),
+            Ok(true) => tracing::info!("settings or signing keys were changed by another instance: reloaded"),
             Ok(false) => {}
             Err(error) => {
                 tracing::warn!(error = chain_of(&error), "shared settings could not be read");

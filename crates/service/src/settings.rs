@@ -43,7 +43,7 @@ settings! {
         /// exactly; `*` stands for one whole host label or one whole path segment, `**` for the rest of a
         /// path. An entry without a query lets any query pass. An empty list allows nothing; in development,
         /// while the list is empty, every port of localhost and 127.0.0.1 is allowed.
-        /// A wildcard right below a public suffix, such as https://*.vercel.app/, allows hosts of everybody: the
+        /// A wildcard right below a public suffix, such as https://*.vercel.app/, allows hosts of any owner: the
         /// start warns of it. `latchkey redirects test URL` tells whether a target passes.
         "auth.allowed_redirect_urls" / "allowedRedirectUrls" => allowed_redirect_urls: Vec<String> = [];
         /// Where to go when a call names no target. Must itself be allowed by the list.

@@ -88,7 +88,7 @@ impl Upkeep {
                  time service (NTP) of this machine"
             ),
             ClockVerdict::Trusted => {
-                tracing::info!("the system clock has been steady again: upkeep goes on");
+                tracing::info!("the system clock has been steady again: upkeep resumes");
             }
             ClockVerdict::Steady | ClockVerdict::OnProbation => {}
         }

@@ -30,15 +30,15 @@ pub enum TargetError {
     /// The database holds an unfinished copy of another source.
     #[error(
         "the database holds an unfinished copy of another source, or the source was written to since: \
-         make the database anew and begin again"
+         recreate the database and start again"
     )]
     OtherSource,
     /// Another process writes to the database.
-    #[error("somebody else writes into {0}: let one copy run alone")]
+    #[error("another client writes to {0}: let one copy run alone")]
     Crowded(&'static str),
     /// A text contains U+0000.
     #[error(
-        "{row}: the column {column} holds U+0000, which PostgreSQL cannot keep: mend it in the source, then copy again"
+        "{row}: the column {column} holds U+0000, which PostgreSQL cannot keep: correct it in the source, then copy again"
     )]
     NullCharacter { row: String, column: &'static str },
     #[error(transparent)]

@@ -40,7 +40,7 @@ impl Postgres {
             let Err(fault) = self.follow_once(options, &changed).await else { continue };
             if !is_logged {
                 let error = PermanentFault::text_of(&fault.error);
-                tracing::info!(error, "changes of settings are looked for: nobody can listen for them now");
+                tracing::info!(error, "LISTEN is not possible: changes of settings are polled");
                 is_logged = true;
             }
             tokio::time::sleep(RECONNECT_BACKOFF).await;

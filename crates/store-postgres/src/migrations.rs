@@ -100,7 +100,7 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
         match take_turn(&client, migrations).await {
             Err(fault) if ServerFault::code_of(&fault.error) == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 tracing::warn!(
-                    "waiting for a lock to migrate the database: another instance migrates, or somebody holds a table"
+                    "waiting for a lock to migrate the database: another instance migrates, or a client locks a table"
                 );
             }
             outcome => return outcome,

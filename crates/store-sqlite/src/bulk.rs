@@ -43,7 +43,7 @@ pub enum SourceError {
     Outdated(&'static str),
     /// A text is not valid UTF-8.
     #[error(
-        "{row}: the column {column} holds a text that is not UTF-8: mend it in the source, then copy again"
+        "{row}: the column {column} holds a text that is not UTF-8: correct it in the source, then copy again"
     )]
     NotUtf8 { row: String, column: &'static str },
     #[error(transparent)]

@@ -115,7 +115,7 @@ where
         };
         // The caller may have been cancelled.
         if let Err(Err(error)) = self.reply.send(outcome) {
-            tracing::warn!(%error, "a write failed, and nobody waits for its answer");
+            tracing::warn!(%error, "a write failed after its caller was cancelled");
         }
     }
 }

@@ -201,8 +201,7 @@ impl Shaped for Name {
         pattern: Some("^[^\\u0000-\\u001f\\u007f-\\u009f]*$"),
         ..Shape::new("Display name, without control characters.", "Ada Lovelace")
     };
-    const SHOWN: Shape =
-        Shape { pattern: None, ..Self::SENT.about("Display name; empty where nobody gave one.") };
+    const SHOWN: Shape = Shape { pattern: None, ..Self::SENT.about("Display name; empty if not set.") };
 }
 
 impl Shaped for Bio {

@@ -149,7 +149,7 @@ fields! {
          redirect URL.",
         "https://app.example.org/settings",
     ) });
-    provider_hints: nullable(Type::Object, "What else the provider is told; reserved fields are left out.")
+    provider_hints: nullable(Type::Object, "Further parameters of the authorization request; reserved ones are left out.")
         .additional_properties(Some(AdditionalProperties::from(ObjectBuilder::new().schema_type(Type::String))))
         .examples([json!({ "prompt": "select_account" })]);
     id_token: text(

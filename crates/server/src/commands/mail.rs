@@ -37,7 +37,7 @@ async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), Command
 async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError> {
     let count = assembly.service.outbox.retry(which.id).await?;
     if count == 0 && which.id.is_some() {
-        return Err(CommandError::Refused("there is no such mail among those that were given up".to_owned()));
+        return Err(CommandError::Refused("there is no dead mail of this id".to_owned()));
     }
     println!("{count} put back into the queue");
     Ok(())

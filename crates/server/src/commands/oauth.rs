@@ -76,7 +76,7 @@ async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
             Err(CommandError::Refused(format!("no identity provider {key:?} is configured")))
         }
         Err(Error::Refused(&PROVIDER_PINNED)) => Err(CommandError::Refused(format!(
-            "{key} stands in the settings; remove its section oauth.providers.{key} there"
+            "{key} is pinned by the settings; remove its section oauth.providers.{key} there"
         ))),
         other => {
             other?;

@@ -28,7 +28,7 @@ settings! {
         /// A PEM file with further certificate authorities, for a private provider. Not set: the public ones alone.
         "oauth.ca_file" => ca_file: Option<PathBuf> = "";
         /// How long a provider may take for all that it is asked in one sign-in. Shorter than
-        /// server.request_timeout, so that the app is told of a provider that is down.
+        /// server.request_timeout, so that the app learns that a provider is down.
         "oauth.timeout" => timeout: Duration = "9s";
     }
 }
@@ -73,8 +73,8 @@ impl OAuthSettings {
             problems.rule(&["oauth.proxy"], sentence);
         }
         if request_timeout <= self.timeout {
-            let sentence = "it is not shorter than server.request_timeout, so nobody would hear of a provider that is \
-                            down; shorten it";
+            let sentence = "it is not shorter than server.request_timeout, so an app would not learn that a provider \
+                            is down; shorten it";
             problems.rule(&["oauth.timeout", "server.request_timeout"], sentence);
         }
         for (key, provider) in providers {

@@ -56,7 +56,7 @@ fn too_wide(net: &IpNet) -> Option<String> {
         (length, IpNet::V6(_)) => format!("a whole /{length} of the internet"),
     };
     Some(format!(
-        "server.trusted_proxies: {net} trusts {what}: whoever connects from there can choose the client address that \
+        "server.trusted_proxies: {net} trusts {what}: clients there can choose the client address that \
          limits, sessions and the audit see; list the addresses of your proxies alone, such as [\"10.0.0.5\"]"
     ))
 }

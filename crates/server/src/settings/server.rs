@@ -40,8 +40,8 @@ settings! {
     /// Section `server`: the address, and limits of connections and requests.
     #[derive(Debug)]
     pub struct ServerSettings {
-        /// "development" starts without any setting, on this machine only, and relaxes nothing that anybody
-        /// else could reach. "production" demands server.public_url, server.secret and admin.api_key, and
+        /// "development" starts without any setting, on this machine only, and relaxes nothing that other
+        /// machines can reach. "production" demands server.public_url, server.secret and admin.api_key, and
         /// verifies email addresses.
         "server.mode" => mode: Mode = "development";
         /// IP address and port to listen on. Development refuses every address that is not loopback.
@@ -87,7 +87,7 @@ settings! {
         /// Addresses or networks of reverse proxies, for example ["10.0.0.0/8", "::1"]. Only when the peer is
         /// one of them is X-Forwarded-For read: the right-most hop that is not in this list is the client.
         /// X-Request-Id is taken from them too. While the list lacks your proxy, all clients count as one
-        /// address; whoever is in the list can choose the client's address, so name your proxies and no more.
+        /// address; a peer in the list can choose the client's address, so list your proxies and no more.
         "server.trusted_proxies" => trusted_proxies: Vec<IpNet> [Kind::List] | read_networks = [];
         /// How long a client may take to send the first byte of a new connection.
         "server.first_byte_timeout" => first_byte_timeout: Duration = "3s";

@@ -26,7 +26,7 @@ settings! {
         /// so that a disk that is not mounted does not turn into an empty service; `latchkey migrate` makes the
         /// file. Development: true. Production: false.
         "storage.create" => create: bool = creates, false;
-        /// SQLite: a connection keeps its snapshot between reads while nobody writes, a fifth less processor time
+        /// SQLite: a connection keeps its snapshot between reads while there are no writes, a fifth less processor time
         /// for GET /api/profiles/me. It notices commits by the first 48 bytes of the file "-shm". Off: every read
         /// begins a transaction of its own.
         "storage.sqlite_snapshot_reuse" => snapshot_reuse: bool = true;
@@ -112,8 +112,8 @@ impl PostgresSettings {
         const ACQUIRE: &str = "storage.postgres.acquire_timeout";
         for (key, timeout) in [(STATEMENT, self.statement_timeout), (ACQUIRE, self.acquire_timeout)] {
             if timeout >= request_timeout {
-                let sentence = "it is not shorter than server.request_timeout, so a request would be given up \
-                                before the database is; make it shorter";
+                let sentence = "it is not shorter than server.request_timeout, so a request would time out before \
+                                the database does; make it shorter";
                 problems.rule(&[key, "server.request_timeout"], sentence);
             }
         }

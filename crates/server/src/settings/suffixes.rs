@@ -1,4 +1,4 @@
-//! Warnings about redirect wildcards right below a public suffix, where everybody can register a name.
+//! Warnings about redirect wildcards right below a public suffix, where names are open to registration.
 
 use latchkey_domain::redirect::RedirectEntry;
 use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider, Error};
@@ -6,15 +6,15 @@ use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider, Error};
 /// A label that stands for any.
 const ANY: &str = "x";
 
-/// A warning for each entry whose wildcard takes in the hosts of many owners. Entries that do not parse are told
-/// elsewhere.
+/// A warning for each entry whose wildcard takes in the hosts of many owners. Entries that do not parse are
+/// reported elsewhere.
 pub fn redirect_warnings(entries: &[String]) -> impl Iterator<Item = String> {
     entries.iter().filter_map(|text| {
         let parent = RedirectEntry::parse(text).ok()?.wildcard_parent()?;
         is_open_to_all(&parent).then(|| {
             format!(
-                "auth.allowed_redirect_urls: {text} allows hosts of everybody, because anybody can have a name below \
-                 {parent}; name your own host, such as your-app.{parent}"
+                "auth.allowed_redirect_urls: {text} allows hosts of any owner, because names below {parent} are open to \
+                 registration; name your own host, such as your-app.{parent}"
             )
         })
     })

@@ -13,13 +13,13 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
         warnings.push("limits.enabled is off in production: passwords and codes can be guessed freely");
     }
     if is_production && settings.mail.transport == MailTransport::File {
-        warnings.push("mail.transport is \"file\" in production: nobody receives the mails");
+        warnings.push("mail.transport is \"file\" in production: mails are not delivered");
     }
     if is_production && settings.server.allow_http && settings.server.public_url.scheme() == "http" {
         warnings.push("server.public_url is http: passwords and tokens cross the network in the clear");
     }
     if is_production && !settings.editable.require_email_verification {
-        warnings.push("auth.require_email_verification is off in production: anybody can take any address");
+        warnings.push("auth.require_email_verification is off in production: an account can be opened with the email address of another person");
     }
     if has_link_without_target(settings) && is_production {
         warnings
@@ -89,6 +89,6 @@ fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> 
 
 fn secrets_on_the_command_line(settings: &Settings) -> impl Iterator<Item = String> {
     settings.shown.iter().filter(|(_, shown)| shown.source == Source::CommandLine && shown.hides).map(
-        |(name, _)| format!("{name} stands on the command line, where every user of the machine sees it"),
+        |(name, _)| format!("{name} is set on the command line, where every user of the machine can read it"),
     )
 }

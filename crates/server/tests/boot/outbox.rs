@@ -83,7 +83,7 @@ async fn dead_mail_is_listed_and_retried() {
 async fn unknown_mail_is_not_retried() {
     let output = Binary::new().run(&["mail", "retry", UNKNOWN_ID]).await;
 
-    output.refused(&["there is no such mail among those that were given up"]);
+    output.refused(&["there is no dead mail of this id"]);
 }
 
 #[tokio::test]

@@ -368,7 +368,7 @@ async fn redirect_wildcard_below_a_public_suffix_is_warned_of() {
 
     assert_warned(
         &binary,
-        &["auth.allowed_redirect_urls: https://*.vercel.app/done allows hosts of everybody"],
+        &["auth.allowed_redirect_urls: https://*.vercel.app/done allows hosts of any owner"],
     )
     .await;
     assert!(!check(&binary).await.out.contains("*.example.com"));
@@ -385,5 +385,5 @@ async fn redirect_wildcard_that_an_admin_stored_is_warned_of_at_the_start() {
 
     let output = binary.serve().await.stop().await;
 
-    assert!(output.err.contains("https://*.co.uk/done allows hosts of everybody"), "{output:#?}");
+    assert!(output.err.contains("https://*.co.uk/done allows hosts of any owner"), "{output:#?}");
 }

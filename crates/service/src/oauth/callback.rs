@@ -291,7 +291,7 @@ impl OAuth {
             Ok(NewCodeOutcome::Refused(refusal)) => Err(CallbackProblem::Identity(refusal)),
             Ok(NewCodeOutcome::Taken) => Err(CallbackProblem::Taken),
             Err(error) => {
-                tracing::error!(%error, "a code could not be kept");
+                tracing::error!(%error, "a sign-in code could not be stored");
                 Err(CallbackProblem::Unavailable)
             }
         }
@@ -311,7 +311,7 @@ impl OAuth {
         event.details.insert("provider".to_owned(), Value::from(flow.provider.as_str()));
         event.details.insert("reason".to_owned(), Value::from(problem.message()));
         if let Err(error) = self.kernel.store.record_event(event).await {
-            tracing::error!(%error, "an event could not be written");
+            tracing::error!(%error, "an audit event could not be stored");
         }
     }
 

@@ -86,7 +86,7 @@ impl OAuth {
         self.take(&start.client, now)?;
         let provider = self.usable_provider(start.kind, &start.provider).await?;
         if let Err(reason) = provider.client.check_place(self.shared.providers.parts.outbound.networks) {
-            tracing::error!(provider = provider.key.as_str(), reason, "a provider is never talked to");
+            tracing::error!(provider = provider.key.as_str(), reason, "a provider may not be called");
             return Err(Error::Refused(&PROVIDER_NOT_CONFIGURED));
         }
         let redirect_to = self.oauth_target(start.redirect_uri.as_deref())?;

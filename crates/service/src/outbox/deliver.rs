@@ -80,7 +80,7 @@ impl Outbox {
         Ok(self.kernel.store.list_mails(state, limit).await?)
     }
 
-    /// Puts mails that were given up back into the queue, one or (with `None`) all; answers how many.
+    /// Puts dead mails back into the queue, one or (with `None`) all; answers how many.
     pub async fn retry(&self, id: Option<MailId>) -> Result<u64> {
         let retried = self.kernel.store.retry_mails(id, self.kernel.now()).await?;
         self.kernel.mails.wake();
@@ -207,6 +207,6 @@ fn log(mail: &ClaimedMail, fate: &MailFate) {
         MailFate::RetryAt { at, error } => {
             tracing::warn!(%id, kind, %error, next = %at, "mail not sent, will retry");
         }
-        MailFate::Dead { error } => tracing::error!(%id, kind, %error, "mail given up"),
+        MailFate::Dead { error } => tracing::error!(%id, kind, %error, "mail dead: no further attempts"),
     }
 }

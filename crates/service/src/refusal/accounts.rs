@@ -10,7 +10,7 @@ refusals! {
         when "the account is banned",
         next "Contact the operator of this service.";
     EMAIL_EXISTS 409 "An account with this email exists.", field "email",
-        when "an account with this email exists: told at sign-up only while verification is off, and at \
+        when "an account with this email exists: reported at sign-up only while verification is off, and at \
             sign-in through a provider that is not linked to that account and cannot be without signing in to it",
         next "Sign in, or reset the password.";
 }

@@ -7,7 +7,7 @@ refusals! {
         when "the current user has no profile",
         next "Create a profile first.";
     USERNAME_TAKEN 409 "The username is taken.", field "username",
-        when "the username belongs to somebody else",
+        when "the username belongs to another user",
         next "Choose another username.";
     PRECONDITION_FAILED 412 "The record has changed since it was read.",
         when "`If-Match` names another version of the record",

@@ -30,7 +30,7 @@ impl Backoff {
             state.held = 0;
             state.failures
         });
-        tracing::warn!(losses = failures, reason, "the search index is lost and is made anew");
+        tracing::warn!(failures, reason, "the search index was dropped and will be rebuilt");
     }
 
     /// Reports that the backoff has elapsed, or counts a step of it.

@@ -58,7 +58,7 @@ impl Sessions {
                 self.with_tokens(live.user, &live.session, same, now)
             }
             RefreshOutcome::Revoked => {
-                tracing::warn!("a refresh token came back that had been replaced; its session was ended");
+                tracing::warn!("refresh token reuse: the session was ended");
                 self.kernel.mails.wake_for_notification();
                 Err(Error::Refused(&AUTH_UNAUTHORIZED))
             }

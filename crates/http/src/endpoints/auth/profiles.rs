@@ -38,7 +38,7 @@ struct FlatPatch {
 
 /// The flat public profile of a user.
 pub const GET: Endpoint = Endpoint::get("/api/auth/profiles/{userId}", |method| on(method, get))
-    .named("getProfile", "Read anybody's flat profile")
+    .named("getProfile", "Read a user's public profile, flat")
     .about(HIDDEN)
     .access(Access::Public)
     .parameters(&[parameters::profile_user_id])

@@ -48,11 +48,11 @@ pub const SIGN_UP: Endpoint = Endpoint::post("/api/auth/users", |method| on(meth
             let of_an_admin = json!({
                 "autoConfirm": true, "email": "ada@example.org", "metadata": { "plan": "pro" }, "password": "correct horse battery",
             });
-            let of_everybody =
+            let of_a_user =
                 json!({ "email": "ada@example.org", "name": "Ada Lovelace", "password": "correct horse battery" });
             vec![
                 ("admin", example("An admin makes a user", of_an_admin)),
-                ("signUp", example("Somebody signs up", of_everybody)),
+                ("signUp", example("A sign-up", of_a_user)),
             ]
         },
     )

@@ -1,4 +1,4 @@
-//! `GET /api/profiles/{userId}`: anybody's profile.
+//! `GET /api/profiles/{userId}`: the public profile of a user.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -54,11 +54,11 @@ impl From<Profile> for PublicProfileBody {
 
 /// The public profile of a user.
 pub const GET: Endpoint = Endpoint::get("/api/profiles/{userId}", |method| on(method, get))
-    .named("getPublicProfile", "Read anybody's profile")
+    .named("getPublicProfile", "Read a user's public profile")
     .about(HIDDEN)
     .access(Access::Public)
     .parameters(&[parameters::profile_user_id])
-    .responds::<PublicProfileBody>("What everybody may see of the profile.")
+    .responds::<PublicProfileBody>("The public fields of the profile.")
     .errors(&[&codes::USER_NOT_FOUND, &codes::TOO_MANY_REQUESTS]);
 
 /// Users without a public profile.

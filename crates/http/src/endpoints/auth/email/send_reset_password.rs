@@ -39,7 +39,7 @@ pub const SEND: Endpoint = Endpoint::post("/api/auth/email/send-reset-password",
     .body::<SendResetRequest>(|| json!({ "email": "ada@example.org" }))
     .responds_with::<MailSentBody>(
         StatusCode::ACCEPTED,
-        "The mail is on its way, if there is somebody to mail.",
+        "Accepted; a mail is sent if the address has an account for it.",
         &[],
     )
     .errors(&[

@@ -25,8 +25,8 @@ pub const OPEN: Endpoint = link(Endpoint::get(PATH, |method| on(method, open)))
     .named("openVerificationLink", "Open a verification link")
     .about(
         "Where a mailed verification link leads: a browser opens it and is sent on, with `service_status` \
-         (`success` or `error`), `service_type=verify_email` and, on error, `service_error` added to the target. Signs \
-         nobody in. HEAD changes nothing. Where verifying would remove something of an account that was in use before, and \
+         (`success` or `error`), `service_type=verify_email` and, on error, `service_error` added to the target. Opens \
+         no session. HEAD changes nothing. Where verifying would remove something of an account that was in use before, and \
          the browser has no cookie of the account, a page asks first.",
     )
     .parameters(&[parameters::link_token])

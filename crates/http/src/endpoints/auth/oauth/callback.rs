@@ -118,8 +118,8 @@ const fn returned(endpoint: Endpoint) -> Endpoint {
     endpoint
         .about(
             "Where the provider sends the browser back to. The browser is sent on to the `redirect_uri` of \
-             the start, with `service_code` to exchange, or with `error`, a sentence for people. Nobody is signed in here and \
-             nothing is linked. HEAD uses nothing up.",
+             the start, with `service_code` to exchange, or with `error`, a sentence for people. It opens no session and \
+             links nothing. HEAD uses nothing up.",
         )
         .redirects("To the app, with `service_code` or `error`.")
         .bad_request_page(

@@ -120,7 +120,7 @@ impl AdminRequest for ChangeUserRequest {
     const IGNORED: &'static [&'static str] = &["id", "providers", "createdAt", "updatedAt", "profile"];
 }
 
-/// The body of a deletion. A text that is no id belongs to nobody, like an unknown id.
+/// The body of a deletion. A text that is not an id is treated as an unknown id.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeleteUsersRequest {
@@ -321,7 +321,7 @@ pub(super) async fn delete_profile(
     Ok(Json(MessageBody::new("The profile was deleted.")))
 }
 
-/// An id of a path; what is no UUID belongs to nobody.
+/// An id of a path; a text that is not a UUID is an unknown id.
 fn user_id(text: &str) -> Result<UserId> {
     text.parse().map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))
 }
