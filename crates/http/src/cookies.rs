@@ -59,7 +59,7 @@ impl Cookie {
         Self { is_http_only: false, ..Self::new(settings, "_signup", "/api/auth/email") }
     }
 
-    /// `Secure` unless the service runs in development under an http address. There the port stands in the name,
+    /// `Secure` unless the service runs in development under an http address. There the port is part of the name,
     /// because cookies know no ports: two services on one host would overwrite each other's.
     fn new(settings: &HttpSettings, suffix: &str, path: &'static str) -> Self {
         let is_secure = settings.is_https() || !settings.development;

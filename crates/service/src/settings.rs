@@ -31,22 +31,22 @@ settings! {
     #[derive(Debug, Clone, PartialEq, Eq)]
     #[expect(clippy::struct_excessive_bools, reason = "each is a setting")]
     pub struct EditableSettings, patch SettingsPatch {
-        /// Whether a new account must prove its address before it can sign in. While off, a sign-up
-        /// answers with a session at once. Development: false. Production: true. Needs mail.transport.
+        /// A new account must verify its address before it can sign in. While off, a sign-up
+        /// gives a session at once. Development: false. Production: true. Needs mail.transport.
         "auth.require_email_verification" / "requireEmailVerification" =>
             require_email_verification: bool = in_production, true;
-        /// How an address is proved, and how a password is reset: "code" mails six digits, "link"
+        /// The method of verifying an address, and of resetting a password: "code" mails six digits, "link"
         /// mails a link through the service to a redirect target.
         "auth.verify_email_method" / "verifyEmailMethod" => verify_email_method: EmailMethod = "code";
         "auth.reset_password_method" / "resetPasswordMethod" => reset_password_method: EmailMethod = "code";
-        /// Where links may send the browser. A full URL, matched on scheme, host, port and path
+        /// The targets to which links may redirect the browser. A full URL, matched on scheme, host, port and path
         /// exactly; `*` stands for one whole host label or one whole path segment, `**` for the rest of a
         /// path. An entry without a query lets any query pass. An empty list allows nothing; in development,
         /// while the list is empty, every port of localhost and 127.0.0.1 is allowed.
         /// A wildcard right below a public suffix, such as https://*.vercel.app/, allows hosts of any owner: the
         /// start warns of it. `latchkey redirects test URL` tells whether a target passes.
         "auth.allowed_redirect_urls" / "allowedRedirectUrls" => allowed_redirect_urls: Vec<String> = [];
-        /// Where to go when a call names no target. Must itself be allowed by the list.
+        /// The redirect target when a call names none. Must itself be allowed by the list.
         "auth.default_redirect_url" / "defaultRedirectUrl" => default_redirect_url: Option<String> = "";
         /// Refuses new accounts with 403 SIGNUP_DISABLED; an admin can still create them.
         "auth.disable_sign_up" / "disableSignup" => disable_sign_up: bool = false;

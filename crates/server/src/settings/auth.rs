@@ -73,7 +73,7 @@ pub(super) fn check_lifetimes(lifetimes: &Lifetimes, problems: &mut Problems) {
     let (pending, mailbox) = (lifetimes.upkeep.pending, &lifetimes.mailbox);
     if pending < mailbox.verify_link || pending < mailbox.code {
         let sentence = format!(
-            "it is shorter than {verify} or auth.code_ttl; the account would be gone before its mail is answered"
+            "it is shorter than {verify} or auth.code_ttl; the account would be deleted before its code or link expires"
         );
         problems.rule(&["auth.pending_ttl", verify, "auth.code_ttl"], sentence);
     }

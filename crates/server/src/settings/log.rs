@@ -3,7 +3,7 @@
 pub use latchkey_log::LogFormat;
 use latchkey_settings::{Kind, Reader, settings};
 
-/// The levels, from quiet to loud.
+/// The levels, from the fewest lines to the most.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 settings! {
@@ -12,7 +12,7 @@ settings! {
     pub struct LogSettings {
         /// "text" for people, "json" for machines: one object per line.
         "log.format" => format: LogFormat [Kind::Choice(FORMATS)] | read_format = "text";
-        /// What is logged: error, warn, info, debug or trace, and by module where wanted, for example
+        /// The level of the log: error, warn, info, debug or trace, and by module where wanted, for example
         /// "info,latchkey_http=debug". No level logs passwords, codes, tokens, cookies or email addresses.
         "log.level" => level: String | read_level = "info";
     }

@@ -1,4 +1,4 @@
-//! Section `mail`: how mails leave.
+//! Section `mail`: the mail transport.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ settings! {
     /// Section `mail`: the mail transport.
     #[derive(Debug)]
     pub struct MailSettings {
-        /// How mails leave: "smtp"; "file" writes one .eml file per mail into mail.dir; "" sends none.
+        /// The mail transport: "smtp"; "file" writes one .eml file per mail into mail.dir; "" sends none.
         /// Development: "file". Production: "", which is refused while auth.require_email_verification is on.
         "mail.transport" => transport: MailTransport {
             "smtp" => MailTransport::Smtp,
@@ -53,7 +53,7 @@ settings! {
         } = "starttls";
         /// A PEM file with further certificate authorities, for a private relay. Not set: the public ones alone.
         "mail.smtp.ca_file" => ca_file: Option<PathBuf> = "";
-        /// How long the mail server may take to answer one command.
+        /// The longest time of the mail server for one command.
         "mail.smtp.timeout" => timeout: Duration = "20s";
     }
 }
@@ -169,7 +169,7 @@ fn parse_host(text: &str) -> Result<String, &'static str> {
     let is_host = text.bytes().all(|c| c.is_ascii_alphanumeric() || b".-_:[]".contains(&c));
     let is_name_with_port = text.matches(':').count() == 1;
     if !is_host || is_name_with_port {
-        return Err("wanted a host name or an address alone; the port stands in mail.smtp.port");
+        return Err("wanted a host name or an address alone; the port belongs into mail.smtp.port");
     }
     Ok(text.to_owned())
 }

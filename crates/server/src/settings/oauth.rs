@@ -19,7 +19,7 @@ settings! {
     /// Section `oauth`: requests to identity providers.
     #[derive(Debug)]
     pub struct OAuthSettings {
-        /// Whether identity providers may live at private addresses. Off, no request goes to a private,
+        /// Identity providers may have private addresses. Off, no request goes to a private,
         /// loopback, link-local or metadata address, whatever a name resolves to. Development allows loopback.
         "oauth.allow_private_networks" => allow_private_networks: bool = false;
         /// The proxy for every request to a provider; it may hold a password, such as
@@ -27,7 +27,7 @@ settings! {
         "oauth.proxy" => proxy: Option<Secret> = none, "";
         /// A PEM file with further certificate authorities, for a private provider. Not set: the public ones alone.
         "oauth.ca_file" => ca_file: Option<PathBuf> = "";
-        /// How long a provider may take for all that it is asked in one sign-in. Shorter than
+        /// The longest time for all requests to a provider in one sign-in. Shorter than
         /// server.request_timeout, so that the app learns that a provider is down.
         "oauth.timeout" => timeout: Duration = "9s";
     }

@@ -16,14 +16,14 @@ settings! {
     pub struct PasswordSettings {
         /// argon2id: memory in KiB and iterations, with one lane (OWASP). Stored hashes with other numbers
         /// still verify and are replaced at the next sign-in (while a sign-up for the address is remembered, see
-        /// auth.pending_ttl, after that). Raised numbers do not show in the time of an answer; lowered ones do,
+        /// auth.pending_ttl, after that). Raised numbers do not show in the time of a response; lowered ones do,
         /// until each account has signed in. Production demands at least 7168 KiB, and
         /// memory_kib x iterations of at least 35840, the weakest row of the OWASP table.
         "passwords.memory_kib" => memory_kib: u32 [8..=4_194_304] = 19456;
         "passwords.iterations" => iterations: u32 [1..=100] = 2;
         /// Threads that do nothing but hash; 0 is one per core. Each holds memory_kib.
         "passwords.hash_threads" => hash_threads: usize [0..=1024] = 0;
-        /// Passwords that may wait for such a thread. When the queue is full the answer is 503 SERVICE_BUSY
+        /// Passwords that may wait for such a thread. When the queue is full the response is 503 SERVICE_BUSY
         /// at once, so that everything else stays quick.
         "passwords.hash_queue" => hash_queue: usize [1..=65_536] = 64;
     }

@@ -24,7 +24,7 @@ pub(super) fn warnings(server: &ServerSettings) -> impl Iterator<Item = String> 
     missing(server).into_iter().chain(server.trusted_proxies.iter().filter_map(too_wide))
 }
 
-/// The service speaks plain HTTP: where browsers come by https, a proxy stands in between.
+/// The service speaks plain HTTP: where browsers use https, there is a proxy in between.
 fn missing(server: &ServerSettings) -> Option<String> {
     if server.public_url.scheme() != "https" || !server.trusted_proxies.is_empty() {
         return None;
@@ -37,7 +37,7 @@ fn missing(server: &ServerSettings) -> Option<String> {
             .to_owned()
     };
     Some(format!(
-        "server.trusted_proxies is empty and server.public_url is https, so a proxy must stand in front that is not \
+        "server.trusted_proxies is empty and server.public_url is https, so the proxy in front is not \
          trusted: all clients count as its one address in limits, sessions and the audit; {line}"
     ))
 }

@@ -89,24 +89,24 @@ settings! {
         /// X-Request-Id is taken from them too. While the list lacks your proxy, all clients count as one
         /// address; a peer in the list can choose the client's address, so list your proxies and no more.
         "server.trusted_proxies" => trusted_proxies: Vec<IpNet> [Kind::List] | read_networks = [];
-        /// How long a client may take to send the first byte of a new connection.
+        /// The longest time until the first byte of a new connection.
         "server.first_byte_timeout" => first_byte_timeout: Duration = "3s";
-        /// How long a client may take to send the head of a request. An idle connection is closed after the
+        /// The longest time for the head of a request. An idle connection is closed after the
         /// same time.
         "server.header_read_timeout" => header_read_timeout: Duration = "10s";
-        /// How long the body of a request may take to arrive.
+        /// The longest time for the body of a request.
         "server.body_timeout" => body_timeout: Duration = "10s";
-        /// How long a request may take in all, until it is answered with 503.
+        /// The longest time for a request in all; after it the response is 503.
         "server.request_timeout" => request_timeout: Duration = "15s";
-        /// How long requests in flight may go on after SIGTERM, SIGHUP or Ctrl-C before they are cut.
+        /// The longest time for requests in flight after SIGTERM, SIGHUP or Ctrl-C; after it they are cut.
         "server.drain_timeout" => drain_timeout: Duration [Kind::DurationOrZero] = "20s";
         /// Connections open at the same time; further ones wait in the accept queue of the system. One client
         /// address (IPv6: a /64 network) holds at most an eighth of them: a connection beyond that is closed at
         /// once. The eighth does not hold for server.trusted_proxies, with limits.enabled = false, and where
         /// this number is below 8.
         "server.max_connections" => max_connections: usize [1..=1_000_000] = 4096;
-        /// Requests in flight at the same time, from the head of the request to the end of its answer, over all
-        /// connections. Further ones are answered 503 SERVICE_BUSY at once. /health/live and /health/ready do
+        /// Requests in flight at the same time, from the head of the request to the end of its response, over all
+        /// connections. Further ones get 503 SERVICE_BUSY at once. /health/live and /health/ready do
         /// not count.
         "server.max_requests" => max_requests: usize [1..=1_000_000] = 1024;
         /// The largest request body, in KiB; for the profile calls the second number holds.
@@ -116,7 +116,7 @@ settings! {
 }
 
 impl ServerSettings {
-    /// Whether this is development mode.
+    /// Development mode.
     #[must_use]
     pub const fn is_development(&self) -> bool {
         matches!(self.mode, Mode::Development)
@@ -234,7 +234,7 @@ fn read_service_name(reader: &mut Reader<'_>, key: &'static str) -> String {
     name
 }
 
-/// Reads the name of a header (RFC 9110 section 5.1). `*` would mean nothing in answers to calls with credentials.
+/// Reads the name of a header (RFC 9110 section 5.1). `*` has no meaning in responses to calls with credentials.
 fn parse_header_name(text: &str) -> Result<String, &'static str> {
     let is_name = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
     let is_good = (1..=64).contains(&text.len()) && text.bytes().all(is_name);

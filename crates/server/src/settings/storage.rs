@@ -12,7 +12,7 @@ settings! {
     /// Section `storage`: the database.
     #[derive(Debug)]
     pub struct StorageSettings {
-        /// Where the data is. "sqlite:PATH", relative to the working directory, is one file for one machine;
+        /// The database. "sqlite:PATH", relative to the working directory, is one file for one machine;
         /// "postgres://user:password@host:5432/database" is a PostgreSQL database for any number of instances.
         /// Several hosts are separated by commas, and the one that writes is used (target_session_attrs is
         /// "read-write" unless it says otherwise); a Unix socket is "postgres:///database?host=/run/postgresql".
@@ -22,7 +22,7 @@ settings! {
         /// Not set: "sqlite:" and latchkey.db inside data.dir.
         "storage.url" => url: StorageUrl [Kind::Address] | read_url =
             in_data_folder, "sqlite:./latchkey-data/latchkey.db";
-        /// Whether a SQLite file that is missing (or empty) is made at the start. While off, the start is refused,
+        /// A SQLite file that is missing (or empty) is made at the start. While off, the start is refused,
         /// so that a disk that is not mounted does not turn into an empty service; `latchkey migrate` makes the
         /// file. Development: true. Production: false.
         "storage.create" => create: bool = creates, false;
@@ -40,11 +40,11 @@ settings! {
         /// Most connections of this process to the database, 0 to 10000; 0 is four per core, at least 8 and at
         /// most 32. All instances together must stay below the server's max_connections.
         "storage.postgres.pool_size" => pool_size: usize [0..=10_000] = 0;
-        /// How long the server may take for one statement, and an operation wait for a free connection, before
-        /// the answer is 503 STORAGE_UNAVAILABLE. Both are shorter than server.request_timeout.
+        /// The longest time of the server for one statement, and of an operation waiting for a free connection; after it
+        /// the response is 503 STORAGE_UNAVAILABLE. Both are shorter than server.request_timeout.
         "storage.postgres.statement_timeout" => statement_timeout: Duration = "5s";
         "storage.postgres.acquire_timeout" => acquire_timeout: Duration = "3s";
-        /// How long a connection to one host may take to be made.
+        /// The longest time for connecting to one host.
         "storage.postgres.connect_timeout" => connect_timeout: Duration = "3s";
         /// Connections that were idle for so long are closed.
         "storage.postgres.idle_timeout" => idle_timeout: Duration = "5m";
@@ -56,14 +56,14 @@ settings! {
         /// A PEM file with the certificate authorities of the server's certificate, in place of the public ones.
         /// Not set: those of sslrootcert in storage.url, or the public ones.
         "storage.postgres.ca_file" => ca_file: Option<PathBuf> = "";
-        /// Whether one connection more waits for changes of settings and signing keys by other instances
+        /// One connection more waits for changes of settings and signing keys by other instances
         /// (LISTEN). Changes are also looked for every 0.4 s, so nothing is lost where it is off or the
         /// server does not have it. Switch it off behind a pooler in transaction mode.
         "storage.postgres.listen" => listen: bool = true;
     }
 }
 
-/// Where the data is.
+/// The address of the database.
 #[derive(Debug)]
 pub enum StorageUrl {
     /// `sqlite:PATH`, relative to the working directory.
@@ -73,7 +73,7 @@ pub enum StorageUrl {
 }
 
 impl StorageUrl {
-    /// Reads an address as it stands in the settings. The refusal never repeats a password.
+    /// Reads an address of the settings. The refusal never repeats a password.
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_postgres = ["postgres:", "postgresql:"].iter().any(|scheme| text.starts_with(scheme));
         if is_postgres { parse_postgres(text) } else { parse_sqlite(text).map_err(str::to_owned) }
@@ -90,7 +90,7 @@ impl StorageUrl {
 }
 
 impl PostgresSettings {
-    /// What the engine is told, for the database at this address.
+    /// The options of the engine for the database at this address.
     #[must_use]
     pub fn options(&self, url: &str) -> PostgresOptions {
         let default = PostgresOptions::new(url);

@@ -3,7 +3,7 @@
 use latchkey_domain::redirect::RedirectEntry;
 use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider, Error};
 
-/// A label that stands for any.
+/// A label in place of any.
 const ANY: &str = "x";
 
 /// A warning for each entry whose wildcard takes in the hosts of many owners. Entries that do not parse are
@@ -20,7 +20,7 @@ pub fn redirect_warnings(entries: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether the domain is a public suffix, or every name right below it is one.
+/// The domain is a public suffix, or every name right below it is one.
 fn is_open_to_all(domain: &str) -> bool {
     // The list's rule for names that it does not know makes a suffix of every last label.
     let is_suffix = |name: &str| {
