@@ -1,10 +1,18 @@
 //! Secret strings: client secrets, private keys, tokens.
 
+use serde::Deserialize;
 use zeroize::Zeroizing;
 
 /// A secret string. Zeroised on drop; no `Debug` or `Display`.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(from = "String")]
 pub struct SecretText(Zeroizing<String>);
+
+impl From<String> for SecretText {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
 
 impl SecretText {
     #[must_use]

@@ -1,6 +1,9 @@
 //! The three states of a key in a PATCH body.
 
+use latchkey_domain::reason::Reason;
 use serde::{Deserialize, Deserializer};
+
+use crate::error::{ApiError, Result};
 
 /// A key that may be left out, be `null`, or hold a value. Goes with `#[serde(default)]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,20 +18,24 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// `None` where the key is absent, `Some(None)` for `null`.
-    #[must_use]
-    pub fn into_option(self) -> Option<Option<T>> {
+    /// The new value of a field that cannot be removed; `null` is refused with `problem`.
+    pub fn not_null(self, field: &str, problem: &str) -> Result<Option<T>> {
         match self {
-            Self::Absent => None,
-            Self::Null => Some(None),
-            Self::Value(value) => Some(Some(value)),
+            Self::Absent => Ok(None),
+            Self::Null => Err(ApiError::validation(field, problem).reason(Reason::WrongType)),
+            Self::Value(value) => Ok(Some(value)),
         }
     }
+}
 
-    /// Is true where the body does not have the key.
-    #[must_use]
-    pub const fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
+/// `None` where the key is absent, `Some(None)` for `null`.
+impl<T> From<Patch<T>> for Option<Option<T>> {
+    fn from(patch: Patch<T>) -> Self {
+        match patch {
+            Patch::Absent => None,
+            Patch::Null => Some(None),
+            Patch::Value(value) => Some(Some(value)),
+        }
     }
 }
 

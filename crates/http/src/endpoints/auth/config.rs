@@ -120,7 +120,7 @@ pub async fn put(
         verify_email_method: body.verify_email_method.map(|method| method.0),
         reset_password_method: body.reset_password_method.map(|method| method.0),
         allowed_redirect_urls: body.allowed_redirect_urls,
-        default_redirect_url: body.default_redirect_url.into_option(),
+        default_redirect_url: body.default_redirect_url.into(),
         disable_sign_up: body.disable_signup,
         password_min_length: body.password_min_length,
         require_number: body.require_number,

@@ -102,18 +102,12 @@ fn flat_patch(mut fields: Map<String, Value>) -> Result<ProfilePatch> {
         fields.remove(key);
     }
     let flat: FlatPatch = from_object(fields)?;
-    let name = match flat.name.into_option() {
-        Some(None) => {
-            return Err(ApiError::validation("name", "must be a string").reason(Reason::WrongType));
-        }
-        Some(name) => name,
-        None => None,
-    };
+    let name = flat.name.not_null("name", "must be a string")?;
     Ok(ProfilePatch {
         name,
-        username: flat.username.into_option(),
-        avatar_url: flat.avatar_url.into_option(),
-        bio: flat.bio.into_option(),
+        username: flat.username.into(),
+        avatar_url: flat.avatar_url.into(),
+        bio: flat.bio.into(),
         metadata: None,
         custom: flat.custom,
     })

@@ -10,7 +10,6 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, ProfilePatch, Username};
-use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::profiles::Missing;
 use serde::{Deserialize, Serialize};
@@ -133,21 +132,13 @@ pub async fn patch(
 
 fn change(body: UpdateProfileRequest) -> Result<ProfilePatch> {
     Ok(ProfilePatch {
-        name: not_null("name", "must be a string", body.name)?,
-        username: body.username.into_option(),
-        avatar_url: body.avatar_url.into_option(),
-        bio: body.bio.into_option(),
-        metadata: not_null("metadata", "must be an object", body.metadata)?,
+        name: body.name.not_null("name", "must be a string")?,
+        username: body.username.into(),
+        avatar_url: body.avatar_url.into(),
+        bio: body.bio.into(),
+        metadata: body.metadata.not_null("metadata", "must be an object")?,
         custom: Map::new(),
     })
-}
-
-fn not_null<T>(field: &str, problem: &str, patch: Patch<T>) -> Result<Option<T>> {
-    match patch.into_option() {
-        Some(None) => Err(ApiError::validation(field, problem).reason(Reason::WrongType)),
-        Some(value) => Ok(value),
-        None => Ok(None),
-    }
 }
 
 fn answer(profile: Profile) -> Result<Response> {

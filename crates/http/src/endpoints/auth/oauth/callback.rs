@@ -10,6 +10,7 @@ use latchkey_domain::identity::ProviderKind;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_service::oauth::callback::{CallbackAnswer, CallbackProblem, OAuthReturn, ReturningBrowser};
 
+use super::{BuiltIn, Custom, PathKind};
 use crate::app::App;
 use crate::body::FormBody;
 use crate::client::ClientInfo;
@@ -22,7 +23,7 @@ use crate::query::Query;
 
 /// The return from a built-in provider.
 pub const BUILT_IN: Endpoint =
-    returned(Endpoint::get("/api/auth/oauth/{provider}/callback", |method| on(method, built_in)))
+    returned(Endpoint::get("/api/auth/oauth/{provider}/callback", |method| on(method, by_link::<BuiltIn>)))
         .named("returnFromProvider", SUMMARY)
         .parameters(&[
             parameters::provider,
@@ -33,41 +34,16 @@ pub const BUILT_IN: Endpoint =
             parameters::returned_user,
         ]);
 
-/// `GET /api/auth/oauth/{provider}/callback`
-pub async fn built_in(
-    State(app): State<App>,
-    client: ClientInfo,
-    method: Method,
-    headers: HeaderMap,
-    PathText(provider): PathText,
-    query: Query,
-) -> Result<Response> {
-    if method == Method::HEAD {
-        return Ok(page(&app, CallbackProblem::Unknown));
-    }
-    come_back(&app, ProviderKind::BuiltIn, provider, &client, known_browser(&app, &headers), &query).await
-}
-
 /// The return from a built-in provider, by form.
 pub const BUILT_IN_FORM: Endpoint =
-    returned(Endpoint::post("/api/auth/oauth/{provider}/callback", |method| on(method, built_in_form)))
+    returned(Endpoint::post("/api/auth/oauth/{provider}/callback", |method| on(method, by_form::<BuiltIn>)))
         .named("returnFromProviderByForm", SUMMARY)
         .parameters(&[parameters::provider])
         .form(FORM);
 
-/// `POST /api/auth/oauth/{provider}/callback`: `response_mode=form_post`
-pub async fn built_in_form(
-    State(app): State<App>,
-    client: ClientInfo,
-    PathText(provider): PathText,
-    form: Result<FormBody>,
-) -> Result<Response> {
-    come_back_by_form(&app, ProviderKind::BuiltIn, provider, &client, form).await
-}
-
 /// The return from a custom provider.
 pub const CUSTOM: Endpoint =
-    returned(Endpoint::get("/api/auth/oauth/custom/{key}/callback", |method| on(method, custom)))
+    returned(Endpoint::get("/api/auth/oauth/custom/{key}/callback", |method| on(method, by_link::<Custom>)))
         .named("returnFromCustomProvider", SUMMARY)
         .parameters(&[
             parameters::provider_key,
@@ -78,37 +54,12 @@ pub const CUSTOM: Endpoint =
             parameters::returned_user,
         ]);
 
-/// `GET /api/auth/oauth/custom/{key}/callback`
-pub async fn custom(
-    State(app): State<App>,
-    client: ClientInfo,
-    method: Method,
-    headers: HeaderMap,
-    PathText(key): PathText,
-    query: Query,
-) -> Result<Response> {
-    if method == Method::HEAD {
-        return Ok(page(&app, CallbackProblem::Unknown));
-    }
-    come_back(&app, ProviderKind::Custom, key, &client, known_browser(&app, &headers), &query).await
-}
-
 /// The return from a custom provider, by form.
 pub const CUSTOM_FORM: Endpoint =
-    returned(Endpoint::post("/api/auth/oauth/custom/{key}/callback", |method| on(method, custom_form)))
+    returned(Endpoint::post("/api/auth/oauth/custom/{key}/callback", |method| on(method, by_form::<Custom>)))
         .named("returnFromCustomProviderByForm", SUMMARY)
         .parameters(&[parameters::provider_key])
         .form(FORM);
-
-/// `POST /api/auth/oauth/custom/{key}/callback`: `response_mode=form_post`
-pub async fn custom_form(
-    State(app): State<App>,
-    client: ClientInfo,
-    PathText(key): PathText,
-    form: Result<FormBody>,
-) -> Result<Response> {
-    come_back_by_form(&app, ProviderKind::Custom, key, &client, form).await
-}
 
 const SUMMARY: &str = "Return from the provider";
 const FORM: &str = "What the provider says, as a form (`response_mode=form_post`): `state`, `code` or `error`, `iss`, and of \
@@ -127,17 +78,31 @@ const fn returned(endpoint: Endpoint) -> Endpoint {
         )
 }
 
-/// A person looks at the answer: what is no form leads to the page as well.
-async fn come_back_by_form(
-    app: &App,
-    kind: ProviderKind,
-    provider: String,
-    client: &ClientInfo,
+/// `GET …/callback`
+async fn by_link<K: PathKind>(
+    State(app): State<App>,
+    client: ClientInfo,
+    method: Method,
+    headers: HeaderMap,
+    PathText(key): PathText,
+    query: Query,
+) -> Result<Response> {
+    if method == Method::HEAD {
+        return Ok(page(&app, CallbackProblem::Unknown));
+    }
+    come_back(&app, K::KIND, key, &client, known_browser(&app, &headers), &query).await
+}
+
+/// `POST …/callback`: `response_mode=form_post`. A person sees the response, so what is no form leads to the page as well.
+async fn by_form<K: PathKind>(
+    State(app): State<App>,
+    client: ClientInfo,
+    PathText(key): PathText,
     form: Result<FormBody>,
 ) -> Result<Response> {
     match form {
-        Ok(FormBody(said)) => come_back(app, kind, provider, client, ReturningBrowser::Unknown, &said).await,
-        Err(_) => Ok(page(app, CallbackProblem::Unknown)),
+        Ok(FormBody(said)) => come_back(&app, K::KIND, key, &client, ReturningBrowser::Unknown, &said).await,
+        Err(_) => Ok(page(&app, CallbackProblem::Unknown)),
     }
 }
 

@@ -8,17 +8,18 @@ pub use requests::{ChangeBuiltInRequest, ChangeCustomRequest, CreateBuiltInReque
 use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::audit::Actor;
-use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::oauth::providers::{KnownProvider, ProviderInput};
+use latchkey_service::oauth::providers::KnownProvider;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
+use self::requests::{ConfigRequest, CreateRequest};
+use super::{BuiltIn, Custom, PathKind};
 use crate::admin_input::{AdminBody, NoKeys};
 use crate::app::App;
 use crate::caller::Admin;
-use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::users::MessageBody;
 use crate::error::{Result, codes};
@@ -123,22 +124,15 @@ pub struct ClientBody {
 
 /// The list of built-in providers.
 pub const LIST_BUILT_IN: Endpoint =
-    Endpoint::get("/api/auth/oauth/configs", |method| on(method, list_built_in))
+    Endpoint::get("/api/auth/oauth/configs", |method| on(method, list::<BuiltIn>))
         .named("listOAuthConfigs", "List the built-in providers that are configured")
         .access(Access::Admin)
         .responds::<BuiltInConfigsBody>("The providers, by key.")
         .without_storage();
 
-/// `GET /api/auth/oauth/configs`
-pub async fn list_built_in(State(app): State<App>, _: Admin) -> Json<BuiltInConfigsBody> {
-    let known = app.service.oauth.list_providers(ProviderKind::BuiltIn);
-    let data: Vec<_> = known.into_iter().map(|provider| built_in_body(&app, provider)).collect();
-    Json(BuiltInConfigsBody { count: data.len(), data })
-}
-
 /// Configuration of a built-in provider.
 pub const CREATE_BUILT_IN: Endpoint =
-    Endpoint::post("/api/auth/oauth/configs", |method| on(method, create_built_in))
+    Endpoint::post("/api/auth/oauth/configs", |method| on(method, create::<BuiltIn>))
         .named("createOAuthConfig", "Configure a built-in provider")
         .about("Apple takes `teamId`, `keyId` and `privateKey`, or a ready client secret as `clientSecret`.")
         .access(Access::Admin)
@@ -152,39 +146,18 @@ pub const CREATE_BUILT_IN: Endpoint =
         .responds::<BuiltInConfigBody>(AS_IT_IS)
         .errors(&[&codes::UNSUPPORTED_PROVIDER, &codes::PROVIDER_EXISTS]);
 
-/// `POST /api/auth/oauth/configs`
-pub async fn create_built_in(
-    State(app): State<App>,
-    Admin(client): Admin,
-    AdminBody(body): AdminBody<CreateBuiltInRequest>,
-) -> Result<Json<BuiltInConfigBody>> {
-    let (provider, input) = body.into_parts();
-    let known = create(&app, ProviderKind::BuiltIn, &provider, &input, &client).await?;
-    Ok(Json(built_in_body(&app, known)))
-}
-
 /// The configuration of a built-in provider.
 pub const GET_BUILT_IN: Endpoint =
-    Endpoint::get("/api/auth/oauth/{provider}/config", |method| on(method, get_built_in))
+    Endpoint::get("/api/auth/oauth/{provider}/config", |method| on(method, get::<BuiltIn>))
         .named("getOAuthConfig", "Read a built-in provider's configuration")
         .access(Access::Admin)
         .parameters(&[parameters::provider])
         .responds::<BuiltInConfigBody>(AS_IT_IS)
         .errors(&[&codes::NOT_FOUND]);
 
-/// `GET /api/auth/oauth/{provider}/config`
-pub async fn get_built_in(
-    State(app): State<App>,
-    _: Admin,
-    PathText(provider): PathText,
-) -> Result<Json<BuiltInConfigBody>> {
-    let known = app.service.oauth.find_provider(ProviderKind::BuiltIn, &provider)?;
-    Ok(Json(built_in_body(&app, known)))
-}
-
 /// Change of a built-in provider's configuration.
 pub const PUT_BUILT_IN: Endpoint =
-    Endpoint::put("/api/auth/oauth/{provider}/config", |method| on(method, put_built_in))
+    Endpoint::put("/api/auth/oauth/{provider}/config", |method| on(method, put::<BuiltIn>))
         .named("updateOAuthConfig", "Change a built-in provider's configuration")
         .about("Partial: what is left out stays, the secret too.")
         .access(Access::Admin)
@@ -193,51 +166,23 @@ pub const PUT_BUILT_IN: Endpoint =
         .responds::<BuiltInConfigBody>(AS_IT_IS)
         .errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED]);
 
-/// `PUT /api/auth/oauth/{provider}/config`: partial.
-pub async fn put_built_in(
-    State(app): State<App>,
-    Admin(client): Admin,
-    PathText(provider): PathText,
-    AdminBody(body): AdminBody<ChangeBuiltInRequest>,
-) -> Result<Json<BuiltInConfigBody>> {
-    let known = update(&app, ProviderKind::BuiltIn, &provider, &body.into_input(), &client).await?;
-    Ok(Json(built_in_body(&app, known)))
-}
-
 /// Removal of a built-in provider's configuration.
 pub const DELETE_BUILT_IN: Endpoint =
-    removal(Endpoint::delete("/api/auth/oauth/{provider}/config", |method| on(method, delete_built_in)))
+    removal(Endpoint::delete("/api/auth/oauth/{provider}/config", |method| on(method, delete::<BuiltIn>)))
         .named("deleteOAuthConfig", "Remove a built-in provider's configuration")
         .parameters(&[parameters::provider]);
 
-/// `DELETE /api/auth/oauth/{provider}/config`
-pub async fn delete_built_in(
-    State(app): State<App>,
-    Admin(client): Admin,
-    PathText(provider): PathText,
-    _: AdminBody<NoKeys>,
-) -> Result<Json<MessageBody>> {
-    delete(&app, ProviderKind::BuiltIn, &provider, &client).await
-}
-
 /// The list of custom providers.
 pub const LIST_CUSTOM: Endpoint =
-    Endpoint::get("/api/auth/oauth/custom/configs", |method| on(method, list_custom))
+    Endpoint::get("/api/auth/oauth/custom/configs", |method| on(method, list::<Custom>))
         .named("listCustomOAuthConfigs", "List the custom providers")
         .access(Access::Admin)
         .responds::<CustomConfigsBody>("The providers, by key.")
         .without_storage();
 
-/// `GET /api/auth/oauth/custom/configs`
-pub async fn list_custom(State(app): State<App>, _: Admin) -> Json<CustomConfigsBody> {
-    let known = app.service.oauth.list_providers(ProviderKind::Custom);
-    let data: Vec<_> = known.into_iter().map(|provider| custom_body(&app, provider)).collect();
-    Json(CustomConfigsBody { count: data.len(), data })
-}
-
 /// Configuration of a custom provider.
 pub const CREATE_CUSTOM: Endpoint = Endpoint::post("/api/auth/oauth/custom/configs", |method| {
-    on(method, create_custom)
+    on(method, create::<Custom>)
 })
 .named("createCustomOAuthConfig", "Configure a custom provider")
 .about(
@@ -257,39 +202,18 @@ pub const CREATE_CUSTOM: Endpoint = Endpoint::post("/api/auth/oauth/custom/confi
 .responds::<CustomConfigBody>(AS_IT_IS)
 .errors(&[&codes::PROVIDER_EXISTS]);
 
-/// `POST /api/auth/oauth/custom/configs`
-pub async fn create_custom(
-    State(app): State<App>,
-    Admin(client): Admin,
-    AdminBody(body): AdminBody<CreateCustomRequest>,
-) -> Result<Json<CustomConfigBody>> {
-    let (key, input) = body.into_parts();
-    let known = create(&app, ProviderKind::Custom, &key, &input, &client).await?;
-    Ok(Json(custom_body(&app, known)))
-}
-
 /// The configuration of a custom provider.
 pub const GET_CUSTOM: Endpoint =
-    Endpoint::get("/api/auth/oauth/custom/{key}/config", |method| on(method, get_custom))
+    Endpoint::get("/api/auth/oauth/custom/{key}/config", |method| on(method, get::<Custom>))
         .named("getCustomOAuthConfig", "Read a custom provider's configuration")
         .access(Access::Admin)
         .parameters(&[parameters::provider_key])
         .responds::<CustomConfigBody>(AS_IT_IS)
         .errors(&[&codes::NOT_FOUND]);
 
-/// `GET /api/auth/oauth/custom/{key}/config`
-pub async fn get_custom(
-    State(app): State<App>,
-    _: Admin,
-    PathText(key): PathText,
-) -> Result<Json<CustomConfigBody>> {
-    let known = app.service.oauth.find_provider(ProviderKind::Custom, &key)?;
-    Ok(Json(custom_body(&app, known)))
-}
-
 /// Change of a custom provider's configuration.
 pub const PUT_CUSTOM: Endpoint = Endpoint::put("/api/auth/oauth/custom/{key}/config", |method| {
-    on(method, put_custom)
+    on(method, put::<Custom>)
 })
 .named("updateCustomOAuthConfig", "Change a custom provider's configuration")
 .about(
@@ -302,74 +226,106 @@ pub const PUT_CUSTOM: Endpoint = Endpoint::put("/api/auth/oauth/custom/{key}/con
 .responds::<CustomConfigBody>(AS_IT_IS)
 .errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED]);
 
-/// `PUT /api/auth/oauth/custom/{key}/config`: partial.
-pub async fn put_custom(
-    State(app): State<App>,
-    Admin(client): Admin,
-    PathText(key): PathText,
-    AdminBody(body): AdminBody<ChangeCustomRequest>,
-) -> Result<Json<CustomConfigBody>> {
-    let known = update(&app, ProviderKind::Custom, &key, &body.into_input(), &client).await?;
-    Ok(Json(custom_body(&app, known)))
-}
-
 /// Removal of a custom provider's configuration.
 pub const DELETE_CUSTOM: Endpoint =
-    removal(Endpoint::delete("/api/auth/oauth/custom/{key}/config", |method| on(method, delete_custom)))
+    removal(Endpoint::delete("/api/auth/oauth/custom/{key}/config", |method| on(method, delete::<Custom>)))
         .named("deleteCustomOAuthConfig", "Remove a custom provider")
         .parameters(&[parameters::provider_key]);
 
-/// `DELETE /api/auth/oauth/custom/{key}/config`
-pub async fn delete_custom(
+/// `GET …/configs`
+async fn list<K: ConfiguredKind>(State(app): State<App>, _: Admin) -> Json<K::List> {
+    let known = app.service.oauth.list_providers(K::KIND);
+    Json(K::list(known.into_iter().map(|provider| K::shown(&app, provider)).collect()))
+}
+
+/// `POST …/configs`
+async fn create<K: ConfiguredKind>(
+    State(app): State<App>,
+    Admin(client): Admin,
+    AdminBody(body): AdminBody<K::Create>,
+) -> Result<Json<K::Shown>> {
+    let (key, input, client) = (body.key().to_owned(), body.into_input(), client.to_domain());
+    let known = app.service.oauth.create_provider(K::KIND, &key, &input, Actor::Admin, Some(&client)).await?;
+    Ok(Json(K::shown(&app, known)))
+}
+
+/// `GET …/config`
+async fn get<K: ConfiguredKind>(
+    State(app): State<App>,
+    _: Admin,
+    PathText(key): PathText,
+) -> Result<Json<K::Shown>> {
+    Ok(Json(K::shown(&app, app.service.oauth.find_provider(K::KIND, &key)?)))
+}
+
+/// `PUT …/config`: partial.
+async fn put<K: ConfiguredKind>(
+    State(app): State<App>,
+    Admin(client): Admin,
+    PathText(key): PathText,
+    AdminBody(body): AdminBody<K::Change>,
+) -> Result<Json<K::Shown>> {
+    let (input, client) = (body.into_input(), client.to_domain());
+    let known = app.service.oauth.update_provider(K::KIND, &key, &input, Actor::Admin, Some(&client)).await?;
+    Ok(Json(K::shown(&app, known)))
+}
+
+/// `DELETE …/config`
+async fn delete<K: ConfiguredKind>(
     State(app): State<App>,
     Admin(client): Admin,
     PathText(key): PathText,
     _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
-    delete(&app, ProviderKind::Custom, &key, &client).await
-}
-
-async fn create(
-    app: &App,
-    kind: ProviderKind,
-    key: &str,
-    input: &ProviderInput,
-    client: &ClientInfo,
-) -> Result<KnownProvider> {
-    Ok(app.service.oauth.create_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
-}
-
-async fn update(
-    app: &App,
-    kind: ProviderKind,
-    key: &str,
-    input: &ProviderInput,
-    client: &ClientInfo,
-) -> Result<KnownProvider> {
-    Ok(app.service.oauth.update_provider(kind, key, input, Actor::Admin, Some(&client.to_domain())).await?)
-}
-
-async fn delete(app: &App, kind: ProviderKind, key: &str, client: &ClientInfo) -> Result<Json<MessageBody>> {
-    app.service.oauth.delete_provider(kind, key, Actor::Admin, Some(&client.to_domain())).await?;
+    app.service.oauth.delete_provider(K::KIND, &key, Actor::Admin, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody::new(DELETED)))
 }
 
-fn built_in_body(app: &App, known: KnownProvider) -> BuiltInConfigBody {
-    let client = client_body(app, &known);
-    let (provider, description) = (known.key.as_str().to_owned(), known.description);
-    BuiltInConfigBody {
-        provider,
-        client,
-        tenant: description.tenant,
-        team_id: description.team_id,
-        key_id: description.key_id,
+/// The requests and responses of a kind of provider.
+trait ConfiguredKind: PathKind {
+    type Create: CreateRequest + Send;
+    type Change: ConfigRequest + Send;
+    type Shown: Serialize;
+    type List: Serialize;
+
+    fn shown(app: &App, known: KnownProvider) -> Self::Shown;
+
+    fn list(data: Vec<Self::Shown>) -> Self::List;
+}
+
+impl ConfiguredKind for BuiltIn {
+    type Create = CreateBuiltInRequest;
+    type Change = ChangeBuiltInRequest;
+    type Shown = BuiltInConfigBody;
+    type List = BuiltInConfigsBody;
+
+    fn shown(app: &App, known: KnownProvider) -> BuiltInConfigBody {
+        let client = client_body(app, &known);
+        let (provider, description) = (known.key.as_str().to_owned(), known.description);
+        let (tenant, team_id, key_id) = (description.tenant, description.team_id, description.key_id);
+        BuiltInConfigBody { provider, client, tenant, team_id, key_id }
+    }
+
+    fn list(data: Vec<BuiltInConfigBody>) -> BuiltInConfigsBody {
+        BuiltInConfigsBody { count: data.len(), data }
     }
 }
 
-fn custom_body(app: &App, known: KnownProvider) -> CustomConfigBody {
-    let client = client_body(app, &known);
-    let discovery_endpoint = known.description.discovery_endpoint.unwrap_or_default();
-    CustomConfigBody { key: known.key.as_str().to_owned(), client, discovery_endpoint }
+impl ConfiguredKind for Custom {
+    type Create = CreateCustomRequest;
+    type Change = ChangeCustomRequest;
+    type Shown = CustomConfigBody;
+    type List = CustomConfigsBody;
+
+    fn shown(app: &App, known: KnownProvider) -> CustomConfigBody {
+        let client = client_body(app, &known);
+        let discovery_endpoint = known.description.discovery_endpoint.unwrap_or_default();
+        CustomConfigBody { key: known.key.as_str().to_owned(), client, discovery_endpoint }
+    }
+
+    fn list(data: Vec<CustomConfigBody>) -> CustomConfigsBody {
+        CustomConfigsBody { count: data.len(), data }
+    }
 }
 
 fn client_body(app: &App, known: &KnownProvider) -> ClientBody {

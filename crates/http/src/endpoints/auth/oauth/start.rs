@@ -12,6 +12,7 @@ use latchkey_service::oauth::start::{StartOAuth, StartingBrowser};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::{BuiltIn, Custom, PathKind};
 use crate::app::App;
 use crate::client::{ClientInfo, SEC_FETCH_SITE};
 use crate::endpoint::{Access, Endpoint};
@@ -36,13 +37,13 @@ pub struct StartBody {
 
 /// The start of a sign-in with a built-in provider.
 pub const BUILT_IN: Endpoint =
-    started(Endpoint::get("/api/auth/oauth/{provider}", |method| on(method, built_in)))
+    started(Endpoint::get("/api/auth/oauth/{provider}", |method| on(method, start::<BuiltIn>)))
         .named("signInWithOAuth", "Begin a sign-in with a built-in provider")
         .parameters(&[parameters::redirect_uri, parameters::code_challenge, parameters::provider]);
 
 /// The start of a sign-in with a custom provider.
 pub const CUSTOM: Endpoint =
-    started(Endpoint::get("/api/auth/oauth/custom/{key}", |method| on(method, custom)))
+    started(Endpoint::get("/api/auth/oauth/custom/{key}", |method| on(method, start::<Custom>)))
         .named("signInWithCustomOAuth", "Begin a sign-in with a custom provider")
         .parameters(&[parameters::redirect_uri, parameters::code_challenge, parameters::provider_key]);
 
@@ -67,31 +68,17 @@ pub(crate) const OF_A_START: &[&ErrorCode] = &[
     &codes::TOO_MANY_REQUESTS,
 ];
 
-/// `GET /api/auth/oauth/{provider}`
-pub async fn built_in(
-    State(app): State<App>,
-    client: ClientInfo,
-    headers: HeaderMap,
-    PathText(provider): PathText,
-    query: Query,
-) -> Result<Response> {
-    start(&app, start_of(ProviderKind::BuiltIn, provider, &client, &query)?, &headers, &query).await
-}
-
-/// `GET /api/auth/oauth/custom/{key}`
-pub async fn custom(
+/// `GET /api/auth/oauth/{provider}` and `/custom/{key}`
+async fn start<K: PathKind>(
     State(app): State<App>,
     client: ClientInfo,
     headers: HeaderMap,
     PathText(key): PathText,
     query: Query,
 ) -> Result<Response> {
-    start(&app, start_of(ProviderKind::Custom, key, &client, &query)?, &headers, &query).await
-}
-
-async fn start(app: &App, mut start: StartOAuth, headers: &HeaderMap, query: &Query) -> Result<Response> {
-    if keeps_cookies(headers, query)? {
-        let known = app.oauth_cookie.read(headers).and_then(|cookie| LinkToken::parse(cookie.expose()));
+    let mut start = start_of(K::KIND, key, &client, &query)?;
+    if keeps_cookies(&headers, &query)? {
+        let known = app.oauth_cookie.read(&headers).and_then(|cookie| LinkToken::parse(cookie.expose()));
         start.browser = StartingBrowser::Bound(known);
     }
     let started = app.service.oauth.start(start).await?;

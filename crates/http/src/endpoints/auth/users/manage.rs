@@ -249,10 +249,10 @@ pub(super) async fn change(
     AdminBody(body): AdminBody<ChangeUserRequest>,
 ) -> Result<Json<AdminUserBody>> {
     let change = UserChange {
-        email: not_null("email", body.email)?,
-        email_verified: not_null("emailVerified", body.email_verified)?,
-        banned: not_null("banned", body.banned)?,
-        metadata: not_null("metadata", body.metadata)?,
+        email: body.email.not_null("email", "must not be null")?,
+        email_verified: body.email_verified.not_null("emailVerified", "must not be null")?,
+        banned: body.banned.not_null("banned", "must not be null")?,
+        metadata: body.metadata.not_null("metadata", "must not be null")?,
     };
     let client = client.to_domain();
     let user = app.service.admin.change_user(user_id(&id)?, change, Actor::Admin, Some(&client)).await?;
@@ -324,15 +324,6 @@ pub(super) async fn delete_profile(
 /// An id of a path; a text that is not a UUID is an unknown id.
 fn user_id(text: &str) -> Result<UserId> {
     text.parse().map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))
-}
-
-/// `null` is no value for a field that cannot be removed.
-fn not_null<T>(field: &str, patch: Patch<T>) -> Result<Option<T>> {
-    match patch.into_option() {
-        Some(None) => Err(ApiError::validation(field, "must not be null").reason(Reason::WrongType)),
-        Some(value) => Ok(value),
-        None => Ok(None),
-    }
 }
 
 fn users_body(page: UserPage, asked: Page) -> UsersBody {
