@@ -56,13 +56,28 @@ pub fn to_sqlite(postgres: &str) -> String {
     text
 }
 
-/// Declares a file's statements and their list: `NAME = text;`, or `NAME = text, sqlite text;`.
+/// Declares a file's statements and their list: `NAME = text;`, or `NAME = text, sqlite text;`. A function that adds the
+/// statement to a script stands behind its name: `NAME: change touch(id: UserId) = text;` (`read` for a read), with
+/// `[id, …]` where the values are not the arguments.
 macro_rules! statements {
     (@sql $text:expr) => { $crate::form::Sql::new($text) };
     (@sql $text:expr, $sqlite:expr) => { $crate::form::Sql::of_each($text, $sqlite) };
-    ($($(#[$doc:meta])* $name:ident = $text:expr $(, $sqlite:expr)?;)*) => {
+    (@values [$($given:expr),*]) => { $crate::form::values![$($given),*] };
+    (@values [$($argument:expr),*] [$($given:expr),*]) => { $crate::form::values![$($given),*] };
+    ($(
+        $(#[$doc:meta])*
+        $name:ident
+        $(: $verb:ident $function:ident($($argument:ident: $kind:ty),*) $([$($given:expr),*])?)?
+        = $text:expr $(, $sqlite:expr)?;
+    )*) => {
         $($(#[$doc])* pub static $name: $crate::form::Sql =
-            $crate::form::statements!(@sql $text $(, $sqlite)?);)*
+            $crate::form::statements!(@sql $text $(, $sqlite)?);
+        $(pub(crate) fn $function(
+            script: &mut $crate::form::Script,
+            $($argument: $kind),*
+        ) -> $crate::form::Slot {
+            script.$verb(&$name, $crate::form::statements!(@values [$($argument),*] $([$($given),*])?))
+        })?)*
         /// All statements of this file; a test prepares each of them.
         pub static ALL: &[(&str, &$crate::form::Sql)] = &[$((stringify!($name), &$name)),*];
     };

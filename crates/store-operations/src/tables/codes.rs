@@ -49,20 +49,27 @@ statements! {
         ON CONFLICT (email_key, purpose, lane) DO UPDATE SET user_id = excluded.user_id, mac = excluded.mac,
             long = excluded.long, attempts = 0, other_attempts = 0, created_at = excluded.created_at,
             expires_at = excluded.expires_at";
-    DELETE_CODE = "DELETE FROM codes WHERE email_key = $1 AND purpose = $2";
-    DELETE_CODES_OF = "DELETE FROM codes WHERE user_id = $1 AND purpose = $2";
-    DELETE_ALL_CODES_OF = "DELETE FROM codes WHERE user_id = $1";
-    LOCK_CODES = "
+    /// Deletes the codes of an address and purpose in every lane.
+    DELETE_CODE: change delete_code(key: &str, purpose: Purpose) =
+        "DELETE FROM codes WHERE email_key = $1 AND purpose = $2";
+    DELETE_CODES_OF: change delete_codes_of(user_id: UserId, purpose: Purpose) =
+        "DELETE FROM codes WHERE user_id = $1 AND purpose = $2";
+    DELETE_ALL_CODES_OF: change delete_all_codes_of(user_id: UserId) = "DELETE FROM codes WHERE user_id = $1";
+    LOCK_CODES: read lock_codes(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, user_id, mac, long, attempts, other_attempts, expires_at FROM codes
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
-    COUNT_ON_CODES = "
+    /// Counts a wrong attempt from a lane on the codes of an address and purpose.
+    COUNT_ON_CODES: change count_on_codes(email: &EmailKey, purpose: Purpose, typed_from: Lane)
+        [email, purpose, typed_from.as_number()] = "
         UPDATE codes SET attempts = least(attempts + CASE lane WHEN $3 THEN 1 ELSE 0 END, 1000000),
             other_attempts = least(other_attempts + CASE lane WHEN $3 THEN 0 ELSE 1 END, 1000000)
         WHERE email_key = $1 AND purpose = $2";
-    FIND_ATTEMPTS = "
+    /// Reads the attempt counters of an address and purpose.
+    FIND_ATTEMPTS: read find_attempts(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane";
-    LOCK_ATTEMPTS = "
+    /// Locks and reads the attempt counters of an address and purpose.
+    LOCK_ATTEMPTS: read lock_attempts(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
     CREATE_ATTEMPTS = "
@@ -94,23 +101,6 @@ pub(crate) fn save_code(
     writes.change(&SAVE_CODE, values![key, purpose, lane, user_id, code.mac, is_long, now, code.expires_at]);
 }
 
-/// Deletes the codes of an address and purpose in every lane.
-pub(crate) fn delete_code(writes: &mut Script, key: &str, purpose: Purpose) {
-    writes.change(&DELETE_CODE, values![key, purpose]);
-}
-
-pub(crate) fn delete_codes_of(writes: &mut Script, user_id: UserId, purpose: Purpose) {
-    writes.change(&DELETE_CODES_OF, values![user_id, purpose]);
-}
-
-pub(crate) fn delete_all_codes_of(writes: &mut Script, user_id: UserId) {
-    writes.change(&DELETE_ALL_CODES_OF, values![user_id]);
-}
-
-pub(crate) fn lock_codes(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
-    reads.read(&LOCK_CODES, values![email, purpose])
-}
-
 /// Code mailed in a lane, as seen by an attempt from that or another lane, and its user. A decoy has no user.
 pub(crate) fn code(
     results: &Results<'_>,
@@ -120,21 +110,6 @@ pub(crate) fn code(
 ) -> StoreResult<Option<(Option<UserId>, StoredCode)>> {
     let codes = results.list(slot, |cells| read_code(cells, typed_from))?;
     Ok(codes.into_iter().find(|(lane, ..)| *lane == mailed_in).map(|(_, owner, code)| (owner, code)))
-}
-
-/// Counts a wrong attempt from a lane on the codes of an address and purpose.
-pub(crate) fn count_on_codes(writes: &mut Script, email: &EmailKey, purpose: Purpose, typed_from: Lane) {
-    writes.change(&COUNT_ON_CODES, values![email, purpose, typed_from.as_number()]);
-}
-
-/// Reads the attempt counters of an address and purpose.
-pub(crate) fn find_attempts(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
-    reads.read(&FIND_ATTEMPTS, values![email, purpose])
-}
-
-/// Locks and reads the attempt counters of an address and purpose.
-pub(crate) fn lock_attempts(reads: &mut Script, email: &EmailKey, purpose: Purpose) -> Slot {
-    reads.read(&LOCK_ATTEMPTS, values![email, purpose])
 }
 
 /// Attempt counter of a lane, if it was found.

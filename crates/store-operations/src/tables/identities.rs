@@ -71,7 +71,9 @@ statements! {
     INSERT INTO identities (provider, issuer, subject, user_id, created_at, email, vouched_email_key)
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
     TAKE_ISSUER = "UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3 AND subject = $4";
-    SETTLE = "
+    /// Fills in this issuer for all identities of a provider stored without one.
+    SETTLE: change settle(provider: &ProviderKey, issuer: &Issuer)
+        [provider.as_str(), issuer.as_str(), Issuer::unknown().as_str()] = "
     UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3
         AND NOT EXISTS (SELECT 1 FROM identities AS k
             WHERE k.provider = $1 AND k.issuer = $2 AND k.subject = identities.subject)";
@@ -81,11 +83,13 @@ statements! {
         AND (email IS DISTINCT FROM $4 OR vouched_email_key IS DISTINCT FROM $5)";
     UNLINK = "
     DELETE FROM identities WHERE provider = $1 AND issuer = $2 AND subject = $3 AND user_id = $4";
-    DELETE_ALL_OF = "DELETE FROM identities WHERE user_id = $1";
-    DELETE_STRANGE = "
+    DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM identities WHERE user_id = $1";
+    /// Deletes the identities of a user, except those whose provider verified the user's own address.
+    DELETE_STRANGE: change delete_strange(user_id: UserId) = "
     DELETE FROM identities WHERE user_id = $1
         AND vouched_email_key IS DISTINCT FROM (SELECT email_key FROM users WHERE id = $1)";
-    LIST = "
+    /// Reads the identities of a user, oldest first.
+    LIST: read list_of(user_id: UserId) [user_id, LISTED] = "
     SELECT provider, issuer, subject, email, created_at FROM identities WHERE user_id = $1
     ORDER BY created_at, provider, issuer, subject LIMIT $2";
 }
@@ -164,11 +168,6 @@ pub(crate) fn take_issuer(script: &mut Script, identity: &VerifiedIdentity) {
     script.change(&TAKE_ISSUER, values);
 }
 
-/// Fills in this issuer for all identities of a provider stored without one.
-pub(crate) fn settle(script: &mut Script, provider: &ProviderKey, issuer: &Issuer) {
-    script.change(&SETTLE, values![provider.as_str(), issuer.as_str(), Issuer::unknown().as_str()]);
-}
-
 /// Updates the address that the provider asserts, if it asserts one.
 pub(crate) fn save_email(script: &mut Script, identity: &VerifiedIdentity) {
     if identity.email.is_some() {
@@ -191,20 +190,6 @@ fn emails(identity: &VerifiedIdentity) -> Vec<Value> {
 pub(crate) fn delete(script: &mut Script, user_id: UserId, identity: LinkedIdentity) {
     let LinkedIdentity { provider, issuer, subject, .. } = identity;
     script.change(&UNLINK, values![provider, issuer.as_str(), subject, user_id]);
-}
-
-pub(crate) fn delete_all_of(script: &mut Script, user_id: UserId) {
-    script.change(&DELETE_ALL_OF, values![user_id]);
-}
-
-/// Deletes the identities of a user, except those whose provider verified the user's own address.
-pub(crate) fn delete_strange(script: &mut Script, user_id: UserId) {
-    script.change(&DELETE_STRANGE, values![user_id]);
-}
-
-/// Reads the identities of a user, oldest first.
-pub(crate) fn list_of(script: &mut Script, user_id: UserId) -> Slot {
-    script.read(&LIST, values![user_id, LISTED])
 }
 
 pub(crate) fn read_linked(cells: &mut Cells<'_>) -> StoreResult<LinkedIdentity> {

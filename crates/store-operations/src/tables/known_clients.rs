@@ -9,23 +9,21 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
 use crate::bulk::{Column, Table};
-use crate::form::{Results, Script, Slot, statements, values};
+use crate::form::{Results, Script, Slot, statements};
 
 pub const TABLE: Table = Table::new("known_clients", 1, &[Column::bytes("key"), Column::int("known_until")]);
 
 statements! {
-    FIND_KNOWN_CLIENT = "SELECT known_until FROM known_clients WHERE key = $1";
-    SAVE_KNOWN_CLIENT = "
+    FIND_KNOWN_CLIENT: read find(key: &LimitKey) = "SELECT known_until FROM known_clients WHERE key = $1";
+    /// Marks a client as known; never shortens the time.
+    SAVE_KNOWN_CLIENT: change save(key: &LimitKey, until: Timestamp) = "
     INSERT INTO known_clients AS c (key, known_until) VALUES ($1, $2)
     ON CONFLICT (key) DO UPDATE SET known_until = greatest(c.known_until, excluded.known_until)";
-    SAVE_KNOWN_CLIENT_IF_OPENED = "
+    /// Same as [`save`], if this session was opened.
+    SAVE_KNOWN_CLIENT_IF_OPENED: change save_if_opened(key: &LimitKey, until: Timestamp, session: SessionId) = "
     INSERT INTO known_clients AS c (key, known_until)
     SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = $3)
     ON CONFLICT (key) DO UPDATE SET known_until = greatest(c.known_until, excluded.known_until)";
-}
-
-pub(crate) fn find(script: &mut Script, key: &LimitKey) -> Slot {
-    script.read(&FIND_KNOWN_CLIENT, values![key])
 }
 
 /// True if the client is known at this time.
@@ -34,20 +32,10 @@ pub(crate) fn is_known(results: &Results<'_>, slot: Slot, now: Timestamp) -> Sto
     Ok(known_until.is_some_and(|until| now < until))
 }
 
-/// Marks a client as known; never shortens the time.
-pub(crate) fn save(script: &mut Script, key: &LimitKey, until: Timestamp) {
-    script.change(&SAVE_KNOWN_CLIENT, values![key, until]);
-}
-
 /// Marks the client of a session as known to an address, if the session tracks clients.
 pub(crate) fn remember(writes: &mut Script, email: &EmailKey, session: &NewSession) {
     if let Some(known_for) = session.known_for {
         let key = guess_limits::known_client(email, session.client.address);
         save(writes, &key, session.created_at.plus(known_for));
     }
-}
-
-/// Same as [`save`], if this session was opened.
-pub(crate) fn save_if_opened(script: &mut Script, key: &LimitKey, until: Timestamp, session: SessionId) {
-    script.change(&SAVE_KNOWN_CLIENT_IF_OPENED, values![key, until, session]);
 }

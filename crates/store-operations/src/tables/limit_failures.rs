@@ -34,8 +34,10 @@ statements! {
     VALUES ($1, $2, $3, $4, $5)";
     SAVE_FAILURES = "
     UPDATE limit_failures SET failures = $2, since = $3, blocked_until = $4, remembered_until = $5 WHERE key = $1";
-    DELETE_FAILURES = "DELETE FROM limit_failures WHERE key = $1";
-    DELETE_FAILURES_IF_OPENED =
+    /// Clears the failures of a subject.
+    DELETE_FAILURES: change delete(key: &LimitKey) = "DELETE FROM limit_failures WHERE key = $1";
+    /// Same as [`delete`], if this session was opened.
+    DELETE_FAILURES_IF_OPENED: change delete_if_opened(key: &LimitKey, session: SessionId) =
         "DELETE FROM limit_failures WHERE key = $1 AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)";
 }
 
@@ -78,16 +80,6 @@ impl Counters {
     fn row(&self, key: &LimitKey) -> Option<&Failures> {
         self.0.iter().find(|(counter, _)| counter == key).map(|(_, failures)| failures)
     }
-}
-
-/// Clears the failures of a subject.
-pub(crate) fn delete(script: &mut Script, key: &LimitKey) {
-    script.change(&DELETE_FAILURES, values![key]);
-}
-
-/// Same as [`delete`], if this session was opened.
-pub(crate) fn delete_if_opened(script: &mut Script, key: &LimitKey, session: SessionId) {
-    script.change(&DELETE_FAILURES_IF_OPENED, values![key, session]);
 }
 
 fn read_counter(cells: &mut Cells<'_>) -> StoreResult<(LimitKey, Failures)> {

@@ -34,9 +34,10 @@ statements! {
         INSERT INTO link_tokens (hash, purpose, kind, email_key, user_id, redirect_to, created_at, expires_at, used_at,
             superseded_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)";
-    LOCK_USER = "
+    LOCK_USER: read lock_user(hash: TokenHash) [&hash] = "
         SELECT 1 FROM users WHERE id = (SELECT user_id FROM link_tokens WHERE hash = $1) FOR NO KEY UPDATE";
-    FIND_TOKEN = concat!(
+    /// Reads the token of an account, valid or not. Decoys are not found.
+    FIND_TOKEN: read find_token(hash: TokenHash) [&hash] = concat!(
         "SELECT ",
         account_columns!(),
         ", t.purpose, t.kind, t.email_key, t.redirect_to, t.expires_at, t.used_at, t.superseded_at
@@ -44,21 +45,29 @@ statements! {
         account_tables!(),
         " WHERE t.hash = $1 AND u.id = t.user_id"
     );
-    FIND_PROFILE = concat!(
+    /// Reads the profile of a token's user.
+    FIND_PROFILE: read find_profile(hash: TokenHash) [&hash] = concat!(
         "SELECT ",
         profile_columns!(),
         " FROM profiles AS p JOIN link_tokens AS t ON t.user_id = p.user_id WHERE t.hash = $1"
     );
-    USE_TOKEN = "UPDATE link_tokens SET used_at = $2 WHERE hash = $1 AND used_at IS NULL";
-    SUPERSEDE_LINKS = "
+    /// Marks the token as used, unless it already is.
+    USE_TOKEN: change use_token(hash: TokenHash, now: Timestamp) [&hash, now] =
+        "UPDATE link_tokens SET used_at = $2 WHERE hash = $1 AND used_at IS NULL";
+    /// Invalidates the live links of an address and purpose.
+    SUPERSEDE_LINKS: change supersede_links(key: &str, purpose: Purpose, now: Timestamp)
+        [key, purpose, now, TokenKind::Link.as_str()] = "
         UPDATE link_tokens SET superseded_at = $3
         WHERE email_key = $1 AND purpose = $2 AND kind = $4 AND used_at IS NULL AND superseded_at IS NULL
             AND expires_at > $3";
-    DELETE_ALL_OF = "DELETE FROM link_tokens WHERE user_id = $1";
-    SUPERSEDE_TOKENS_OF = "
+    DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM link_tokens WHERE user_id = $1";
+    /// Invalidates the live links and exchanged tokens of a user and purpose, used verification links too. The rows
+    /// stay, so that their status can be shown.
+    SUPERSEDE_TOKENS_OF: change supersede_tokens_of(user_id: UserId, purpose: Purpose, now: Timestamp) = "
         UPDATE link_tokens SET superseded_at = $3
         WHERE user_id = $1 AND purpose = $2 AND superseded_at IS NULL AND expires_at > $3";
-    SUPERSEDE_ALL_TOKENS_OF = "
+    /// Invalidates every outstanding link and token of a user. A used verification link is not outstanding.
+    SUPERSEDE_ALL_TOKENS_OF: change supersede_all_tokens_of(user_id: UserId, now: Timestamp) = "
         UPDATE link_tokens SET superseded_at = $2
         WHERE user_id = $1 AND used_at IS NULL AND superseded_at IS NULL AND expires_at > $2";
 }
@@ -121,48 +130,9 @@ pub(crate) fn insert_exchanged(
     writes.change(&CREATE_TOKEN, values);
 }
 
-pub(crate) fn lock_user(reads: &mut Script, hash: TokenHash) {
-    reads.read(&LOCK_USER, values![&hash]);
-}
-
-/// Reads the token of an account, valid or not. Decoys are not found.
-pub(crate) fn find_token(reads: &mut Script, hash: TokenHash) -> Slot {
-    reads.read(&FIND_TOKEN, values![&hash])
-}
-
 /// The token, if it has this purpose.
 pub(crate) fn token(results: &Results<'_>, slot: Slot, purpose: Purpose) -> StoreResult<Option<Token>> {
     Ok(results.find(slot, read_token)?.filter(|token| token.facts.purpose == purpose))
-}
-
-/// Reads the profile of a token's user.
-pub(crate) fn find_profile(reads: &mut Script, hash: TokenHash) -> Slot {
-    reads.read(&FIND_PROFILE, values![&hash])
-}
-
-/// Marks the token as used, unless it already is.
-pub(crate) fn use_token(writes: &mut Script, hash: TokenHash, now: Timestamp) {
-    writes.change(&USE_TOKEN, values![&hash, now]);
-}
-
-/// Invalidates the live links of an address and purpose.
-pub(crate) fn supersede_links(writes: &mut Script, key: &str, purpose: Purpose, now: Timestamp) {
-    writes.change(&SUPERSEDE_LINKS, values![key, purpose, now, TokenKind::Link.as_str()]);
-}
-
-/// Invalidates the live links and exchanged tokens of a user and purpose, used verification links too. The rows
-/// stay, so that their status can be shown.
-pub(crate) fn supersede_tokens_of(writes: &mut Script, user_id: UserId, purpose: Purpose, now: Timestamp) {
-    writes.change(&SUPERSEDE_TOKENS_OF, values![user_id, purpose, now]);
-}
-
-/// Invalidates every outstanding link and token of a user. A used verification link is not outstanding.
-pub(crate) fn supersede_all_tokens_of(writes: &mut Script, user_id: UserId, now: Timestamp) {
-    writes.change(&SUPERSEDE_ALL_TOKENS_OF, values![user_id, now]);
-}
-
-pub(crate) fn delete_all_of(writes: &mut Script, user_id: UserId) {
-    writes.change(&DELETE_ALL_OF, values![user_id]);
 }
 
 fn read_token(cells: &mut Cells<'_>) -> StoreResult<Token> {

@@ -7,7 +7,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewOAuthCode, StoreResult, StoredCode};
 
 use crate::bulk::{Column, Table};
-use crate::form::{Cells, Script, Slot, statements, values};
+use crate::form::{Cells, Script, statements, values};
 use crate::tables::oauth_flows::read_linker;
 
 pub const TABLE: Table = Table::new(
@@ -35,7 +35,8 @@ statements! {
     INSERT INTO oauth_codes (code_hash, code_challenge, provider, subject, email, email_verified, name, avatar_url,
         link_user_id, link_session_id, created_at, expires_at, issuer)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-    LOCK = "
+    /// Locks and reads a code.
+    LOCK: read lock(code: &TokenHash) = "
     SELECT code_challenge, expires_at, link_user_id, link_session_id, provider, issuer, subject, email, email_verified,
         name, avatar_url
     FROM oauth_codes WHERE code_hash = $1 FOR UPDATE";
@@ -60,11 +61,6 @@ pub(crate) fn insert(script: &mut Script, code: &NewOAuthCode) {
         identity.issuer.as_str(),
     ];
     script.change(&CREATE, values);
-}
-
-/// Locks and reads a code.
-pub(crate) fn lock(script: &mut Script, code: &TokenHash) -> Slot {
-    script.read(&LOCK, values![code])
 }
 
 pub(crate) fn delete(script: &mut Script, code: &TokenHash) {

@@ -37,9 +37,13 @@ statements! {
     INSERT INTO oauth_flows (state_hash, provider, code_challenge, redirect_to, sealed, link_user_id, link_session_id,
         created_at, expires_at, used_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)";
-    FIND = find_flow!();
-    LOCK = concat!(find_flow!(), " FOR UPDATE");
-    USE = "UPDATE oauth_flows SET used_at = $2, sealed = NULL WHERE state_hash = $1";
+    /// Reads the flow of a `state`.
+    FIND: read find(state: &TokenHash) = find_flow!();
+    /// Locks and reads the flow of a `state`.
+    LOCK: read lock(state: &TokenHash) = concat!(find_flow!(), " FOR UPDATE");
+    /// Marks a flow as used and deletes its secrets.
+    USE: change mark_used(state: &TokenHash, now: Timestamp) =
+        "UPDATE oauth_flows SET used_at = $2, sealed = NULL WHERE state_hash = $1";
 }
 
 pub(crate) fn insert(script: &mut Script, flow: &NewFlow) {
@@ -55,21 +59,6 @@ pub(crate) fn insert(script: &mut Script, flow: &NewFlow) {
         flow.expires_at,
     ];
     script.change(&CREATE, values);
-}
-
-/// Reads the flow of a `state`.
-pub(crate) fn find(script: &mut Script, state: &TokenHash) -> Slot {
-    script.read(&FIND, values![state])
-}
-
-/// Locks and reads the flow of a `state`.
-pub(crate) fn lock(script: &mut Script, state: &TokenHash) -> Slot {
-    script.read(&LOCK, values![state])
-}
-
-/// Marks a flow as used and deletes its secrets.
-pub(crate) fn mark_used(script: &mut Script, state: &TokenHash, now: Timestamp) {
-    script.change(&USE, values![state, now]);
 }
 
 /// Flow read by [`find`] or [`lock`].

@@ -9,7 +9,7 @@ use latchkey_domain::user::User;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailKind, MailState, NewMail, Recipient, StoreResult};
 
 use crate::bulk::{Column, Table};
-use crate::form::{Cells, Script, Slot, statements, values};
+use crate::form::{Cells, Script, statements, values};
 
 /// Leases the oldest due mails. The parameters are those of [`DueTerms`]. Mails locked by another worker are
 /// skipped (SKIP LOCKED). The CTE is materialized, so that no plan evaluates it twice and claims more than the
@@ -64,9 +64,9 @@ statements! {
     VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)";
     /// The unary plus makes SQLite use the index on age instead of sorting.
     CLAIM = claim!("m.next_attempt_at"), claim!("+m.next_attempt_at");
-    /// Finds the mails by the end of their lease, which is indexed; the lease id is not. The unary plus keeps
-    /// SQLite from scanning the whole queue in order of age.
-    LIST_CLAIMED = "
+    /// Reads the mails under a lease, oldest first. Finds them by the end of the lease, which is indexed; the lease id is
+    /// not. The unary plus keeps SQLite from scanning the whole queue in order of age.
+    LIST_CLAIMED: read list_claimed(lease: Lease) [lease.id, lease.until] = "
     SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts - 1, m.user_id, u.contested,
         NOT u.pending AND u.first_verified_at IS NULL, p.name
     FROM outbox AS m JOIN users AS u ON u.id = m.user_id LEFT JOIN profiles AS p ON p.user_id = m.user_id
@@ -94,7 +94,7 @@ statements! {
     WHERE id = $1 AND state = 'dead'";
     RETRY_ALL = "
     UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $1, ended_at = NULL WHERE state = 'dead'";
-    DELETE_ALL_OF = "DELETE FROM outbox WHERE user_id = $1";
+    DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM outbox WHERE user_id = $1";
 }
 
 /// Recipient of a new mail.
@@ -151,15 +151,6 @@ pub(crate) fn claim(writes: &mut Script, lease: Lease, due: &DueTerms, limit: u3
     let values =
         values![due.now, limit, lease.id, lease.until, due.new, due.leased, due.first_ms, due.longest_ms];
     writes.change(&CLAIM, values);
-}
-
-/// Reads the mails under a lease, oldest first.
-pub(crate) fn list_claimed(script: &mut Script, lease: Lease) -> Slot {
-    script.read(&LIST_CLAIMED, values![lease.id, lease.until])
-}
-
-pub(crate) fn delete_all_of(writes: &mut Script, user_id: UserId) {
-    writes.change(&DELETE_ALL_OF, values![user_id]);
 }
 
 pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {

@@ -71,12 +71,14 @@ pub const TABLE: Table = Table::new(
 
 statements! {
     /// Profile of a user.
-    FIND = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
-    /// Public profile of a user: none if the user is banned or pending.
-    FIND_PUBLIC =
+    FIND: read find_by_user(user_id: UserId) =
+        concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
+    /// Reads the public profile of a user: none if the user is banned or pending.
+    FIND_PUBLIC: read find_public(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1 AND p.searchable");
-    /// Profile of the user of an address; without such a user, any other one.
-    FIND_BY_KEY_OR_ANY =
+    /// Reads the profile of the user of an address at constant cost: without such a user another profile is read, and
+    /// [`profile_of`] drops it.
+    FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
     /// Insert, with [`create_values`]. Visible in search unless its user is banned or pending.
     CREATE = create!("", "");
@@ -87,11 +89,12 @@ statements! {
         UPDATE profiles SET updated_at = $2, version = $3, avatar_url = $4, metadata = $5, custom = $6
         WHERE user_id = $1";
     /// Updates the visibility in search from the user's row.
-    SHOW_OR_HIDE = "
+    SHOW_OR_HIDE: change show_or_hide(user_id: UserId) = "
         UPDATE profiles SET searchable = (SELECT banned_at IS NULL AND NOT pending FROM users WHERE id = $1)
         WHERE user_id = $1";
-    /// Another user's profile with a username.
-    FIND_USERNAME = "SELECT 1 FROM profiles WHERE username = $1 AND user_id <> $2";
+    /// Looks for another user with the username.
+    FIND_USERNAME: read find_username(username: &Username, user_id: UserId) [username.as_str(), user_id] =
+        "SELECT 1 FROM profiles WHERE username = $1 AND user_id <> $2";
     /// Deletes a user's profile.
     DELETE = "DELETE FROM profiles WHERE user_id = $1";
     /// Runs before [`DELETE`], which would make its condition false.
@@ -103,26 +106,6 @@ pub const CREATE_WITH_TRIGRAMS: &str = create!(", trigrams", ", $15");
 /// [`SAVE`] with PostgreSQL's trigram column, after [`save_values`].
 pub const SAVE_WITH_TRIGRAMS: &str = save!(", trigrams = $13");
 
-pub(crate) fn find_by_user(script: &mut Script, user_id: UserId) -> Slot {
-    script.read(&FIND, values![user_id])
-}
-
-/// Reads the public profile of a user.
-pub(crate) fn find_public(script: &mut Script, user_id: UserId) -> Slot {
-    script.read(&FIND_PUBLIC, values![user_id])
-}
-
-/// Reads the profile of the user of an address at constant cost: without such a user another profile is read, and
-/// [`profile_of`] drops it.
-pub(crate) fn find_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) -> Slot {
-    script.read(&FIND_BY_KEY_OR_ANY, values![email])
-}
-
-/// Looks for another user with the username.
-pub(crate) fn find_username(script: &mut Script, username: &Username, user_id: UserId) -> Slot {
-    script.read(&FIND_USERNAME, values![username.as_str(), user_id])
-}
-
 pub(crate) fn profile(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Profile>> {
     results.find(slot, read_profile)
 }
@@ -130,11 +113,6 @@ pub(crate) fn profile(results: &Results<'_>, slot: Slot) -> StoreResult<Option<P
 /// The profile, if it is this user's.
 pub(crate) fn profile_of(results: &Results<'_>, slot: Slot, user_id: UserId) -> StoreResult<Option<Profile>> {
     Ok(profile(results, slot)?.filter(|profile| profile.user_id == user_id))
-}
-
-/// Updates the visibility in search from the user's row.
-pub(crate) fn show_or_hide(writes: &mut Script, user_id: UserId) {
-    writes.change(&SHOW_OR_HIDE, values![user_id]);
 }
 
 /// Deletes the user's profile, and writes the event if there was one. The user is locked before, so that both

@@ -105,8 +105,8 @@ statements! {
             AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $13 AND blocked_until > $8)
             AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $14 AND failures >= $15 AND since >= $16)
                 OR EXISTS (SELECT 1 FROM known_clients WHERE key = $17 AND known_until > $8))";
-    /// Live session with its user.
-    FIND_LIVE = concat!(
+    /// Finds a live session with its user.
+    FIND_LIVE: read find_live(id: SessionId, now: Timestamp) = concat!(
         "SELECT ",
         account_columns!(),
         ", ",
@@ -116,8 +116,8 @@ statements! {
         " WHERE s.id = $1 AND u.id = s.user_id AND u.banned_at IS NULL AND ",
         living!("$2")
     );
-    /// User of a live session.
-    FIND_OWNER = concat!(
+    /// Finds the user of a live session.
+    FIND_OWNER: read find_owner(id: SessionId, now: Timestamp) = concat!(
         "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
         WHERE s.id = $1 AND u.banned_at IS NULL AND ",
         living!("$2")
@@ -128,16 +128,16 @@ statements! {
         WHERE s.id = $1 AND u.email_key = $3 AND u.banned_at IS NULL AND ",
         living!("$2")
     );
-    /// User and profile of a live session.
-    FIND_OWN_PROFILE = concat!(
+    /// Finds the user and profile of a live session.
+    FIND_OWN_PROFILE: read find_own_profile(id: SessionId, now: Timestamp) = concat!(
         "SELECT s.user_id, ",
         profile_columns!(),
         " FROM sessions AS s JOIN users AS u ON u.id = s.user_id LEFT JOIN profiles AS p ON p.user_id = s.user_id
         WHERE s.id = $1 AND u.banned_at IS NULL AND ",
         living!("$2")
     );
-    /// Live sessions of a user, newest first.
-    LIST_LIVE = concat!(
+    /// Lists the live sessions of a user, newest first.
+    LIST_LIVE: read list_live(user_id: UserId, now: Timestamp, limit: u32) = concat!(
         "SELECT ",
         session_columns!(),
         " FROM sessions AS s WHERE s.user_id = $1 AND ",
@@ -145,9 +145,9 @@ statements! {
         " ORDER BY s.created_at DESC, s.id DESC LIMIT $3"
     );
     /// Locks a session.
-    LOCK_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR NO KEY UPDATE";
-    /// Locks the live sessions of a user except one.
-    LOCK_OTHERS = concat!(
+    LOCK_SESSION: read lock(id: SessionId) = "SELECT 1 FROM sessions WHERE id = $1 FOR NO KEY UPDATE";
+    /// Locks the live sessions of the user except one. The user must be locked.
+    LOCK_OTHERS: read lock_others(user_id: UserId, kept: SessionId, now: Timestamp) [user_id, now, kept] = concat!(
         "SELECT 1 FROM sessions AS s WHERE s.user_id = $1 AND s.id <> $3 AND ",
         living!("$2"),
         " FOR NO KEY UPDATE"
@@ -161,12 +161,13 @@ statements! {
         living!("$2"),
         " ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 1000 OFFSET $4)"
     );
-    /// Ends the live sessions of a user.
-    END_ALL = end_where!("");
+    /// Ends all live sessions of the user.
+    END_ALL: change end_all_of(user_id: UserId, now: Timestamp) = end_where!("");
     /// Ends one live session of a user.
     END_OWN = end_where!("s.id = $3 AND ");
-    /// Ends the live sessions of a user except one.
-    END_OTHERS = end_where!("s.id <> $3 AND ");
+    /// Ends the live sessions of the user except one.
+    END_OTHERS: change end_others(user_id: UserId, kept: SessionId, now: Timestamp) [user_id, now, kept] =
+        end_where!("s.id <> $3 AND ");
     /// Ends the live sessions of a user that an identity opened, except one. Sessions from before identities, or
     /// issuers, were stored have none.
     END_OPENED_BY = end_where!(
@@ -181,8 +182,8 @@ statements! {
     /// Locks only the session of a refresh token's family: a transaction that bans or deletes its user waits for
     /// it before it ends the session.
     LOCK_BY_FAMILY = "SELECT 1 FROM sessions WHERE family_hash = $1 FOR NO KEY UPDATE";
-    /// Session of a refresh token's family, live or not, with its user and tokens.
-    FIND_BY_FAMILY = concat!(
+    /// Finds the session of a refresh token's family, live or not.
+    FIND_BY_FAMILY: read find_by_family(family: &TokenHash) = concat!(
         "SELECT ",
         account_columns!(),
         ", ",
@@ -205,26 +206,6 @@ pub(crate) struct RefreshableSession {
     pub(crate) state: RefreshState,
     /// Current refresh token, sealed under its predecessor; deleted some time after the grace period.
     pub(crate) sealed_successor: Option<Vec<u8>>,
-}
-
-/// Finds a live session with its user.
-pub(crate) fn find_live(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
-    script.read(&FIND_LIVE, values![id, now])
-}
-
-/// Finds the user and profile of a live session.
-pub(crate) fn find_own_profile(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
-    script.read(&FIND_OWN_PROFILE, values![id, now])
-}
-
-/// Lists the live sessions of a user, newest first.
-pub(crate) fn list_live(script: &mut Script, user_id: UserId, now: Timestamp, limit: u32) -> Slot {
-    script.read(&LIST_LIVE, values![user_id, now, limit])
-}
-
-/// Finds the user of a live session.
-pub(crate) fn find_owner(script: &mut Script, id: SessionId, now: Timestamp) -> Slot {
-    script.read(&FIND_OWNER, values![id, now])
 }
 
 /// User found by [`find_owner`].
@@ -292,16 +273,6 @@ fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
     ]
 }
 
-/// Locks a session.
-pub(crate) fn lock(script: &mut Script, id: SessionId) {
-    script.read(&LOCK_SESSION, values![id]);
-}
-
-/// Locks the live sessions of the user except one. The user must be locked.
-pub(crate) fn lock_others(script: &mut Script, user_id: UserId, kept: SessionId, now: Timestamp) {
-    script.read(&LOCK_OTHERS, values![user_id, now, kept]);
-}
-
 /// Ends a session of the user if it is live, and writes the event then. The session must be locked, so that both
 /// statements see the same row. The affected rows count the ended sessions.
 pub(crate) fn end_own_and_record(
@@ -334,11 +305,6 @@ fn end_values(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp)
     Ok(values)
 }
 
-/// Ends the live sessions of the user except one.
-pub(crate) fn end_others(writes: &mut Script, user_id: UserId, kept: SessionId, now: Timestamp) -> Slot {
-    writes.change(&END_OTHERS, values![user_id, now, kept])
-}
-
 /// Ends the live sessions of the user that an identity opened, except one.
 pub(crate) fn end_opened_by(
     writes: &mut Script,
@@ -350,16 +316,6 @@ pub(crate) fn end_opened_by(
     let LinkedIdentity { provider, issuer, subject, .. } = identity;
     let values = values![user_id, now, kept, provider.as_str(), subject.as_str(), issuer.as_str()];
     writes.change(&END_OPENED_BY, values);
-}
-
-/// Ends all live sessions of the user.
-pub(crate) fn end_all_of(writes: &mut Script, user_id: UserId, now: Timestamp) -> Slot {
-    writes.change(&END_ALL, values![user_id, now])
-}
-
-/// Finds the session of a refresh token's family, live or not.
-pub(crate) fn find_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
-    reads.read(&FIND_BY_FAMILY, values![family])
 }
 
 /// Locks and finds the session of a refresh token's family.

@@ -29,7 +29,9 @@ statements! {
     SELECT id, algorithm, sealed, created_at, verify_until FROM signing_keys WHERE verify_until IS NULL";
     CREATE = "
     INSERT INTO signing_keys (id, algorithm, sealed, created_at, verify_until) VALUES ($1, $2, $3, $4, NULL)";
-    RETIRE = "UPDATE signing_keys SET verify_until = $2 WHERE id = $1 AND verify_until IS NULL";
+    /// Retires a key: it is accepted until `verify_until` and signs no more.
+    RETIRE: change retire(id: KeyId, verify_until: Timestamp) =
+        "UPDATE signing_keys SET verify_until = $2 WHERE id = $1 AND verify_until IS NULL";
 }
 
 /// Reads the current signing key.
@@ -46,11 +48,6 @@ pub(crate) fn signing(results: &Results<'_>, slot: Slot) -> StoreResult<Option<S
 pub(crate) fn insert(script: &mut Script, key: &NewSigningKey) {
     let NewSigningKey { id, algorithm, sealed, created_at } = key;
     script.change(&CREATE, values![*id, algorithm.as_str(), sealed.as_slice(), *created_at]);
-}
-
-/// Retires a key: it is accepted until `verify_until` and signs no more.
-pub(crate) fn retire(script: &mut Script, id: KeyId, verify_until: Timestamp) {
-    script.change(&RETIRE, values![id, verify_until]);
 }
 
 pub fn read_key(cells: &mut Cells<'_>) -> StoreResult<StoredSigningKey> {

@@ -3,18 +3,14 @@
 use latchkey_store::UsedToken;
 
 use crate::bulk::{Column, Table};
-use crate::form::{Script, Slot, statements, values};
+use crate::form::statements;
 
 pub const TABLE: Table =
     Table::new("oauth_used_tokens", 1, &[Column::bytes("hash"), Column::int("expires_at")]);
 
 statements! {
-    CLAIM = "
+    /// Claims a provider token; affects no row if it was used before. A concurrent sign-in with the same token blocks
+    /// on the unique key until the first one ends.
+    CLAIM: change claim(token: UsedToken) [&token.hash, token.expires_at] = "
     INSERT INTO oauth_used_tokens (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
-}
-
-/// Claims a provider token; affects no row if it was used before. A concurrent sign-in with the same token blocks
-/// on the unique key until the first one ends.
-pub(crate) fn claim(script: &mut Script, token: UsedToken) -> Slot {
-    script.change(&CLAIM, values![&token.hash, token.expires_at])
 }

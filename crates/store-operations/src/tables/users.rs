@@ -99,22 +99,29 @@ pub const CREDENTIALS: Table = Table::new(
 
 statements! {
     /// Account by id.
-    FIND_BY_ID = concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = $1");
+    FIND_BY_ID: read find_by_id(id: UserId) =
+        concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = $1");
     /// Account by address.
-    FIND_BY_KEY = concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.email_key = $1");
-    /// Account by address, or any other one.
-    FIND_BY_KEY_OR_ANY =
+    FIND_BY_KEY: read find_by_key(email: &EmailKey) =
+        concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.email_key = $1");
+    /// Reads the account of an address at constant cost: without such a user another account is read, and
+    /// [`account_of_key`] drops it.
+    FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = ", key_or_any!());
-    /// Another user with the address.
-    FIND_OTHER_OWNER = "SELECT 1 FROM users WHERE email_key = $1 AND id <> $2";
-    LOCK_BY_ID = "SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE";
+    /// Looks for another user with the address.
+    FIND_OTHER_OWNER: read find_other_owner(email: &EmailKey, id: UserId) =
+        "SELECT 1 FROM users WHERE email_key = $1 AND id <> $2";
+    /// Locks a user, so that the account cannot change until the end of the transaction.
+    LOCK_BY_ID: read lock_by_id(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE";
     LOCK_BY_KEY = "SELECT 1 FROM users WHERE email_key = $1 FOR NO KEY UPDATE";
     /// Locks a shared placeholder row if no user was locked, in a mode compatible with itself.
     LOCK_DECOY = "
     SELECT 1 FROM health WHERE id = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE email_key = $1) FOR KEY SHARE";
-    /// Also waits for transactions that insert rows of the user.
-    LOCK_TO_DELETE = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
-    LOCK_STALE_SIGN_UPS = "
+    /// Locks a user about to be deleted. Also waits for transactions that insert rows of the user.
+    LOCK_TO_DELETE: read lock_to_delete(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
+    /// Locks a batch of pending users whose last sign-up is not later than `until`, oldest first, and skips locked
+    /// ones.
+    LOCK_STALE_SIGN_UPS: read lock_stale_sign_ups(until: Timestamp) [until, SIGN_UP_PURGE_BATCH] = "
     SELECT id FROM users WHERE pending AND banned_at IS NULL AND signed_up_at <= $1 ORDER BY signed_up_at LIMIT $2
     FOR UPDATE SKIP LOCKED";
     COUNT_ALL = "SELECT count(*) FROM users";
@@ -138,26 +145,42 @@ statements! {
     VALUES ($1, 'password', $2, $3, $4, $4)
     ON CONFLICT (user_id, kind)
     DO UPDATE SET data = excluded.data, proven = excluded.proven, updated_at = excluded.updated_at";
-    /// Replaces a password and keeps whether it is proven.
-    CHANGE_PASSWORD =
+    /// Replaces or rehashes the password and keeps whether it is proven.
+    CHANGE_PASSWORD: change change_password(id: UserId, password: &PasswordHash, now: Timestamp)
+        [id, password.as_str(), now] =
         "UPDATE credentials SET data = $2, updated_at = $3 WHERE user_id = $1 AND kind = 'password'";
-    PROVE_PASSWORD = "UPDATE credentials SET proven = TRUE WHERE user_id = $1 AND kind = 'password'";
-    DELETE_PASSWORD = "DELETE FROM credentials WHERE user_id = $1 AND kind = 'password'";
-    TOUCH = "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
-    RENEW_SIGN_UP = "UPDATE users SET signed_up_at = $2 WHERE id = $1";
-    CONTEST = "UPDATE users SET contested = TRUE, updated_at = greatest(updated_at, $2) WHERE id = $1";
-    PROVE = "
+    /// Marks the password as proven, if there is one.
+    PROVE_PASSWORD: change prove_password(id: UserId) =
+        "UPDATE credentials SET proven = TRUE WHERE user_id = $1 AND kind = 'password'";
+    DELETE_PASSWORD: change delete_password(id: UserId) =
+        "DELETE FROM credentials WHERE user_id = $1 AND kind = 'password'";
+    /// Updates the user's time of change.
+    TOUCH: change touch(id: UserId, now: Timestamp) =
+        "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
+    /// Records another sign-up for a pending account.
+    RENEW_SIGN_UP: change renew_sign_up(id: UserId, now: Timestamp) =
+        "UPDATE users SET signed_up_at = $2 WHERE id = $1";
+    /// Marks the account as contested: until its mailbox is proven, nothing in it is known to be its owner's.
+    CONTEST: change contest(id: UserId, now: Timestamp) =
+        "UPDATE users SET contested = TRUE, updated_at = greatest(updated_at, $2) WHERE id = $1";
+    /// Marks the address as verified, and the account as neither pending nor contested.
+    PROVE: change prove(id: UserId, now: Timestamp) = "
     UPDATE users SET email_verified = TRUE, first_verified_at = coalesce(first_verified_at, $2), pending = FALSE,
         contested = FALSE, signed_up_at = NULL, updated_at = greatest(updated_at, $2)
     WHERE id = $1";
-    PEND_NO_MORE = "
+    /// Ends the pending state. The profile appears in search only after `profiles::show_or_hide`.
+    PEND_NO_MORE: change pend_no_more(id: UserId, now: Timestamp) = "
     UPDATE users SET pending = FALSE, signed_up_at = NULL, updated_at = greatest(updated_at, $2)
     WHERE id = $1 AND pending";
-    SET_EMAIL = "UPDATE users SET email = $2, email_key = $3 WHERE id = $1";
-    SET_UNVERIFIED = "UPDATE users SET email_verified = FALSE WHERE id = $1";
-    SET_BANNED = "UPDATE users SET banned_at = $2 WHERE id = $1";
+    SET_EMAIL: change set_email(id: UserId, email: &Email) [id, email.as_typed(), email.key()] =
+        "UPDATE users SET email = $2, email_key = $3 WHERE id = $1";
+    SET_UNVERIFIED: change set_unverified(id: UserId) = "UPDATE users SET email_verified = FALSE WHERE id = $1";
+    /// Bans, or lifts the ban.
+    SET_BANNED: change set_banned(id: UserId, banned_at: Option<Timestamp>) =
+        "UPDATE users SET banned_at = $2 WHERE id = $1";
     SET_METADATA = "UPDATE users SET metadata = $2 WHERE id = $1";
-    DELETE_USER = "DELETE FROM users WHERE id = $1";
+    /// Deletes a user and, by cascade, most of its rows.
+    DELETE_USER: change delete(id: UserId) = "DELETE FROM users WHERE id = $1";
 }
 
 /// A user, and account data that never leaves the store.
@@ -224,71 +247,9 @@ pub(crate) fn save_proven_password(script: &mut Script, id: UserId, password: &P
     script.change(&SAVE_PASSWORD, values![id, password.as_str(), true, now]);
 }
 
-/// Replaces or rehashes the password and keeps whether it is proven.
-pub(crate) fn change_password(script: &mut Script, id: UserId, password: &PasswordHash, now: Timestamp) {
-    script.change(&CHANGE_PASSWORD, values![id, password.as_str(), now]);
-}
-
-/// Marks the password as proven, if there is one.
-pub(crate) fn prove_password(script: &mut Script, id: UserId) {
-    script.change(&PROVE_PASSWORD, values![id]);
-}
-
-pub(crate) fn delete_password(script: &mut Script, id: UserId) {
-    script.change(&DELETE_PASSWORD, values![id]);
-}
-
-/// Updates the user's time of change.
-pub(crate) fn touch(script: &mut Script, id: UserId, now: Timestamp) {
-    script.change(&TOUCH, values![id, now]);
-}
-
-/// Records another sign-up for a pending account.
-pub(crate) fn renew_sign_up(script: &mut Script, id: UserId, now: Timestamp) {
-    script.change(&RENEW_SIGN_UP, values![id, now]);
-}
-
-/// Marks the account as contested: until its mailbox is proven, nothing in it is known to be its owner's.
-pub(crate) fn contest(script: &mut Script, id: UserId, now: Timestamp) {
-    script.change(&CONTEST, values![id, now]);
-}
-
-/// Marks the address as verified, and the account as neither pending nor contested.
-pub(crate) fn prove(script: &mut Script, id: UserId, now: Timestamp) {
-    script.change(&PROVE, values![id, now]);
-}
-
-pub(crate) fn set_email(script: &mut Script, id: UserId, email: &Email) {
-    script.change(&SET_EMAIL, values![id, email.as_typed(), email.key()]);
-}
-
-pub(crate) fn set_unverified(script: &mut Script, id: UserId) {
-    script.change(&SET_UNVERIFIED, values![id]);
-}
-
-/// Bans, or lifts the ban.
-pub(crate) fn set_banned(script: &mut Script, id: UserId, banned_at: Option<Timestamp>) {
-    script.change(&SET_BANNED, values![id, banned_at]);
-}
-
 pub(crate) fn set_metadata(script: &mut Script, id: UserId, metadata: &AppMetadata) -> StoreResult<()> {
     script.change(&SET_METADATA, values![id, object_text(metadata.as_map())?]);
     Ok(())
-}
-
-/// Ends the pending state. The profile appears in search only after `profiles::show_or_hide`.
-pub(crate) fn pend_no_more(script: &mut Script, id: UserId, now: Timestamp) {
-    script.change(&PEND_NO_MORE, values![id, now]);
-}
-
-/// Deletes a user and, by cascade, most of its rows.
-pub(crate) fn delete(script: &mut Script, id: UserId) {
-    script.change(&DELETE_USER, values![id]);
-}
-
-/// Locks a user, so that the account cannot change until the end of the transaction.
-pub(crate) fn lock_by_id(script: &mut Script, id: UserId) -> Slot {
-    script.read(&LOCK_BY_ID, values![id])
 }
 
 /// Locks the user of an address at constant cost: without such a user another row is locked.
@@ -296,23 +257,6 @@ pub(crate) fn lock_by_key_at_constant_cost(script: &mut Script, email: &EmailKey
     script.read(&LOCK_BY_KEY, values![email]);
     script.read(&LOCK_DECOY, values![email]);
 }
-
-/// Locks a user about to be deleted.
-pub(crate) fn lock_to_delete(script: &mut Script, id: UserId) -> Slot {
-    script.read(&LOCK_TO_DELETE, values![id])
-}
-
-/// Locks a batch of pending users whose last sign-up is not later than `until`, oldest first, and skips locked
-/// ones.
-pub(crate) fn lock_stale_sign_ups(script: &mut Script, until: Timestamp) -> Slot {
-    script.read(&LOCK_STALE_SIGN_UPS, values![until, SIGN_UP_PURGE_BATCH])
-}
-
-/// Looks for another user with the address.
-pub(crate) fn find_other_owner(script: &mut Script, email: &EmailKey, id: UserId) -> Slot {
-    script.read(&FIND_OTHER_OWNER, values![email, id])
-}
-
 /// Counts the users that match an admin's search, all of them without one. The text is in lower case.
 pub(crate) fn count(script: &mut Script, search: Option<&str>, id: Option<UserId>) -> Slot {
     match search {
@@ -343,20 +287,6 @@ pub(crate) fn list(
         }
     };
     script.read(sql, values)
-}
-
-pub(crate) fn find_by_id(script: &mut Script, id: UserId) -> Slot {
-    script.read(&FIND_BY_ID, values![id])
-}
-
-pub(crate) fn find_by_key(script: &mut Script, email: &EmailKey) -> Slot {
-    script.read(&FIND_BY_KEY, values![email])
-}
-
-/// Reads the account of an address at constant cost: without such a user another account is read, and
-/// [`account_of_key`] drops it.
-pub(crate) fn find_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) -> Slot {
-    script.read(&FIND_BY_KEY_OR_ANY, values![email])
 }
 
 /// Account of an address found by [`find_by_key_at_constant_cost`].
