@@ -65,7 +65,7 @@ fn line_of_settings(error: &SettingsError) -> Value {
 }
 
 /// Where the message names no key.
-const MEND_OF_NOTHING: &str = "mend what the message names, then start again";
+const MEND_OF_NOTHING: &str = "correct what the message names, then start again";
 
 fn mend_of(key: &str) -> String {
     match key {

@@ -103,7 +103,7 @@ const fn remedy_for(code: rusqlite::ErrorCode) -> Option<&'static str> {
         DiskFull => Some("free space on the disk"),
         SystemIoFailure => Some("check the disk, its free space and quota, and the log of the system"),
         DatabaseCorrupt => Some("the file is damaged; stop the service and restore a backup"),
-        NotADatabase => Some("mend storage.url, or stop the service and restore a backup"),
+        NotADatabase => Some("correct storage.url, or stop the service and restore a backup"),
         OutOfMemory => Some("give the machine more memory"),
         _ => None,
     }

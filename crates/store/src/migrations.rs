@@ -39,7 +39,7 @@ pub enum MigrationError {
     #[error("the database holds tables of something else: give the service a database of its own")]
     Foreign,
     /// Target of an interrupted copy.
-    #[error("the database holds an unfinished copy: run `latchkey copy` again, it goes on where it ended")]
+    #[error("the database holds an unfinished copy: run `latchkey copy` again, it resumes where it ended")]
     UnfinishedCopy,
     /// Encoding other than UTF-8.
     #[error("the database has the encoding {0}, it must be UTF8")]

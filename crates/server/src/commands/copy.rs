@@ -31,7 +31,7 @@ pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(),
 
     let plan = survey(&source)?;
     if target.begin(&plan).await? == CopyStart::GoesOn {
-        println!("An earlier run was interrupted; the copy goes on.");
+        println!("An earlier run was interrupted; the copy resumes.");
     }
     let mut progress = Progress::new("copying", rows_of(&plan));
     for (table, _) in &plan {
@@ -157,7 +157,7 @@ fn judge(plan: &Plan, found: &[TableDigest]) -> Result<(), CommandError> {
         return Ok(());
     }
     Err(CommandError::Refused(format!(
-        "the copy is not the source: {} differ. Something else has written to the target: make it anew and copy again",
+        "the copy is not the source: {} differ. Something else has written to the target: recreate it and copy again",
         names.join(", ")
     )))
 }

@@ -82,7 +82,7 @@ fn check_secret(settings: &Settings, signing_keys: &[StoredSigningKey], findings
         None => findings.refuse(
             "server.secret",
             format!(
-                "the database was made with a secret that is gone; put it back into {}",
+                "the database was made with a secret that is missing; put it back into {}",
                 settings.data.dir.join(data_folder::SECRET_FILE).display()
             ),
         ),

@@ -8,7 +8,7 @@ use crate::wiring::{self, WiringError};
 
 pub(super) fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
     if let Err(error) = wiring::templates(settings) {
-        tell(&error, "; mend it, or unset the key to use the texts of the program", findings);
+        tell(&error, "; correct it, or unset the key to use the texts of the program", findings);
     }
     if !bad.has("mail.") {
         if settings.mail.transport == MailTransport::Smtp

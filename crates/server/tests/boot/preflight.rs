@@ -222,7 +222,7 @@ async fn database_under_another_or_a_lost_secret_fails_the_check() {
     assert_eq!((other.code, lost.code), (Some(1), Some(1)), "{other:#?} {lost:#?}");
     assert!(other.out.contains("- server.secret: it does not open the database"), "{other:#?}");
     assert!(
-        lost.out.contains("- server.secret: the database was made with a secret that is gone"),
+        lost.out.contains("- server.secret: the database was made with a secret that is missing"),
         "{lost:#?}"
     );
     assert!(!binary.path("latchkey-data/server-secret").exists());

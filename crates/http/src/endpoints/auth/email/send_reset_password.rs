@@ -34,7 +34,7 @@ pub struct SendResetRequest {
 /// Mails a reset code or link.
 pub const SEND: Endpoint = Endpoint::post("/api/auth/email/send-reset-password", |method| on(method, send))
     .named("sendResetPasswordEmail", "Mail a reset code or link")
-    .about("Known and unknown addresses are answered alike. The code or link before it dies.")
+    .about("Known and unknown addresses are answered alike. It replaces the previous code or link.")
     .access(Access::Public)
     .body::<SendResetRequest>(|| json!({ "email": "ada@example.org" }))
     .responds_with::<MailSentBody>(

@@ -18,7 +18,7 @@ use crate::json::Json;
 /// Mails a new verification code or link.
 pub const SEND: Endpoint = Endpoint::post("/api/auth/email/send-verification", |method| on(method, send))
     .named("resendVerificationEmail", "Mail a new verification code or link")
-    .about("Known, unknown and verified addresses are answered alike. The code or link before it dies.")
+    .about("Known, unknown and verified addresses are answered alike. It replaces the previous code or link.")
     .access(Access::Public)
     .body::<SendMailRequest>(|| json!({ "email": "ada@example.org" }))
     .responds_with::<MailSentBody>(

@@ -307,7 +307,7 @@ pub const DELETE_PROFILE: Endpoint =
         .access(Access::Admin)
         .parameters(&[parameters::user_id])
         .no_body()
-        .responds::<MessageBody>("The profile is gone; the user stays.")
+        .responds::<MessageBody>("The profile is deleted; the user stays.")
         .errors(&[&codes::USER_NOT_FOUND, &codes::PROFILE_NOT_FOUND]);
 
 /// `DELETE /api/auth/users/{id}/profile`
