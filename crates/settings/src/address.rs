@@ -4,6 +4,7 @@
 const HIDDEN: &str = "***";
 
 /// The URL with its passwords redacted, in the user information and in the query.
+#[must_use]
 pub fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     // The last `@` ends the user information, whatever was forgotten to be encoded in it.
@@ -20,6 +21,7 @@ pub fn without_password(text: &str) -> String {
 }
 
 /// Whether the URL holds a password.
+#[must_use]
 pub fn holds_password(text: &str) -> bool {
     without_password(text) != text
 }

@@ -11,6 +11,7 @@ const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_0
 const LONGEST: Duration = Duration::from_hours(24 * 3650);
 
 /// Reads a whole number and a unit (`ms s m h d`), at most ten years.
+#[must_use]
 pub fn parse(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
     let (count, unit) = text.split_at(unit_at);
@@ -20,6 +21,7 @@ pub fn parse(text: &str) -> Option<Duration> {
 }
 
 /// Writes a duration in the largest unit that divides it.
+#[must_use]
 pub fn format(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     if millis == 0 {
@@ -31,6 +33,7 @@ pub fn format(duration: Duration) -> String {
 }
 
 /// Reads a count and a duration, `10/15m`; both above zero.
+#[must_use]
 pub fn parse_rate(text: &str) -> Option<Rate> {
     let (count, window) = text.split_once('/')?;
     let is_plain = !count.is_empty() && count.bytes().all(|c| c.is_ascii_digit());
@@ -40,6 +43,7 @@ pub fn parse_rate(text: &str) -> Option<Rate> {
 }
 
 /// Writes a rate as [`parse_rate`] reads it.
+#[must_use]
 pub fn format_rate(rate: Rate) -> String {
     format!("{}/{}", rate.burst, format(rate.window))
 }

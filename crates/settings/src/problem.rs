@@ -129,6 +129,7 @@ impl Problems {
     }
 
     /// The warnings and the problems.
+    #[must_use]
     pub fn into_parts(self) -> (Vec<String>, Vec<Problem>) {
         (self.notices, self.list)
     }

@@ -47,11 +47,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The keys with a value whose names start with the prefix.
+    #[must_use]
     pub fn names_under(&self, prefix: &str) -> Vec<&'static str> {
         self.entries.keys().copied().filter(|name| name.starts_with(prefix)).collect()
     }
 
     /// The text; empty if it is not set.
+    #[must_use]
     pub fn text(&self, key: &str) -> &str {
         text_of(self.entries, &self.name(key))
     }
@@ -62,11 +64,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The flag; off if it is not set.
+    #[must_use]
     pub fn flag(&self, key: &str) -> bool {
         matches!(self.value(key), Some(Value::Boolean(true)))
     }
 
     /// The number; the bounds of the item keep it within `T`.
+    #[must_use]
     pub fn number<T: TryFrom<u64> + Default>(&self, key: &str) -> T {
         match self.value(key) {
             Some(Value::Integer(number)) => T::try_from(*number).unwrap_or_default(),
@@ -75,6 +79,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The texts.
+    #[must_use]
     pub fn list(&self, key: &str) -> Vec<String> {
         match self.value(key) {
             Some(Value::List(items)) => items.clone(),
@@ -83,6 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The duration; zero if it is not set.
+    #[must_use]
     pub fn duration(&self, key: &str) -> Duration {
         match self.value(key) {
             Some(Value::Duration(duration)) => *duration,
@@ -91,6 +97,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The rate; one per second if it is not set.
+    #[must_use]
     pub fn rate(&self, key: &str) -> Rate {
         match self.value(key) {
             Some(Value::Rate(rate)) => *rate,

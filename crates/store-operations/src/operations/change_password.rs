@@ -42,13 +42,11 @@ pub(crate) async fn begin<E: Executor>(
             Taken::No => return Ok(Ok(BeginPasswordChange::NoSession)), // it was another's when the tokens were to be taken
             Taken::Limited(limited) => return Ok(Err(limited)),
         }
-        Ok(match watch.judge(results, guard.as_ref(), now)? {
-            Some(limited) => Err(limited),
-            None => {
-                let candidate = sign_in::candidate(results, account, last_sign_up)?;
-                Ok(BeginPasswordChange::Candidate(Box::new(candidate)))
-            }
-        })
+        if let Some(limited) = watch.judge(results, guard.as_ref(), now)? {
+            return Ok(Err(limited));
+        }
+        let candidate = sign_in::candidate(results, account, last_sign_up)?;
+        Ok(Ok(BeginPasswordChange::Candidate(Box::new(candidate))))
     };
     take_and_read(engine, script, finish).await
 }
