@@ -29,7 +29,6 @@ words!(EmailMethod { Code = "code", Link = "link" });
 settings! {
     /// The settings that an admin may change at run time, with their fields in the admin interface.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    #[expect(clippy::struct_excessive_bools, reason = "each is a setting")]
     pub struct EditableSettings, patch SettingsPatch {
         /// A new account must verify its address before it can sign in. While off, a sign-up
         /// gives a session at once. Development: false. Production: true. Needs mail.transport.

@@ -10,7 +10,7 @@ use crate::errors::ServerFault;
 /// Permanent reason for a failed connection. Each message ends with the remedy; none contains a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PermanentFault {
-    /// Wrong user or password, or pg_hba.conf rejects the client.
+    /// Wrong user or password, or `pg_hba.conf` rejects the client.
     #[error(
         "the server refuses the user ({0}): correct the user and the password, or the server's pg_hba.conf"
     )]

@@ -137,7 +137,7 @@ impl SqliteSource {
     }
 }
 
-/// Queries the holder of SQLite's lock (F_GETLK) without taking one.
+/// Queries the holder of SQLite's lock (`F_GETLK`) without taking one.
 fn refuse_if_in_use(path: &Path) -> Result<(), SourceError> {
     let fail = |source| SourceError::File { path: path.to_owned(), source };
     let file = File::open(path).map_err(fail)?;
