@@ -1,7 +1,7 @@
 // Visitor in Chromium who signs in to an app through the provider: `node browser.js SERVICE`. The service has the provider
 // under the key `acme`.
 //
-// Serves `app.html` on a free port, then writes one line of JSON per step, `{"step", "said", "url"}`, with the text and the URL
+// Serves `app.html` on a free port, then writes one line of JSON per step, `{"step", "output", "url"}`, with the text and the URL
 // of the app's page.
 import { readFile } from "node:fs/promises";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ try {
     await tab.waitForURL((url) => url.origin === app);
     const said = tab.locator("#said", { hasText: pattern });
     await said.waitFor();
-    process.stdout.write(`${JSON.stringify({ step, said: await said.textContent(), url: tab.url() })}\n`);
+    process.stdout.write(`${JSON.stringify({ step, output: await said.textContent(), url: tab.url() })}\n`);
   };
   const signIn = () => tab.getByRole("button", { name: "Sign in with Acme" }).click();
 
