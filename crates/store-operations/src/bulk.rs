@@ -47,37 +47,18 @@ pub struct Table {
     pub is_seeded: bool,
 }
 
-impl Column {
-    /// UUID column.
-    #[must_use]
-    pub const fn id(name: &'static str) -> Self {
-        Self { name, kind: Kind::Id }
-    }
-
-    /// Integer or time column.
-    #[must_use]
-    pub const fn int(name: &'static str) -> Self {
-        Self { name, kind: Kind::Int }
-    }
-
-    /// Boolean column.
-    #[must_use]
-    pub const fn flag(name: &'static str) -> Self {
-        Self { name, kind: Kind::Flag }
-    }
-
-    /// Text column.
-    #[must_use]
-    pub const fn text(name: &'static str) -> Self {
-        Self { name, kind: Kind::Text }
-    }
-
-    /// Bytes column.
-    #[must_use]
-    pub const fn bytes(name: &'static str) -> Self {
-        Self { name, kind: Kind::Bytes }
-    }
+/// Columns of a table: the kind and the name of each.
+macro_rules! columns {
+    (@kind id) => { $crate::bulk::Kind::Id };
+    (@kind int) => { $crate::bulk::Kind::Int };
+    (@kind flag) => { $crate::bulk::Kind::Flag };
+    (@kind text) => { $crate::bulk::Kind::Text };
+    (@kind bytes) => { $crate::bulk::Kind::Bytes };
+    ($($kind:ident $name:ident),+) => {
+        &[$($crate::bulk::Column { name: stringify!($name), kind: $crate::bulk::columns!(@kind $kind) }),+]
+    };
 }
+pub(crate) use columns;
 
 impl Table {
     /// Table with these columns; the first `key` are the primary key.

@@ -20,7 +20,7 @@ pub mod signing_keys;
 pub(crate) mod used_tokens;
 pub(crate) mod users;
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::Sql;
 
 macro_rules! lists {
@@ -66,4 +66,4 @@ pub const TABLES: &[Table] = &[
 ];
 
 /// Columns of `health`, primary key first.
-pub const HEALTH: Table = Table::new("health", 1, &[Column::int("id"), Column::int("beat")]).seeded();
+pub const HEALTH: Table = Table::new("health", 1, columns! { int id, int beat }).seeded();

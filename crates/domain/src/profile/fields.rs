@@ -19,48 +19,10 @@ pub const LARGEST_OBJECT: usize = 16 * 1024;
 pub const READ_ONLY_KEYS: [&str; 8] =
     ["id", "auth_id", "profile", "createdAt", "updatedAt", "created_at", "updated_at", "metadata"];
 /// Usernames that could impersonate the service or its staff.
-const RESERVED_USERNAMES: [&str; 40] = [
-    "about",
-    "account",
-    "accounts",
-    "admin",
-    "administrator",
-    "anonymous",
-    "api",
-    "auth",
-    "billing",
-    "contact",
-    "everyone",
-    "guest",
-    "help",
-    "info",
-    "latchkey",
-    "login",
-    "logout",
-    "mail",
-    "me",
-    "moderator",
-    "nobody",
-    "null",
-    "official",
-    "owner",
-    "postmaster",
-    "privacy",
-    "profile",
-    "profiles",
-    "root",
-    "search",
-    "security",
-    "settings",
-    "signin",
-    "signup",
-    "staff",
-    "support",
-    "system",
-    "undefined",
-    "user",
-    "webmaster",
-];
+const RESERVED_USERNAMES: &str = "\
+    about account accounts admin administrator anonymous api auth billing contact everyone guest help info \
+    latchkey login logout mail me moderator nobody null official owner postmaster privacy profile \
+    profiles root search security settings signin signup staff support system undefined user webmaster";
 
 macro_rules! bounded_text {
     ($(#[$doc:meta])* $name:ident, $error:ident, $parse:expr) => {
@@ -262,7 +224,7 @@ fn username(text: &str) -> Result<String, InvalidUsername> {
     if !(3..=32).contains(&text.len()) || !text.bytes().all(is_allowed) {
         return Err(InvalidUsername::Form);
     }
-    if RESERVED_USERNAMES.binary_search(&text.as_str()).is_ok() {
+    if RESERVED_USERNAMES.split(' ').any(|reserved| reserved == text) {
         return Err(InvalidUsername::Reserved);
     }
     Ok(text)
@@ -360,6 +322,5 @@ mod tests {
         for bad in ["ab", "", &"a".repeat(33), "a b", "ädа", "admin", "Root"] {
             assert!(Username::parse(bad).is_err(), "{bad:?}");
         }
-        assert!(RESERVED_USERNAMES.is_sorted());
     }
 }

@@ -7,7 +7,7 @@ use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, PURGE_BATCH, StoreResult};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, Slot, Value, object_text, statements, values};
 
 /// Nine columns, as given by [`event_values`] and read by `read_event`.
@@ -44,17 +44,10 @@ macro_rules! purge_where {
 pub const TABLE: Table = Table::new(
     "audit_events",
     1,
-    &[
-        Column::id("id"),
-        Column::int("happened_at"),
-        Column::text("kind"),
-        Column::text("actor"),
-        Column::id("user_id"),
-        Column::id("session_id"),
-        Column::text("address"),
-        Column::text("user_agent"),
-        Column::text("details"),
-    ],
+    columns! {
+        id id, int happened_at, text kind, text actor, id user_id, id session_id, text address, text user_agent,
+        text details
+    },
 );
 
 statements! {

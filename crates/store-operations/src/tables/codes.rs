@@ -7,39 +7,24 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 
 pub const TABLE: Table = Table::new(
     "codes",
     3,
-    &[
-        Column::text("email_key"),
-        Column::text("purpose"),
-        Column::int("lane"),
-        Column::id("user_id"),
-        Column::bytes("mac"),
-        Column::flag("long"),
-        Column::int("attempts"),
-        Column::int("other_attempts"),
-        Column::int("created_at"),
-        Column::int("expires_at"),
-    ],
+    columns! {
+        text email_key, text purpose, int lane, id user_id, bytes mac, flag long, int attempts, int other_attempts,
+        int created_at, int expires_at
+    },
 );
 
 pub const CODE_BUDGETS: Table = Table::new(
     "code_budgets",
     3,
-    &[
-        Column::text("email_key"),
-        Column::text("purpose"),
-        Column::int("lane"),
-        Column::int("attempts"),
-        Column::int("since"),
-        Column::int("day_attempts"),
-        Column::int("day_since"),
-        Column::int("ends_at"),
-    ],
+    columns! {
+        text email_key, text purpose, int lane, int attempts, int since, int day_attempts, int day_since, int ends_at
+    },
 );
 
 statements! {

@@ -6,7 +6,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LinkedIdentity, StoreResult};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{account_columns, account_tables};
@@ -41,15 +41,9 @@ macro_rules! concerned {
 pub const TABLE: Table = Table::new(
     "identities",
     3,
-    &[
-        Column::text("provider"),
-        Column::text("issuer"),
-        Column::text("subject"),
-        Column::id("user_id"),
-        Column::int("created_at"),
-        Column::text("email"),
-        Column::text("vouched_email_key"),
-    ],
+    columns! {
+        text provider, text issuer, text subject, id user_id, int created_at, text email, text vouched_email_key
+    },
 );
 
 statements! {

@@ -8,10 +8,10 @@ use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Results, Script, Slot, statements};
 
-pub const TABLE: Table = Table::new("known_clients", 1, &[Column::bytes("key"), Column::int("known_until")]);
+pub const TABLE: Table = Table::new("known_clients", 1, columns! { bytes key, int known_until });
 
 statements! {
     FIND_KNOWN_CLIENT: read find(key: &LimitKey) = "SELECT known_until FROM known_clients WHERE key = $1";

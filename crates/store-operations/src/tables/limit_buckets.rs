@@ -1,5 +1,5 @@
 //! The table `limit_buckets`.
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 
-pub const TABLE: Table = Table::new("limit_buckets", 1, &[Column::bytes("key"), Column::int("full_at")]);
+pub const TABLE: Table = Table::new("limit_buckets", 1, columns! { bytes key, int full_at });

@@ -6,19 +6,15 @@ use latchkey_domain::limits::{FailurePolicy, Failures, LimitKey};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 
 pub const TABLE: Table = Table::new(
     "limit_failures",
     1,
-    &[
-        Column::bytes("key"),
-        Column::int("failures"),
-        Column::int("since"),
-        Column::int("blocked_until"),
-        Column::int("remembered_until"),
-    ],
+    columns! {
+        bytes key, int failures, int since, int blocked_until, int remembered_until
+    },
 );
 
 statements! {

@@ -7,7 +7,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewToken, StoreResult, StoredLink};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{self, Account, account_columns, account_tables};
@@ -15,18 +15,10 @@ use crate::tables::users::{self, Account, account_columns, account_tables};
 pub const TABLE: Table = Table::new(
     "link_tokens",
     1,
-    &[
-        Column::bytes("hash"),
-        Column::text("purpose"),
-        Column::text("kind"),
-        Column::text("email_key"),
-        Column::id("user_id"),
-        Column::text("redirect_to"),
-        Column::int("created_at"),
-        Column::int("expires_at"),
-        Column::int("used_at"),
-        Column::int("superseded_at"),
-    ],
+    columns! {
+        bytes hash, text purpose, text kind, text email_key, id user_id, text redirect_to, int created_at,
+        int expires_at, int used_at, int superseded_at
+    },
 );
 
 statements! {

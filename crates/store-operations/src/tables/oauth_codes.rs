@@ -6,28 +6,17 @@ use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewOAuthCode, StoreResult, StoredCode};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, statements, values};
 use crate::tables::oauth_flows::read_linker;
 
 pub const TABLE: Table = Table::new(
     "oauth_codes",
     1,
-    &[
-        Column::bytes("code_hash"),
-        Column::bytes("code_challenge"),
-        Column::text("provider"),
-        Column::text("subject"),
-        Column::text("email"),
-        Column::flag("email_verified"),
-        Column::text("name"),
-        Column::text("avatar_url"),
-        Column::id("link_user_id"),
-        Column::id("link_session_id"),
-        Column::int("created_at"),
-        Column::int("expires_at"),
-        Column::text("issuer"),
-    ],
+    columns! {
+        bytes code_hash, bytes code_challenge, text provider, text subject, text email, flag email_verified,
+        text name, text avatar_url, id link_user_id, id link_session_id, int created_at, int expires_at, text issuer
+    },
 );
 
 statements! {

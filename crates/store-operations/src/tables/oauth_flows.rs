@@ -4,7 +4,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{Linker, NewFlow, StateOutcome, StoreResult, TakenFlow};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 
 macro_rules! find_flow {
@@ -18,18 +18,10 @@ macro_rules! find_flow {
 pub const TABLE: Table = Table::new(
     "oauth_flows",
     1,
-    &[
-        Column::bytes("state_hash"),
-        Column::text("provider"),
-        Column::bytes("code_challenge"),
-        Column::text("redirect_to"),
-        Column::bytes("sealed"),
-        Column::id("link_user_id"),
-        Column::id("link_session_id"),
-        Column::int("created_at"),
-        Column::int("expires_at"),
-        Column::int("used_at"),
-    ],
+    columns! {
+        bytes state_hash, text provider, bytes code_challenge, text redirect_to, bytes sealed, id link_user_id,
+        id link_session_id, int created_at, int expires_at, int used_at
+    },
 );
 
 statements! {

@@ -2,20 +2,15 @@
 
 use latchkey_store::{FoundProvider, StoreResult};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, statements};
 
 pub const TABLE: Table = Table::new(
     "oauth_providers",
     1,
-    &[
-        Column::text("key"),
-        Column::text("kind"),
-        Column::text("config"),
-        Column::bytes("sealed"),
-        Column::int("created_at"),
-        Column::int("updated_at"),
-    ],
+    columns! {
+        text key, text kind, text config, bytes sealed, int created_at, int updated_at
+    },
 );
 
 statements! {

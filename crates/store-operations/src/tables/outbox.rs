@@ -8,7 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailKind, MailState, NewMail, Recipient, StoreResult};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, statements, values};
 
 /// Leases the oldest due mails. The parameters are those of [`DueTerms`]. Mails locked by another worker are
@@ -41,20 +41,10 @@ macro_rules! claim {
 pub const TABLE: Table = Table::new(
     "outbox",
     1,
-    &[
-        Column::id("id"),
-        Column::text("kind"),
-        Column::text("state"),
-        Column::id("user_id"),
-        Column::text("email"),
-        Column::bytes("payload"),
-        Column::int("attempts"),
-        Column::int("created_at"),
-        Column::int("next_attempt_at"),
-        Column::id("lease_id"),
-        Column::int("ended_at"),
-        Column::text("last_error"),
-    ],
+    columns! {
+        id id, text kind, text state, id user_id, text email, bytes payload, int attempts, int created_at,
+        int next_attempt_at, id lease_id, int ended_at, text last_error
+    },
 );
 
 statements! {

@@ -10,7 +10,7 @@ use latchkey_store::StoreResult;
 
 use super::audit_events::{event_values, record_event_where};
 use super::users::key_or_any;
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, Value, clean, object_text, statements, values};
 
 /// Columns read by [`read_profile`], in order.
@@ -50,23 +50,11 @@ macro_rules! save {
 pub const TABLE: Table = Table::new(
     "profiles",
     1,
-    &[
-        Column::id("id"),
-        Column::id("user_id"),
-        Column::int("created_at"),
-        Column::int("updated_at"),
-        Column::int("version"),
-        Column::flag("searchable"),
-        Column::text("folded_name"),
-        Column::text("folded_username"),
-        Column::text("folded_bio"),
-        Column::text("name"),
-        Column::text("username"),
-        Column::text("avatar_url"),
-        Column::text("bio"),
-        Column::text("metadata"),
-        Column::text("custom"),
-    ],
+    columns! {
+        id id, id user_id, int created_at, int updated_at, int version, flag searchable, text folded_name,
+        text folded_username, text folded_bio, text name, text username, text avatar_url, text bio, text metadata,
+        text custom
+    },
 );
 
 statements! {

@@ -15,7 +15,7 @@ use latchkey_store::{LinkedIdentity, RefreshSession, SignInGuard, StoreResult};
 
 pub(crate) use rows::{read_live, read_own_profile, read_refreshable, read_session};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Results, Script, Slot, Value, statements, values};
 use crate::tables::audit_events::{event_values, record_event_where};
 use crate::tables::profiles::profile_columns;
@@ -61,29 +61,12 @@ macro_rules! record_end_where {
 pub const TABLE: Table = Table::new(
     "sessions",
     1,
-    &[
-        Column::id("id"),
-        Column::id("user_id"),
-        Column::bytes("family_hash"),
-        Column::bytes("current_hash"),
-        Column::bytes("retired"),
-        Column::bytes("sealed_successor"),
-        Column::int("sealed_until"),
-        Column::text("method"),
-        Column::text("address"),
-        Column::text("user_agent"),
-        Column::int("created_at"),
-        Column::int("last_seen_at"),
-        Column::int("idle_expires_at"),
-        Column::int("absolute_expires_at"),
-        Column::int("ended_at"),
-        Column::text("amr"),
-        Column::int("level"),
-        Column::int("auth_time"),
-        Column::text("identity_provider"),
-        Column::text("identity_issuer"),
-        Column::text("identity_subject"),
-    ],
+    columns! {
+        id id, id user_id, bytes family_hash, bytes current_hash, bytes retired, bytes sealed_successor,
+        int sealed_until, text method, text address, text user_agent, int created_at, int last_seen_at,
+        int idle_expires_at, int absolute_expires_at, int ended_at, text amr, int level, int auth_time,
+        text identity_provider, text identity_issuer, text identity_subject
+    },
 );
 
 statements! {

@@ -3,14 +3,12 @@
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{SettingChange, StoreError, StoreResult, StoredSettings};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Results, Script, Slot, statements, values};
 
-pub const TABLE: Table =
-    Table::new("settings", 1, &[Column::text("key"), Column::text("value"), Column::int("updated_at")]);
+pub const TABLE: Table = Table::new("settings", 1, columns! { text key, text value, int updated_at });
 
-pub const SHARED_VERSION: Table =
-    Table::new("shared_version", 1, &[Column::int("id"), Column::int("version")]).seeded();
+pub const SHARED_VERSION: Table = Table::new("shared_version", 1, columns! { int id, int version }).seeded();
 
 statements! {
     /// Version and values from one snapshot.

@@ -8,15 +8,12 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{SIGN_UP_PURGE_BATCH, StoreResult};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Results, Script, Slot, Value, statements, values};
 use crate::tables::users::key_or_any;
 
-pub const TABLE: Table = Table::new(
-    "sign_up_attempts",
-    1,
-    &[Column::id("user_id"), Column::text("hash"), Column::bytes("browser_hash"), Column::int("created_at")],
-);
+pub const TABLE: Table =
+    Table::new("sign_up_attempts", 1, columns! { id user_id, text hash, bytes browser_hash, int created_at });
 
 statements! {
     /// Upserts the hash of the last sign-up.

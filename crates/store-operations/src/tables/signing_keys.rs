@@ -4,19 +4,13 @@ use latchkey_domain::ids::KeyId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{NewSigningKey, StoreResult, StoredSigningKey};
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 
 pub const TABLE: Table = Table::new(
     "signing_keys",
     1,
-    &[
-        Column::id("id"),
-        Column::text("algorithm"),
-        Column::bytes("sealed"),
-        Column::int("created_at"),
-        Column::int("verify_until"),
-    ],
+    columns! { id id, text algorithm, bytes sealed, int created_at, int verify_until },
 );
 
 statements! {

@@ -2,11 +2,10 @@
 
 use latchkey_store::UsedToken;
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::statements;
 
-pub const TABLE: Table =
-    Table::new("oauth_used_tokens", 1, &[Column::bytes("hash"), Column::int("expires_at")]);
+pub const TABLE: Table = Table::new("oauth_used_tokens", 1, columns! { bytes hash, int expires_at });
 
 statements! {
     /// Claims a provider token; affects no row if it was used before. A concurrent sign-in with the same token blocks

@@ -12,7 +12,7 @@ use latchkey_store::{NewAccount, SIGN_UP_PURGE_BATCH, StoreError, StoreResult, U
 
 pub(crate) use rows::read_account;
 
-use crate::bulk::{Column, Table};
+use crate::bulk::{Table, columns};
 use crate::form::{Results, Script, Slot, object_text, statements, values};
 
 /// Columns read by [`read_account`], in order.
@@ -66,35 +66,19 @@ macro_rules! list_users {
 pub const TABLE: Table = Table::new(
     "users",
     1,
-    &[
-        Column::id("id"),
-        Column::text("email"),
-        Column::text("email_key"),
-        Column::flag("email_verified"),
-        Column::int("first_verified_at"),
-        Column::flag("pending"),
-        Column::flag("contested"),
-        Column::int("banned_at"),
-        Column::text("metadata"),
-        Column::text("locale"),
-        Column::text("pending_email"),
-        Column::int("created_at"),
-        Column::int("updated_at"),
-        Column::int("signed_up_at"),
-    ],
+    columns! {
+        id id, text email, text email_key, flag email_verified, int first_verified_at, flag pending, flag contested,
+        int banned_at, text metadata, text locale, text pending_email, int created_at, int updated_at,
+        int signed_up_at
+    },
 );
 
 pub const CREDENTIALS: Table = Table::new(
     "credentials",
     2,
-    &[
-        Column::id("user_id"),
-        Column::text("kind"),
-        Column::text("data"),
-        Column::int("created_at"),
-        Column::int("updated_at"),
-        Column::flag("proven"),
-    ],
+    columns! {
+        id user_id, text kind, text data, int created_at, int updated_at, flag proven
+    },
 );
 
 statements! {
