@@ -1,4 +1,4 @@
-//! What a person sees at the start: where the service is, and in development where everything else is.
+//! The banner of the start: the URL of the service, and in development the places of everything else.
 
 use std::fmt::Write;
 use std::io::IsTerminal;

@@ -1,4 +1,4 @@
-//! What each command does. What it takes is in [`crate::cli`].
+//! The commands. Their arguments are in [`crate::cli`].
 
 mod config;
 mod copy;
@@ -20,7 +20,7 @@ use crate::serve::{ServeError, serve};
 use crate::settings::{LogFormat, LogSettings, Scope, Settings, SettingsError, Sources, log_format};
 use crate::signals::{Ending, Endings};
 use crate::start_error;
-use crate::storage::Patience;
+use crate::storage::Unreachable;
 use crate::wiring::{Assembly, WiringError, assemble};
 
 /// A command did not do what it was asked. The text is for the person at the terminal.
@@ -92,19 +92,19 @@ fn dispatch(
         Command::Document(document) => documents::print(&document),
         Command::Migrate(arguments) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;
-            let _log = start_quiet_log()?;
+            let _log = start_command_log()?;
             return runtime()?.block_on(migrate::run(&settings, &arguments));
         }
         Command::Copy(arguments) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;
-            let _log = start_quiet_log()?;
+            let _log = start_command_log()?;
             runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
         Command::Config(ConfigCommand::Check) => return Ok(runtime()?.block_on(config::check(sources))),
         Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),
         Command::Config(ConfigCommand::Print { defaults: false }) => {
             let settings = Settings::load(sources?)?;
-            let _log = start_quiet_log()?;
+            let _log = start_command_log()?;
             runtime()?.block_on(config::print(settings));
         }
         Command::Serve => {
@@ -134,7 +134,7 @@ fn dispatch(
 }
 
 /// The log of a command at a terminal: what is worth a warning.
-fn start_quiet_log() -> std::io::Result<LogThread> {
+fn start_command_log() -> std::io::Result<LogThread> {
     logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() })
 }
 
@@ -149,11 +149,11 @@ fn with_service<T>(
     work: impl AsyncFnOnce(Assembly) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let settings = Settings::load_for(sources?, scope)?;
-    let _log = start_quiet_log()?;
+    let _log = start_command_log()?;
     runtime()?.block_on(async {
         let mut endings = Endings::receive()?;
         let working = async {
-            let assembly = assemble(&settings, Patience::None).await?;
+            let assembly = assemble(&settings, Unreachable::Fail).await?;
             work(assembly).await
         };
         tokio::select! {

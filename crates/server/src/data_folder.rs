@@ -14,7 +14,7 @@ pub(crate) const SECRET_FILE: &str = "server-secret";
 /// The file of the generated admin key.
 pub(crate) const ADMIN_KEY_FILE: &str = "admin-key";
 
-/// Fewest characters of a kept secret: what the settings demand of theirs.
+/// Fewest characters of a stored secret, as for those of the settings.
 const SHORTEST: usize = 32;
 
 /// Something about the data folder cannot be done.
@@ -35,9 +35,9 @@ pub struct DataFolder<'a> {
 pub struct Kept {
     /// The secret.
     pub secret: Secret,
-    /// Where it is kept.
+    /// Its file.
     pub path: PathBuf,
-    /// Whether this start made it.
+    /// This start generated it.
     pub is_new: bool,
 }
 

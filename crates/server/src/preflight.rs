@@ -1,4 +1,4 @@
-//! The checks before a start: files, folders, rights, the address and the database, looked at and never changed.
+//! The checks before a start: files, folders, rights, the address and the database, inspected and never changed.
 //! `config check` makes all of them; the start makes those that no other step of it makes.
 
 mod address;
@@ -30,7 +30,7 @@ impl Findings {
 struct Bad<'a>(&'a [Problem]);
 
 impl Bad<'_> {
-    /// Whether something is wrong with a key that begins so.
+    /// Something is wrong with a key that begins so.
     fn has(&self, prefix: &str) -> bool {
         self.0.iter().any(|problem| problem.key().starts_with(prefix))
     }
@@ -42,8 +42,8 @@ impl Bad<'_> {
 /// Everything that is wrong, at once.
 pub fn admit(mut settings: Settings) -> Result<Settings, SettingsError> {
     let mut findings = Findings::default();
-    permissions::look(&settings, &mut findings);
-    files::look(&settings, &Bad(&[]), &mut findings);
+    permissions::inspect(&settings, &mut findings);
+    files::inspect(&settings, &Bad(&[]), &mut findings);
     if !findings.problems.is_empty() {
         return Err(findings.problems.into());
     }
@@ -55,10 +55,10 @@ pub fn admit(mut settings: Settings) -> Result<Settings, SettingsError> {
 pub async fn rehearse(settings: &Settings, found: &[Problem]) -> Findings {
     let bad = Bad(found);
     let mut findings = Findings::default();
-    permissions::look(settings, &mut findings);
-    files::look(settings, &bad, &mut findings);
-    folders::look(settings, &bad, &mut findings);
-    address::look(settings, &bad, &mut findings);
-    database::look(settings, &bad, &mut findings).await;
+    permissions::inspect(settings, &mut findings);
+    files::inspect(settings, &bad, &mut findings);
+    folders::inspect(settings, &bad, &mut findings);
+    address::inspect(settings, &bad, &mut findings);
+    database::inspect(settings, &bad, &mut findings).await;
     findings
 }

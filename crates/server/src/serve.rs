@@ -20,14 +20,14 @@ use tokio::time::timeout;
 use crate::banner::banner;
 use crate::settings::{MailTransport, Settings, StorageUrl, redirect_warnings};
 use crate::signals::Endings;
-use crate::storage::Patience;
+use crate::storage::Unreachable;
 use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
 
-/// What does not take longer than this at the start is not worth an answer of its own.
+/// The time of the start before requests are answered with 503.
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 
-/// How long workers may take to end what they are at.
+/// The longest time of the workers for ending their step.
 const WORKERS_END: Duration = Duration::from_secs(10);
 
 /// The service does not run.
@@ -41,7 +41,7 @@ pub enum ServeError {
     Bind {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// Signals cannot be received.
@@ -49,8 +49,8 @@ pub enum ServeError {
     Signals(io::Error),
 }
 
-/// Runs the service until SIGTERM, SIGHUP or Ctrl-C, then finishes what is in flight and closes. Where the database is not
-/// there, it listens, says so to everybody, and goes on when it comes.
+/// Runs the service until SIGTERM, SIGHUP or Ctrl-C, then finishes requests in flight and closes. Until the database
+/// is reachable, it listens and answers 503.
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let stop_signal = stop_signal().map_err(ServeError::Signals)?;
     let listeners = listen(&settings).await?;
@@ -63,7 +63,7 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
         tracing::warn!("{warning}");
     }
 
-    let mut assembling = pin!(assemble(&settings, Patience::Endless));
+    let mut assembling = pin!(assemble(&settings, Unreachable::Wait));
     let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
         return serve_closed(&settings, listeners, &addresses, assembling, stop_signal).await;
     };

@@ -173,7 +173,7 @@ impl Settings {
         self.admin.check(server.secret.as_ref(), problems);
     }
 
-    /// Whether a file, the environment or the command line sets this key (`section.key`), so that it cannot change at run
+    /// A file, the environment or the command line sets this key (`section.key`), so that it cannot change at run
     /// time (409 `SETTING_PINNED`). An unknown key is not pinned.
     #[must_use]
     pub fn pinned(&self, key: &str) -> bool {

@@ -5,7 +5,7 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Where Linux tells which signals a process ignores.
+/// The file in which Linux lists the signals that a process ignores.
 const STATUS: &str = "/proc/self/status";
 
 /// A signal that ends the process.

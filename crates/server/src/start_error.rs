@@ -1,4 +1,4 @@
-//! A start that failed, told in the format of the log, so that what reads the log of the service reads this too.
+//! The error of a failed start, in the format of the log, so that a reader of the log reads it too.
 
 use std::io::Write;
 
@@ -10,27 +10,28 @@ use crate::serve::ServeError;
 use crate::settings::{LogFormat, SettingsError, is_key_or_section};
 use crate::wiring::WiringError;
 
-/// Writes the error to standard error: a sentence for people, or one JSON line with level, message, key and mend.
+/// Writes the error to standard error: a sentence for people, or one JSON line with level, message, key and `mend`, the
+/// remedy.
 pub fn tell(error: &CommandError, format: LogFormat) {
     let line = match format {
         LogFormat::Text => format!("latchkey: {error}"),
         LogFormat::Json => line_of(error).to_string(),
     };
-    // Nothing is left to tell it to where standard error is gone.
+    // Without standard error it cannot be reported.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn line_of(error: &CommandError) -> Value {
     let message = error.to_string();
-    let (key, mend) = match error {
+    let (key, remedy) = match error {
         CommandError::Settings(error) => return line_of_settings(error),
         CommandError::Wiring(WiringError::DataFolder(_))
         | CommandError::Serve(ServeError::Wiring(WiringError::DataFolder(_))) => {
-            (Some("data.dir"), mend_of("data.dir"))
+            (Some("data.dir"), remedy_of("data.dir"))
         }
         _ => {
             let key = message.split_once(": ").map(|(key, _)| key).filter(|key| is_key_or_section(key));
-            (key, key.map_or_else(|| MEND_OF_NOTHING.to_owned(), mend_of))
+            (key, key.map_or_else(|| REMEDY_WITHOUT_KEY.to_owned(), remedy_of))
         }
     };
     json!({
@@ -39,7 +40,7 @@ fn line_of(error: &CommandError) -> Value {
         "target": env!("CARGO_PKG_NAME"),
         "message": message,
         "key": key,
-        "mend": mend,
+        "mend": remedy,
     })
 }
 
@@ -64,10 +65,10 @@ fn line_of_settings(error: &SettingsError) -> Value {
     })
 }
 
-/// Where the message names no key.
-const MEND_OF_NOTHING: &str = "correct what the message names, then start again";
+/// The remedy of a message without a key.
+const REMEDY_WITHOUT_KEY: &str = "correct what the message names, then start again";
 
-fn mend_of(key: &str) -> String {
+fn remedy_of(key: &str) -> String {
     match key {
         "server.bind" => "stop what listens there, or set server.bind to another address".to_owned(),
         "storage.url" => "make the database reachable and writable, or correct storage.url".to_owned(),

@@ -1,4 +1,4 @@
-//! The database of the settings: opened, waited for, migrated, checked. Which engine it is, is known here alone.
+//! The database of the settings: opened, waited for, migrated, checked. No other module knows its engine.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -19,37 +19,37 @@ use crate::wiring::WiringError;
 
 /// The pause between two tries to reach the database.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Mend of a missing file that may not be made.
+/// Remedy of a missing file that may not be made.
 const NO_FILE: &str = "there is no database in this file. If there should be one, find it first (is its disk mounted? \
                        is storage.url right?). To make a new one run `latchkey migrate`, or set storage.create = true";
-/// How often it is said that the database is waited for.
+/// Interval of log lines while waiting for the database.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// An open database.
 #[derive(Clone)]
 pub struct OpenStore {
-    /// What the service keeps everything in.
+    /// The store of the service.
     pub store: Arc<dyn Store>,
-    /// The same, where other instances can be listened to.
+    /// The same store and its options, if it can listen to other instances.
     pub announcing: Option<(Arc<PostgresStore>, PostgresOptions)>,
 }
 
-/// Why a database cannot be worked with.
+/// The reason for which a database cannot be used.
 #[derive(Debug)]
 pub enum StorageFault {
-    /// It does not answer now; another try may go better.
-    Passing(String),
-    /// Somebody has to mend something.
-    Lasting(String),
+    /// No response now; a retry may succeed.
+    Transient(String),
+    /// A retry fails as well; the sentence gives the remedy.
+    Permanent(String),
 }
 
-/// Whether a command waits for its database, or says that it is not there.
+/// The reaction of a command to a database that is not reachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
-    /// Until it comes: the running service.
-    Endless,
-    /// Not at all: a command at a terminal.
-    None,
+pub enum Unreachable {
+    /// Waits until it comes: the running service.
+    Wait,
+    /// Fails: a command at a terminal.
+    Fail,
 }
 
 /// Opens the database and brings its schema up to date; makes a SQLite file that is missing, whatever the settings say.
@@ -81,34 +81,34 @@ pub async fn stored_settings(settings: &Settings) -> Result<Option<StoredSetting
         },
     };
     stored.map_err(|fault| match fault {
-        StorageFault::Passing(reason) | StorageFault::Lasting(reason) => reason,
+        StorageFault::Transient(reason) | StorageFault::Permanent(reason) => reason,
     })
 }
 
 /// Facts of a database that a start depends on.
-pub(crate) struct Look {
+pub(crate) struct Inspection {
     /// The names of the migrations that are missing, oldest first.
     pub(crate) missing: Vec<&'static str>,
     /// The signing keys in use; none while migrations are missing.
     pub(crate) signing_keys: Vec<StoredSigningKey>,
 }
 
-/// Looks at the database; changes nothing and makes none.
-pub(crate) async fn look(settings: &Settings, now: Timestamp) -> Result<Look, WiringError> {
+/// Inspects the database; changes nothing and makes none.
+pub(crate) async fn inspect(settings: &Settings, now: Timestamp) -> Result<Inspection, WiringError> {
     refuse_missing(settings)?;
-    let looked = match &settings.storage.url {
-        StorageUrl::Sqlite(path) => look_at_sqlite(path, now),
-        StorageUrl::Postgres(_) => look_at_postgres(settings, now).await,
+    let inspected = match &settings.storage.url {
+        StorageUrl::Sqlite(path) => inspect_sqlite(path, now),
+        StorageUrl::Postgres(_) => inspect_postgres(settings, now).await,
     };
-    looked.map_err(|fault| refuse(settings, fault))
+    inspected.map_err(|fault| refuse(settings, fault))
 }
 
-fn look_at_sqlite(path: &Path, now: Timestamp) -> Result<Look, StorageFault> {
+fn inspect_sqlite(path: &Path, now: Timestamp) -> Result<Inspection, StorageFault> {
     let look = Sqlite::inspect(path, now).map_err(|error| of_sqlite(&error))?;
-    Ok(Look { missing: look.missing, signing_keys: look.signing_keys })
+    Ok(Inspection { missing: look.missing, signing_keys: look.signing_keys })
 }
 
-async fn look_at_postgres(settings: &Settings, now: Timestamp) -> Result<Look, StorageFault> {
+async fn inspect_postgres(settings: &Settings, now: Timestamp) -> Result<Inspection, StorageFault> {
     let (store, _) = postgres(settings)?;
     let missing = store.check_migrations().await.map_err(|error| of_postgres(&error))?;
     let signing_keys = if missing.is_empty() {
@@ -116,22 +116,22 @@ async fn look_at_postgres(settings: &Settings, now: Timestamp) -> Result<Look, S
     } else {
         Vec::new()
     };
-    Ok(Look { missing, signing_keys })
+    Ok(Inspection { missing, signing_keys })
 }
 
-/// Opens the database; where it does not answer, waits for it and says so now and then.
-pub(crate) async fn open_patiently(
+/// Opens the database; waits for one that is not reachable, with a line in the log every ten seconds.
+pub(crate) async fn open_or_wait(
     settings: &Settings,
-    patience: Patience,
+    unreachable: Unreachable,
 ) -> Result<OpenStore, WiringError> {
     let (mut waiting, mut made) = (Waiting::default(), None);
     loop {
         match try_open(settings, missing_file(settings), &mut made).await {
-            Err(StorageFault::Passing(reason)) if patience == Patience::Endless => {
+            Err(StorageFault::Transient(reason)) if unreachable == Unreachable::Wait => {
                 waiting.pause(settings, &reason).await;
             }
             Ok(open) => {
-                if waiting.said_at.is_some() {
+                if waiting.logged_at.is_some() {
                     tracing::info!("the database is there");
                 }
                 return Ok(open);
@@ -141,19 +141,19 @@ pub(crate) async fn open_patiently(
     }
 }
 
-/// Waiting for the database, with a word about it now and then.
+/// The log of waiting for the database.
 #[derive(Default)]
 pub(crate) struct Waiting {
-    said_at: Option<Instant>,
+    logged_at: Option<Instant>,
 }
 
 impl Waiting {
     /// One pause; a line in the log at the first, and then every ten seconds.
     pub(crate) async fn pause(&mut self, settings: &Settings, reason: &str) {
-        if self.said_at.is_none_or(|said_at| said_at.elapsed() >= LINE_EVERY) {
+        if self.logged_at.is_none_or(|logged_at| logged_at.elapsed() >= LINE_EVERY) {
             let database = settings.storage.url.shown();
             tracing::warn!(database, reason, "the database cannot be reached: waiting for it");
-            self.said_at = Some(Instant::now());
+            self.logged_at = Some(Instant::now());
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -187,7 +187,7 @@ async fn open_sqlite(path: &Path, options: SqliteOptions) -> Result<OpenStore, S
     if let Some(parent) = path.parent().filter(|_| options.missing == MissingFile::Create)
         && parent != Path::new("")
     {
-        create_private(parent).map_err(|error| StorageFault::Lasting(error.to_string()))?;
+        create_private(parent).map_err(|error| StorageFault::Permanent(error.to_string()))?;
     }
     let store = Sqlite::share(Sqlite::open_with(path, options).map_err(|error| of_sqlite(&error))?);
     store.check().await.map_err(|error| of_sqlite(&error))?;
@@ -217,7 +217,7 @@ pub(crate) fn fault_of(settings: &Settings, error: &StoreError) -> StorageFault 
 
 fn postgres(settings: &Settings) -> Result<(PostgresStore, PostgresOptions), StorageFault> {
     let StorageUrl::Postgres(url) = &settings.storage.url else {
-        return Err(StorageFault::Lasting("it is no PostgreSQL database".to_owned()));
+        return Err(StorageFault::Permanent("it is no PostgreSQL database".to_owned()));
     };
     let options = settings.postgres.options(url.reveal());
     let store = Postgres::open(&options).map_err(|error| of_postgres(&error))?;
@@ -226,20 +226,20 @@ fn postgres(settings: &Settings) -> Result<(PostgresStore, PostgresOptions), Sto
 
 fn of_postgres(error: &StoreError) -> StorageFault {
     match PermanentFault::of(error) {
-        Some(fault) => StorageFault::Lasting(fault.to_string()),
-        None => StorageFault::Passing(PermanentFault::text_of(error)),
+        Some(fault) => StorageFault::Permanent(fault.to_string()),
+        None => StorageFault::Transient(PermanentFault::text_of(error)),
     }
 }
 
-/// A file is there or it is not: waiting does not mend it.
+/// A fault of SQLite is permanent: waiting does not bring a file.
 fn of_sqlite(error: &StoreError) -> StorageFault {
     let source = std::error::Error::source(error);
     let is_missing = source.is_some_and(<dyn std::error::Error>::is::<NoDatabase>);
-    StorageFault::Lasting(if is_missing { NO_FILE.to_owned() } else { chain_of(error) })
+    StorageFault::Permanent(if is_missing { NO_FILE.to_owned() } else { chain_of(error) })
 }
 
 pub(crate) fn refuse(settings: &Settings, fault: StorageFault) -> WiringError {
-    let (StorageFault::Passing(reason) | StorageFault::Lasting(reason)) = fault;
+    let (StorageFault::Transient(reason) | StorageFault::Permanent(reason)) = fault;
     let database = match &settings.storage.url {
         // The whole path: a relative one depends on where the service was started.
         StorageUrl::Sqlite(path) => {

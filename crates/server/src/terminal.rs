@@ -13,7 +13,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// Switches a key of the terminal off.
 const NO_KEY: u8 = 0;
 
-/// Whether standard input is a terminal, so that a question is answered by a person.
+/// Standard input is a terminal, so a person answers a question.
 #[must_use]
 pub fn is_there() -> bool {
     io::stdin().is_terminal()

@@ -26,10 +26,10 @@ use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
 use crate::settings::{self, MailTransport, Scope, Secret, Settings};
-use crate::storage::{self, OpenStore, Patience, StorageFault, Waiting};
+use crate::storage::{self, OpenStore, StorageFault, Unreachable, Waiting};
 
-/// The mend of a file of certificate authorities that cannot be used.
-pub(crate) const CA_MEND: &str = "put certificates in PEM form there, or unset the key";
+/// The remedy of a file of certificate authorities that cannot be used.
+pub(crate) const CA_REMEDY: &str = "put certificates in PEM form there, or unset the key";
 
 /// A part cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -40,9 +40,9 @@ pub enum WiringError {
     /// The database.
     #[error("storage.url: the database {database} cannot be opened: {reason}")]
     Storage {
-        /// Where it is, without a password.
+        /// Its address, without a password.
         database: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// Mails.
@@ -50,7 +50,7 @@ pub enum WiringError {
     Mail {
         /// The setting.
         key: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// Identity providers.
@@ -58,7 +58,7 @@ pub enum WiringError {
     OAuth {
         /// The setting.
         key: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The secret.
@@ -89,8 +89,8 @@ pub struct Assembly {
     pub kept_admin_key: Option<Kept>,
 }
 
-/// Makes the service of these settings. Who has endless patience waits here until the database comes.
-pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembly, WiringError> {
+/// Makes the service of these settings.
+pub async fn assemble(settings: &Settings, unreachable: Unreachable) -> Result<Assembly, WiringError> {
     storage::refuse_missing(settings)?;
     let entropy = SystemEntropy;
     let folder = DataFolder::open(&settings.data.dir)?;
@@ -102,15 +102,15 @@ pub async fn assemble(settings: &Settings, patience: Patience) -> Result<Assembl
         None if settings.scope == Scope::Service => Some(folder.admin_key(&entropy)?),
         _ => None,
     };
-    // What cannot be made of the settings is told before anybody waits for a database.
+    // Mistakes in the settings are reported before the wait for a database.
     transport(settings)?;
-    let storage = storage::open_patiently(settings, patience).await?;
+    let storage = storage::open_or_wait(settings, unreachable).await?;
     let mut waiting = Waiting::default();
     let service = loop {
         let parts = parts(settings, &storage.store, &secret, kept_admin_key.as_ref())?;
         match Service::start(parts).await {
             Err(StartError::Store(error)) => match storage::fault_of(settings, &error) {
-                StorageFault::Passing(reason) if patience == Patience::Endless => {
+                StorageFault::Transient(reason) if unreachable == Unreachable::Wait => {
                     waiting.pause(settings, &reason).await;
                 }
                 fault => return Err(storage::refuse(settings, fault)),
@@ -139,7 +139,7 @@ fn parts(
     })
 }
 
-/// What the HTTP layer is told.
+/// The settings of the HTTP layer.
 #[must_use]
 pub fn http_settings(settings: &Settings) -> HttpSettings {
     let server = &settings.server;
@@ -156,7 +156,7 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
     }
 }
 
-/// What the server loop is told.
+/// The settings of the server loop.
 #[must_use]
 pub fn serve_settings(settings: &Settings) -> ServeSettings {
     let Settings { server, limits, .. } = settings;
@@ -192,7 +192,7 @@ fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
 pub(crate) fn smtp_transport(smtp: &settings::SmtpSettings) -> Result<SmtpTransport, WiringError> {
     SmtpTransport::new(smtp_settings(smtp)).map_err(|error| match error {
         InvalidSmtpSettings::CaFile { .. } => {
-            WiringError::Mail { key: "mail.smtp.ca_file", reason: format!("{error}; {CA_MEND}") }
+            WiringError::Mail { key: "mail.smtp.ca_file", reason: format!("{error}; {CA_REMEDY}") }
         }
         other => WiringError::Mail { key: "mail.smtp", reason: other.to_string() },
     })
@@ -220,12 +220,12 @@ pub(crate) fn templates(settings: &Settings) -> Result<Templates, WiringError> {
     })
 }
 
-/// Whether mails can go out. A command that has not read the settings of mails leaves that to the service.
+/// A mail transport is configured. A command that has not read the settings of mails assumes one.
 fn has_mail_transport(settings: &Settings) -> bool {
     settings.scope != Scope::Service || settings.mail.transport != MailTransport::None
 }
 
-/// What is configured of the settings that an admin can change.
+/// The configured values of the settings that an admin can change.
 #[must_use]
 pub fn base_settings(settings: &Settings) -> BaseSettings {
     BaseSettings {
@@ -272,13 +272,13 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
     })
 }
 
-/// One thread per core where nothing else is said.
+/// The number of hashing threads; one per core for 0.
 fn hash_threads(threads: usize) -> NonZeroUsize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     NonZeroUsize::new(threads).unwrap_or_else(cores)
 }
 
-/// A folder takes a mail at once or not at all; a mail server may think about it.
+/// The retries of mails. A folder takes a mail at once or not at all, so its lease is short.
 fn mail_retries(transport: MailTransport) -> MailRetries {
     match transport {
         MailTransport::File => MailRetries { lease: Duration::from_secs(10), ..MailRetries::default() },

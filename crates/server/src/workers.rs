@@ -10,22 +10,22 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// How often the outbox is looked at without a wake: other processes write into it as well.
+/// Interval of polling the outbox without a wake: other processes write into it as well.
 const OUTBOX_POLL: Duration = Duration::from_secs(2);
-/// How often shared settings and keys are looked at. Changes must arrive within a second.
+/// Interval of polling shared settings and keys. Changes must arrive within a second.
 const SHARED_POLL: Duration = Duration::from_millis(400);
-/// How often changes of profiles are looked at, for the index of the search. Those of other instances must be found
-/// within a second.
+/// Interval of polling changes of profiles for the search index. Those of other instances must be found within a
+/// second.
 const SEARCH_POLL: Duration = Duration::from_millis(300);
 // A poll that just missed a change, and the next one that brings it, both pass within the second of the contract.
 const _: () = assert!(2 * SHARED_POLL.as_millis() < 1000 && 2 * SEARCH_POLL.as_millis() < 1000);
-/// How often what is past its use is deleted, and the age of the signing key looked at. Sealed refresh tokens are to be
-/// gone soon after their grace.
+/// Interval of deleting expired rows and of checking the age of the signing key. Sealed refresh tokens must be gone soon
+/// after their grace.
 const UPKEEP: Duration = Duration::from_mins(1);
 /// The pause after a step that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Where changes by other instances can be listened to.
+/// The store that can listen to changes by other instances.
 type Announcing = Option<(Arc<PostgresStore>, PostgresOptions)>;
 
 /// Starts the workers; they end when the channel says so.
@@ -38,9 +38,9 @@ pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Recei
     }));
     let shared = with();
     let changed = Arc::new(Notify::new());
-    let heard = Arc::clone(&changed);
+    let notified = Arc::clone(&changed);
     workers.spawn(keep_alive("shared state", AFTER_FAILURE, move || {
-        follow_shared(Arc::clone(&shared.0), Arc::clone(&heard), shared.1.clone())
+        follow_shared(Arc::clone(&shared.0), Arc::clone(&notified), shared.1.clone())
     }));
     if let Some((store, options)) = announcing {
         let mut stop = stop.clone();
@@ -61,8 +61,7 @@ pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Recei
     workers
 }
 
-/// Runs a worker to its end, and again where it panicked: a service whose requests work and whose mails stopped is
-/// found out last.
+/// Runs a worker to its end, and again after a panic: stopped mails beside working requests are noticed late.
 async fn keep_alive<W>(name: &'static str, pause: Duration, worker: impl Fn() -> W)
 where
     W: Future<Output = ()> + Send + 'static,
@@ -104,7 +103,7 @@ async fn deliver_once(service: &Service) -> latchkey_service::Result<Duration> {
         service.outbox.rest_transport().await;
     }
     let due = service.outbox.next_due_in().await?.unwrap_or(OUTBOX_POLL);
-    // A mail under somebody's lease can be due already: look again soon, not at once.
+    // A mail under another worker's lease can be due already: poll again soon, not at once.
     Ok(due.clamp(Duration::from_millis(100), OUTBOX_POLL))
 }
 

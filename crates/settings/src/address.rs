@@ -1,6 +1,6 @@
 //! Redaction of passwords in URLs.
 
-/// What stands in the place of a password.
+/// The replacement of a password.
 const HIDDEN: &str = "***";
 
 /// The URL with its passwords redacted, in the user information and in the query.
@@ -20,7 +20,7 @@ pub fn without_password(text: &str) -> String {
     format!("{scheme}://{user}{}", without_parameter(rest))
 }
 
-/// Whether the URL holds a password.
+/// The URL holds a password.
 #[must_use]
 pub fn holds_password(text: &str) -> bool {
     without_password(text) != text

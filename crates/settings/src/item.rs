@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether TOML has a type of its own for it, so that a text is wrong there.
+    /// TOML has a type of its own for it, so that a text is wrong there.
     pub(crate) fn is_strict(self) -> bool {
         matches!(self, Self::Boolean | Self::Integer { .. } | Self::List)
     }
@@ -48,7 +48,7 @@ impl Kind {
         matches!(self, Self::Integer { from, to } if (from..=to).contains(&number))
     }
 
-    /// Whether the value can come from a file that `…_FILE` names, and is hidden in messages.
+    /// The value can come from a file that `…_FILE` names, and is hidden in messages.
     #[must_use]
     pub const fn is_sensitive(self) -> bool {
         matches!(self, Self::Secret | Self::Address)
@@ -120,7 +120,7 @@ impl Item {
         value::from_toml_text(self.kind, text).ok()
     }
 
-    /// Whether an empty text asks for the derived default.
+    /// An empty text asks for the derived default.
     #[must_use]
     pub fn is_unset_by_empty_text(&self) -> bool {
         matches!(self.fallback, Fallback::Derived(..)) && matches!(self.kind, Kind::Text | Kind::Address)

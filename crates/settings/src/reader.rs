@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         self.entries.get(self.name(key).as_str()).map(|entry| &entry.value)
     }
 
-    /// Whether a source or a default sets the key.
+    /// A source or a default sets the key.
     #[must_use]
     pub fn is_set(&self, key: &str) -> bool {
         self.value(key).is_some()

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where the value in force of a key comes from.
+/// The source of the value in force of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// The embedded default.
@@ -23,7 +23,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Whether an operator wrote it down.
+    /// An operator set it.
     #[must_use]
     pub fn pins(&self) -> bool {
         !matches!(self, Self::Default | Self::Derived | Self::Admin)

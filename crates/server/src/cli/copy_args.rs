@@ -1,4 +1,4 @@
-//! What `latchkey copy` takes.
+//! Arguments of `latchkey copy`.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What `latchkey oauth` takes.
+//! Arguments of `latchkey oauth`.
 
 use clap::{Args, Subcommand};
 

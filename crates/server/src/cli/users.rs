@@ -1,4 +1,4 @@
-//! How a command names an account.
+//! The account of a command: its email address or id.
 
 use std::str::FromStr;
 

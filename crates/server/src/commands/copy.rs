@@ -1,5 +1,5 @@
 //! `latchkey copy`: a whole instance from a SQLite file into a PostgreSQL database. How rows are read and written is
-//! the engines' part; here is the order of things, what is told on the way, and the verdict.
+//! the engines' part; here is the order of things, the messages and the verdict.
 
 mod progress;
 
@@ -19,10 +19,10 @@ use crate::settings::{Settings, StorageUrl};
 /// Rows that are read and written at once.
 const BATCH: u32 = 500;
 
-/// How long one batch may take at least: nobody waits for an answer here, and a slow disk is no reason to end.
+/// The shortest timeout of one batch: a slow disk is no reason to end.
 const STATEMENT_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// What every table of the source holds.
+/// The number of rows in each table of the source.
 type Plan = Vec<(&'static Table, TableDigest)>;
 
 pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(), CommandError> {
@@ -54,7 +54,7 @@ pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(),
     Ok(())
 }
 
-/// What an operator has to do now.
+/// The steps that remain for the operator.
 const AFTERWARDS: &str = "
 The copy is whole. Before the service starts on it:
   1. set storage.url to the new database;
@@ -71,7 +71,7 @@ impl From<SourceError> for CommandError {
 impl From<TargetError> for CommandError {
     fn from(error: TargetError) -> Self {
         match error {
-            // It is told of the target, but the mend is in the source.
+            // The error is the target's, but the remedy is in the source.
             TargetError::NullCharacter { .. } => Self::Refused(format!("the source: {error}")),
             _ => Self::Refused(format!("the target: {}", chain_of(&error))),
         }

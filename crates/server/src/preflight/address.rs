@@ -8,7 +8,7 @@ use tokio::net::TcpSocket;
 use super::{Bad, Findings};
 use crate::settings::Settings;
 
-pub(super) fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
+pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
     if bad.has("server.bind") {
         return;
     }
@@ -20,12 +20,12 @@ pub(super) fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) 
             "server.bind: {address} is in use, by the running service or by another program; a start fails while it is"
         )),
         kind => {
-            let mend = match kind {
+            let remedy = match kind {
                 ErrorKind::AddrNotAvailable => "this machine does not have the address; name one that it has",
                 ErrorKind::PermissionDenied => "name a port from 1024 on, or give the service CAP_NET_BIND_SERVICE",
                 _ => "name another",
             };
-            findings.refuse("server.bind", format!("cannot listen on {address}: {error}; {mend}"));
+            findings.refuse("server.bind", format!("cannot listen on {address}: {error}; {remedy}"));
         }
     }
 }

@@ -13,9 +13,9 @@ use rustix::fs::{Access, access};
 use super::{Bad, Findings};
 use crate::data_folder;
 use crate::settings::{Secret, Settings, StorageUrl};
-use crate::storage::{self, Look};
+use crate::storage::{self, Inspection};
 
-pub(super) async fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
+pub(super) async fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
     if bad.has("storage.") {
         return;
     }
@@ -24,7 +24,7 @@ pub(super) async fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Find
     {
         return;
     }
-    let Look { missing, signing_keys } = match storage::look(settings, SystemClock.now()).await {
+    let Inspection { missing, signing_keys } = match storage::inspect(settings, SystemClock.now()).await {
         Ok(look) => look,
         Err(error) => {
             let (place, sentence) = error.place_and_sentence();
@@ -39,7 +39,7 @@ pub(super) async fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Find
     }
 }
 
-/// Whether there is a file to look at, or one that should be there.
+/// There is a file to inspect, or one that should be there.
 fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
     match fs::exists(path) {
         Ok(true) => {}
@@ -48,7 +48,7 @@ fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
             findings.notes.push(format!("the start makes the database {}", path.display()));
             return false;
         }
-        Err(_) => return false, // its folder is told
+        Err(_) => return false, // its folder is reported
     }
     if access(path, Access::READ_OK | Access::WRITE_OK).is_err() {
         let sentence =
@@ -59,7 +59,7 @@ fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
     true
 }
 
-/// What the database holds is sealed under the secret that it was made with.
+/// Checks that the signing keys open with `server.secret`: they are sealed under the secret of the first start.
 fn check_secret(settings: &Settings, signing_keys: &[StoredSigningKey], findings: &mut Findings) {
     if signing_keys.is_empty() {
         return;

@@ -10,7 +10,7 @@ use super::{Bad, Findings};
 use crate::data_folder;
 use crate::settings::{MailTransport, Settings, StorageUrl};
 
-pub(super) fn look(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
+pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
     if bad.has("data.dir") {
         return;
     }
@@ -51,7 +51,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Whether the start can write into the folder, or make it where it is missing. Nothing is made here.
+/// The start can write into the folder, or make a missing one. Nothing is made here.
 fn check(path: &Path) -> Result<(), String> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_dir() => {
@@ -89,7 +89,7 @@ fn cannot_be_made(path: &Path, reason: &str) -> String {
     )
 }
 
-/// Whether this user may write there. A read-only file system counts.
+/// This user may write there. A read-only file system counts.
 fn is_writable(path: &Path) -> bool {
     access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }

@@ -14,7 +14,7 @@ use crate::settings::{Settings, StorageUrl};
 /// Bits by which every user of the machine can read or write a file. A group is the operator's matter: service managers
 /// hand secrets over by group.
 const OPEN_FILE: u32 = 0o006;
-/// Bits by which anybody but the owner can enter, list or change a folder.
+/// Bits by which other users can enter, list or change a folder.
 const OPEN_FOLDER: u32 = 0o077;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,34 +24,34 @@ enum Verdict {
     Refused,
 }
 
-pub(super) fn look(settings: &Settings, findings: &mut Findings) {
-    let mut look = Look { is_production: !settings.server.is_development(), findings };
+pub(super) fn inspect(settings: &Settings, findings: &mut Findings) {
+    let mut check = ModeCheck { is_production: !settings.server.is_development(), findings };
     for (path, keys) in settings.secret_files() {
-        look.secret(&keys.join(", "), path);
+        check.secret(&keys.join(", "), path);
     }
     let folder = &settings.data.dir;
     for name in [data_folder::SECRET_FILE, data_folder::ADMIN_KEY_FILE] {
-        look.secret("data.dir", &folder.join(name));
+        check.secret("data.dir", &folder.join(name));
     }
     match &settings.storage.url {
-        StorageUrl::Sqlite(path) if !path.starts_with(folder) => look.secret("storage.url", path),
+        StorageUrl::Sqlite(path) if !path.starts_with(folder) => check.secret("storage.url", path),
         StorageUrl::Sqlite(_) | StorageUrl::Postgres(_) => {}
     }
-    look.folder("data.dir", folder);
+    check.folder("data.dir", folder);
 }
 
-struct Look<'a> {
+struct ModeCheck<'a> {
     is_production: bool,
     findings: &'a mut Findings,
 }
 
-impl Look<'_> {
-    /// Judges a file. One that is missing or no file, such as a pipe, is judged by whoever reads it.
+impl ModeCheck<'_> {
+    /// Judges a file. One that is missing or no file, such as a pipe, is judged by its reader.
     fn secret(&mut self, place: &str, path: &Path) {
         let Some(metadata) = fs::metadata(path).ok().filter(Metadata::is_file) else { return };
         let is_read_only = is_on_a_read_only_mount(path);
         let verdict = judge(metadata.mode() & OPEN_FILE, is_read_only, self.is_production);
-        let mend = if is_read_only {
+        let remedy = if is_read_only {
             "its mount is read-only, so let the system that mounts it set the mode 0400".to_owned()
         } else {
             format!("run `{}`", chmod("600", path, &metadata))
@@ -61,17 +61,18 @@ impl Look<'_> {
         self.tell(
             verdict,
             place,
-            &format!("every user of this machine can open {path} (mode {mode:04o}); {mend}"),
+            &format!("every user of this machine can open {path} (mode {mode:04o}); {remedy}"),
         );
     }
 
     fn folder(&mut self, place: &str, path: &Path) {
         let Some(metadata) = fs::metadata(path).ok().filter(Metadata::is_dir) else { return };
         let verdict = judge(metadata.mode() & OPEN_FOLDER, false, self.is_production);
-        let (mode, mend) = (metadata.mode() & 0o7777, chmod("700", path, &metadata));
+        let (mode, remedy) = (metadata.mode() & 0o7777, chmod("700", path, &metadata));
         let path = path.display();
-        let sentence =
-            format!("other users of this machine can open the folder {path} (mode {mode:04o}); run `{mend}`");
+        let sentence = format!(
+            "other users of this machine can open the folder {path} (mode {mode:04o}); run `{remedy}`"
+        );
         self.tell(verdict, place, &sentence);
     }
 

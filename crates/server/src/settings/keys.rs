@@ -56,13 +56,13 @@ fn provider_field(name: &str) -> Option<Item> {
     ProviderSettings::ITEMS.iter().copied().find(|key| key.name == field)
 }
 
-/// Whether this is the name of a setting or of a section.
+/// This is the name of a setting or of a section.
 #[must_use]
 pub fn is_key_or_section(name: &str) -> bool {
     ITEMS.iter().any(|key| key.name == name) || provider_field(name).is_some() || is_section(name)
 }
 
-/// Whether this is a section: `mail`, `mail.smtp`, `oauth.providers.google`.
+/// This is a section: `mail`, `mail.smtp`, `oauth.providers.google`.
 pub(super) fn is_section(name: &str) -> bool {
     if let Some(provider) = format!("{name}.").strip_prefix(PROVIDERS) {
         let provider = provider.trim_end_matches('.');

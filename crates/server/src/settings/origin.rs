@@ -1,8 +1,8 @@
-//! What counts as loopback, and what as an origin.
+//! Loopback hosts, and origins.
 
 use url::{Host, Url};
 
-/// Whether a URL's host is this machine: `localhost` or a loopback address.
+/// The URL's host is this machine: `localhost` or a loopback address.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(domain)) => is_localhost(domain),
@@ -12,7 +12,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The same for a host name or address that stands alone.
+/// The same for a host name or address alone.
 pub(super) fn is_loopback_host(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     is_localhost(host) || address.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())

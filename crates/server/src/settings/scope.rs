@@ -1,7 +1,7 @@
 //! The part of the settings that a command uses. The rest is neither read from secret files nor judged, so that a
 //! command on the database works where the secrets of other parts are out of reach.
 
-/// What a command works with.
+/// The part of the settings that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Everything: the running service.
@@ -13,7 +13,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether a key (`section.key`) is none of the command's business.
+    /// A key (`section.key`) is outside the scope.
     pub(super) fn leaves_out(self, key: &str) -> bool {
         let sections: &[&str] = match self {
             Self::Service => &[],

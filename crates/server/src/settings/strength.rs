@@ -1,4 +1,4 @@
-//! Whether a secret of the operator is worth the name.
+//! The strength of an operator's secret.
 
 use zeroize::Zeroizing;
 
@@ -23,7 +23,7 @@ pub(super) fn weakness(secret: &str, mode: Mode) -> Option<&'static str> {
     is_example.then_some("it is a known example")
 }
 
-/// Whether it looks typed rather than made: that is worth a warning, for it may still be long and unknown.
+/// It looks typed rather than generated: worth a warning only, for it may still be long and unknown.
 pub(super) fn looks_typed(secret: &str) -> bool {
     let mut bytes = Zeroizing::new(secret.as_bytes().to_vec());
     bytes.sort_unstable();

@@ -112,7 +112,7 @@ fn nearest(squashed: &str) -> Option<(f64, String)> {
     best.map(|(likeness, name)| (likeness, variable_of(name)))
 }
 
-/// Whether the name begins with one of our sections.
+/// The name begins with one of our sections.
 fn has_section(squashed: &str) -> bool {
     let first = |key: &Item| key.name.split('.').next().unwrap_or_default().to_ascii_uppercase();
     squashed.split_once('_').is_some_and(|(section, _)| ITEMS.iter().any(|key| first(key) == section))

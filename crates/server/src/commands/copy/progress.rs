@@ -1,10 +1,10 @@
-//! How far a copy is: a bar on a terminal, otherwise a line now and then.
+//! The progress of a copy: a bar on a terminal, otherwise lines.
 
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How many lines a phase prints at most where there is no terminal.
+/// The most lines of a phase where there is no terminal.
 const LINES: u64 = 20;
 /// Rows between two lines where the end is not known.
 const ROWS_PER_LINE: u64 = 100_000;
@@ -14,15 +14,15 @@ pub(super) struct Progress {
     phase: &'static str,
     total: u64,
     done: u64,
-    told: u64,
+    printed: u64,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// Begins a phase of so many rows, 0 where nobody knows.
+    /// Begins a phase of so many rows, 0 if unknown.
     pub(super) fn new(phase: &'static str, total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| bar(phase, total));
-        Self { phase, total, done: 0, told: 0, bar }
+        Self { phase, total, done: 0, printed: 0, bar }
     }
 
     /// So many more rows of a table are done.
@@ -32,8 +32,8 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_message(table);
             bar.inc(rows);
-        } else if self.done >= self.told + self.pace() {
-            self.told = self.done;
+        } else if self.done >= self.printed + self.pace() {
+            self.printed = self.done;
             self.tell(table);
         }
     }

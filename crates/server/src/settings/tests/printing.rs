@@ -59,7 +59,7 @@ fn warnings_name_what_is_probably_not_meant() {
     let said = warnings.join("\n");
     assert_says(
         &said,
-        &["limits.enabled", "mail.transport", "auth.allowed_redirect_urls", "server.secret is on"],
+        &["limits.enabled", "mail.transport", "auth.allowed_redirect_urls", "server.secret is set"],
     );
 }
 

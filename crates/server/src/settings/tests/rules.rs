@@ -1,4 +1,4 @@
-//! Rules between keys: each names the key and the mend.
+//! Rules between keys: each names the key and the remedy.
 
 use super::{OTHER_SECRET, SECRET, assert_says, development, load, problem, production};
 
