@@ -18,6 +18,7 @@ pub mod identity;
 pub mod ids;
 pub mod limits;
 pub mod long_code;
+pub mod mail_kind;
 pub mod mail_schedule;
 pub mod page;
 pub mod password;

@@ -7,7 +7,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::{BoxFuture, Either};
 use http::request::Parts;
-use latchkey_service::authenticate::{Caller, NamedCaller};
+use latchkey_service::sessions::authenticate::{Caller, NamedCaller};
 use tower::layer::layer_fn;
 use tower::{Layer, Service};
 

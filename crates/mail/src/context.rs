@@ -72,7 +72,7 @@ pub(crate) struct TemplateData {
 impl TemplateData {
     /// Sanitises `context` for `template`; a code or link that the mail does not use is dropped.
     pub(crate) fn new(template: Template, context: &MailContext) -> Result<Self, MissingField> {
-        let need = template.need();
+        let need = template.need;
         let code =
             context.code.as_deref().map(single_line).filter(|code| need == Need::Code && !code.is_empty());
         let may_have_link = matches!(need, Need::Link | Need::Nothing);
@@ -158,7 +158,14 @@ fn duration_in_words(minutes: u32) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use latchkey_domain::mail_kind::MailKind;
+
     use super::*;
+
+    const VERIFY_CODE: Template = Template::of(MailKind::Verify, true);
+    const VERIFY_LINK: Template = Template::of(MailKind::Verify, false);
+    const RESET_CODE: Template = Template::of(MailKind::Reset, true);
+    const RESET_LINK: Template = Template::of(MailKind::Reset, false);
 
     #[test]
     fn whole_hours_are_said_in_hours() {
@@ -169,8 +176,11 @@ mod tests {
     #[test]
     fn a_mail_about_an_act_without_one_is_refused() {
         let context = MailContext { event: None, ..sample(true) };
-        assert_eq!(TemplateData::new(Template::PasswordChanged, &context).err(), Some(MissingField("event")));
-        assert!(TemplateData::new(Template::VerifyCode, &sample(true)).unwrap().time.is_none());
+        assert_eq!(
+            TemplateData::new(Template::of(MailKind::PasswordChanged, false), &context).err(),
+            Some(MissingField("event"))
+        );
+        assert!(TemplateData::new(VERIFY_CODE, &sample(true)).unwrap().time.is_none());
     }
 
     #[test]
@@ -196,20 +206,22 @@ mod tests {
     #[test]
     fn a_code_mail_without_a_code_is_refused() {
         let context = MailContext { code: None, ..sample(true) };
-        assert_eq!(TemplateData::new(Template::VerifyCode, &context).err(), Some(MissingField("code")));
-        assert!(TemplateData::new(Template::VerifyLink, &context).is_ok());
+        assert_eq!(TemplateData::new(VERIFY_CODE, &context).err(), Some(MissingField("code")));
+        assert!(TemplateData::new(VERIFY_LINK, &context).is_ok());
     }
 
     #[test]
     fn a_link_mail_without_a_link_is_refused() {
         let context = MailContext { link: Some("javascript:alert(1)".to_owned()), ..sample(true) };
-        assert_eq!(TemplateData::new(Template::ResetLink, &context).err(), Some(MissingField("link")));
-        assert!(TemplateData::new(Template::SignUpAttempt, &context).unwrap().link.is_none());
+        assert_eq!(TemplateData::new(RESET_LINK, &context).err(), Some(MissingField("link")));
+        assert!(
+            TemplateData::new(Template::of(MailKind::SignUpAttempt, false), &context).unwrap().link.is_none()
+        );
     }
 
     #[test]
     fn a_code_mail_carries_no_link_and_a_link_mail_no_code() {
-        assert!(TemplateData::new(Template::ResetCode, &sample(true)).unwrap().link.is_none());
-        assert!(TemplateData::new(Template::ResetLink, &sample(true)).unwrap().code.is_none());
+        assert!(TemplateData::new(RESET_CODE, &sample(true)).unwrap().link.is_none());
+        assert!(TemplateData::new(RESET_LINK, &sample(true)).unwrap().code.is_none());
     }
 }

@@ -12,9 +12,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, Output, State, UndefinedBeha
 
 use crate::context::{MailContext, TemplateData, sample};
 use crate::sanitize::single_line;
-use crate::template::Template;
-
-mod embedded;
+use crate::template::{File, Template, files};
 
 /// Instruction limit of a rendering: hundreds of times a normal one.
 const FUEL: u64 = 50_000;
@@ -90,10 +88,13 @@ impl Templates {
             if file_name.starts_with('.') {
                 continue;
             }
-            let Some((name, _)) = embedded::FILES.iter().find(|(name, _)| *name == file_name) else {
-                return Err(TemplateError::UnknownFile { path, known: embedded::names() });
+            let Some((name, _)) = files().find(|(name, _)| *name == file_name) else {
+                return Err(TemplateError::UnknownFile {
+                    path,
+                    known: files().map(|(name, _)| name).collect(),
+                });
             };
-            own.insert(*name, read_template(&path).map_err(unreadable(&path))?);
+            own.insert(name, read_template(&path).map_err(unreadable(&path))?);
         }
         Self::compile(own)
     }
@@ -110,10 +111,10 @@ impl Templates {
         environment.set_formatter(format);
         environment.set_fuel(Some(FUEL));
         environment.set_syntax(syntax().map_err(|error| broken(&error, "", full_reason))?);
-        for (name, source) in embedded::FILES {
-            let source = own.remove(name).unwrap_or_else(|| (*source).to_owned());
+        for (name, source) in files() {
+            let source = own.remove(name).unwrap_or_else(|| source.to_owned());
             environment
-                .add_template_owned(*name, source)
+                .add_template_owned(name, source)
                 .map_err(|error| broken(&error, name, full_reason))?;
         }
 
@@ -126,7 +127,7 @@ impl Templates {
     fn trial_render(&self) -> Result<(), TemplateError> {
         for template in Template::ALL {
             for full in [false, true] {
-                self.render_with(template, &sample(full), full_reason)?;
+                self.render_with(*template, &sample(full), full_reason)?;
             }
         }
         Ok(())
@@ -138,21 +139,20 @@ impl Templates {
         context: &MailContext,
         reason: fn(&minijinja::Error) -> String,
     ) -> Result<Rendered, TemplateError> {
-        let name = template.name();
         let mut view = TemplateData::new(template, context)
-            .map_err(|missing| TemplateError::Missing { template: name, field: missing.0 })?;
+            .map_err(|missing| TemplateError::Missing { template: template.name, field: missing.0 })?;
 
-        let subject = single_line(&self.render_file(&format!("{name}.subject.txt"), &view, reason)?);
+        let subject = single_line(&self.render_file(template.subject, &view, reason)?);
         view.subject = Some(subject.clone());
-        let text = self.render_file(&format!("{name}.txt"), &view, reason)?;
-        let html = self.render_file(&format!("{name}.html"), &view, reason)?;
+        let text = self.render_file(template.text, &view, reason)?;
+        let html = self.render_file(template.html, &view, reason)?;
         Ok(Rendered { subject, text: trim_lines(&text), html: trim_lines(&html) })
     }
 
     /// Renders one file. An empty result is an error.
     fn render_file(
         &self,
-        file: &str,
+        (file, _): File,
         view: &TemplateData,
         reason: fn(&minijinja::Error) -> String,
     ) -> Result<String, TemplateError> {

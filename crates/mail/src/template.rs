@@ -1,31 +1,9 @@
-//! The mails that the service sends. Their texts are in `templates/`.
+//! Templates of the mails, from the rows of [`latchkey_domain::mail_kinds`]. The texts are in `templates/`.
 
-/// Template of a mail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Template {
-    /// Email verification by code.
-    VerifyCode,
-    /// Email verification by link.
-    VerifyLink,
-    /// Password reset by code.
-    ResetCode,
-    /// Password reset by link.
-    ResetLink,
-    /// Notice to the owner of a verified account about a sign-up attempt with the address.
-    SignUpAttempt,
-    /// Notification: an identity was linked.
-    IdentityLinked,
-    /// Notification: an identity was unlinked.
-    IdentityUnlinked,
-    /// Notification: the password was changed.
-    PasswordChanged,
-    /// Notification: the password was reset.
-    PasswordWasReset,
-    /// Notification to the old address: an administrator changed the address.
-    EmailChanged,
-    /// Notification: reuse of a refresh token was detected and its session revoked.
-    SessionEndedForSafety,
-}
+use latchkey_domain::mail_kind::MailKind;
+
+/// A template file: name and embedded text.
+pub(crate) type File = (&'static str, &'static str);
 
 /// Required data of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,70 +14,74 @@ pub(crate) enum Need {
     Nothing,
 }
 
-impl Template {
-    pub const ALL: [Self; 11] = [
-        Self::VerifyCode,
-        Self::VerifyLink,
-        Self::ResetCode,
-        Self::ResetLink,
-        Self::SignUpAttempt,
-        Self::IdentityLinked,
-        Self::IdentityUnlinked,
-        Self::PasswordChanged,
-        Self::PasswordWasReset,
-        Self::EmailChanged,
-        Self::SessionEndedForSafety,
-    ];
-
-    /// Stem of its three files: `{name}.subject.txt`, `{name}.txt` and `{name}.html`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::VerifyCode => "verify_code",
-            Self::VerifyLink => "verify_link",
-            Self::ResetCode => "reset_code",
-            Self::ResetLink => "reset_link",
-            Self::SignUpAttempt => "sign_up_attempt",
-            Self::IdentityLinked => "identity_linked",
-            Self::IdentityUnlinked => "identity_unlinked",
-            Self::PasswordChanged => "password_changed",
-            Self::PasswordWasReset => "password_was_reset",
-            Self::EmailChanged => "email_changed",
-            Self::SessionEndedForSafety => "session_ended_for_safety",
-        }
-    }
-
-    /// Parses a [`name`](Self::name), for example from an outbox row.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|template| template.name() == name)
-    }
-
-    pub(crate) const fn need(self) -> Need {
-        match self {
-            Self::VerifyCode | Self::ResetCode => Need::Code,
-            Self::VerifyLink | Self::ResetLink => Need::Link,
-            Self::SignUpAttempt => Need::Nothing,
-            Self::IdentityLinked
-            | Self::IdentityUnlinked
-            | Self::PasswordChanged
-            | Self::PasswordWasReset
-            | Self::EmailChanged
-            | Self::SessionEndedForSafety => Need::Event,
-        }
-    }
+/// Template of a mail.
+#[derive(Clone, Copy)]
+pub struct Template {
+    /// Stem of the three files.
+    pub(crate) name: &'static str,
+    pub(crate) need: Need,
+    /// `{name}.subject.txt`
+    pub(crate) subject: File,
+    /// `{name}.txt`
+    pub(crate) text: File,
+    /// `{name}.html`
+    pub(crate) html: File,
 }
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used)]
-    use super::*;
+macro_rules! file {
+    ($($name:literal),+) => {
+        (concat!($($name),+), include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/", $($name),+)))
+    };
+}
 
-    #[test]
-    fn names_read_back() {
-        for template in Template::ALL {
-            assert_eq!(Template::from_name(template.name()), Some(template));
+macro_rules! template {
+    ($need:ident $name:literal) => {
+        Template {
+            name: $name,
+            need: Need::$need,
+            subject: file!($name, ".subject.txt"),
+            text: file!($name, ".txt"),
+            html: file!($name, ".html"),
         }
-        assert_eq!(Template::from_name("layout"), None);
-    }
+    };
+}
+
+macro_rules! templates {
+    ($($(#[$doc:meta])* $kind:ident $name:literal
+        [$need:ident $stem:literal $(| $other_need:ident $other_stem:literal)?])*) => {
+        impl Template {
+            pub const ALL: &[Self] =
+                &[$(template!($need $stem), $(template!($other_need $other_stem),)?)*];
+
+            /// Template of a kind, for a payload with or without a code.
+            #[must_use]
+            pub const fn of(kind: MailKind, has_code: bool) -> Self {
+                match kind {
+                    $(MailKind::$kind => {
+                        $(if !has_code { return template!($other_need $other_stem); })?
+                        template!($need $stem)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+latchkey_domain::mail_kinds!(templates);
+
+/// Files that templates include or extend.
+const SHARED: [File; 7] = [
+    file!("layout.html"),
+    file!("verify_notes.txt"),
+    file!("verify_notes.html"),
+    file!("reset_notes.txt"),
+    file!("reset_notes.html"),
+    file!("act.txt"),
+    file!("act.html"),
+];
+
+/// All embedded files. The operator's folder overrides them by name.
+pub(crate) fn files() -> impl Iterator<Item = File> {
+    let own = Template::ALL.iter().flat_map(|template| [template.subject, template.text, template.html]);
+    SHARED.into_iter().chain(own)
 }

@@ -45,11 +45,7 @@ pub mod shared;
 pub mod tokens;
 pub mod upkeep;
 
-pub use accounts::sign_up;
 pub use error::{Error, Result};
-pub use mailbox::{links, verify_email};
 pub use outbox::Mailer;
 pub use refusal::Refusal;
 pub use service::{Service, ServiceParts, StartError};
-pub use sessions::{SignedIn, authenticate, refresh};
-pub use tokens::{access_tokens, signing_keys};

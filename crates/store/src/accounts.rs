@@ -69,8 +69,8 @@ pub struct PendingSignUp {
     pub account: NewAccount,
     /// Code or link mailed if the address is free or pending.
     pub email_code: NewEmailCode,
-    /// Mail of kind [`crate::MailKind::Verify`] to a free or pending address, otherwise
-    /// [`crate::MailKind::SignUpAttempt`] to the owner.
+    /// Mail of kind `Verify` to a free or pending address, otherwise
+    /// `SignUpAttempt` to the owner.
     pub mail: NewMail,
     /// Hash of the token in the browser's sign-up cookie. A pending account stores that of its last sign-up, or
     /// that it had none.

@@ -61,7 +61,7 @@ pub struct UpdateUser {
     pub metadata: Option<AppMetadata>,
     /// Audit events; the store fills in the user.
     pub events: Vec<AuditEvent>,
-    /// Mail of kind [`crate::MailKind::EmailChanged`] to the old address, if security notifications are on.
+    /// Mail of kind `EmailChanged` to the old address, if security notifications are on.
     pub mail: Option<NewMail>,
     /// Time of the request.
     pub now: Timestamp,

@@ -83,7 +83,7 @@ pub struct RequestEmailCode {
     pub takes: Vec<Take>,
     /// The code or link.
     pub email_code: NewEmailCode,
-    /// Mail of kind [`crate::MailKind::Verify`] or [`crate::MailKind::Reset`]; a decoy if the account may not
+    /// Mail of kind `Verify` or `Reset`; a decoy if the account may not
     /// have the code.
     pub mail: NewMail,
     /// Time of the request.
@@ -258,7 +258,7 @@ pub struct ResetPassword {
     pub password: PasswordHash,
     /// Audit event; the store fills in the user.
     pub event: AuditEvent,
-    /// Mail of kind [`crate::MailKind::PasswordWasReset`] to the owner, if security notifications are on.
+    /// Mail of kind `PasswordWasReset` to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
     /// Time of the request.
     pub now: Timestamp,

@@ -44,7 +44,7 @@ pub struct SignInWithIdentity {
     pub session: NewSession,
     /// Audit events.
     pub events: IdentityEvents,
-    /// Mail of kind [`crate::MailKind::IdentityLinked`] to the owner of an existing account, if security
+    /// Mail of kind `IdentityLinked` to the owner of an existing account, if security
     /// notifications are on.
     pub mail: Option<NewMail>,
 }
@@ -111,7 +111,7 @@ pub struct LinkIdentity {
     pub earlier: LegacyIdentities,
     /// Audit event; the store fills in user and session.
     pub event: AuditEvent,
-    /// Mail of kind [`crate::MailKind::IdentityLinked`] to the owner, if security notifications are on.
+    /// Mail of kind `IdentityLinked` to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
     /// Time of the request.
     pub now: Timestamp,
@@ -144,7 +144,7 @@ pub struct UnlinkIdentity {
     pub keep: SessionId,
     /// Audit event; the store fills in the user.
     pub event: AuditEvent,
-    /// Mail of kind [`crate::MailKind::IdentityUnlinked`] to the owner, if security notifications are on.
+    /// Mail of kind `IdentityUnlinked` to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
     /// Time of the request.
     pub now: Timestamp,

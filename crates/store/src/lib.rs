@@ -44,7 +44,7 @@ pub use oauth_flows::{
     StoredCode, TakenCode, TakenFlow,
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
-pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, NewMail, Outbox, Recipient};
+pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
     ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES, FEED_RETENTION,

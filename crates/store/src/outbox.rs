@@ -4,71 +4,12 @@
 use async_trait::async_trait;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
-
-/// Kind of a mail; it selects the template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MailKind {
-    /// Verify this address.
-    Verify,
-    /// Set a new password.
-    Reset,
-    /// A sign-up was attempted with the address of this account.
-    SignUpAttempt,
-    /// An identity was linked to this account.
-    IdentityLinked,
-    /// An identity was unlinked from this account.
-    IdentityUnlinked,
-    /// The password was changed.
-    PasswordChanged,
-    /// The password was reset.
-    PasswordWasReset,
-    /// The account has another address now.
-    EmailChanged,
-    /// A replaced refresh token was replayed; its session was ended.
-    SessionEndedForSafety,
-}
-
-impl MailKind {
-    /// All kinds.
-    pub const ALL: [Self; 9] = [
-        Self::Verify,
-        Self::Reset,
-        Self::SignUpAttempt,
-        Self::IdentityLinked,
-        Self::IdentityUnlinked,
-        Self::PasswordChanged,
-        Self::PasswordWasReset,
-        Self::EmailChanged,
-        Self::SessionEndedForSafety,
-    ];
-
-    /// Name in the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Verify => "verify",
-            Self::Reset => "reset",
-            Self::SignUpAttempt => "sign_up_attempt",
-            Self::IdentityLinked => "identity_linked",
-            Self::IdentityUnlinked => "identity_unlinked",
-            Self::PasswordChanged => "password_changed",
-            Self::PasswordWasReset => "password_was_reset",
-            Self::EmailChanged => "email_changed",
-            Self::SessionEndedForSafety => "session_ended_for_safety",
-        }
-    }
-
-    /// Parses the name in the database.
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
-    }
-}
 
 /// A mail about to be written. The operation that writes it determines kind and recipient.
 #[derive(Debug, Clone)]

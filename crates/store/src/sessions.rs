@@ -135,7 +135,7 @@ pub struct RefreshSession {
     pub client: Client,
     /// Audit event of a replay that ends the session; the store fills in user and session.
     pub reuse_event: AuditEvent,
-    /// Mail of kind [`crate::MailKind::SessionEndedForSafety`] to the owner, if security notifications are on.
+    /// Mail of kind `SessionEndedForSafety` to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
     /// Time of the request.
     pub now: Timestamp,
@@ -193,7 +193,7 @@ pub struct ChangePassword {
     pub guard: Option<SignInGuard>,
     /// Audit event.
     pub event: AuditEvent,
-    /// Mail of kind [`crate::MailKind::PasswordChanged`] to the owner, if security notifications are on.
+    /// Mail of kind `PasswordChanged` to the owner, if security notifications are on.
     pub mail: Option<NewMail>,
     /// Time of the request.
     pub now: Timestamp,

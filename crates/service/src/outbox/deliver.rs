@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use latchkey_domain::ids::{LeaseId, MailId};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
 use latchkey_mail::{MailContext, Message, MessageId, SecurityEvent, SendError, Template, Transport};
-use latchkey_store::{
-    ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState, StoreError, StoreResult,
-};
+use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState, StoreError, StoreResult};
 
 use super::Outbox;
 use crate::error::{Error, Result};
@@ -130,7 +129,7 @@ impl Outbox {
         let broken = |what: &str| SendError::Permanent(what.to_owned());
         let payload: MailPayload =
             self.kernel.mails.open(mail.id, &mail.sealed).map_err(SendError::Permanent)?;
-        let template = template_of(mail.kind, payload.code.is_some());
+        let template = Template::of(mail.kind, payload.code.is_some());
         let is_owner_mail = mail.kind == MailKind::SignUpAttempt;
         let context = MailContext {
             service_name: self.kernel.site.service_name.clone(),
@@ -176,22 +175,6 @@ impl Outbox {
                 }
             }
         }
-    }
-}
-
-const fn template_of(kind: MailKind, has_code: bool) -> Template {
-    match (kind, has_code) {
-        (MailKind::Verify, true) => Template::VerifyCode,
-        (MailKind::Verify, false) => Template::VerifyLink,
-        (MailKind::Reset, true) => Template::ResetCode,
-        (MailKind::Reset, false) => Template::ResetLink,
-        (MailKind::SignUpAttempt, _) => Template::SignUpAttempt,
-        (MailKind::IdentityLinked, _) => Template::IdentityLinked,
-        (MailKind::IdentityUnlinked, _) => Template::IdentityUnlinked,
-        (MailKind::PasswordChanged, _) => Template::PasswordChanged,
-        (MailKind::PasswordWasReset, _) => Template::PasswordWasReset,
-        (MailKind::EmailChanged, _) => Template::EmailChanged,
-        (MailKind::SessionEndedForSafety, _) => Template::SessionEndedForSafety,
     }
 }
 

@@ -7,9 +7,10 @@ use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::Email;
 use latchkey_domain::email_verification::Verification;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use latchkey_store::{ListUsers, MailKind, StoreResult, UpdateUser, UpdateUserOutcome, UserPage};
+use latchkey_store::{ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage};
 
 use super::prove_mailbox::{Proven, prove};
 use super::request_code;

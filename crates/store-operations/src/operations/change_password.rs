@@ -3,11 +3,12 @@
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginPasswordChange, ChangePassword, LimitedResult, MailKind, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, ChangePassword, LimitedResult, SignInGuard, SignInOutcome, StoreResult,
 };
 
 use super::guards::{self, Hold, Watch, take_and_read};

@@ -1,6 +1,7 @@
 //! Linking an identity to the account of a session.
 
-use latchkey_store::{LinkIdentity, LinkOutcome, MailKind, StoreResult};
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_store::{LinkIdentity, LinkOutcome, StoreResult};
 
 use super::identities::link;
 use crate::form::{Decided, Executor, Results, Script, Slot};

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::refresh::RefreshVerdict;
 use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{LiveSession, MailKind, RefreshOutcome, RefreshSession, StoreResult};
+use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession, StoreResult};
 
 use crate::form::{Decided, Executor, Script};
 use crate::tables::outbox;

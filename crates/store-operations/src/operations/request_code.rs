@@ -3,8 +3,9 @@
 use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::email_verification::may_receive_code;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{LimitedResult, MailKind, NewEmailCode, RequestEmailCode};
+use latchkey_store::{LimitedResult, NewEmailCode, RequestEmailCode};
 
 use super::code_lanes::{AskReads, Asked, mail_of};
 use super::takes;

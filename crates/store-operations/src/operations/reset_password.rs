@@ -3,12 +3,11 @@
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email_verification::Verification;
 use latchkey_domain::limits::Take;
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{
-    BeginReset, LimitedResult, LinkStatus, MailKind, ResetPassword, ResetSubject, StoreResult,
-};
+use latchkey_store::{BeginReset, LimitedResult, LinkStatus, ResetPassword, ResetSubject, StoreResult};
 
 use super::guards::take_and_read;
 use super::mail_links::Presented;

@@ -4,7 +4,8 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email_verification::Verification;
 use latchkey_domain::identity::IdentityVerdict;
 use latchkey_domain::ids::UserId;
-use latchkey_store::{IdentityOutcome, MailKind, SignInWithIdentity, StoreError, StoreResult};
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_store::{IdentityOutcome, SignInWithIdentity, StoreError, StoreResult};
 
 use super::identities::{Concerned, Judged, link};
 use super::prove_mailbox::{Proven, prove};

@@ -4,10 +4,11 @@ use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::limits::Take;
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::sign_in::reusable_salt;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{BeginSignUp, LimitedResult, MailKind, PendingSignUp, SignUpOutcome, StoreResult};
+use latchkey_store::{BeginSignUp, LimitedResult, PendingSignUp, SignUpOutcome, StoreResult};
 
 use super::code_lanes::{AskReads, Asked, mail_of};
 use super::guards::take_and_read;

@@ -1,7 +1,8 @@
 //! Unlinking identities from an account.
 
 use latchkey_domain::identity::{ProviderKey, Subject, keeps_credentials};
-use latchkey_store::{LinkedIdentity, MailKind, StoreResult, UnlinkIdentity, UnlinkOutcome};
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_store::{LinkedIdentity, StoreResult, UnlinkIdentity, UnlinkOutcome};
 
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::{audit_events, identities, outbox, sessions, users};

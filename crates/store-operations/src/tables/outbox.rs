@@ -2,11 +2,12 @@
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::mail_schedule::DueTerms;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use latchkey_store::{ClaimedMail, Lease, ListedMail, MailKind, MailState, NewMail, Recipient, StoreResult};
+use latchkey_store::{ClaimedMail, Lease, ListedMail, MailState, NewMail, Recipient, StoreResult};
 
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, statements, values};

@@ -5,7 +5,8 @@ use latchkey_domain::codes::Purpose;
 
 use super::acts::email_code;
 use super::fixtures::{HOUR, MINUTE, World, at, key, mac};
-use latchkey_store::{LinkStatus, MailKind, MailState, VerifyOutcome};
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_store::{LinkStatus, MailState, VerifyOutcome};
 
 use Purpose::{ResetPassword, VerifyEmail};
 

@@ -4,8 +4,9 @@ use latchkey_domain::codes::Purpose;
 
 use super::acts::known;
 use super::fixtures::{DAY, World, at, key, mac};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
-    LinkState, LinkStatus, MailKind, NewEmailCode, NewToken, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
+    LinkState, LinkStatus, NewEmailCode, NewToken, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
     VerifyOutcome,
 };
 

@@ -10,7 +10,8 @@ use latchkey_domain::profile::Name;
 
 use super::fixtures::{MINUTE, World, at, email, key, mac};
 use super::profiles::{named, update};
-use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailKind, MailState};
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState};
 
 /// Account with `count` mails, one per second from `at(1)` on.
 async fn write_mails(world: &World, count: i64) {

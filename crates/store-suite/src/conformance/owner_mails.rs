@@ -9,8 +9,9 @@ use latchkey_domain::time::Timestamp;
 
 use super::fixtures::{GRACE, World, at, client, email, key, mac, password};
 use super::oauth_acts::{google, identity, provider};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
-    ChangePassword, LinkIdentity, MailKind, NewAccount, RefreshOutcome, RefreshSession, ResetPassword,
+    ChangePassword, LinkIdentity, NewAccount, RefreshOutcome, RefreshSession, ResetPassword,
     SignInWithIdentity, UnlinkIdentity, UpdateUser,
 };
 

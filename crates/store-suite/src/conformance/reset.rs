@@ -5,8 +5,9 @@ use latchkey_domain::codes::Purpose;
 
 use super::acts::known;
 use super::fixtures::{HOUR, MINUTE, World, at, key, mac, password};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
-    BeginReset, ExchangeOutcome, LinkStatus, MailKind, NewToken, OpenedLink, ResetPassword, SignInOutcome,
+    BeginReset, ExchangeOutcome, LinkStatus, NewToken, OpenedLink, ResetPassword, SignInOutcome,
 };
 
 use Purpose::{ResetPassword as Reset, VerifyEmail};

@@ -5,9 +5,8 @@ use latchkey_domain::user::User;
 
 use super::acts::known;
 use super::fixtures::{World, at, email, key, mac, password, salted};
-use latchkey_store::{
-    BeginSignUp, LinkStatus, MailKind, NewAccount, PendingSignUp, SignUpOutcome, UserPosition,
-};
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_store::{BeginSignUp, LinkStatus, NewAccount, PendingSignUp, SignUpOutcome, UserPosition};
 
 async fn begin(world: &World, name: &str) -> BeginSignUp {
     world.begin_sign_up(&key(name), &[], at(5)).await.unwrap().unwrap()

@@ -6,8 +6,8 @@ use axum::routing::on;
 use http::HeaderMap;
 use http::StatusCode;
 use http::header::SET_COOKIE;
-use latchkey_service::refresh::Presented;
 use latchkey_service::sessions::SignOut;
+use latchkey_service::sessions::refresh::Presented;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -8,8 +8,8 @@ use http::header::SET_COOKIE;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::User;
-use latchkey_service::SignedIn;
-use latchkey_service::access_tokens::AccessToken;
+use latchkey_service::sessions::SignedIn;
+use latchkey_service::tokens::access_tokens::AccessToken;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 use latchkey_domain::redirect::RedirectUrl;
-use latchkey_service::links::LinkAnswer;
+use latchkey_service::mailbox::links::LinkAnswer;
 
 use crate::app::App;
 use crate::endpoint::Endpoint;

@@ -5,7 +5,7 @@ use axum::routing::on;
 use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::redirect::RedirectUrl;
-use latchkey_service::sign_up::RedirectInput;
+use latchkey_service::accounts::sign_up::RedirectInput;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;

@@ -7,7 +7,7 @@ use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_service::verify_email::VerificationProof;
+use latchkey_service::mailbox::verify_email::VerificationProof;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;

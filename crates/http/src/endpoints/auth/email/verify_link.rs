@@ -6,7 +6,7 @@ use axum::response::Response;
 use axum::routing::on;
 use http::{HeaderMap, Method};
 use latchkey_domain::tokens::{LinkToken, RefreshToken};
-use latchkey_service::links::{LinkBrowser, Visit};
+use latchkey_service::mailbox::links::{LinkBrowser, Visit};
 
 use super::links::{dead, link, link_answer};
 use crate::app::App;

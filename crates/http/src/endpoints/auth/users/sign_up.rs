@@ -10,7 +10,7 @@ use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_service::sign_up::{RedirectInput, SignUp, SignedUp};
+use latchkey_service::accounts::sign_up::{RedirectInput, SignUp, SignedUp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
