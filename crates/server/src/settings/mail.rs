@@ -137,15 +137,18 @@ fn read_sender(reader: &mut Reader<'_>, key: &'static str) -> Option<MailSender>
     reader.parse(key, parse_sender)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of a setting's default")]
 fn default_transport(entries: &Entries) -> Option<Value> {
     Some(Value::Text(if in_development(entries) { "file" } else { "" }.to_owned()))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of a setting's default")]
 fn in_data_folder(entries: &Entries) -> Option<Value> {
     Some(Value::Text(format!("{}/mails", data_folder(entries))))
 }
 
 /// The IANA port of the TLS mode.
+#[expect(clippy::unnecessary_wraps, reason = "the type of a setting's default")]
 fn default_port(entries: &Entries) -> Option<Value> {
     Some(Value::Integer(match text_of(entries, "mail.smtp.tls") {
         "tls" => 465,

@@ -132,11 +132,13 @@ fn read_url(reader: &mut Reader<'_>, key: &'static str) -> StorageUrl {
     reader.parse(key, StorageUrl::parse).unwrap_or_else(|| StorageUrl::Sqlite(PathBuf::new()))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of a setting's default")]
 fn in_data_folder(entries: &Entries) -> Option<Value> {
     Some(Value::Text(format!("sqlite:{}/latchkey.db", data_folder(entries))))
 }
 
 /// Development makes the file.
+#[expect(clippy::unnecessary_wraps, reason = "the type of a setting's default")]
 fn creates(entries: &Entries) -> Option<Value> {
     Some(Value::Boolean(in_development(entries)))
 }
