@@ -53,7 +53,10 @@ mod tests {
         ] {
             let said = warnings(entry);
             assert_eq!(said.len(), 1, "{entry}");
-            assert!(said[0].contains(entry) && said[0].contains(&format!("below {suffix};")), "{said:?}");
+            assert!(
+                said[0].contains(entry) && said[0].contains(&format!("names below {suffix} are open")),
+                "{said:?}"
+            );
         }
     }
 
