@@ -1,0 +1,90 @@
+//! Verification of an assertion (WebAuthn section 7.2).
+
+use aws_lc_rs::digest::{SHA256, digest};
+use latchkey_domain::passkey::{CredentialId, UserHandle, may_follow};
+
+use crate::authenticator_data::AuthenticatorData;
+use crate::client_data::{self, Ceremony};
+use crate::cose::CoseKey;
+use crate::expected::Expected;
+use crate::flags::Flags;
+use crate::refusal::{Field, Refusal};
+
+/// Response of the browser to request options, decoded from base64url.
+#[derive(Debug, Clone)]
+pub struct AssertionResponse<'a> {
+    /// `rawId`.
+    pub id: CredentialId,
+    /// `response.clientDataJSON`.
+    pub client_data_json: &'a [u8],
+    /// `response.authenticatorData`.
+    pub authenticator_data: &'a [u8],
+    /// `response.signature`.
+    pub signature: &'a [u8],
+    /// `response.userHandle`.
+    pub user_handle: Option<UserHandle>,
+}
+
+/// Stored facts of the credential with the id of the response.
+#[derive(Debug, Clone)]
+pub struct StoredCredential<'a> {
+    /// The credential id.
+    pub id: &'a CredentialId,
+    /// The user handle of the credential's account.
+    pub user_handle: UserHandle,
+    /// The public key.
+    pub key: &'a CoseKey,
+    /// The flag BE of the registration.
+    pub is_backup_eligible: bool,
+    /// The signature counter of the registration or the last assertion.
+    pub counter: u32,
+}
+
+/// Facts of a verified assertion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assertion {
+    /// The flags; BS may have changed.
+    pub flags: Flags,
+    /// The signature counter to store.
+    pub counter: u32,
+}
+
+/// Verifies an assertion by a stored credential. UP and UV are always demanded. What the authenticator alone vouches
+/// for (UP, UV, BE, counter) is judged after the signature, so these refusals are facts about the credential's holder.
+pub fn verify_assertion(
+    response: &AssertionResponse<'_>,
+    stored: &StoredCredential<'_>,
+    expected: &Expected<'_>,
+) -> Result<Assertion, Refusal> {
+    client_data::check(response.client_data_json, Ceremony::Assertion, expected)?;
+    Field::AuthenticatorData.check(response.authenticator_data)?;
+    Field::Signature.check(response.signature)?;
+    let data = AuthenticatorData::parse(response.authenticator_data)?;
+    // An assertion has no attested credential data (WebAuthn section 6.1).
+    if data.credential.is_some() {
+        return Err(Refusal::AuthenticatorData);
+    }
+    data.check_rp_id(expected.rp_id)?;
+    check_owner(response, stored)?;
+    let hash = digest(&SHA256, response.client_data_json);
+    stored.key.verify(&[response.authenticator_data, hash.as_ref()].concat(), response.signature)?;
+    data.flags.demand_verified_user()?;
+    if data.flags.is_backup_eligible() != stored.is_backup_eligible {
+        return Err(Refusal::BackupEligibility);
+    }
+    if !may_follow(stored.counter, data.counter) {
+        return Err(Refusal::Counter);
+    }
+    Ok(Assertion { flags: data.flags, counter: data.counter })
+}
+
+fn check_owner(response: &AssertionResponse<'_>, stored: &StoredCredential<'_>) -> Result<(), Refusal> {
+    if response.id != *stored.id {
+        return Err(Refusal::OtherCredential);
+    }
+    match response.user_handle {
+        None => Err(Refusal::UserHandle),
+        Some(handle) if handle != stored.user_handle => Err(Refusal::OtherUser),
+        Some(_) => Ok(()),
+    }
+}
