@@ -1,138 +1,148 @@
-//! Audit events: actor, action, time and client.
+//! Audit events: kind, actor, time, client, and the user and session concerned.
 
 use serde_json::{Map, Value};
 
 use crate::client::Client;
-use crate::ids::{EventId, SessionId, UserId};
+use crate::id::id;
+use crate::session::SessionId;
 use crate::time::Timestamp;
+use crate::user::UserId;
+use crate::words;
 
-macro_rules! audit_kinds {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// Kind of an audit event.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum AuditKind { $($(#[$doc])* $name,)* }
-
-        impl AuditKind {
-            /// All kinds.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// Name in stores and in the admin interface.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-        }
-    };
+id! {
+    /// Id of an audit event.
+    EventId, "The id of the event; later events have greater ids."
 }
 
-audit_kinds! {
-    /// A sign-up created an account.
-    SignedUp = "sign_up",
-    /// A sign-up used the email address of a verified account.
-    SignUpRepeated = "sign_up_repeated",
-    /// A session was opened.
-    SignedIn = "sign_in",
-    /// A password was wrong, or the account may not sign in.
-    SignInFailed = "sign_in_failed",
-    /// A user signed out of a session.
-    SignedOut = "sign_out",
-    /// A replaced refresh token was presented, a sign of theft; the session was revoked.
-    RefreshReused = "refresh_reuse",
-    /// An email address was verified.
-    EmailVerified = "email_verified",
-    /// A reset code was exchanged for a reset token.
-    ResetCodeExchanged = "reset_code_exchanged",
-    /// A password was set by reset.
-    PasswordReset = "password_reset",
-    /// A password was changed by its owner.
-    PasswordChanged = "password_changed",
-    /// An email address was changed.
-    EmailChanged = "email_changed",
-    /// An identity was linked.
-    IdentityLinked = "identity_linked",
-    /// An identity was unlinked.
-    IdentityUnlinked = "identity_unlinked",
-    /// An account was banned.
-    UserBanned = "user_banned",
-    /// A ban was lifted.
-    UserUnbanned = "user_unbanned",
-    /// An admin created an account.
-    UserCreated = "user_created",
-    /// An admin changed an account.
-    UserUpdated = "user_updated",
-    /// An account was deleted.
-    UserDeleted = "user_deleted",
-    /// A profile was deleted.
-    ProfileDeleted = "profile_deleted",
-    /// An admin revoked all sessions of a user.
-    SessionsEnded = "sessions_ended",
-    /// Settings were changed.
-    SettingsChanged = "settings_changed",
-    /// The signing key was rotated.
-    KeyRotated = "key_rotated",
-    /// An admin credential was refused.
-    AdminRefused = "admin_refused",
-    /// A rate or guess limit refused a request for the account.
-    RequestLimited = "request_limited",
+words! {
+    /// Kind of an audit event. The string is its name in the database and in the admin API.
+    pub enum AuditKind {
+        /// A sign-up created an account.
+        SignedUp = "sign_up",
+        /// A sign-up named the email address of an existing account, and created no account.
+        SignUpRepeated = "sign_up_repeated",
+        /// A session was opened by any sign-in method.
+        SignedIn = "sign_in",
+        /// A sign-in was refused: the password was wrong, or the account may not sign in. Or the password or mailed code
+        /// of a reauthentication was wrong.
+        SignInFailed = "sign_in_failed",
+        /// A user signed out or ended own sessions, or the service ended a session without a required second factor.
+        SignedOut = "sign_out",
+        /// A refresh token was reused after its replacement, which indicates theft. The session was ended.
+        RefreshReused = "refresh_reuse",
+        /// An email address was verified by code, link or identity provider.
+        EmailVerified = "email_verified",
+        /// A reset code was exchanged for a reset token.
+        ResetCodeExchanged = "reset_code_exchanged",
+        /// A password was set with a reset token.
+        PasswordReset = "password_reset",
+        /// The owner of an account changed the password.
+        PasswordChanged = "password_changed",
+        /// The owner of an account without password set one.
+        PasswordSet = "password_set",
+        /// The owner of an account began to change its email address.
+        EmailChangeStarted = "email_change_started",
+        /// The owner of an account cancelled a change of its email address.
+        EmailChangeCancelled = "email_change_cancelled",
+        /// The owner of an account, or an admin, changed its email address.
+        EmailChanged = "email_changed",
+        /// An identity was linked to an account.
+        IdentityLinked = "identity_linked",
+        /// An identity was unlinked from an account.
+        IdentityUnlinked = "identity_unlinked",
+        /// An admin banned an account.
+        UserBanned = "user_banned",
+        /// An admin lifted the ban of an account.
+        UserUnbanned = "user_unbanned",
+        /// An admin created an account.
+        UserCreated = "user_created",
+        /// An admin changed the metadata of an account, or whether its address is verified.
+        UserUpdated = "user_updated",
+        /// An admin or the operator deleted an account.
+        UserDeleted = "user_deleted",
+        /// An admin deleted a user's profile.
+        ProfileDeleted = "profile_deleted",
+        /// An admin ended all sessions of a user.
+        SessionsEnded = "sessions_ended",
+        /// Settings or the configuration of an identity provider were changed.
+        SettingsChanged = "settings_changed",
+        /// A new key that signs access tokens replaced the current one.
+        KeyRotated = "key_rotated",
+        /// A request with an invalid admin key was refused.
+        AdminRefused = "admin_refused",
+        /// The first factor of a sign-in was right, and a challenge was opened for the second one.
+        SignInChallenged = "sign_in_challenged",
+        /// A second factor was wrong, or its code was used before.
+        SecondFactorFailed = "second_factor_failed",
+        /// The owner of a session answered a reauthentication challenge correctly.
+        Reauthenticated = "reauthenticated",
+        /// A passkey was registered.
+        PasskeyAdded = "passkey_added",
+        /// A passkey was renamed.
+        PasskeyRenamed = "passkey_renamed",
+        /// A passkey was removed, by its owner or an admin.
+        PasskeyRemoved = "passkey_removed",
+        /// A passkey was refused after a good signature: it may have been copied.
+        PasskeyRefused = "passkey_refused",
+        /// A TOTP factor was added.
+        TotpAdded = "totp_added",
+        /// A TOTP factor was removed.
+        TotpRemoved = "totp_removed",
+        /// Two-step sign-in was turned on.
+        TwoStepOn = "two_step_on",
+        /// Two-step sign-in was turned off.
+        TwoStepOff = "two_step_off",
+        /// A new set of recovery codes was made.
+        RecoveryCodesMade = "recovery_codes_made",
+        /// A recovery code was used.
+        RecoveryCodeUsed = "recovery_code_used",
+        /// An admin or the operator removed all second factors of an account.
+        FactorsReset = "factors_reset",
+        /// An undo link was used.
+        Undone = "undone",
+        /// A rate or guess limit refused requests for the account; at most one event per hour, account and limit.
+        RequestLimited = "request_limited",
+    }
 }
 
 impl AuditKind {
-    /// Failures. Those without an account have a shorter retention.
+    /// Kinds of refused requests. Events of these kinds that name no user have a shorter retention.
     pub const FAILURES: [Self; 3] = [Self::SignInFailed, Self::AdminRefused, Self::RequestLimited];
 
-    /// Parses [`Self::as_str`].
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
+    /// Kinds that the owner of an account does not see among the events of the account: they only report the requests of
+    /// others, and changed nothing.
+    pub const HIDDEN_FROM_OWNER: [Self; 2] = [Self::SignUpRepeated, Self::RequestLimited];
+}
+
+words! {
+    /// Actor of an audit event, the party that caused it.
+    pub enum Actor {
+        /// The user, or a client that claims to be the user.
+        User = "user",
+        /// The holder of an admin key.
+        Admin = "admin",
+        /// The operator, on the command line, or the service itself.
+        System = "system",
     }
 }
 
-/// Originator of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Actor {
-    /// The user, or a client that claims to be the user.
-    User,
-    /// The holder of an admin key.
-    Admin,
-    /// The operator, on the command line, or the service itself.
-    System,
-}
-
-impl Actor {
-    /// Name in stores and in the admin interface.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Admin => "admin",
-            Self::System => "system",
-        }
-    }
-
-    /// Parses [`Self::as_str`].
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        [Self::User, Self::Admin, Self::System].into_iter().find(|actor| actor.as_str() == text)
-    }
-}
-
-/// An audit event. It outlives its user.
+/// An audit event. It stays stored when its user is deleted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// UUID version 7: later events have greater ids.
+    /// Id of the event. UUID version 7, so later events have greater ids.
     pub id: EventId,
-    /// Time of the event.
+    /// Time at which the event happened.
     pub at: Timestamp,
-    /// Kind of the event.
+    /// Kind of the event: what happened.
     pub kind: AuditKind,
-    /// Originator of the event.
+    /// Actor that caused the event.
     pub actor: Actor,
-    /// User concerned. If an operation finds the user only inside the store, the store sets it.
+    /// User concerned, if any. The store sets it where the caller does not know the user.
     pub user_id: Option<UserId>,
-    /// Session concerned; set by the store likewise.
+    /// Session concerned, if any. The store sets it where the caller does not know the session.
     pub session_id: Option<SessionId>,
-    /// Client that made the request.
+    /// Client that made the request; `None` without a request.
     pub client: Option<Client>,
-    /// Further data: names of changed settings, reasons. Never a secret or an email address.
+    /// Further data, such as names of changed settings or a reason. Never contains a secret or an email address.
     pub details: Map<String, Value>,
 }

@@ -1,22 +1,57 @@
-//! Client of a request: IP address and user agent, for limits, sessions and audit events.
+//! Client of a request: its type, and its IP address and user agent for rate limits, sessions and audit events. Of
+//! these only the IP address cannot be forged by the client.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Longest stored user agent, in characters.
+use crate::words;
+
+/// Maximum length of a stored user agent, in characters. A longer one is truncated.
 pub const LONGEST_USER_AGENT: usize = 256;
 
-/// The client of a request.
+words! {
+    /// Client type, claimed by the client in the query parameter `client_type`. It decides whether the refresh token is
+    /// sent in the cookie or in the body. It is stored only with a challenge, for the request that answers the
+    /// challenge.
+    #[derive(Default)]
+    pub enum ClientType {
+        /// A browser. The refresh token is in the cookie, and the CSRF token in the body.
+        #[default]
+        Web = "web",
+        /// An app on a phone. The refresh token is in the body.
+        Mobile = "mobile",
+        /// An app on a computer. The refresh token is in the body.
+        Desktop = "desktop",
+        /// A program on a server. The refresh token is in the body.
+        Server = "server",
+    }
+}
+
+impl ClientType {
+    /// Returns the client type that the query parameter names; [`Self::Web`] if it is absent or unknown.
+    #[must_use]
+    pub fn new(parameter: Option<&str>) -> Self {
+        parameter.and_then(Self::parse).unwrap_or_default()
+    }
+
+    /// True if the refresh token is sent in the cookie, false if in the body.
+    #[must_use]
+    pub const fn is_web(self) -> bool {
+        matches!(self, Self::Web)
+    }
+}
+
+/// The client of a request, as far as the server knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
-    /// IP address.
+    /// IP address of the client, behind trusted proxies.
     pub address: ClientAddress,
-    /// User agent as sent, without control characters, at most 256 characters.
+    /// `User-Agent` header without control characters, at most 256 characters; `None` without the header.
     pub user_agent: Option<String>,
 }
 
 impl Client {
-    /// Creates a client; strips control characters from the user agent and truncates it.
+    /// Creates a client. Removes control characters from the user agent, and truncates it to 256 characters.
     #[must_use]
     pub fn new(address: ClientAddress, user_agent: Option<&str>) -> Self {
         let clean = |text: &str| text.chars().filter(|c| !c.is_control()).take(LONGEST_USER_AGENT).collect();
@@ -24,24 +59,25 @@ impl Client {
     }
 }
 
-/// An IP address in canonical form: IPv4-mapped IPv6 addresses are unmapped.
+/// An IP address in canonical form: an IPv4-mapped IPv6 address becomes an IPv4 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(IpAddr);
 
 impl ClientAddress {
-    /// Canonicalises an address from the socket or a trusted proxy.
+    /// Creates the canonical form of an address from the socket or a trusted proxy.
     #[must_use]
     pub fn new(address: IpAddr) -> Self {
         Self(address.to_canonical())
     }
 
-    /// The canonical address.
+    /// Returns the canonical address.
     #[must_use]
     pub const fn ip(self) -> IpAddr {
         self.0
     }
 
-    /// Address that limits count by: the IPv4 address, or the first address of the /64 network for IPv6.
+    /// Returns the network by which rate limits count: the IPv4 address itself, or the first address of the IPv6 /64
+    /// network.
     #[must_use]
     pub fn network(self) -> IpAddr {
         match self.0 {
@@ -53,7 +89,7 @@ impl ClientAddress {
         }
     }
 
-    /// [`Self::network`] as text, for limit keys.
+    /// Returns [`Self::network`] as text for limit keys, for example `192.0.2.1` or `2001:db8::/64`.
     #[must_use]
     pub fn network_text(self) -> String {
         match self.network() {
@@ -76,6 +112,21 @@ mod tests {
 
     fn address(text: &str) -> ClientAddress {
         ClientAddress::new(text.parse().unwrap())
+    }
+
+    #[test]
+    fn client_type_is_web_unless_said_otherwise() {
+        for (parameter, wanted) in [
+            (None, ClientType::Web),
+            (Some(""), ClientType::Web),
+            (Some("tv"), ClientType::Web),
+            (Some("web"), ClientType::Web),
+            (Some("mobile"), ClientType::Mobile),
+            (Some("desktop"), ClientType::Desktop),
+            (Some("server"), ClientType::Server),
+        ] {
+            assert_eq!(ClientType::new(parameter), wanted, "{parameter:?}");
+        }
     }
 
     #[test]

@@ -1,44 +1,43 @@
-//! Detection of jumps of the wall clock. Deletion by age must not run after a jump: a clock that leaps a year
-//! ahead for a minute would delete everything that expires within a year.
+//! Detection of wall clock jumps. Rows must not be deleted by age after a jump: a clock that is a year ahead for a
+//! minute would delete everything that expires within a year.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// Drift from the monotonic clock between two samples that counts as a jump. NTP slewing stays far below it.
+/// Deviation from the monotonic clock between two samples that counts as a jump. NTP slewing stays far below it.
 pub const JUMP: Duration = Duration::from_mins(1);
-/// Time without a jump after which the wall clock is trusted again: long enough for a time service or an
-/// operator to take a wrong step back.
+/// Period without a jump after which the wall clock is trusted again, so that an operator can correct a wrong jump.
 pub const PROBATION: Duration = Duration::from_hours(1);
 
-/// Compares the wall clock with the monotonic clock.
+/// Monitor that detects jumps of the wall clock by comparison with the monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockWatch {
-    /// Reference: wall time minus monotonic time, and the monotonic time at which it was taken.
+    /// Reference: wall time minus monotonic time in milliseconds, sampled at the monotonic time `taken_at`.
     offset_ms: i64,
     taken_at: Duration,
     /// Monotonic time before which the wall clock is not trusted.
     trusted_from: Duration,
 }
 
-/// Result of a sample of both clocks.
+/// Result of [`ClockWatch::sample`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockVerdict {
-    /// No jump since the last sample.
+    /// The wall clock did not jump since the previous sample, and is trusted.
     Steady,
-    /// The wall clock jumped since the last sample.
+    /// The wall clock jumped since the previous sample, and is no longer trusted.
     Jumped {
-        /// Size of the jump in milliseconds; negative if backwards.
+        /// Size of the jump in milliseconds, negative for a backward jump.
         by_ms: i64,
     },
-    /// A jump lies less than [`PROBATION`] back.
+    /// The last jump is less than [`PROBATION`] ago, so the wall clock is not trusted yet.
     OnProbation,
-    /// The first sample after the probation.
+    /// The first sample after [`PROBATION`] has passed. The wall clock is trusted again.
     Trusted,
 }
 
 impl ClockVerdict {
-    /// True if the wall clock may decide about deletions.
+    /// True if the wall clock is trusted, so that rows may be deleted by age.
     #[must_use]
     pub const fn is_trusted(self) -> bool {
         matches!(self, Self::Steady | Self::Trusted)
@@ -46,13 +45,14 @@ impl ClockVerdict {
 }
 
 impl ClockWatch {
-    /// Starts with both clocks as the reference. `steady` is the monotonic clock, from any origin.
+    /// Creates a monitor with these samples as its reference. `steady` is the monotonic time from any origin.
     #[must_use]
     pub fn new(wall: Timestamp, steady: Duration) -> Self {
         Self { offset_ms: offset(wall, steady), taken_at: steady, trusted_from: steady }
     }
 
-    /// Samples both clocks.
+    /// Compares new samples of both clocks with the reference. `steady` is the monotonic time from the same origin as
+    /// in [`Self::new`].
     pub fn sample(&mut self, wall: Timestamp, steady: Duration) -> ClockVerdict {
         let offset_ms = offset(wall, steady);
         let by_ms = offset_ms.saturating_sub(self.offset_ms);

@@ -1,5 +1,5 @@
-//! Counters of wrong six-digit codes per account, purpose and lane, across resends. The verdict on one code
-//! is in [`crate::codes`].
+//! Counters of wrong attempts at six-digit codes, per account, purpose and lane (known or other clients). A resent code
+//! does not reset them. The decision on a single attempt is in [`crate::codes`].
 
 use std::time::Duration;
 
@@ -7,32 +7,32 @@ use crate::codes::CodeBudget;
 use crate::stored_time::is_implausible;
 use crate::time::Timestamp;
 
-/// Fixed window of the hourly budget, from its first attempt.
+/// Length of the window of the hourly attempt budget.
 pub const CODE_WINDOW: Duration = Duration::from_hours(1);
-/// Fixed window of the daily budget.
+/// Length of the window of the daily attempt budget.
 pub const CODE_DAY: Duration = Duration::from_hours(24);
 
-/// Group of clients with budgets of its own. Guesses of strangers do not use up the budget of the clients
-/// from which the owner signs in.
+/// A lane: one of two groups of clients, each with its own share of an account's code attempts. Strangers cannot use up
+/// the attempts of the clients from which the owner signs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// Networks from which the account signed in lately.
+    /// Clients in networks from which the account signed in lately.
     Known,
-    /// All other clients.
+    /// Clients in all other networks.
     Other,
 }
 
 impl Lane {
-    /// Both lanes.
+    /// Both lanes (known and other clients), for iteration.
     pub const ALL: [Self; 2] = [Self::Known, Self::Other];
 
-    /// Lane of a client.
+    /// Returns [`Self::Known`] for a client that is known to the account, otherwise [`Self::Other`].
     #[must_use]
     pub const fn of(is_known_client: bool) -> Self {
         if is_known_client { Self::Known } else { Self::Other }
     }
 
-    /// Number in stores.
+    /// Returns the number of the lane in the database.
     #[must_use]
     pub const fn as_number(self) -> i64 {
         match self {
@@ -41,24 +41,24 @@ impl Lane {
         }
     }
 
-    /// Parses [`Self::as_number`].
+    /// Parses the number of a lane in the database; `None` if unknown.
     #[must_use]
     pub fn from_stored(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|lane| lane.as_number() == number)
     }
 }
 
-/// Counter of attempts in a fixed window that starts with the first attempt.
+/// Counter of attempts in a fixed window. The window starts with the first attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CodeWindow {
-    /// Number of attempts.
+    /// Number of attempts in the window.
     pub attempts: u32,
-    /// Time of the first attempt.
+    /// Start of the window: time of its first attempt.
     pub since: Timestamp,
 }
 
 impl CodeWindow {
-    /// Attempts within a window of this length at `now`.
+    /// Returns the number of attempts if the window of this length includes `now`, otherwise 0.
     #[must_use]
     pub fn attempts_at(self, length: Duration, now: Timestamp) -> u32 {
         let ends_at = self.since.plus(length);
@@ -66,7 +66,7 @@ impl CodeWindow {
         if counts { self.attempts } else { 0 }
     }
 
-    /// The counter after another attempt; it starts a new window if the old one is over.
+    /// Returns the counter after one more attempt. If the window has ended, a new one starts.
     #[must_use]
     pub fn incremented(self, length: Duration, now: Timestamp) -> Self {
         match self.attempts_at(length, now) {
@@ -76,36 +76,36 @@ impl CodeWindow {
     }
 }
 
-/// Wrong attempts of one lane.
+/// Counters of wrong attempts by one lane (known or other clients) at the codes of an account and purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LaneAttempts {
-    /// Counter of the hourly budget.
+    /// Counter for the hourly attempt budget.
     pub hour: CodeWindow,
-    /// Counter of the daily budget.
+    /// Counter for the daily attempt budget.
     pub day: CodeWindow,
 }
 
 impl LaneAttempts {
-    /// The counters after another attempt.
+    /// Returns both counters after one more wrong attempt.
     #[must_use]
     pub fn incremented(self, now: Timestamp) -> Self {
         Self { hour: self.hour.incremented(CODE_WINDOW, now), day: self.day.incremented(CODE_DAY, now) }
     }
 
-    /// True if the daily budget is used up. Mails to the lane then carry long codes, which need no attempt
-    /// limit.
+    /// True if the daily attempt budget of the lane (known or other clients) is used up. New codes for clients of the
+    /// lane then have sixteen characters.
     #[must_use]
     pub fn is_daily_budget_used(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.day.attempts_at(CODE_DAY, now) >= budget.per_day
     }
 
-    /// True if six-digit codes from the lane are refused.
+    /// True if six-digit codes from clients of the lane are refused, because its hourly or daily budget is used up.
     #[must_use]
     pub fn is_used_up(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.hour.attempts_at(CODE_WINDOW, now) >= budget.per_hour || self.is_daily_budget_used(budget, now)
     }
 
-    /// End of both windows.
+    /// Returns the end of the later of the two windows. The counters can be deleted then.
     #[must_use]
     pub fn ends_at(self) -> Timestamp {
         self.hour.since.plus(CODE_WINDOW).max(self.day.since.plus(CODE_DAY))

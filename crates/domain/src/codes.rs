@@ -1,4 +1,4 @@
-//! Email codes: their forms, their purposes, and the verdict on an attempt.
+//! Email codes: forms, purposes, attempt budgets, and the decision on an attempt.
 
 use std::fmt;
 
@@ -11,56 +11,49 @@ use crate::long_code::LongCode;
 use crate::reason::{self, Reason};
 use crate::shape::{Shape, Shaped};
 use crate::time::Timestamp;
+use crate::words;
 
-/// Purpose of an email code or link token. A code of another purpose is treated as unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Purpose {
-    /// Verification of an email address.
-    VerifyEmail,
-    /// Password reset.
-    ResetPassword,
-}
-
-impl Purpose {
-    /// Name in stores.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::VerifyEmail => "verify_email",
-            Self::ResetPassword => "reset_password",
-        }
-    }
-
-    /// Parses [`Self::as_str`].
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        [Self::VerifyEmail, Self::ResetPassword].into_iter().find(|purpose| purpose.as_str() == text)
+words! {
+    /// Purpose of an email code or link token. A code presented for another purpose is refused like an unknown code.
+    pub enum Purpose {
+        /// Verification of an email address.
+        VerifyEmail = "verify_email",
+        /// Reset of a password.
+        ResetPassword = "reset_password",
+        /// Reauthentication of a session whose account has no password.
+        Reauthenticate = "reauthenticate",
+        /// Sign-in without a password.
+        SignIn = "sign_in",
+        /// Proof of the new address of a change of address.
+        EmailChangeNew = "email_change_new",
+        /// Proof of the current address of a change of address.
+        EmailChangeCurrent = "email_change_current",
     }
 }
 
-/// Six decimal digits.
+/// An email code of six decimal digits, leading zeros included.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct SixDigitCode(String);
 
-/// Error: the text is not six digits.
+/// Error of [`SixDigitCode::parse`] and [`EnteredCode::parse`]: the text does not have the form of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be six digits")]
 pub struct InvalidCodeForm;
 
 impl SixDigitCode {
-    /// Creates a code from an injected random number, taken modulo one million.
+    /// Creates a code from injected randomness: `random` modulo one million.
     #[must_use]
     pub fn new(random: u32) -> Self {
         Self(format!("{:06}", random % 1_000_000))
     }
 
-    /// Parses exactly six ASCII digits.
+    /// Parses exactly six ASCII digits, without surrounding spaces.
     pub fn parse(text: &str) -> Result<Self, InvalidCodeForm> {
         let is_code = text.len() == 6 && text.bytes().all(|c| c.is_ascii_digit());
         if is_code { Ok(Self(text.to_owned())) } else { Err(InvalidCodeForm) }
     }
 
-    /// The digits, for the mail and the MAC.
+    /// Returns the digits, for the mail and the MAC.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -77,18 +70,18 @@ impl<'de> Deserialize<'de> for SixDigitCode {
 /// Form of an email code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeForm {
-    /// Six digits, with limited attempts.
+    /// Six digits. Wrong attempts are limited.
     SixDigits,
-    /// Sixteen characters with 80 random bits, without an attempt limit.
+    /// Sixteen characters with 80 random bits. The number of attempts needs no limit.
     Long,
 }
 
-/// A code as entered by a user.
+/// An email code as entered by a user, in either form.
 #[derive(Clone, PartialEq, Eq)]
 pub enum EnteredCode {
-    /// Six digits.
+    /// A code of six digits.
     SixDigits(SixDigitCode),
-    /// Sixteen characters.
+    /// A code of sixteen characters.
     Long(LongCode),
 }
 
@@ -98,7 +91,7 @@ impl Shaped for EnteredCode {
 }
 
 impl EnteredCode {
-    /// Parses six digits strictly, or sixteen characters leniently by [`LongCode::parse`].
+    /// Parses six digits exactly, or sixteen characters leniently by [`LongCode::parse`].
     pub fn parse(text: &str) -> Result<Self, InvalidCodeForm> {
         match SixDigitCode::parse(text) {
             Ok(code) => Ok(Self::SixDigits(code)),
@@ -106,7 +99,7 @@ impl EnteredCode {
         }
     }
 
-    /// Form of the entered code.
+    /// Returns the form of the entered code.
     #[must_use]
     pub const fn form(&self) -> CodeForm {
         match self {
@@ -115,7 +108,7 @@ impl EnteredCode {
         }
     }
 
-    /// Canonical text, the input of the MAC.
+    /// Returns the canonical text, the input of the MAC.
     #[must_use]
     pub fn expose(&self) -> &str {
         match self {
@@ -125,26 +118,26 @@ impl EnteredCode {
     }
 }
 
-/// HMAC-SHA-256 of account, purpose and code under a server key: the stored form of a code. A bare hash of a
-/// million possible codes would be reversible by enumeration.
+/// Stored form of an email code: HMAC-SHA-256 of account, purpose and code under a server key. A plain hash of a
+/// six-digit code could be reversed by trying all million codes.
 #[derive(Clone, Copy, Eq)]
 pub struct CodeMac([u8; 32]);
 
 impl CodeMac {
-    /// Wraps a computed or stored MAC.
+    /// Creates the value from the 32 bytes of a computed or stored MAC.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for a store.
+    /// Returns the bytes to be stored.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// Constant-time comparison.
+/// Constant-time comparison, so that response times do not reveal a code.
 impl PartialEq for CodeMac {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -157,32 +150,33 @@ impl fmt::Debug for CodeMac {
     }
 }
 
-/// Attempt limits of six-digit codes, per lane.
+/// Attempt limits of six-digit codes in one lane (known or other clients of an account).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeBudget {
-    /// Wrong attempts on one code.
+    /// Maximum number of wrong attempts at one code.
     pub per_code: u32,
-    /// Wrong attempts per account and purpose in an hour, across resends.
+    /// Maximum number of wrong attempts per account and purpose in an hour. A resent code does not reset the count.
     pub per_hour: u32,
-    /// The same in a day. A lane beyond it gets long codes.
+    /// Maximum number of wrong attempts per account and purpose in a day. Beyond it, long codes are mailed.
     pub per_day: u32,
 }
 
-/// A live code from a store, before the current attempt is counted.
+/// A live code as stored, before the current attempt is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredCode {
     /// MAC of the code.
     pub mac: CodeMac,
-    /// Form of the code.
+    /// Form of the code, six digits or sixteen characters.
     pub form: CodeForm,
-    /// Wrong attempts on this code from the requesting lane.
+    /// Number of wrong attempts at this code by clients of the current client's lane (known or other clients).
     pub attempts: u32,
-    /// End of validity, exclusive.
+    /// Expiry of the code, exclusive.
     pub expires_at: Timestamp,
 }
 
 impl StoredCode {
-    /// Judges an attempt with `mac`. `lane` holds the wrong attempts of the requesting lane so far.
+    /// True if an attempt with `mac` succeeds. `lane` counts the previous wrong attempts by clients of the current
+    /// client's lane (known or other clients).
     #[must_use]
     pub fn accepts(&self, mac: &CodeMac, lane: LaneAttempts, budget: CodeBudget, now: Timestamp) -> bool {
         let matches = self.mac == *mac; // compared before the other facts, so that they do not show in time

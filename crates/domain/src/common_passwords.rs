@@ -1,21 +1,20 @@
-//! Offline filter of common passwords: an embedded list and a few obvious patterns.
+//! Offline check for common passwords: an embedded list, and patterns such as repetitions and keyboard runs.
 //!
-//! The other rules of a password (length, the email in it, character classes) are in [`crate::password`]. The
-//! origin of the list is described in `data/README.md`.
+//! The other rules for passwords are in [`crate::password`]. `data/README.md` describes the origin of the list.
 //!
-//! Not caught: a listed word inside a longer password (`xx-password1-xx`), variants that the list does not
-//! have (`pa55w0rd!7`), dates, phone numbers, names of people near to the user, quotations and dictionary
-//! phrases, and passwords that are known from a breach but are not common.
+//! The check does not detect: a listed word inside a longer password (`xx-password1-xx`), variants missing in the
+//! list (`pa55w0rd!7`), dates, phone numbers, names of relatives, quotations, dictionary phrases, and passwords from
+//! a breach that are not common.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use zeroize::Zeroizing;
 
-/// One password per line: at least eight characters, NFC, lower case, unique, sorted by bytes, each
-/// terminated by `\n`.
+/// The embedded list: one password per line, at least eight characters each, in NFC and lower case, unique, sorted by
+/// bytes. Every line ends with a line feed.
 const LIST: &str = include_str!("../data/common_passwords.txt");
 
-/// Cyclic sequences, read in both directions: digits, the alphabet, the rows of QWERTY, QWERTZ and AZERTY
-/// keyboards and the slanted columns.
+/// Cyclic sequences of characters, used in both directions: the digits, the alphabet, and rows and slanted columns of
+/// QWERTY, QWERTZ and AZERTY keyboards.
 const SEQUENCES: [&[u8]; 16] = [
     b"0123456789",
     b"abcdefghijklmnopqrstuvwxyz",
@@ -35,13 +34,13 @@ const SEQUENCES: [&[u8]; 16] = [
     b"7ujm",
 ];
 
-/// Shortest part of a sequence that counts as a run.
+/// Minimum length, in characters, of a run (a part of a sequence in [`SEQUENCES`]).
 const SHORTEST_RUN: usize = 3;
 
-/// Longest block whose repetition is an obvious pattern.
+/// Maximum length, in characters, of a repeated block that counts as a pattern.
 const LONGEST_BLOCK: usize = 4;
 
-/// Longest password that counts as common for its repetition, as lists of real passwords show.
+/// Maximum length, in characters, of a repetition that is refused. Longer repetitions are rare in lists of passwords.
 const LONGEST_REPETITION: usize = 12;
 
 /// True if a password is too common to be allowed.
@@ -50,29 +49,29 @@ const LONGEST_REPETITION: usize = 12;
 /// - it is on the built-in list, or
 /// - it has at most 12 characters and repeats one block of up to four (`aaaaaaaa`, `abababab`, `123123123`,
 ///   `20202020`), or
-/// - it consists only of runs of three or more along the digits, the alphabet or a keyboard row or column, up
-///   or down (`87654321`, `qwertyuiop`, `abcd1234`, `1qaz2wsx`).
+/// - it consists only of runs of three or more along the digits, the alphabet or a keyboard row or column, up or down
+///   (`87654321`, `qwertyuiop`, `abcd1234`, `1qaz2wsx`).
 #[must_use]
 pub fn is_common(password: &str) -> bool {
     let lower = lower_case(password);
     is_listed(&lower) || is_block_repeated(&lower) || is_made_of_runs(lower.as_bytes())
 }
 
-/// The password as NFC in lower case, wiped when dropped.
+/// Returns the password in NFC and lower case. The copy is zeroised when dropped.
 fn lower_case(password: &str) -> Zeroizing<String> {
     let normalizer = ComposingNormalizerBorrowed::new_nfc();
-    // Capacity for the longest result (two bytes can become three), so that no reallocation leaves a copy
-    // behind.
+    // The capacity is sufficient: two bytes become three at most. A reallocation would leave an unzeroised copy.
     let mut lower = Zeroizing::new(String::with_capacity(password.len() * 3));
     lower.extend(normalizer.normalize_iter(password.chars()).flat_map(char::to_lowercase));
     lower
 }
 
-/// Binary search over the text itself: an index of its lines would be larger than the list.
+/// True if the list contains the password. Uses binary search in the text, because an index of its lines would be
+/// larger.
 fn is_listed(password: &str) -> bool {
     let (mut low, mut high) = (0, LIST.len());
     while low < high {
-        // `low` and `high` are starts of lines, and so is `start`.
+        // `low`, `high` and `start` are offsets of line starts.
         let middle = low + (high - low) / 2;
         let start =
             LIST.as_bytes()[low..middle].iter().rposition(|&b| b == b'\n').map_or(low, |i| low + i + 1);
@@ -87,8 +86,7 @@ fn is_listed(password: &str) -> bool {
     false
 }
 
-/// True if the text is one block of up to [`LONGEST_BLOCK`] characters, repeated; the last repetition may be
-/// cut.
+/// True if the text repeats one block of up to [`LONGEST_BLOCK`] characters. The last repetition may be incomplete.
 fn is_block_repeated(password: &str) -> bool {
     let length = password.chars().count();
     length <= LONGEST_REPETITION
@@ -110,7 +108,7 @@ fn is_made_of_runs(password: &[u8]) -> bool {
     !password.is_empty()
 }
 
-/// Length of the longest run at the start of the text, over all sequences and both directions.
+/// Returns the length of the longest run at the start of the text, over all sequences and both directions.
 fn longest_run(text: &[u8]) -> usize {
     SEQUENCES
         .iter()
@@ -119,7 +117,7 @@ fn longest_run(text: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// Length of the run at the start of the text that moves `step` positions along the sequence per character.
+/// Returns the length of the run at the start of the text that advances by `step` along the sequence.
 fn run_along(sequence: &[u8], text: &[u8], step: usize) -> usize {
     let place = |byte: u8| sequence.iter().position(|&b| b == byte);
     let Some(mut at) = text.first().and_then(|&byte| place(byte)) else {

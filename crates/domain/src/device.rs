@@ -1,9 +1,10 @@
-//! Names of devices derived from user agents. They come from fixed lists: no text of the client is ever
-//! echoed.
+//! Device names derived from user agents. Names come from fixed lists, so text sent by a client never appears in them.
+
+use std::fmt;
 
 use crate::client::Client;
 
-/// Substrings of user agents that identify browsers, in order of precedence: some user agents name several.
+/// Substrings of user agents, and the browsers that they identify. If several occur, the first in this list counts.
 const BROWSERS: [(&str, &str); 14] = [
     ("Edg/", "Edge"),
     ("EdgA/", "Edge"),
@@ -20,7 +21,8 @@ const BROWSERS: [(&str, &str); 14] = [
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 ];
-/// Substrings of user agents that identify operating systems, in order of precedence.
+/// Substrings of user agents, and the operating systems that they identify. If several occur, the first in this list
+/// counts.
 const SYSTEMS: [(&str, &str); 8] = [
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
@@ -32,16 +34,32 @@ const SYSTEMS: [(&str, &str); 8] = [
     ("Linux", "Linux"),
 ];
 
+/// The device of a client, as far as its user agent names it. Its text is English, for example `Firefox on Linux`, `App on
+/// Android` or `Unknown device`. Other languages are made from the parts, which are names and stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Device {
+    /// Name of the browser; `None` if none is known: an app, a program or an unlisted browser.
+    pub browser: Option<&'static str>,
+    /// Name of the operating system; `None` if unknown.
+    pub system: Option<&'static str>,
+}
+
 impl Client {
-    /// Name of the device: `Firefox on Linux`, `App on Android`, or `Unknown device`.
+    /// Returns the device that the user agent names.
     #[must_use]
-    pub fn device(&self) -> String {
+    pub fn device(&self) -> Device {
         let user_agent = self.user_agent.as_deref().unwrap_or_default();
-        match (find(&BROWSERS, user_agent), find(&SYSTEMS, user_agent)) {
-            (Some(browser), Some(system)) => format!("{browser} on {system}"),
-            (Some(browser), None) => browser.to_owned(),
-            (None, Some(system)) => format!("App on {system}"),
-            (None, None) => "Unknown device".to_owned(),
+        Device { browser: find(&BROWSERS, user_agent), system: find(&SYSTEMS, user_agent) }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.browser, self.system) {
+            (Some(browser), Some(system)) => f.pad(&format!("{browser} on {system}")),
+            (Some(browser), None) => f.pad(browser),
+            (None, Some(system)) => f.pad(&format!("App on {system}")),
+            (None, None) => f.pad("Unknown device"),
         }
     }
 }
@@ -58,7 +76,7 @@ mod tests {
     use crate::client::ClientAddress;
 
     fn device(user_agent: Option<&str>) -> String {
-        Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), user_agent).device()
+        Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), user_agent).device().to_string()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Email addresses: stored as typed, compared by [`EmailKey`].
+//! Email addresses: validation, the text as entered, and the canonical form for comparison ([`EmailKey`]).
 
 use std::fmt;
 
@@ -9,14 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::reason::{self, Reason};
 use crate::shape::{Shape, Shaped};
 
-/// Longest address, RFC 5321 section 4.5.3.1.3.
+/// Maximum length of an address in characters (RFC 5321 section 4.5.3.1.3).
 const LONGEST: usize = 254;
-/// Longest local part, RFC 5321 section 4.5.3.1.1.
+/// Maximum length of the local part in characters (RFC 5321 section 4.5.3.1.1).
 const LONGEST_LOCAL: usize = 64;
 
-/// An email address with an ASCII dot-atom as local part and a domain with a dot. Quoted strings, comments,
-/// address literals, surrounding white space and look-alikes of `@` are refused; plus-tags are part of the
-/// address.
+/// An email address with an ASCII dot-atom as local part and a domain with a dot. A plus-tag is part of the address.
+/// Quoted strings, comments, address literals, surrounding white space and look-alikes of `@` are refused.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Email {
     as_typed: String,
@@ -36,8 +35,7 @@ impl Shaped for Email {
         Shape { format: Some("idn-email"), ..Self::SENT.about("The address as its owner typed it.") };
 }
 
-/// Canonical form of an address, by which addresses are compared: local part in ASCII lower case, `@`, domain
-/// in ASCII by IDNA (UTS 46).
+/// Canonical form of an email address, for comparison: `name@domain` in lower case, the domain in ASCII (UTS 46).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct EmailKey(String);
@@ -45,25 +43,25 @@ pub struct EmailKey(String);
 /// Error of [`Email::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEmail {
-    /// Not exactly one `@` with text on both sides.
+    /// The text does not have exactly one `@` with text on both sides.
     #[error("must be one address of the form name@domain.tld")]
     Form,
-    /// Leading or trailing white space.
+    /// The text has leading or trailing white space.
     #[error("must not have spaces around it")]
     Padded,
-    /// Invalid local part.
+    /// The local part is not an ASCII dot-atom, or has more than 64 characters.
     #[error("has a local part that is no ASCII dot-atom of at most 64 characters")]
     Local,
-    /// Invalid domain.
+    /// The domain is not a host name with a dot.
     #[error("has a domain that is not a host name with a dot")]
     Domain,
-    /// More than 254 characters.
+    /// The address has more than 254 characters.
     #[error("must be at most 254 characters long")]
     Long,
 }
 
 impl InvalidEmail {
-    /// Reason code of the error.
+    /// Returns the reason code of the error.
     #[must_use]
     pub const fn reason(self) -> Reason {
         match self {
@@ -75,7 +73,7 @@ impl InvalidEmail {
 }
 
 impl Email {
-    /// Parses one address. The input is neither trimmed nor repaired.
+    /// Parses exactly one address. The text is neither trimmed nor corrected.
     pub fn parse(text: &str) -> Result<Self, InvalidEmail> {
         if text.len() > 4 * LONGEST {
             return Err(InvalidEmail::Long);
@@ -98,7 +96,7 @@ impl Email {
         Ok(Self { as_typed: text.to_owned(), key: EmailKey(key) })
     }
 
-    /// Restores an address from a store. IDNA runs only if the domain is not ASCII.
+    /// Restores a stored address; `None` if invalid. IDNA, which is slow, runs only if the address is not ASCII.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
         if !text.is_ascii() {
@@ -108,25 +106,25 @@ impl Email {
             .then(|| Self { as_typed: text.to_owned(), key: EmailKey(text.to_ascii_lowercase()) })
     }
 
-    /// The address as entered.
+    /// Returns the address as entered by the user.
     #[must_use]
     pub fn as_typed(&self) -> &str {
         &self.as_typed
     }
 
-    /// Canonical form for comparison.
+    /// Returns the canonical form for comparison.
     #[must_use]
     pub const fn key(&self) -> &EmailKey {
         &self.key
     }
 
-    /// Local part as entered.
+    /// Returns the local part as entered, the text before `@`.
     #[must_use]
     pub fn local_part(&self) -> &str {
         self.as_typed.split('@').next().unwrap_or_default()
     }
 
-    /// Address for SMTP: local part as entered, domain in ASCII.
+    /// Returns the address for SMTP: local part as entered, domain in ASCII.
     #[must_use]
     pub fn deliverable(&self) -> String {
         let domain = self.key.0.split('@').nth(1).unwrap_or_default();
@@ -135,13 +133,13 @@ impl Email {
 }
 
 impl EmailKey {
-    /// Canonical text.
+    /// Returns the canonical form as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Canonical text without the plus-tag, as all tags belong to one mailbox.
+    /// Returns the canonical form without the plus-tag: `ada@…` for `ada+x@…`. All tags belong to one mailbox.
     #[must_use]
     pub fn without_tag(&self) -> String {
         let (local, domain) = self.0.split_once('@').unwrap_or((&self.0, ""));
@@ -152,21 +150,21 @@ impl EmailKey {
     }
 }
 
-/// True for a dot-atom in ASCII (RFC 5322).
+/// True if the text is an ASCII dot-atom (RFC 5322) of at most 64 characters.
 fn is_dot_atom(local: &str) -> bool {
     let is_atext = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&c);
     local.len() <= LONGEST_LOCAL
         && local.split('.').all(|atom| !atom.is_empty() && atom.bytes().all(is_atext))
 }
 
-/// Converts a domain to ASCII: at least two labels of letters, digits and inner hyphens, the last not all
-/// digits.
+/// Converts a domain to ASCII by IDNA. The domain must have at least two labels of letters, digits and inner hyphens,
+/// and its last label must not be all digits.
 fn host(domain: &str) -> Result<String, InvalidEmail> {
-    // IDNA would fold full-width and small forms into ASCII; legitimate addresses have none.
+    // Full-width and small forms are refused, because IDNA would convert them to ASCII; legitimate addresses have none.
     if domain.chars().any(|c| matches!(c, '\u{FF00}'..='\u{FF5E}' | '\u{FE50}'..='\u{FE6F}')) {
         return Err(InvalidEmail::Domain);
     }
-    // IDNA would drop invisible characters, and the address as entered would differ from the compared one.
+    // Invisible characters are refused. IDNA would remove them, so the entered and the compared address would differ.
     if domain.chars().any(is_invisible) {
         return Err(InvalidEmail::Domain);
     }
@@ -183,8 +181,8 @@ fn host(domain: &str) -> Result<String, InvalidEmail> {
     if is_host { Ok(host) } else { Err(InvalidEmail::Domain) }
 }
 
-/// True for default-ignorable characters, except the two joiners: some scripts need them, and IDNA judges
-/// their context.
+/// True for default-ignorable (invisible) characters, except the zero-width joiner and non-joiner, whose context IDNA
+/// checks.
 fn is_invisible(c: char) -> bool {
     !matches!(c, '\u{200C}' | '\u{200D}') && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
@@ -196,14 +194,14 @@ impl<'de> Deserialize<'de> for Email {
     }
 }
 
-/// Keeps addresses out of logs.
+/// Debug output omits the address, which must not appear in logs.
 impl fmt::Debug for Email {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Email(…)")
     }
 }
 
-/// Keeps addresses out of logs.
+/// Debug output omits the address, which must not appear in logs.
 impl fmt::Debug for EmailKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EmailKey(…)")

@@ -1,84 +1,90 @@
-//! Effects of email verification on an account. Codes and link tokens are in [`crate::codes`] and
-//! [`crate::tokens`].
+//! Effects of email verification on an account. Codes are in [`crate::codes`], link tokens in [`crate::tokens`].
 //!
-//! The rules defend against account pre-hijacking: an attacker signs up with somebody else's address and
-//! keeps access until the owner verifies it.
+//! The rules prevent account pre-hijacking: an attacker signs up with the victim's address, and keeps access to the
+//! account after the victim verifies it.
 
 use std::time::Duration;
 
 use crate::codes::Purpose;
 
-/// Lifetime of the cookie that binds a browser to the account that it signed up.
+/// Lifetime of the sign-up cookie, which shows that a browser signed up an account.
 pub const SIGN_UP_COOKIE_LIFETIME: Duration = Duration::from_hours(24);
 
-/// Means by which control of the mailbox was proved.
+/// Way in which control of the mailbox was proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verification {
-    /// A verification code that was entered.
+    /// A verification code was entered.
     Code(VerifiedFrom),
-    /// A verification link. Mail scanners open links, too.
+    /// A verification link was opened. This proves less than a code, because mail scanners open links too.
     Link(VerifiedFrom),
-    /// A password reset.
+    /// A password was reset with a mailed code or link.
     Reset,
-    /// An identity provider that verified the address, at the first sign-in with the identity.
+    /// A provider verified the address, and the identity signed in for the first time.
     Provider,
-    /// An admin who vouches for the address.
+    /// A mailed code or link for sign-in was used.
+    SignIn,
+    /// An admin declared the address verified.
     Vouched,
+    /// The owner of the account changed the address, and proved the new one by a code from inside the account.
+    NewAddress,
 }
 
-/// Relation of the verifying client to the account.
+/// Relation of the client that verifies an address to the account of the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerifiedFrom {
-    /// A live session of the account, or the browser that signed it up.
+    /// The client has a live session of the account, or the cookie of its sign-up.
     Inside,
-    /// Any other client.
+    /// The client has neither a live session of the account nor the cookie of its sign-up.
     Outside,
 }
 
-/// Facts about an account that decide on the effects.
+/// Facts about an account that determine the effects of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct AccountFacts {
-    /// Any email address of the account was ever verified.
+    /// True if any email address of the account was ever verified.
     pub was_ever_verified: bool,
-    /// Never verified, and never had a session.
+    /// True if a sign-up created the account, and it was never verified and never had a session.
     pub is_pending: bool,
-    /// Pending, with several sign-ups: none of its data is known to be the owner's.
+    /// True if no data in the account is known to be the mailbox owner's, because sign-ups had different passwords, or
+    /// a provider created the account without verifying the address.
     pub is_contested: bool,
-    /// Has a password or an identity, so an attacker may have had access.
+    /// True if the account has a password, an identity or a passkey, with which an attacker may have signed in.
     pub has_credentials: bool,
-    /// Has a password that is not known to come from the mailbox's owner.
+    /// True if the account has a password that is not known to come from the mailbox's owner.
     pub has_unproven_password: bool,
 }
 
-/// Effects of a verification, besides a verified address and an account that is no longer pending.
+/// Effects of a verification. In all cases the address is verified afterwards and the account is not pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct VerificationEffects {
-    /// Revokes outstanding codes and link tokens of all purposes.
+    /// True if outstanding codes and link tokens of all purposes are revoked.
     pub revokes_codes: bool,
-    /// Removes the password.
+    /// True if the account's password is removed.
     pub drops_password: bool,
-    /// Marks the password as the owner's.
+    /// True if the password now counts as set by the mailbox's owner.
     pub proves_password: bool,
-    /// Clears the public text of the profile ([`crate::profile::Profile::without_public_text`]).
+    /// True if the profile's public text is cleared ([`crate::profile::Profile::without_public_text`]).
     pub clears_public_text: bool,
-    /// Unlinks all identities.
+    /// True if all identities are unlinked from the account.
     pub removes_identities: bool,
-    /// Revokes all sessions.
+    /// True if all second factors and passkeys are removed and two-step sign-in is turned off.
+    pub removes_factors: bool,
+    /// True if all sessions of the account end.
     pub ends_sessions: bool,
 }
 
 impl AccountFacts {
-    /// True if an attacker may have access until the owner resets the password or signs in through a
-    /// provider.
+    /// True if an attacker may have access to the account. Only a password reset or a sign-in through a provider then
+    /// removes the attacker's credentials.
     #[must_use]
     pub const fn may_be_hijacked(self) -> bool {
         self.has_unproven_password || (!self.was_ever_verified && self.has_credentials)
     }
 
-    /// True if the page of a verification link asks for confirmation because data would be removed. A pending
-    /// account is verified at once.
+    /// True if a browser that opens a verification link must confirm first, because the verification would remove
+    /// data. Pending accounts are verified without confirmation.
     #[must_use]
     pub const fn needs_confirmation(self, from: VerifiedFrom) -> bool {
         !self.is_pending && matches!(from, VerifiedFrom::Outside) && self.loses_by_verification(from)
@@ -91,9 +97,9 @@ impl AccountFacts {
 }
 
 impl VerificationEffects {
-    /// Effects on an account. The first verification removes everything that was added before, unless it
-    /// comes from inside the account. A pending account was never entered and keeps its password, unless it
-    /// is contested.
+    /// Returns the effects of a verification on an account. The first verification removes everything that was added to
+    /// the account before, unless the client belongs to the account ([`VerifiedFrom::Inside`]). A pending account never
+    /// had a session, so it keeps its password, unless it is contested.
     #[must_use]
     pub const fn of(verification: Verification, account: AccountFacts) -> Self {
         match verification {
@@ -109,8 +115,12 @@ impl VerificationEffects {
                 ends_sessions: true,
                 ..Self::removing(account.may_be_hijacked())
             },
-            Verification::Provider => {
+            Verification::Provider | Verification::SignIn => {
                 Self { revokes_codes: true, ..Self::removing(account.may_be_hijacked()) }
+            }
+            // Nobody but the caller can have got in by the new address.
+            Verification::NewAddress => {
+                Self { revokes_codes: true, proves_password: true, ..Self::removing(false) }
             }
             Verification::Vouched => Self { proves_password: true, ..Self::removing(account.is_contested) },
         }
@@ -123,17 +133,22 @@ impl VerificationEffects {
             proves_password: false,
             clears_public_text: is_removed,
             removes_identities: is_removed,
+            removes_factors: is_removed,
             ends_sessions: is_removed,
         }
     }
 }
 
-/// True if an email code may be sent: verification only for unverified accounts, nothing for banned ones.
+/// True if an email code may be sent to the owner of an account: for verification to unverified accounts only, for
+/// reauthentication to verified ones only, and never to banned ones.
 #[must_use]
 pub const fn may_receive_code(purpose: Purpose, is_verified: bool, is_banned: bool) -> bool {
     match purpose {
         Purpose::VerifyEmail => !is_verified && !is_banned,
-        Purpose::ResetPassword => !is_banned,
+        Purpose::ResetPassword | Purpose::SignIn => !is_banned,
+        Purpose::Reauthenticate => is_verified && !is_banned,
+        // Mailed when a change of address begins, which decides by rules of its own.
+        Purpose::EmailChangeNew | Purpose::EmailChangeCurrent => false,
     }
 }
 

@@ -1,7 +1,7 @@
-//! Unicode normalisation, above all folding for search, which stored text and queries share.
+//! Unicode folding for search, and normalisation to NFC. Stored text and queries are folded alike.
 //!
-//! Folding runs in Rust, not in an engine, so that every engine compares the same characters. Matching is
-//! defined in [`crate::search`]; the folded form is never displayed.
+//! Folding runs in Rust and not in the database, so that all engines compare the same characters. Matching is defined
+//! in [`crate::search`]. The folded form is never displayed.
 
 use icu_casemap::CaseMapper;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
@@ -31,18 +31,18 @@ pub fn fold(text: &str) -> String {
     nfc(&CaseMapper::new().fold_string(&bare))
 }
 
-/// Normalises to NFC.
+/// Normalises a text to NFC (canonical composition).
 #[must_use]
 pub fn nfc(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
-/// Words of a folded text, separated by Unicode white space. Punctuation is part of its word.
+/// Returns the words of a folded text, separated by Unicode white space. Punctuation is part of a word.
 pub fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split_whitespace()
 }
 
-/// Fast path: ASCII without upper case is its own folded form.
+/// True for ASCII without upper case, which equals its folded form. This is the fast path of [`fold`].
 fn is_folded_ascii(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase())
 }

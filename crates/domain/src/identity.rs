@@ -1,34 +1,35 @@
-//! External identities and the decision on a sign-in with one. An identity is (provider, issuer, subject); an
-//! email address never changes its owner. The protocols are in the crate `oauth`.
+//! External identities, and the decision on a sign-in with one. An identity is the triple of provider, issuer and
+//! subject. A change of its email address never moves it to another account. The protocols are in the crate `oauth`.
 
 use crate::email::Email;
 use crate::profile::{AvatarUrl, LONGEST_NAME, Name};
 use crate::shape::{Shape, Shaped};
 use crate::user::{EMAIL_PROVIDER, User};
+use crate::words;
 
-/// Longest provider key, in characters.
+/// Maximum length of a provider key in characters.
 const LONGEST_KEY: usize = 64;
-/// Longest subject, in characters (OpenID Connect Core section 2).
+/// Maximum length of a subject in characters (OpenID Connect Core section 2).
 const LONGEST_SUBJECT: usize = 255;
-/// Longest issuer, in bytes: together with key and subject it fits an index of every engine.
+/// Maximum length of an issuer in bytes. Provider key, issuer and subject together fit into an index of every engine.
 const LONGEST_ISSUER: usize = 1024;
-/// Stored form of an unknown issuer.
+/// Stored text of an unknown issuer.
 const UNKNOWN_ISSUER: &str = "?";
-/// Reserved by the HTTP interface: an entry of a user's `providers`, and path segments beside a key.
+/// Provider keys that the HTTP API reserves: `email` in a user's `providers`, and path segments in the place of a key.
 const RESERVED_KEYS: [&str; 3] = [EMAIL_PROVIDER, "configs", "custom"];
 
 /// Error of [`ProviderKey::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidProviderKey {
-    /// Wrong characters or length.
+    /// The text contains characters, or has a length, that a key must not have.
     #[error("must have 1 to 64 characters out of a-z, 0-9, '_' and '-'")]
     Form,
-    /// Reserved by the HTTP interface.
+    /// The key is reserved by the HTTP API.
     #[error("is reserved; choose another one")]
     Reserved,
 }
 
-/// Key of an identity provider: 1 to 64 of `a-z 0-9 _ -`, not reserved.
+/// Key of an identity provider: 1 to 64 characters out of `a-z 0-9 _ -`, and not a reserved key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProviderKey(String);
 
@@ -40,7 +41,7 @@ impl Shaped for ProviderKey {
 }
 
 impl ProviderKey {
-    /// Parses a key. Upper case is refused.
+    /// Parses a key. Upper-case letters are refused.
     pub fn parse(text: &str) -> Result<Self, InvalidProviderKey> {
         let is_allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || b"_-".contains(&c);
         if !(1..=LONGEST_KEY).contains(&text.len()) || !text.bytes().all(is_allowed) {
@@ -52,40 +53,24 @@ impl ProviderKey {
         Ok(Self(text.to_owned()))
     }
 
-    /// The text.
+    /// Returns the key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Origin of a provider's description.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProviderKind {
-    /// An entry of the built-in table; the operator sets only credentials.
-    BuiltIn,
-    /// Any OpenID provider with a discovery document.
-    Custom,
-}
-
-impl ProviderKind {
-    /// Name in stores.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::BuiltIn => "built_in",
-            Self::Custom => "custom",
-        }
-    }
-
-    /// Parses [`Self::as_str`].
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        [Self::BuiltIn, Self::Custom].into_iter().find(|kind| kind.as_str() == text)
+words! {
+    /// Kind of an identity provider: built in, or configured by the operator.
+    pub enum ProviderKind {
+        /// The provider is in the built-in table. The operator sets only the credentials.
+        BuiltIn = "built_in",
+        /// The operator configured this OpenID provider, which has a discovery document.
+        Custom = "custom",
     }
 }
 
-/// Subject identifier of a user at a provider, compared byte by byte.
+/// Subject identifier of a user at an issuer: 1 to 255 characters, compared byte by byte.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject(String);
 
@@ -97,7 +82,7 @@ impl Shaped for Subject {
 }
 
 impl Subject {
-    /// Parses 1 to 255 characters without control characters.
+    /// Parses 1 to 255 characters, none of them a control character.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let length = text.chars().count();
@@ -105,20 +90,19 @@ impl Subject {
         is_subject.then(|| Self(text.to_owned()))
     }
 
-    /// The text.
+    /// Returns the subject identifier as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Issuer of an identity, the namespace of its subject. Empty for a provider without one; compared byte by
-/// byte.
+/// Issuer of an identity, within which its subject is unique. Compared byte by byte; empty if the provider has none.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Issuer(String);
 
 impl Issuer {
-    /// Parses up to 1,024 visible ASCII characters. The stored form of an unknown issuer is refused.
+    /// Parses up to 1,024 visible ASCII characters. The stored text of an unknown issuer (`?`) is refused.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_issuer = text.len() <= LONGEST_ISSUER
@@ -127,81 +111,81 @@ impl Issuer {
         is_issuer.then(|| Self(text.to_owned()))
     }
 
-    /// Issuer of an identity that was linked before issuers were stored.
+    /// Returns the unknown issuer, of identities that were linked before issuers were stored.
     #[must_use]
     pub fn unknown() -> Self {
         Self(UNKNOWN_ISSUER.to_owned())
     }
 
-    /// Restores an issuer from a store.
+    /// Restores a stored issuer without a check.
     #[must_use]
     pub const fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    /// True for the issuer of an identity that was linked before issuers were stored.
+    /// True for [`Self::unknown`].
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.0 == UNKNOWN_ISSUER
     }
 
-    /// The text.
+    /// Returns the issuer as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Reference to a linked identity of a user.
+/// Unique key of an identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityId {
-    /// Identity provider.
+    /// Key of the identity provider.
     pub provider: ProviderKey,
     /// Issuer of the subject.
     pub issuer: Issuer,
-    /// Subject at the provider.
+    /// Subject identifier of the user at the issuer.
     pub subject: Subject,
 }
 
-/// A validated identity from a provider.
+/// An identity with validated claims of a provider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifiedIdentity {
-    /// Identity provider.
+    /// Key of the identity provider.
     pub provider: ProviderKey,
     /// Issuer of the subject.
     pub issuer: Issuer,
-    /// Subject at the provider.
+    /// Subject identifier of the user at the issuer.
     pub subject: Subject,
-    /// The email address, if the provider sent a valid one.
+    /// Email address; `None` if the provider sent no valid one.
     pub email: Option<Email>,
-    /// True if the provider asserts that it verified the address.
+    /// True if the provider asserts that it verified the email address.
     pub email_verified: bool,
-    /// Display name, sanitised and truncated; empty if absent.
+    /// Display name without control characters, truncated to 100 characters; empty if the provider sent none.
     pub name: Name,
-    /// Picture URL, if valid for a profile.
+    /// Picture URL; `None` if the provider sent none that a profile may have.
     pub avatar_url: Option<AvatarUrl>,
 }
 
-/// Claims of a provider, unvalidated.
+/// Claims of a provider before validation.
 #[derive(Clone, Copy, Default)]
 pub struct ProviderClaims<'a> {
-    /// Issuer; empty if the provider has none.
+    /// Issuer identifier; empty if the provider has none.
     pub issuer: &'a str,
-    /// Subject identifier.
+    /// Subject identifier of the user at the issuer.
     pub subject: &'a str,
-    /// Email address.
+    /// Email address as the provider sent it, if it sent one.
     pub email: Option<&'a str>,
-    /// True if the provider asserts that it verified the address.
+    /// True if the provider asserts that it verified the email address.
     pub email_verified: bool,
-    /// Display name.
+    /// Display name as the provider sent it, if it sent one.
     pub name: Option<&'a str>,
-    /// Picture URL.
+    /// Picture URL as the provider sent it, if it sent one.
     pub avatar_url: Option<&'a str>,
 }
 
 impl VerifiedIdentity {
-    /// Validates claims. An invalid picture or email address is dropped, a long name truncated. `None`
-    /// without a valid issuer and subject.
+    /// Validates claims. Returns `None` if issuer or subject is invalid. An invalid email address or picture URL is
+    /// omitted, and a long name truncated.
     #[must_use]
     pub fn of(provider: ProviderKey, facts: ProviderClaims<'_>) -> Option<Self> {
         let email = facts.email.and_then(|text| Email::parse(text.trim()).ok());
@@ -216,14 +200,14 @@ impl VerifiedIdentity {
         })
     }
 
-    /// Reference for storage.
+    /// Returns the unique key of the identity.
     #[must_use]
     pub fn id(&self) -> IdentityId {
         let Self { provider, issuer, subject, .. } = self;
         IdentityId { provider: provider.clone(), issuer: issuer.clone(), subject: subject.clone() }
     }
 
-    /// The email address, if the provider verified it.
+    /// Returns the email address if the provider verified it.
     #[must_use]
     pub fn verified_email(&self) -> Option<&Email> {
         self.email.as_ref().filter(|_| self.email_verified)
@@ -238,28 +222,30 @@ fn cleaned_name(text: &str) -> Name {
 /// Operator's rules for sign-in with identities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdentityRules {
-    /// New accounts may be created.
+    /// True if a sign-in may create an account.
     pub is_sign_up_open: bool,
-    /// Sign-in requires a verified email address.
+    /// True if only accounts with a verified email address may sign in.
     pub must_be_verified: bool,
-    /// A verified address links to its existing account, or takes it over.
+    /// True if an identity may be linked to, or may take over, the account with its email address, provided that the
+    /// identity provider verified the address.
     pub links_by_email: bool,
-    /// Treatment of identities whose issuer is unknown.
+    /// Treatment of stored identities whose issuer is unknown.
     pub earlier: LegacyIdentities,
 }
 
 /// Treatment of identities that were linked before issuers were stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegacyIdentities {
-    /// They never match: the provider has one issuer, in its settings, and migration has set it.
+    /// Identities without an issuer never match a sign-in. The provider has one configured issuer, which the service
+    /// stores with these identities at its start.
     Apart,
-    /// They match any issuer and take that of the sign-in: the provider has one issuer per tenant, and
-    /// subjects are unique within it.
+    /// Identities without an issuer match a sign-in of any issuer, and the issuer of that sign-in is then stored with
+    /// the identity. The provider has one issuer per tenant, and its subjects are unique over all tenants.
     OfAnyIssuer,
 }
 
 impl LegacyIdentities {
-    /// Alternative issuer under which an identity may be stored.
+    /// Returns the issuer, other than `own`, under which the identity may be stored; `own` itself if there is no other.
     #[must_use]
     pub fn issuer_beside(self, own: &Issuer) -> Issuer {
         match self {
@@ -270,7 +256,7 @@ impl LegacyIdentities {
 }
 
 impl IdentityRules {
-    /// True if a new account may have an unverified address.
+    /// True if a sign-in may create an account with an unverified email address.
     const fn allows_unverified_sign_up(self) -> bool {
         self.is_sign_up_open && !self.must_be_verified
     }
@@ -281,48 +267,61 @@ impl IdentityRules {
 pub enum IdentityRefusal {
     /// The account is banned.
     Banned,
-    /// The email address must be verified first.
+    /// The account's email address must be verified first.
     AccountUnverified,
     /// No account exists, and sign-up is closed.
     SignUpClosed,
-    /// No account exists, and the provider sent no email address.
+    /// No account exists, and none can be created because the provider sent no email address.
     NoEmail,
-    /// The provider did not verify the address, and no account may be created with it. The same answer for
-    /// taken and free addresses.
+    /// The provider did not verify the email address, whether free or taken, and no account may be created with an
+    /// unverified address.
     EmailUnproven,
-    /// The address belongs to an account that this identity must not open: its owner signs in and links the
-    /// identity there.
+    /// An account has the identity's email address, or the address is reserved for one, but the identity must not be
+    /// linked automatically. The account's owner can link the identity while signed in.
     SignInToLink,
 }
 
 /// Decision on a sign-in with an identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityVerdict {
-    /// Sign in to the linked account.
+    /// Sign in to the account that the identity is linked to.
     SignIn,
-    /// Link the identity to the account of its address and sign in.
+    /// Link the identity to the account with its email address, and sign in.
     Link,
-    /// As [`Self::Link`], after removal of all credentials and data that an attacker may have planted before
-    /// the owner came (account pre-hijacking).
+    /// Remove all credentials and data that an attacker may have left in the account with the identity's email
+    /// address (account pre-hijacking); then do the same as [`Self::Link`].
     TakeOver,
-    /// Create an account.
+    /// Create an account, link the identity to it, and sign in.
     Create,
-    /// Refuse the sign-in.
+    /// Refuse the sign-in for this reason.
     Refused(IdentityRefusal),
 }
 
-/// Account of the identity's email address.
+impl IdentityVerdict {
+    /// Returns the verdict for an identity whose address is reserved for an account that left it
+    /// ([`crate::undo::UndoableEvent::EmailChanged`]). No account is created there.
+    #[must_use]
+    pub const fn at_reserved_address(self) -> Self {
+        match self {
+            Self::Create => Self::Refused(IdentityRefusal::SignInToLink),
+            other => other,
+        }
+    }
+}
+
+/// Account with the email address of an identity that is not linked yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'a> {
-    /// The account.
+    /// User of the account.
     pub user: &'a User,
     /// True if any email address of the account was ever verified.
     pub was_ever_verified: bool,
-    /// True if its password is not known to come from the mailbox's owner.
+    /// True if the account has a password that is not known to come from the mailbox's owner.
     pub has_unproven_password: bool,
 }
 
-/// Decides on a sign-in. `owner` is the linked account, `of_email` the account of the identity's address.
+/// Decides on a sign-in with an identity. `owner` is the account that the identity is linked to, if any. `of_email` is
+/// the account with the identity's email address, if any.
 #[must_use]
 pub fn judge_sign_in(
     identity: &VerifiedIdentity,
@@ -342,7 +341,7 @@ pub fn judge_sign_in(
     if identity.email.is_none() {
         return Refused(NoEmail);
     }
-    // One refusal for taken and free addresses, as long as the provider does not verify them.
+    // The refusal is the same for taken and free addresses, because the provider did not verify this one.
     if !identity.email_verified && !rules.allows_unverified_sign_up() {
         return Refused(EmailUnproven);
     }
@@ -352,33 +351,26 @@ pub fn judge_sign_in(
     if rules.is_sign_up_open { Create } else { Refused(SignUpClosed) }
 }
 
-/// Decides on an unlinked identity whose address has an account.
+/// Decides on the first sign-in of an identity whose email address has an account.
 fn judge_first_sign_in(
     identity: &VerifiedIdentity,
     candidate: Candidate<'_>,
     rules: IdentityRules,
 ) -> IdentityVerdict {
     let Candidate { user, was_ever_verified, has_unproven_password } = candidate;
-    // An unverified address, or one that does not count here, learns only that an account exists.
+    // The refusal reveals that an account exists, but no more.
     if !identity.email_verified || !rules.links_by_email {
         return IdentityVerdict::Refused(IdentityRefusal::SignInToLink);
     }
     match user {
         user if user.is_banned() => IdentityVerdict::Refused(IdentityRefusal::Banned),
-        // A mail scanner may have opened the link and verified the address of an attacker's account.
+        // The password may be an attacker's: a mail scanner that opens the link verifies the address too.
         user if user.email_verified && has_unproven_password => IdentityVerdict::TakeOver,
         user if user.email_verified => IdentityVerdict::Link,
         _ if !was_ever_verified => IdentityVerdict::TakeOver,
-        // The account verified another address before: its owner is not known to own this one.
+        // The account has a new address since its verification. Nothing shows that its owner controls the new address.
         _ => IdentityVerdict::Refused(IdentityRefusal::SignInToLink),
     }
-}
-
-/// True if an account keeps credentials without some of its identities: a password, or another identity of an
-/// enabled provider.
-#[must_use]
-pub fn keeps_credentials(has_password: bool, left: &[ProviderKey], offered: &[ProviderKey]) -> bool {
-    has_password || left.iter().any(|key| offered.contains(key))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! The domain rules of Latchkey: types that can only hold valid values, and the decisions that every storage
-//! engine must take alike. No async, I/O, SQL, HTTP, clock or randomness.
+//! The domain of Latchkey: types that only hold valid values, and decisions that all storage engines share. Without
+//! async, I/O, SQL, HTTP, clock or randomness.
 
 #![warn(missing_docs)]
 
 pub mod audit;
+pub mod challenge;
 pub mod client;
 pub mod clock_watch;
 pub mod code_window;
@@ -11,9 +12,12 @@ pub mod codes;
 pub mod common_passwords;
 pub mod device;
 pub mod email;
+pub mod email_change;
 pub mod email_verification;
+pub mod factors;
 pub mod fold;
 pub mod guess_limits;
+pub mod id;
 pub mod identity;
 pub mod ids;
 pub mod limits;
@@ -21,6 +25,7 @@ pub mod long_code;
 pub mod mail_kind;
 pub mod mail_schedule;
 pub mod page;
+pub mod passkey;
 pub mod password;
 pub mod profile;
 pub mod reason;
@@ -30,7 +35,10 @@ pub mod search;
 pub mod session;
 pub mod shape;
 pub mod sign_in;
+pub mod sign_in_offer;
 pub mod stored_time;
 pub mod time;
 pub mod tokens;
+pub mod undo;
 pub mod user;
+pub mod words;

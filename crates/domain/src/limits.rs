@@ -1,4 +1,4 @@
-//! Rate limits and failure counters as pure arithmetic over small states, so that every engine counts alike.
+//! Rate limits (token buckets) and failure counters: arithmetic on small states, the same for all engines.
 
 use std::time::Duration;
 
@@ -7,30 +7,30 @@ use sha2::{Digest, Sha256};
 use crate::stored_time::{is_implausible, latest_plausible, plausible_or_now};
 use crate::time::Timestamp;
 
-/// A token bucket that holds `burst` tokens and refills evenly over `window`.
+/// Rate of a token bucket, which holds `burst` tokens and refills at a constant rate within `window`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Capacity in tokens.
+    /// Capacity of the bucket in tokens.
     pub burst: u32,
-    /// Time to refill an empty bucket.
+    /// Time in which an empty bucket becomes full.
     pub window: Duration,
 }
 
 impl Rate {
-    /// A rate of `burst` per window of so many seconds.
+    /// Creates a rate of `burst` tokens per this number of seconds.
     #[must_use]
     pub const fn per(burst: u32, seconds: u64) -> Self {
         Self { burst, window: Duration::from_secs(seconds) }
     }
 }
 
-/// Key of a bucket or counter in a store: a hash, so that no address or email is stored.
+/// Key of a token bucket or failure counter: a hash, so that no IP or email address is stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LimitKey([u8; 16]);
 
 impl LimitKey {
-    /// Derives the key of a limit and its subject (an address, an account, or both): SHA-256 over the parts
-    /// with their lengths, truncated to 16 bytes.
+    /// Derives the key from the limit's name and its subject (IP address, account or both): SHA-256 over the parts,
+    /// each preceded by its length, truncated to 16 bytes.
     #[must_use]
     pub fn new(limit: &str, subject: &[&str]) -> Self {
         let mut hash = Sha256::new();
@@ -43,75 +43,75 @@ impl LimitKey {
         Self(key)
     }
 
-    /// Restores a key from a store.
+    /// Restores a stored key.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for a store.
+    /// Returns the bytes to be stored.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
 
-/// A request for one token of one bucket.
+/// A request for one token of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Take {
     /// Key of the bucket.
     pub key: LimitKey,
-    /// Capacity and refill.
+    /// Capacity and refill time of the bucket.
     pub rate: Rate,
-    /// Name of the limit in a refusal.
+    /// Name of the limit, for the error message of a refusal.
     pub limit: &'static str,
 }
 
-/// Refusal by a bucket or counter.
+/// Refusal by a rate limit or failure counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limited {
-    /// Name of the limit.
+    /// Name of the limit, for the error message.
     pub limit: &'static str,
-    /// Time until the next attempt may succeed.
+    /// Time until a retry may succeed, for `Retry-After`.
     pub retry_after: Duration,
 }
 
-/// Parameters of [`Take::take`] for an engine that computes in the database. The old state (or `now`, if
-/// there is none or it is beyond `plausible`) is clamped to `now`…`latest`, then `token_ms` is added; the
-/// token is granted if the result is at most `most`.
+/// Parameters of [`Take::take`] for an engine that computes it in SQL. A state is the time at which the bucket will be
+/// full. The previous state counts as `now` if it is absent or later than `plausible`. The new state is the previous
+/// one, clamped to `now`…`latest`, plus `token_ms`. The token is granted if the new state is at most `most`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakeTerms {
-    /// Latest possible state of a bucket.
+    /// State of an empty bucket, the latest possible state: the time at which the bucket will be full.
     pub latest: Timestamp,
-    /// Latest plausible state: a later one was written by a clock that ran ahead, and counts as full.
+    /// Latest plausible state (time at which the bucket will be full). A later one was written by a clock that ran
+    /// ahead, and its bucket counts as full.
     pub plausible: Timestamp,
-    /// Cost of a token, in milliseconds.
+    /// Time in which one token is refilled, in milliseconds.
     pub token_ms: i64,
-    /// Latest state after which a token is granted.
+    /// Latest new state (time at which the bucket will be full) with which the token is granted.
     pub most: Timestamp,
 }
 
 impl Rate {
-    /// Takes a token by the generic cell rate algorithm. The state `full_at` is the theoretical arrival time,
-    /// at which the bucket is full again; an unknown bucket is full. Returns the new state, or the time to
-    /// wait.
+    /// Takes a token by the generic cell rate algorithm (GCRA). The state `full_at` is the time at which the bucket
+    /// will be full; `None` for a full bucket. Returns the new state, or the time until a token is available.
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Duration> {
         let burst = self.burst.max(1);
         let token = self.window / burst;
-        // No bucket is further from full than its window. A later state was written by another instance a
-        // moment later, or before the clock stepped back.
+        // The time until the bucket is full is at most its window. A later state was written by an instance whose
+        // clock is slightly ahead, or before the clock stepped back.
         let full_at = plausible_or_now(full_at.unwrap_or(now), self.window, now);
         let full_at = full_at.min(now.plus(self.window)).max(now);
         let after = full_at.plus(token);
         let fill = after.since(now);
-        // `token` is rounded down, so the capacity is computed with the same rounding.
+        // `token` is rounded down, so the capacity must be computed from the rounded value.
         let whole = token * burst;
         if fill <= whole { Ok(after) } else { Err(fill.saturating_sub(whole)) }
     }
 }
 
 impl Take {
-    /// Parameters for an engine that computes in the database.
+    /// Returns the parameters for an engine that computes in SQL.
     #[must_use]
     pub fn terms(&self, now: Timestamp) -> TakeTerms {
         let burst = self.rate.burst.max(1);
@@ -124,42 +124,42 @@ impl Take {
         }
     }
 
-    /// Takes the token by [`Rate::take`].
+    /// Takes a token by [`Rate::take`], with the limit's name in the refusal.
     pub fn take(&self, full_at: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Limited> {
         self.rate.take(full_at, now).map_err(|retry_after| Limited { limit: self.limit, retry_after })
     }
 }
 
-/// Exponential backoff after failures.
+/// Rules for exponential backoff after failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// Number of failures from which further attempts are delayed.
+    /// Number of failures in the window at which delays begin.
     pub threshold: u32,
-    /// Window in which failures are counted.
+    /// Length of the window in which failures are counted.
     pub window: Duration,
-    /// First delay; doubles with each further failure.
+    /// Delay after the failure that reaches the threshold. It doubles with each further failure.
     pub first_delay: Duration,
-    /// Longest delay.
+    /// Maximum delay after a failure.
     pub longest_delay: Duration,
 }
 
-/// Failure counter of one subject.
+/// Failure counter of one subject, such as the pair of an account and a client network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Failures {
-    /// Failures in the window.
+    /// Number of failures in the window.
     pub count: u32,
-    /// Start of the window.
+    /// Start of the window; once the threshold is reached, the time of the last failure.
     pub since: Timestamp,
-    /// End of the current delay.
+    /// End of the current delay, before which attempts are refused.
     pub blocked_until: Timestamp,
 }
 
 impl Failures {
-    /// The counter after another failure.
+    /// Returns the counter after one more failure at `now`.
     #[must_use]
     pub fn incremented(self, policy: &FailurePolicy, now: Timestamp) -> Self {
-        // Blocked time is not quiet time: the window expires only after its length without failures following
-        // the block.
+        // The count expires only after a whole window without failures since the end of the last delay. Blocked time
+        // does not count as time without failures.
         let is_fresh = now.since(self.since.max(self.blocked_until)) <= policy.window;
         let since = if self.is_ahead_of(now) { now } else { self.since };
         let (count, since) = if is_fresh { (self.count.saturating_add(1), since) } else { (1, now) };
@@ -172,11 +172,10 @@ impl Failures {
         Self { count, since: now, blocked_until: now.plus(delay) }
     }
 
-    /// Time until the next attempt is allowed; `None` if it is allowed now.
+    /// Returns the rest of the current delay; `None` if an attempt is allowed now.
     #[must_use]
     pub fn blocked(&self, now: Timestamp) -> Option<Duration> {
-        // A state from the future is ignored: after the correction of a clock that was an hour ahead, it
-        // would lock users out for that hour.
+        // A state from the future is ignored. It would lock users out after a clock that ran ahead was corrected.
         (now < self.blocked_until && !self.is_ahead_of(now)).then(|| self.blocked_until.since(now))
     }
 
@@ -184,7 +183,7 @@ impl Failures {
         is_implausible(self.since, Duration::ZERO, now)
     }
 
-    /// Failures within a window of this length at `now`.
+    /// Returns the number of failures if the window of this length includes `now`, otherwise 0.
     #[must_use]
     pub fn count_in(&self, window: Duration, now: Timestamp) -> u32 {
         let counts = now.since(self.since) <= window && !self.is_ahead_of(now);

@@ -1,20 +1,20 @@
-//! Long email codes: 80 random bits that a user types. Purposes and verdicts are in [`crate::codes`].
+//! Long email codes: 80 random bits as text that a user types. Purposes and attempts of codes are in [`crate::codes`].
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Crockford's Base32 in lower case, without `i`, `l`, `o` and `u`.
+/// Crockford's Base32 alphabet in lower case, which omits `i`, `l`, `o` and `u`.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Characters without hyphens.
+/// Length of a code in characters, without hyphens.
 const LENGTH: usize = 16;
-/// Characters per group.
+/// Number of characters between hyphens.
 const GROUP: usize = 4;
 
-/// A code of sixteen characters in Crockford's Base32. Too long to guess, so attempts are not counted.
+/// An email code of sixteen characters in Crockford's Base32: 80 random bits, so attempts need no limit.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct LongCode(String);
 
 impl LongCode {
-    /// Creates a code from injected random bytes.
+    /// Creates a code from injected randomness: ten bytes, five bits per character.
     #[must_use]
     pub fn new(random: [u8; 10]) -> Self {
         let bits = random.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
@@ -22,7 +22,7 @@ impl LongCode {
         Self((0..LENGTH).rev().map(symbol).collect())
     }
 
-    /// Parses a code leniently: ignores case, spaces and hyphens, takes `o` for `0`, `i` and `l` for `1`.
+    /// Parses a code as typed: ignores case, spaces and hyphens, reads `o` as `0`, and `i` and `l` as `1`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut code = Self(String::with_capacity(LENGTH));
@@ -41,13 +41,13 @@ impl LongCode {
         (code.0.len() == LENGTH).then_some(code)
     }
 
-    /// Lower-case characters without hyphens, the input of the MAC.
+    /// Returns the lower-case characters without hyphens, the input of the MAC.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Grouped characters, `xxxx-xxxx-xxxx-xxxx`, for the mail.
+    /// Returns the characters in groups, `xxxx-xxxx-xxxx-xxxx`, for the mail.
     #[must_use]
     pub fn expose_grouped(&self) -> String {
         let mut grouped = String::with_capacity(LENGTH + LENGTH / GROUP - 1);

@@ -1,62 +1,89 @@
-//! Kinds of mails, one row each.
+//! Kinds of mails: one table row per kind, with its name in the database and its templates.
 
-/// Expands `$rows!` with one row per kind of mail: kind, name in the database, and in brackets a template per form of
-/// the mail: required data (`Code`, `Link`, `Event` or `Nothing`) and stem of its files in `crates/mail/templates`. Of
-/// two forms the first is for a payload with a code.
+use crate::words;
+
+/// Calls the macro `$rows!` with the table of mail kinds. A row is: kind, name in the database, and in brackets one
+/// template, or two separated by `|`, the first for mails with a code and the second for mails with a link. A template
+/// is the data that it requires (`Code`, `CodeWithLink`: a code and an optional link, `Link`, `Event` or `Nothing`) and
+/// the stem of its files in `crates/mail/templates`.
 #[macro_export]
 macro_rules! mail_kinds {
     ($rows:ident) => {
         $rows! {
-            /// Verify this address.
+            /// Asks the recipient to verify the address, by code or link.
             Verify "verify" [Code "verify_code" | Link "verify_link"]
-            /// Set a new password.
+            /// Lets the recipient reset the password, by code or link.
             Reset "reset" [Code "reset_code" | Link "reset_link"]
-            /// To the owner of a verified account: a sign-up was attempted with the address.
+            /// Informs the owner of an account of a sign-up with the account's address.
             SignUpAttempt "sign_up_attempt" [Nothing "sign_up_attempt"]
-            /// An identity was linked to this account.
+            /// Security notification: an identity was linked, by the owner or by its verified email address.
             IdentityLinked "identity_linked" [Event "identity_linked"]
-            /// An identity was unlinked from this account.
+            /// Security notification: an identity was unlinked.
             IdentityUnlinked "identity_unlinked" [Event "identity_unlinked"]
-            /// The password was changed.
+            /// Security notification: the password was changed with the old password.
             PasswordChanged "password_changed" [Event "password_changed"]
-            /// The password was reset.
+            /// Security notification: the password was reset by a mailed code or link.
             PasswordWasReset "password_was_reset" [Event "password_was_reset"]
-            /// To the old address: an administrator changed the address.
+            /// Security notification: an account without password got one.
+            PasswordSet "password_set" [Event "password_set"]
+            /// Asks the recipient to prove an address by a code: the new or the current one of a change of address.
+            EmailChange "email_change" [Code "email_change_code"]
+            /// Informs the owner of an account that another account was to get the owner's address.
+            EmailChangeAttempt "email_change_attempt" [Nothing "email_change_attempt"]
+            /// Security notification to the old address: the email address was changed, by its owner or an admin. Contains the undo link of a change by the owner, and leaves out an admin's network address.
             EmailChanged "email_changed" [Event "email_changed"]
-            /// A replaced refresh token was replayed; its session was ended.
+            /// Security notification to the new address: the email address was changed by its owner.
+            EmailChangedNew "email_changed_new" [Event "email_changed_new"]
+            /// Security notification: a replaced refresh token was presented, and its session was ended.
             SessionEndedForSafety "session_ended_for_safety" [Event "session_ended_for_safety"]
+            /// Asks the recipient to confirm a change of the account with a code.
+            Reauthenticate "reauthenticate" [Code "reauthenticate_code"]
+            /// Lets the recipient sign in by code, or by link in the browser that asked for the mail.
+            SignIn "sign_in" [CodeWithLink "sign_in_code"]
+            /// Security notification: two-step sign-in was turned on. Contains the undo link.
+            TwoStepOn "two_step_on" [Event "two_step_on"]
+            /// Security notification: two-step sign-in was turned off.
+            TwoStepOff "two_step_off" [Event "two_step_off"]
+            /// Security notification: a passkey was added. Contains the undo link while two-step sign-in is off.
+            PasskeyAdded "passkey_added" [Event "passkey_added"]
+            /// Security notification: a passkey was removed.
+            PasskeyRemoved "passkey_removed" [Event "passkey_removed"]
+            /// Security notification: a passkey was refused, because it may have been copied.
+            PasskeyRefused "passkey_refused" [Event "passkey_refused"]
+            /// Security notification: a TOTP factor was added to an account with two-step sign-in.
+            TotpAdded "totp_added" [Event "totp_added"]
+            /// Security notification: a new set of recovery codes was made.
+            RecoveryCodesMade "recovery_codes_made" [Event "recovery_codes_made"]
+            /// Security notification: a recovery code was used. States the number of unused codes.
+            RecoveryCodeUsed "recovery_code_used" [Event "recovery_code_used"]
+            /// Security notification: five wrong second factors were entered within a day.
+            SecondFactorFailed "second_factor_failed" [Event "second_factor_failed"]
+            /// Security notification: an admin or the operator removed all second factors.
+            FactorsReset "factors_reset" [Event "factors_reset"]
+            /// Security notification: an undo link was used.
+            Undone "undone" [Event "undone"]
         }
     };
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $name:literal $templates:tt)*) => {
-        /// Kind of a mail; it selects the template.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum MailKind { $($(#[$doc])* $kind,)* }
+    ($($(#[doc = $about:literal])* $kind:ident $name:literal $templates:tt)*) => {
+        words! {
+            /// Kind of a mail, which selects its template. The string is its name in the database.
+            pub enum MailKind { $($(#[doc = $about])* $kind = $name,)* }
+        }
 
         impl MailKind {
-            /// All kinds.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
-
-            /// Name in the database.
+            /// Returns the purpose of the mail, for `docs/mails.md`.
             #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$kind => $name,)* }
+            pub const fn about(self) -> &'static str {
+                match self { $(Self::$kind => concat!($($about),*).trim_ascii_start(),)* }
             }
         }
     };
 }
 
 mail_kinds!(kinds);
-
-impl MailKind {
-    /// Parses the name in the database.
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == text)
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -66,8 +93,8 @@ mod tests {
     #[test]
     fn names_read_back() {
         for kind in MailKind::ALL {
-            assert_eq!(MailKind::from_stored(kind.as_str()), Some(*kind));
+            assert_eq!(MailKind::parse(kind.as_str()), Some(*kind));
         }
-        assert_eq!(MailKind::from_stored("layout"), None);
+        assert_eq!(MailKind::parse("layout"), None);
     }
 }

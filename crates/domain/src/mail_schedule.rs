@@ -1,22 +1,33 @@
-//! Delivery schedule of outbox mails: at once, then with exponential backoff, and again when the lease of a
-//! dead worker expires.
+//! Delivery schedule of mails in the outbox. A mail is due at once; after a failure, with exponential backoff; and
+//! when the lease of a crashed worker expires.
 
 use std::time::Duration;
 
+use crate::id::id;
 use crate::stored_time::{CLOCK_SKEW, is_implausible, latest_plausible};
 use crate::time::Timestamp;
 
-/// Largest exponent of the backoff; the longest delay is reached before.
+id! {
+    /// Id of a mail in the outbox, and left part of its `Message-ID` header.
+    MailId
+}
+
+id! {
+    /// Id of a worker's lease on claimed mails.
+    LeaseId
+}
+
+/// Maximum number of doublings of the delay. With usual settings, [`MailSchedule::longest`] limits the delay earlier.
 pub const MOST_DOUBLINGS: u32 = 16;
 
-/// Delays of the outbox.
+/// Delays between delivery attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailSchedule {
-    /// Delay after the first failure; doubles with each further one.
+    /// Delay after the first failed attempt. It doubles with each further failure.
     pub first: Duration,
-    /// Longest delay.
+    /// Maximum delay between attempts, before jitter.
     pub longest: Duration,
-    /// Lease of a worker on claimed mails.
+    /// Length of a worker's lease on the mails that it claims.
     pub lease: Duration,
 }
 
@@ -33,47 +44,48 @@ impl Default for MailSchedule {
 /// Scheduling state of a queued mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedMail {
-    /// Delivery attempts so far.
+    /// Number of delivery attempts so far, including one in progress.
     pub attempts: u32,
-    /// True while a worker holds a lease on it.
+    /// True while a worker holds a lease on the mail.
     pub is_leased: bool,
-    /// Time of the next attempt.
+    /// Time of the next attempt; under a lease, its end.
     pub next_attempt_at: Timestamp,
 }
 
-/// Parameters of [`MailSchedule::is_due`] for an engine that decides in SQL. A mail is due if its next
-/// attempt is at or before `now`, or implausibly late: beyond `leased` under a lease, beyond `new` if never
-/// attempted, else beyond `new` plus `first_ms` doubled with each attempt after the first (at most
-/// [`MOST_DOUBLINGS`] times, at most `longest_ms`).
+/// Parameters of [`MailSchedule::is_due`] for an engine that computes it in SQL. A mail is due if the time of its next
+/// attempt is at or before `now`, or is implausibly late. The latest plausible time is `leased` for a leased mail and
+/// `new` for a mail without attempts. After failed attempts it is `new` plus the maximum delay: `first_ms`, doubled
+/// with each attempt after the first (at most [`MOST_DOUBLINGS`] times), but at most `longest_ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueTerms {
     /// Current time.
     pub now: Timestamp,
-    /// Latest plausible time of a mail without attempts.
+    /// Latest plausible time of the next attempt for a mail without attempts.
     pub new: Timestamp,
     /// Latest plausible end of a lease.
     pub leased: Timestamp,
-    /// Longest delay after the first failure including jitter, in milliseconds.
+    /// Maximum delay after the first failed attempt, with jitter, in milliseconds.
     pub first_ms: i64,
-    /// Longest delay of all including jitter, in milliseconds.
+    /// Maximum delay between attempts, with jitter, in milliseconds.
     pub longest_ms: i64,
 }
 
 impl MailSchedule {
-    /// Delay after this many earlier failures: exponential, with a jitter of ±20 % by `fraction` in 0…1.
+    /// Returns the delay after a failed attempt. `failures` is the number of failed attempts before it; the delay
+    /// doubles with each. `fraction`, a random number from 0 to 1, selects the jitter of ±20 %.
     #[must_use]
     pub fn backoff(&self, failures: u32, fraction: f64) -> Duration {
         self.doubled(failures).mul_f64(0.8 + 0.4 * fraction.clamp(0.0, 1.0))
     }
 
-    /// True if a mail is to be sent now. A next attempt that only a clock that ran ahead can have written is
-    /// due, too.
+    /// True if a delivery should be attempted now. The time of the next attempt is ignored if it is implausibly late,
+    /// because only a clock that ran ahead can have written it.
     #[must_use]
     pub fn is_due(&self, mail: &QueuedMail, now: Timestamp) -> bool {
         mail.next_attempt_at <= now || is_implausible(mail.next_attempt_at, self.longest_wait(mail), now)
     }
 
-    /// Parameters for an engine that decides in SQL.
+    /// Returns the parameters for an engine that computes in SQL.
     #[must_use]
     pub fn due_terms(&self, now: Timestamp) -> DueTerms {
         DueTerms {
@@ -85,7 +97,7 @@ impl MailSchedule {
         }
     }
 
-    /// Longest possible delay between scheduling an attempt and its time.
+    /// Returns the maximum time between the scheduling of the next attempt and the attempt itself.
     fn longest_wait(&self, mail: &QueuedMail) -> Duration {
         match mail.attempts {
             _ if mail.is_leased => self.lease,
@@ -103,7 +115,7 @@ impl MailSchedule {
     }
 }
 
-/// A delay with maximal jitter, 20 %.
+/// Returns `wait` with the maximum jitter, which adds 20 %.
 fn spread(wait: Duration) -> Duration {
     Duration::from_millis(spread_ms(wait))
 }

@@ -1,30 +1,30 @@
-//! Offset pagination: `limit` and `offset` of the query string. Keyset cursors are not in this module.
+//! Offset pagination: the query parameters `limit` and `offset`. Keyset pagination is defined with each list.
 
 use thiserror::Error;
 
-/// A page of a list by limit and offset.
+/// A page of a list, by limit and offset.
 ///
-/// The limit is 1…[`Page::MAX_LIMIT`]; the offset is at most `i64::MAX`, so that both fit the signed integers
-/// of every engine.
+/// The limit is 1 to [`Page::MAX_LIMIT`]. The offset is at most `i64::MAX`, so it fits a signed integer of every
+/// engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     limit: u32,
     offset: u64,
 }
 
-/// Error of [`Page::parse`]; the text fits behind the parameter's name.
+/// Error of [`Page::parse`]. The message continues a sentence that begins with the parameter's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PageError {
-    /// `limit` is not a plain integer, or is 0.
+    /// The parameter `limit` is not a plain integer, or is 0.
     #[error("must be a whole number from 1 to {}, in plain digits", Page::MAX_LIMIT)]
     Limit,
-    /// `offset` is not a plain integer.
+    /// The parameter `offset` is not a plain integer.
     #[error("must be a whole number, 0 or more, in plain digits")]
     Offset,
 }
 
 impl PageError {
-    /// The query parameter at fault: `limit` or `offset`.
+    /// Returns the name of the invalid query parameter, `limit` or `offset`.
     #[must_use]
     pub const fn field(self) -> &'static str {
         match self {
@@ -35,25 +35,24 @@ impl PageError {
 }
 
 impl Page {
-    /// Default limit.
+    /// Page size if the request has no parameter `limit`.
     pub const DEFAULT_LIMIT: u32 = 20;
 
-    /// Largest limit; larger ones are clamped.
+    /// Maximum page size. [`Page::parse`] reduces a larger `limit` to it; [`Page::parse_within`] refuses a larger one.
     pub const MAX_LIMIT: u32 = 100;
 
     const MAX_OFFSET: u64 = i64::MAX.unsigned_abs();
 
-    /// Creates a page, clamping both numbers to the allowed range.
+    /// Creates a page, and clamps both numbers to the allowed range.
     #[must_use]
     pub fn new(limit: u32, offset: u64) -> Self {
         Self { limit: limit.clamp(1, Self::MAX_LIMIT), offset: offset.min(Self::MAX_OFFSET) }
     }
 
-    /// Parses query parameters; absent ones default to [`Page::DEFAULT_LIMIT`] and 0.
+    /// Parses the query parameters; absent ones default to [`Page::DEFAULT_LIMIT`] and 0.
     ///
-    /// A number is one or more ASCII digits: no sign, point, exponent or white space. Leading zeros are
-    /// allowed. A limit above 100 is clamped to 100 and an offset above `i64::MAX` to `i64::MAX`, whatever
-    /// their length.
+    /// A number is one or more ASCII digits, without sign, point, exponent or white space. Leading zeros are allowed.
+    /// A limit above 100 counts as 100, and an offset above `i64::MAX` as `i64::MAX`, however long the text is.
     pub fn parse(limit: Option<&str>, offset: Option<&str>) -> Result<Self, PageError> {
         let limit = match limit {
             None => Self::DEFAULT_LIMIT,
@@ -70,7 +69,7 @@ impl Page {
         Ok(Self::new(limit, offset))
     }
 
-    /// Parses like [`Page::parse`], but refuses a limit above [`Page::MAX_LIMIT`].
+    /// Parses the query parameters like [`Page::parse`], but refuses a limit above [`Page::MAX_LIMIT`].
     pub fn parse_within(limit: Option<&str>, offset: Option<&str>) -> Result<Self, PageError> {
         let page = Self::parse(limit, offset)?;
         match limit.and_then(digits) {
@@ -79,19 +78,19 @@ impl Page {
         }
     }
 
-    /// Number of items to return, 1…100.
+    /// Returns the maximum number of items on the page, 1 to 100.
     #[must_use]
     pub const fn limit(self) -> u32 {
         self.limit
     }
 
-    /// Number of items to skip.
+    /// Returns the number of items before the page.
     #[must_use]
     pub const fn offset(self) -> u64 {
         self.offset
     }
 
-    /// Page number, counted from 1: offset ÷ limit, floored, plus 1.
+    /// Returns the page number, counted from 1: offset divided by limit, rounded down, plus 1.
     #[must_use]
     pub fn number(self) -> u64 {
         self.offset / u64::from(self.limit) + 1
@@ -104,10 +103,10 @@ impl Default for Page {
     }
 }
 
-/// Parses a plain integer, saturating at `u64::MAX`.
+/// Parses one or more ASCII digits; `None` for other text. A number above `u64::MAX` becomes `u64::MAX`.
 fn digits(text: &str) -> Option<u64> {
     let is_plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    // Only digits: the remaining error is overflow.
+    // The text consists of digits, so the only possible error is overflow.
     is_plain.then(|| text.parse().unwrap_or(u64::MAX))
 }
 

@@ -1,4 +1,4 @@
-//! Passwords: the plain text, its hash, and the policy for new ones (NIST SP 800-63B-4 section 3.1.1, OWASP).
+//! Passwords: plain text, hash, and the policy for new ones (NIST SP 800-63B-4 section 3.1.1, OWASP).
 
 use std::fmt;
 
@@ -9,21 +9,22 @@ use crate::common_passwords;
 use crate::reason::Reason;
 use crate::shape::{Shape, Shaped};
 
-/// Least number of characters that a policy can demand.
+/// Lower bound of the minimum length that a policy can set, in characters.
 pub const SHORTEST_PASSWORD: usize = 8;
-/// Longest password in characters after normalisation; longer ones are refused before hashing.
+/// Maximum length of a password in characters of its NFC form. Longer passwords are refused before hashing.
 pub const LONGEST_PASSWORD: usize = 128;
-/// Shortest part of the address or service name that a password must not contain.
+/// Local parts and service names of at least this many characters must not occur in a password.
 const TELLING_LENGTH: usize = 5;
 
-/// A plain-text password, normalised to NFC, never trimmed or truncated. Zeroised on drop.
+/// A plain-text password in NFC, neither trimmed nor truncated. Its memory is zeroised on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Password {
     text: String,
 }
 
 impl Password {
-    /// Creates a password from input. An absurdly long one is replaced by a placeholder that is too long.
+    /// Creates a password from input. An input of more than 512 characters is replaced by a shorter one, still too
+    /// long.
     #[must_use]
     pub fn new(mut text: String) -> Self {
         let is_sane = text.chars().take(4 * LONGEST_PASSWORD + 1).count() <= 4 * LONGEST_PASSWORD;
@@ -32,19 +33,19 @@ impl Password {
         Self { text: normal }
     }
 
-    /// The bytes, for the hash function only.
+    /// Returns the bytes in UTF-8, for the hash function only.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// A copy, for hashing more than once; zeroised like the original.
+    /// Returns a copy, for hashing more than once. It is zeroised on drop too.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         Self { text: self.text.clone() }
     }
 
-    /// True if it exceeds [`LONGEST_PASSWORD`].
+    /// True if the password has more than [`LONGEST_PASSWORD`] characters.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         self.text.chars().count() > LONGEST_PASSWORD
@@ -65,24 +66,24 @@ impl Shaped for Password {
     };
 }
 
-/// A password hash as a PHC string. Under equal salts, equal strings mean equal passwords.
+/// A password hash as a PHC string.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// Wraps a PHC string from the hash function or a store.
+    /// Wraps a PHC string, computed or stored, without a check.
     #[must_use]
     pub const fn from_phc(text: String) -> Self {
         Self(text)
     }
 
-    /// The PHC string.
+    /// Returns the PHC string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The prefix before the output: algorithm, parameters and salt, including the last `$`.
+    /// Returns the PHC string up to the last `$`: algorithm, parameters and salt. Empty if the text has no `$`.
     #[must_use]
     pub fn head(&self) -> &str {
         self.0.rfind('$').map_or("", |end| &self.0[..=end])
@@ -94,8 +95,7 @@ impl PasswordHash {
         self.0.starts_with("$argon2id$v=19$")
     }
 
-    /// True if `other` has the same algorithm, parameters and salt, so that the strings are equal exactly if
-    /// the passwords are.
+    /// True if both hashes have the same algorithm, parameters and salt. Then equal strings mean equal passwords.
     #[must_use]
     pub fn is_comparable(&self, other: &Self) -> bool {
         !self.head().is_empty() && self.head() == other.head()
@@ -108,23 +108,23 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// Rules for new passwords.
+/// Policy for new passwords.
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasswordPolicy {
-    /// Minimum length in characters, 8 to 128.
+    /// Minimum length in characters, from 8 to 128.
     pub min_length: usize,
-    /// Requires a decimal digit.
+    /// True if a password must contain a numeric character of any script.
     pub require_number: bool,
-    /// Requires a lower-case letter.
+    /// True if a password must contain a lower-case letter.
     pub require_lowercase: bool,
-    /// Requires an upper-case letter.
+    /// True if a password must contain an upper-case letter.
     pub require_uppercase: bool,
-    /// Requires a character that is neither letter nor digit.
+    /// True if a password must contain a character that is neither letter nor digit.
     pub require_special_char: bool,
 }
 
-/// The form of a new password.
+/// Schema of a new password. The policy in force may have more rules.
 impl Shaped for PasswordPolicy {
     const SENT: Shape = Shape {
         min_length: Some(SHORTEST_PASSWORD),
@@ -148,43 +148,43 @@ impl Default for PasswordPolicy {
     }
 }
 
-/// A rule that a new password breaks.
+/// A rule of the policy that a new password violates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
-    /// Too few characters.
+    /// The password has fewer than this number of characters.
     #[error("the password must have at least {0} characters")]
     Short(usize),
-    /// Too many characters.
+    /// The password has more than [`LONGEST_PASSWORD`] characters.
     #[error("the password must have at most {LONGEST_PASSWORD} characters")]
     Long,
-    /// Contains a NUL character.
+    /// The password contains a NUL character.
     #[error("the password must not contain NUL characters")]
     Nul,
-    /// No digit.
+    /// The password contains no numeric character.
     #[error("the password must contain a number")]
     Number,
-    /// No lower-case letter.
+    /// The password contains no lower-case letter.
     #[error("the password must contain a lower-case letter")]
     Lowercase,
-    /// No upper-case letter.
+    /// The password contains no upper-case letter.
     #[error("the password must contain an upper-case letter")]
     Uppercase,
-    /// No special character.
+    /// The password contains no character other than letters and digits.
     #[error("the password must contain a special character")]
     SpecialChar,
-    /// Listed as common, or an obvious pattern.
+    /// The password is on the list of common ones, or is an obvious pattern ([`common_passwords::is_common`]).
     #[error("the password is one of the most common ones; choose one that others do not use")]
     Common,
-    /// Contains the local part of the email address.
+    /// The password contains the local part of the email address.
     #[error("the password must not contain the name part of the email address")]
     ContainsEmail,
-    /// Contains the service's name.
+    /// The password contains the name of the service.
     #[error("the password must not contain the name of this service")]
     ContainsServiceName,
 }
 
 impl WeakPassword {
-    /// Reason code of the rule.
+    /// Returns the reason code of the rule.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         match self {
@@ -202,12 +202,12 @@ impl WeakPassword {
     }
 }
 
-/// All rules that a new password breaks; at least one.
+/// All rules that a new password violates, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRules(Vec<WeakPassword>);
 
 impl BrokenRules {
-    /// The broken rules.
+    /// Returns the violated rules, in the order of their checks.
     #[must_use]
     pub fn rules(&self) -> &[WeakPassword] {
         &self.0
@@ -224,7 +224,7 @@ impl fmt::Display for BrokenRules {
 }
 
 impl PasswordPolicy {
-    /// Checks a new password against all rules. A password that is too long breaks only that rule.
+    /// Checks a new password against all rules. If it is too long, only that rule is reported.
     pub fn check(
         &self,
         password: &Password,

@@ -1,6 +1,7 @@
-//! Profiles: one per user, with a private view for its owner and a public one. Field types are in `fields`.
+//! Profiles: one per user. The owner can read all of a profile, other users all but the metadata. Field types are in
+//! `fields`.
 
-mod fields;
+pub(crate) mod fields;
 
 use serde_json::{Map, Value};
 
@@ -9,49 +10,55 @@ pub use fields::{
     LONGEST_BIO, LONGEST_NAME, Metadata, Name, READ_ONLY_KEYS, TooLarge, Username, check_object_size,
 };
 
-use crate::ids::{ProfileId, UserId};
+use crate::id::id;
 use crate::time::Timestamp;
+use crate::user::UserId;
 
-/// A stored profile.
+id! {
+    /// Id of a profile: `id` of the profile API.
+    ProfileId, "The id of the profile; not that of its user."
+}
+
+/// A stored profile: public fields, and the metadata that only the owner can read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// Profile id.
+    /// Id of the profile; not that of its user.
     pub id: ProfileId,
-    /// Owner.
+    /// Id of the profile's user.
     pub user_id: UserId,
-    /// Display name.
+    /// Display name, at most 100 characters; empty if not set.
     pub name: Name,
-    /// Unique handle.
+    /// Handle, unique over all profiles; `None` if not set.
     pub username: Option<Username>,
-    /// Picture.
+    /// URL of a picture; `None` if not set.
     pub avatar_url: Option<AvatarUrl>,
-    /// Biography.
+    /// Text about the user, at most 1,000 characters; `None` if not set.
     pub bio: Option<Bio>,
-    /// Free-form data, private to the owner.
+    /// Free-form JSON that only the owner can read, at most 16 KiB as text.
     pub metadata: Metadata,
-    /// Custom fields, public; any key but the fixed ones.
+    /// Public custom fields: free-form JSON under keys other than those of the fixed fields, together at most 16 KiB.
     pub custom: Map<String, Value>,
-    /// Time of creation.
+    /// Time at which the profile was created.
     pub created_at: Timestamp,
-    /// Time of the last change.
+    /// Time of the last change of the profile.
     pub updated_at: Timestamp,
-    /// Version, from 1; source of the entity tag (RFC 9110).
+    /// Version of the profile, counted from 1. It is the source of the entity tag (`ETag`, RFC 9110).
     pub version: i64,
 }
 
 /// A profile to be created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewProfile {
-    /// Profile id.
+    /// Id of the new profile.
     pub id: ProfileId,
     /// Display name; empty if none was given.
     pub name: Name,
-    /// Picture.
+    /// URL of a picture; `None` if none was given.
     pub avatar_url: Option<AvatarUrl>,
 }
 
 impl NewProfile {
-    /// Completes the profile with its owner and defaults.
+    /// Completes the profile with its user and the default of every other field.
     #[must_use]
     pub fn into_profile(self, user_id: UserId, now: Timestamp) -> Profile {
         Profile {
@@ -70,31 +77,32 @@ impl NewProfile {
     }
 }
 
-/// A partial update: `None` leaves a field unchanged, an inner `None` clears it.
+/// A partial update of a profile. `None` leaves a field unchanged, and `Some(None)` clears it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProfilePatch {
-    /// Display name.
+    /// New display name; `None` leaves it unchanged.
     pub name: Option<Name>,
-    /// Unique handle.
+    /// New handle, unique over all profiles. `Some(None)` clears it, `None` leaves it unchanged.
     pub username: Option<Option<Username>>,
-    /// Picture.
+    /// New URL of a picture. `Some(None)` clears it, `None` leaves it unchanged.
     pub avatar_url: Option<Option<AvatarUrl>>,
-    /// Biography.
+    /// New text about the user. `Some(None)` clears it, `None` leaves it unchanged.
     pub bio: Option<Option<Bio>>,
-    /// Replacement of the whole object.
+    /// Free-form JSON that replaces the previous object as a whole; `None` leaves it unchanged.
     pub metadata: Option<Metadata>,
-    /// Changes of custom fields, merged key by key; `null` deletes a key.
+    /// Custom fields to set, by key. The JSON value `null` deletes the key; keys not named are unchanged.
     pub custom: Map<String, Value>,
 }
 
 impl ProfilePatch {
-    /// True if the patch is empty.
+    /// True if the update changes no field.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Applies the patch; fails if the custom fields exceed their total size.
+    /// Returns the profile after the update. Fails if its custom fields together exceed 16 KiB of JSON. An empty
+    /// update does not increment the version.
     pub fn apply(&self, profile: &Profile, now: Timestamp) -> Result<Profile, TooLarge> {
         let mut changed = profile.clone();
         if self.is_empty() {
@@ -126,7 +134,8 @@ fn set<T: Clone>(field: &mut T, patch: Option<&T>) {
 }
 
 impl Profile {
-    /// Copies the name and picture of an identity provider, if it sends any.
+    /// Returns the profile with the name and picture of an identity. If the provider sends neither, the profile is
+    /// unchanged.
     #[must_use]
     pub fn with_provider_data(&self, name: &Name, avatar_url: Option<&AvatarUrl>, now: Timestamp) -> Self {
         if name.as_str().is_empty() && avatar_url.is_none() {
@@ -141,8 +150,8 @@ impl Profile {
         }
     }
 
-    /// Clears the public text at the first email verification of an account, because an attacker may have
-    /// written it.
+    /// Returns the profile without its public text, which an attacker may have written. Used at the first email
+    /// verification of an account.
     #[must_use]
     pub fn without_public_text(&self, now: Timestamp) -> Self {
         Self {

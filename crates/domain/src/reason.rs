@@ -1,32 +1,32 @@
-//! Reason codes of refused values: a closed list of stable words for programs. The sentences for people are
-//! with the types.
+//! Reason codes of refused values: a closed list of stable words for programs. The messages for people are defined
+//! with the types that refuse the values.
 
 use std::fmt::Display;
 
 use serde::{Serialize, Serializer};
 
-/// Separates reason and sentence in a serde error, which carries only text. No sentence contains it.
+/// Separates the reason code from the message in a serde error, which can carry only text. No message contains it.
 const SEPARATOR: char = '\u{1f}';
 
 macro_rules! reasons {
     ($($name:ident $word:literal $when:literal;)+) => {
-        /// Reason code of a refused value.
+        /// Reason code of a refused value: a stable word for programs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Reason {
             $(#[doc = $when] $name,)+
         }
 
         impl Reason {
-            /// All reasons, in the order of the documents.
+            /// All reason codes, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// The stable word.
+            /// Returns the stable word, as in responses.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $word),+ }
             }
 
-            /// Condition of the reason, for the documents.
+            /// Returns the condition under which the code is used, for the documentation.
             #[must_use]
             pub const fn when(self) -> &'static str {
                 match self { $(Self::$name => $when),+ }
@@ -60,7 +60,7 @@ reasons! {
 }
 
 impl Reason {
-    /// Parses [`Self::as_str`].
+    /// Parses the stable word; `None` if unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|reason| reason.as_str() == word)
@@ -73,12 +73,12 @@ impl Serialize for Reason {
     }
 }
 
-/// Creates a serde error that carries a reason; [`split`] separates them again.
+/// Creates a serde error that carries a reason code. [`split`] separates code and message again.
 pub fn refusal<E: serde::de::Error>(reason: Reason, sentence: impl Display) -> E {
     E::custom(format_args!("{}{SEPARATOR}{sentence}", reason.as_str()))
 }
 
-/// Splits a serde error into its reason, if any, and its sentence.
+/// Splits the text of a serde error into its reason code, if it has one, and its message.
 #[must_use]
 pub fn split(message: &str) -> (Option<Reason>, &str) {
     match message.split_once(SEPARATOR).map(|(word, sentence)| (Reason::parse(word), sentence)) {

@@ -1,11 +1,11 @@
-//! Allow-list of redirect targets after a link or a sign-in.
+//! Allow-list of redirect targets, to which the browser is sent after a mailed link or a sign-in.
 //!
-//! - `screen`: checks of every URL, listed or not, and the one WHATWG parse.
-//! - `entry`: entries of the list.
-//! - `pattern`: hosts and paths with `*` and `**`.
+//! - `screen`: parses a URL (WHATWG URL Standard), and checks that apply to every URL, listed or not.
+//! - `entry`: entries of the allow-list.
+//! - `pattern`: hosts and paths with the wildcards `*` and `**`.
 //!
-//! After the parse only the parsed URL and its serialised text are used, except for the loopback hosts of
-//! development, which are compared as sent. The list itself is a setting.
+//! After parsing, only the parsed URL and its serialised text are used. The exception is a loopback host in
+//! development mode, which is compared as sent. The list itself is a setting.
 
 mod entry;
 mod pattern;
@@ -25,10 +25,10 @@ pub use screen::UrlFault;
 use crate::reason::Reason;
 use crate::shape::{Shape, Shaped};
 
-/// An allowed redirect target: the serialised text of the parsed URL, absolute, without userinfo.
+/// An allowed redirect target: the serialised text of an absolute URL without user information.
 ///
-/// Only [`RedirectPolicy::check`] creates one from input. `Debug` omits query and fragment, which may carry
-/// secrets.
+/// Input becomes a target only through [`RedirectPolicy::check`]. `Debug` output omits query and fragment, which may
+/// contain secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedirectUrl(String);
 
@@ -43,44 +43,43 @@ impl Shaped for RedirectUrl {
     };
 }
 
-/// Allow-list of redirect targets.
+/// Allow-list of redirect targets, with the rule for loopback targets while the list is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectPolicy {
     entries: Vec<RedirectEntry>,
     development: DevelopmentLoopback,
 }
 
-/// Treatment of loopback targets if the list is empty. Only development mode allows them.
+/// Rule for loopback targets while the allow-list is empty. Only development mode allows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DevelopmentLoopback {
-    /// Allows http and https targets with the literal host `localhost` or `127.0.0.1` while the list is
-    /// empty.
+    /// An empty list allows http and https targets whose host, as sent, is `localhost` or `127.0.0.1`.
     Allowed,
-    /// An empty list refuses all targets.
+    /// An empty list allows no target.
     Refused,
 }
 
-/// Refusal of a redirect target. The text names the rule and repeats nothing of the URL.
+/// Refusal of a redirect target. The message names the violated rule and contains nothing of the URL.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RedirectRefusal {
-    /// The URL is refused regardless of the list.
+    /// The URL is never allowed, whatever the list contains.
     #[error("the redirect URL {0}")]
     Fault(#[from] UrlFault),
-    /// The list is empty.
+    /// The allow-list is empty.
     #[error("no redirect URL is allowed: the list of allowed redirect URLs is empty")]
     NothingAllowed,
-    /// The list is empty, and the host is not a loopback host.
+    /// The allow-list is empty, which allows loopback hosts only, and the host is not a loopback host.
     #[error(
         "the list of allowed redirect URLs is empty, so only http and https URLs on localhost or 127.0.0.1 are allowed"
     )]
     NotLoopback,
-    /// No entry matches; the closest one differs first in this part.
+    /// No entry matches. In the entry that matches most parts, this part is the first that differs.
     #[error("the redirect URL is not on the list of allowed redirect URLs: its {0} is not allowed there")]
     Unlisted(UrlPart),
 }
 
 impl RedirectRefusal {
-    /// Reason code of the refusal.
+    /// Returns the reason code of the refusal.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         match self {
@@ -90,37 +89,37 @@ impl RedirectRefusal {
     }
 }
 
-/// A part of a URL, in the order of comparison.
+/// A part of a URL, in the order in which [`RedirectPolicy::check`] compares them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UrlPart {
-    /// The scheme.
+    /// The scheme, such as `https`.
     Scheme,
-    /// The host.
+    /// The host name or IP address.
     Host,
-    /// The port; the scheme's default port equals none.
+    /// The port. A missing port equals the default port of the scheme.
     Port,
-    /// The path; for a custom scheme everything between scheme and query.
+    /// The path. In a URL with a custom scheme, everything between scheme and query.
     Path,
-    /// The query.
+    /// The query, without `?`.
     Query,
 }
 
 impl RedirectUrl {
-    /// Restores a stored target without checks. The list may have changed since: callers run
-    /// [`RedirectPolicy::check`] again before a redirect.
+    /// Restores a stored target without a check. The allow-list may have changed since, so callers must run
+    /// [`RedirectPolicy::check`] before a redirect.
     #[must_use]
     pub const fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    /// The serialised URL.
+    /// Returns the serialised URL.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Appends form-encoded parameters to the query; the rest of query and fragment is preserved byte for
-    /// byte. Parameters with the `own` names are removed first, so that the target cannot forge our result.
+    /// Returns the URL with form-encoded parameters appended to its query, and otherwise unchanged. Parameters named in
+    /// `own` are removed first, so that a target cannot contain forged results of the service.
     #[must_use]
     pub fn with_query(&self, parameters: &[(&str, &str)], own: &[&str]) -> String {
         let (front, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
@@ -147,25 +146,25 @@ impl fmt::Debug for RedirectUrl {
 }
 
 impl RedirectPolicy {
-    /// Creates a policy of parsed entries.
+    /// Creates a policy from parsed entries.
     #[must_use]
     pub const fn new(entries: Vec<RedirectEntry>, development: DevelopmentLoopback) -> Self {
         Self { entries, development }
     }
 
-    /// Parses the entries of the list; fails with the first invalid one.
+    /// Parses the entries of the allow-list; fails with the first invalid one.
     pub fn parse(entries: &[String], development: DevelopmentLoopback) -> Result<Self, InvalidEntry> {
         let entries = entries.iter().map(|text| RedirectEntry::parse(text)).collect::<Result<_, _>>()?;
         Ok(Self::new(entries, development))
     }
 
-    /// True if loopback targets pass because the list is empty in development; the start-up banner tells it.
+    /// True if loopback targets are allowed: the list is empty, in development mode. The start-up banner reports this.
     #[must_use]
     pub const fn allows_development_loopback(&self) -> bool {
         self.entries.is_empty() && matches!(self.development, DevelopmentLoopback::Allowed)
     }
 
-    /// Checks a target as sent; returns the URL to store and use. Idempotent for its serialised text.
+    /// Checks a target as sent by a client. Returns the URL to store and use. A check of that URL has the same result.
     pub fn check(&self, text: &str) -> Result<RedirectUrl, RedirectRefusal> {
         let url = screen::parse(text)?;
 
@@ -177,8 +176,8 @@ impl RedirectPolicy {
         Ok(RedirectUrl(url.into()))
     }
 
-    /// Origins of the http and https entries without wildcards, as in an `Origin` header; unique, sorted.
-    /// They are allowed origins for CORS.
+    /// Returns the origins of the http and https entries without wildcards, as in an `Origin` header; sorted, without
+    /// duplicates. They are also allowed origins for CORS.
     pub fn origins(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter_map(RedirectEntry::origin).collect::<BTreeSet<_>>().into_iter()
     }
@@ -188,7 +187,7 @@ impl RedirectPolicy {
             return Err(RedirectRefusal::NothingAllowed);
         }
         let is_web = matches!(url.scheme(), "http" | "https");
-        // Compared as sent: 127.1, 2130706433 and %6cocalhost parse to the same hosts, but are suspicious.
+        // Compared as sent: 127.1, 2130706433 and %6cocalhost are parsed as loopback hosts too, but are suspicious.
         let is_loopback = screen::host_as_sent(text)
             .is_some_and(|host| host.eq_ignore_ascii_case("localhost") || host == "127.0.0.1");
 

@@ -1,4 +1,4 @@
-//! Refresh-token rotation with reuse detection as a pure decision (RFC 9700 section 4.14.2).
+//! Refresh token rotation with reuse detection (RFC 9700 section 4.14.2), and the encoding of replaced tokens.
 
 use std::time::Duration;
 
@@ -6,57 +6,59 @@ use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 use crate::user::User;
 
-/// Most replaced tokens that a session remembers; an older one counts as past its grace. As many as the rate
-/// limit allows one address in a grace of half a minute: a burst of 300 and one per second.
+/// Maximum number of replaced tokens stored per session. Older ones count as past their grace period. Within a grace
+/// period of 30 s the rate limit permits one address this many refreshes: a burst of 300, and one per second.
 const REMEMBERED: usize = 330;
 
-/// A replaced token.
+/// A refresh token that a successor has replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplacedToken {
-    /// Hash of the token. Stores keep only the first [`ReplacedToken::MARK`] bytes, the others are 0, except for
-    /// the predecessor of the current token.
+    /// Hash of the token. For tokens before the predecessor of the current one, only the first [`ReplacedToken::MARK`]
+    /// bytes are stored, and the remaining bytes are 0.
     pub hash: TokenHash,
-    /// Time of replacement.
+    /// Time at which the token was replaced.
     pub replaced_at: Timestamp,
 }
 
-/// Refresh-token state of a session. The session was found by the presented token's family, so that token was
-/// once issued for it.
+/// Refresh token state of a session. The caller found the session by the family half of the presented token, so the
+/// session once issued that token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefreshState {
     /// Hash of the current token.
     pub current: TokenHash,
-    /// Tokens replaced within the last grace period, oldest first. The last is the predecessor of `current`,
-    /// whatever its age. A successor that was superseded unused is not included.
+    /// Tokens replaced within the last grace period, oldest first. The last one is the predecessor of `current`, of any
+    /// age. An unused successor that a newer successor displaced ([`RefreshVerdict::Supersede`]) is not included.
     pub retired: Vec<ReplacedToken>,
-    /// End of the session unless refreshed.
+    /// Idle expiry: end of the session unless it is refreshed.
     pub idle_expires_at: Timestamp,
-    /// Latest end of the session.
+    /// Absolute expiry: end of the session even if it is refreshed.
     pub absolute_expires_at: Timestamp,
-    /// Time of revocation or sign-out.
+    /// Time of sign-out or revocation; `None` if neither happened.
     pub ended_at: Option<Timestamp>,
 }
 
 /// Decision on a presented refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshVerdict {
-    /// The current token: rotate it.
+    /// The current token was presented. It is replaced by a new successor.
     Rotate,
-    /// Replaced within the grace, successor unused (two tabs, a lost response): return the same successor.
+    /// The predecessor was presented within its grace period, and its successor is unused (two tabs, or a lost
+    /// response). The same successor is returned again.
     SameSuccessor,
-    /// Grace over, successor unused (a response lost long ago): issue a new successor and invalidate the
-    /// unused one. Returning the same one would let owner and thief take turns undetected.
+    /// The predecessor was presented after its grace period, and its successor is unused (a lost response). A new
+    /// successor replaces the unused one, which becomes invalid; otherwise owner and thief could alternate unnoticed.
     Supersede,
-    /// Refuse without change: the session ended or expired, or the token was replaced within the grace and
-    /// its successor used (a late duplicate).
+    /// The refresh is refused and nothing changes. The session has ended, or the token was replaced within the grace
+    /// period and its successor was used (a late duplicate).
     Refuse,
-    /// Reuse detected: superseded unused, or past its grace with a used successor. Refuse and revoke the
-    /// session.
+    /// Token reuse was detected. Either the token was replaced longer ago than the grace period, and its successor was
+    /// used. Or the token is an unused successor that a newer successor displaced ([`Self::Supersede`]). The refresh is
+    /// refused, and the session ends.
     Revoke,
 }
 
 impl RefreshVerdict {
-    /// True if the token gets a successor, a new one or the same again.
+    /// True if the refresh succeeds, with a new or the same successor.
     #[must_use]
     pub const fn is_good(self) -> bool {
         matches!(self, Self::Rotate | Self::SameSuccessor | Self::Supersede)
@@ -64,7 +66,7 @@ impl RefreshVerdict {
 }
 
 impl RefreshState {
-    /// [`Self::judge`] for a session of this user: that of a banned one refuses.
+    /// Decides as [`Self::judge`], but refuses every token if `user`, the session's owner, is banned.
     #[must_use]
     pub fn judge_for(
         &self,
@@ -76,10 +78,10 @@ impl RefreshState {
         if user.is_banned() { RefreshVerdict::Refuse } else { self.judge(presented, now, grace) }
     }
 
-    /// Decides on a presented token. The grace includes its last millisecond.
+    /// Decides on a presented token. A token replaced exactly `grace` ago is within its grace period.
     #[must_use]
     pub fn judge(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> RefreshVerdict {
-        if !self.is_alive(now) {
+        if !self.is_live(now) {
             return RefreshVerdict::Refuse;
         }
         if *presented == self.current {
@@ -102,8 +104,8 @@ impl RefreshState {
         }
     }
 
-    /// The list of replaced tokens after `presented` is replaced at `now`. It is the current token, or its
-    /// predecessor, whose grace starts anew.
+    /// Returns the list of replaced tokens after `presented` is replaced at `now`. `presented` is the current token
+    /// or its predecessor; the predecessor gets a new grace period.
     #[must_use]
     pub fn retire(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> Vec<ReplacedToken> {
         let is_kept = |retired: &&ReplacedToken| retired.is_within(grace, now) && retired.hash != *presented;
@@ -113,31 +115,33 @@ impl RefreshState {
         retired.split_off(surplus)
     }
 
-    /// True if the session is usable at `now`.
+    /// True if the session is live at `now`: not ended, not idle for too long, not too old. The storage engines repeat
+    /// this condition in SQL.
     #[must_use]
-    pub fn is_alive(&self, now: Timestamp) -> bool {
+    pub fn is_live(&self, now: Timestamp) -> bool {
         self.ended_at.is_none() && now < self.idle_expires_at && now < self.absolute_expires_at
     }
 }
 
 impl ReplacedToken {
-    /// Stored prefix of a hash in bytes. Such a token grants nothing: the prefix only distinguishes a late
-    /// duplicate (refused) from an old token (session revoked).
+    /// Length of a stored hash prefix in bytes. A token known by its prefix cannot be refreshed. The prefix only
+    /// tells a late duplicate, which is refused, from an older token, which ends the session.
     pub const MARK: usize = 8;
-    /// Encoded predecessor in bytes: 32 of the hash, 8 of the time in milliseconds, big-endian.
+    /// Encoded length of the predecessor in bytes: hash (32), and time of replacement in milliseconds (8, big-endian).
     const WHOLE: usize = 40;
-    /// Encoded earlier token in bytes: the prefix, and 4 of the milliseconds before the predecessor's time.
+    /// Encoded length, in bytes, of a token replaced before the predecessor: hash prefix (8), then the milliseconds
+    /// from the replacement of this token to the replacement of the predecessor (4, big-endian).
     const SHORT: usize = Self::MARK + 4;
-    /// Version byte of the encoding. The older encoding has none: it holds only 40-byte entries, and its
-    /// length is a multiple of 40, which this one's never is.
+    /// First byte of the encoding, its version. The older encoding has none: it consists of 40-byte entries, so its
+    /// length is a multiple of 40. The length of this encoding never is.
     const FORM: u8 = 1;
 
-    /// True during the grace, including its last millisecond, and after a backward step of the clock.
+    /// True if the token was replaced at most `grace` ago, or at a time after `now`, because the clock stepped back.
     fn is_within(&self, grace: Duration, now: Timestamp) -> bool {
         now.since(self.replaced_at) <= grace
     }
 
-    /// Encodes a list for a store.
+    /// Encodes a list to be stored.
     #[must_use]
     pub fn encode_all(list: &[Self]) -> Vec<u8> {
         let Some((newest, earlier)) = list.split_last() else { return Vec::new() };
@@ -153,7 +157,7 @@ impl ReplacedToken {
         bytes
     }
 
-    /// Decodes a stored list; `None` if malformed.
+    /// Decodes a stored list; `None` if it is malformed.
     #[must_use]
     pub fn decode_all(bytes: &[u8]) -> Option<Vec<Self>> {
         if bytes.len().is_multiple_of(Self::WHOLE) {
@@ -180,7 +184,8 @@ impl ReplacedToken {
         Some(Self { hash, replaced_at: Timestamp::from_millis(millis) })
     }
 
-    /// Decodes a token that was replaced before this one.
+    /// Decodes a token that was replaced before this token. The encoded duration is the time between the two
+    /// replacements.
     fn decode_earlier(&self, bytes: &[u8]) -> Option<Self> {
         let (mark, before) = bytes.split_at_checked(Self::MARK)?;
         let mut hash = [0; 32];
@@ -190,7 +195,7 @@ impl ReplacedToken {
     }
 }
 
-/// The prefix of a hash that stores keep.
+/// Returns the stored prefix of a hash.
 fn mark(hash: &TokenHash) -> &[u8] {
     &hash.as_bytes()[..ReplacedToken::MARK]
 }

@@ -1,13 +1,13 @@
-//! Definition of the profile search: query, searchable text and matching.
+//! Definition of the profile search: query, searchable text, and matching.
 //!
-//! [`matches`] is the specification: every engine must return the same results, and tests compare them with
-//! it. SQL, indexes and the order within a tier are not part of this module.
+//! [`matches()`] is the specification. All engines and the search index must return the same results, and tests compare
+//! them with it. SQL, indexes and the order of results within a tier are not part of this module.
 
 use thiserror::Error;
 
 use crate::fold::{fold, words};
 
-/// A folded search query of at least one word.
+/// A folded search query with at least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchQuery {
     folded: String,
@@ -16,46 +16,46 @@ pub struct SearchQuery {
 /// Error of [`SearchQuery::parse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SearchQueryError {
-    /// Empty, blank, or only marks and format characters.
+    /// The query has no word: it is empty, blank, or has only marks and format characters.
     #[error("must hold at least one word to search for")]
     Missing,
-    /// More than [`SearchQuery::MAX_CHARS`] characters.
+    /// The query has more than [`SearchQuery::MAX_CHARS`] characters.
     #[error("must be at most {} characters long", SearchQuery::MAX_CHARS)]
     TooLong,
 }
 
-/// Searchable text of a profile. Each field is folded, its words joined by one space; an absent field is
-/// empty and matches nothing.
+/// Searchable text of a profile: folded fields, whose words are joined by single spaces. Absent fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchText {
-    /// Folded name.
+    /// Folded display name.
     pub name: String,
-    /// Folded username; usernames are lower-case ASCII, so it is the username itself.
+    /// Folded username. It equals the username, which is lower-case ASCII.
     pub username: String,
     /// Folded bio.
     pub bio: String,
 }
 
-/// Relevance tier of a match; lower sorts first.
+/// Relevance tier of a match. Results of lower tiers come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// The name or username equals the query.
+    /// The folded name or username equals the folded query.
     Exact,
-    /// The name or username starts with the query.
+    /// The folded name or username starts with the folded query.
     Prefix,
-    /// Any other match.
+    /// The profile matches in any other way.
     Rest,
 }
 
 impl SearchQuery {
-    /// Longest query in Unicode scalar values as sent, before folding.
+    /// Maximum length of a query as sent, in Unicode scalar values.
     pub const MAX_CHARS: usize = 100;
 
-    /// Longest query word in characters, after folding, that matches only at the start of a word.
+    /// Maximum length of a short query word in characters, after folding. A short word matches only at the start of a
+    /// word.
     pub const SHORT_WORD_CHARS: usize = 2;
 
-    /// Parses a query as sent. The length is checked first to bound the work: a blank text of more than 100
-    /// characters is too long.
+    /// Parses a query as sent. The length is checked first, to limit the work. A blank text of more than 100
+    /// characters is therefore too long, not missing.
     pub fn parse(text: &str) -> Result<Self, SearchQueryError> {
         if text.chars().nth(Self::MAX_CHARS).is_some() {
             return Err(SearchQueryError::TooLong);
@@ -67,18 +67,18 @@ impl SearchQuery {
         Ok(Self { folded })
     }
 
-    /// Folded words, joined by one space.
+    /// Returns the folded words, joined by single spaces.
     #[must_use]
     pub fn folded(&self) -> &str {
         &self.folded
     }
 
-    /// Folded words in order; at least one, none empty, duplicates included.
+    /// Returns the folded words in order. There is at least one, none is empty, and duplicates are retained.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.folded.split(' ')
     }
 
-    /// True if a folded query word matches only at the start of a word.
+    /// True if a folded query word is short, so that it matches only at the start of a word.
     #[must_use]
     pub fn is_short(word: &str) -> bool {
         word.chars().nth(Self::SHORT_WORD_CHARS).is_none()
@@ -86,7 +86,7 @@ impl SearchQuery {
 }
 
 impl SearchText {
-    /// Folds the fields of a profile.
+    /// Creates the searchable text from the fields of a profile.
     #[must_use]
     pub fn of(name: &str, username: Option<&str>, bio: Option<&str>) -> Self {
         Self {
@@ -101,18 +101,18 @@ impl SearchText {
     }
 }
 
-/// Matches a profile against a query; returns its tier.
+/// Returns the tier of a profile that matches a query; `None` if it does not match.
 ///
 /// A profile matches if every word of the query occurs in its folded name, username or bio:
-/// - each word may occur in another field, and two words may match the same place;
-/// - a word of at least three characters matches anywhere inside a word of the field;
-/// - a word of one or two characters (Unicode scalar values, after folding) matches only at the start of a
-///   word of the field;
-/// - a word never spans white space, and all characters are literal: no wildcards, quotes or operators.
+/// - the words may occur in different fields, and two words may match the same text;
+/// - a word of three or more characters matches anywhere inside a word of the field;
+/// - a word of one or two characters (Unicode scalar values, after folding) matches only at the start of a word of
+///   the field;
+/// - a match never spans white space, and all characters are literal: no wildcards, quotes or operators exist.
 ///
-/// [`Tier::Exact`]: the folded name or username equals the folded query. [`Tier::Prefix`]: it starts with the
-/// query, whose last word may end inside a word. [`Tier::Rest`]: all other matches. The bio does not affect
-/// the tier.
+/// In [`Tier::Exact`] the folded name or username equals the folded query. In [`Tier::Prefix`] it starts with the
+/// query, whose last word may end inside a word. All other matches are in [`Tier::Rest`]. The bio does not affect the
+/// tier.
 #[must_use]
 pub fn matches(query: &SearchQuery, text: &SearchText) -> Option<Tier> {
     if !query.words().all(|word| occurs(word, text)) {
@@ -135,12 +135,12 @@ fn occurs(word: &str, text: &SearchText) -> bool {
     if SearchQuery::is_short(word) {
         fields.any(|field| field.split(' ').any(|w| w.starts_with(word)))
     } else {
-        // No white space in the word: a hit lies inside one word of the field.
+        // The query word has no white space, so it is found inside one word of the field.
         fields.any(|field| field.contains(word))
     }
 }
 
-/// Folds a text and joins its words by one space.
+/// Folds a text and joins its words by single spaces.
 fn folded_words(text: &str) -> String {
     let folded = fold(text);
     let mut joined = String::with_capacity(folded.len());

@@ -1,95 +1,275 @@
-//! Sessions. Rotation of their refresh tokens is in [`crate::refresh`].
+//! Sessions: their data and authentication methods. Refresh token rotation is in [`crate::refresh`].
 
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer};
+
 use crate::client::Client;
+use crate::factors::FactorName;
+use crate::id::id;
 use crate::identity::IdentityId;
-use crate::ids::{SessionId, UserId};
+use crate::passkey::PasskeyId;
+use crate::shape::{Shape, Shaped};
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
+use crate::user::UserId;
+use crate::words;
 
-/// Most concurrent sessions of an account. One more ends the least recently refreshed one.
+id! {
+    /// Id of a session: `sid` of access tokens.
+    SessionId, "The id of the session: `sid` of access tokens."
+}
+
+/// Maximum number of live sessions of an account. If one more is opened, the least recently refreshed one ends.
 pub const MAX_LIVE_SESSIONS: u32 = 100;
 
-/// Authentication method: value of the `amr` claim (RFC 8176 where registered).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuthMethod {
-    /// A password.
-    Password,
-    /// An email code or link token.
-    Email,
-    /// An external identity provider.
-    Federated,
+/// Name that the user gave a session: 1 to 64 characters, none of them a control character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionName(FactorName);
+
+impl SessionName {
+    /// Restores a stored name without a check.
+    #[must_use]
+    pub const fn from_stored(text: String) -> Self {
+        Self(FactorName::from_stored(text))
+    }
+
+    /// Returns the name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl<'de> Deserialize<'de> for SessionName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        FactorName::deserialize(deserializer).map(Self)
+    }
+}
+
+impl Shaped for SessionName {
+    const SENT: Shape = Shape {
+        example: "Laptop at home",
+        ..FactorName::SENT.about("Name of the session, as its user calls it.")
+    };
+}
+
+words! {
+    /// Authentication method of a session, the value of the `amr` claim (a value of RFC 8176 where one exists).
+    pub enum AuthMethod {
+        /// The user entered a password.
+        Password = "pwd",
+        /// The user entered a one-time code: a mailed code or link token, or a TOTP code.
+        OneTimeCode = "otp",
+        /// An external identity provider authenticated the user.
+        Federated = "fed",
+        /// The user showed a passkey that may be synced.
+        SyncedPasskey = "swk",
+        /// The user showed a passkey that cannot leave its authenticator.
+        HardwarePasskey = "hwk",
+        /// The user entered a recovery code.
+        RecoveryCode = "rcv",
+        /// The user showed a passkey, or a first and a second factor; accompanies [`Level::Two`].
+        MultiFactor = "mfa",
+    }
 }
 
 impl AuthMethod {
-    /// Value of the claim and name in stores.
+    /// Returns the method of a passkey, by its backup eligibility.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub const fn of_passkey(is_backup_eligible: bool) -> Self {
+        if is_backup_eligible { Self::SyncedPasskey } else { Self::HardwarePasskey }
+    }
+}
+
+/// Authentication methods of a sign-in, the first factor first, without duplicates: the `amr` claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthMethods {
+    first: AuthMethod,
+    further: Vec<AuthMethod>,
+}
+
+impl AuthMethods {
+    /// Creates the list for a sign-in by one method.
+    #[must_use]
+    pub const fn of(method: AuthMethod) -> Self {
+        Self { first: method, further: Vec::new() }
+    }
+
+    /// Adds a method, unless the list contains it.
+    #[must_use]
+    pub fn with(mut self, method: AuthMethod) -> Self {
+        if self.iter().all(|there| there != method) {
+            self.further.push(method);
+        }
+        self
+    }
+
+    /// Returns the method of the first factor.
+    #[must_use]
+    pub const fn first(&self) -> AuthMethod {
+        self.first
+    }
+
+    /// Iterates over the methods in order, the first factor first.
+    pub fn iter(&self) -> impl Iterator<Item = AuthMethod> + '_ {
+        std::iter::once(self.first).chain(self.further.iter().copied())
+    }
+
+    /// Returns the values of the `amr` claim, in order.
+    #[must_use]
+    pub fn to_claim(&self) -> Vec<String> {
+        self.iter().map(|method| method.as_str().to_owned()).collect()
+    }
+
+    /// Returns the form in the database: the claim's values, separated by spaces.
+    #[must_use]
+    pub fn to_stored(&self) -> String {
+        self.to_claim().join(" ")
+    }
+
+    /// Parses the form in the database; `None` for an empty list or an unknown value.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Option<Self> {
+        let mut methods = text.split(' ').map(AuthMethod::parse);
+        let first = Self::of(methods.next()??);
+        methods.try_fold(first, |methods, method| Some(methods.with(method?)))
+    }
+}
+
+/// Authentication level of a session or token: the `aal` claim, absent at level 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The user showed only a first factor.
+    One,
+    /// The user showed a passkey, or a first and a second factor.
+    Two,
+}
+
+impl Level {
+    /// Returns the number of the level, as in the `aal` claim and in the database.
+    #[must_use]
+    pub const fn as_number(self) -> u8 {
         match self {
-            Self::Password => "pwd",
-            Self::Email => "otp",
-            Self::Federated => "fed",
+            Self::One => 1,
+            Self::Two => 2,
         }
     }
 
-    /// Parses [`Self::as_str`].
+    /// Parses the number of a level; `None` if unknown.
     #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        [Self::Password, Self::Email, Self::Federated].into_iter().find(|method| method.as_str() == text)
+    pub const fn from_number(number: i64) -> Option<Self> {
+        match number {
+            1 => Some(Self::One),
+            2 => Some(Self::Two),
+            _ => None,
+        }
     }
 }
 
-/// A session to be opened, prepared before the store determines its user.
+/// A session to be opened. The store adds the user id.
 #[derive(Debug, Clone)]
 pub struct NewSession {
-    /// Session id, `sid` of access tokens.
+    /// Id of the session: `sid` of access tokens.
     pub id: SessionId,
-    /// Hash of the family half of its refresh tokens.
+    /// Hash of the family half, which all refresh tokens of the session share.
     pub family: TokenHash,
-    /// Hash of its first refresh token.
+    /// Hash of the first refresh token.
     pub refresh: TokenHash,
-    /// Time of authentication, `auth_time`.
+    /// Time at which the session is opened: `auth_time` of its access tokens.
     pub created_at: Timestamp,
-    /// End of the session unless refreshed.
+    /// Idle expiry: end of the session unless it is refreshed.
     pub idle_expires_at: Timestamp,
-    /// Latest end of the session.
+    /// Absolute expiry: end of the session even if it is refreshed.
     pub absolute_expires_at: Timestamp,
-    /// Authentication method.
-    pub method: AuthMethod,
-    /// Identity used to sign in: the session ends when it is unlinked.
+    /// Authentication methods of the sign-in.
+    pub methods: AuthMethods,
+    /// Authentication level of the sign-in.
+    pub level: Level,
+    /// Identity with which the user signed in, if any. The session ends when the identity is unlinked.
     pub identity: Option<IdentityId>,
-    /// Client that opens it.
+    /// Passkey that was shown at the sign-in, if any. The session ends when the passkey is removed.
+    pub passkey: Option<PasskeyId>,
+    /// Client that opens the session.
     pub client: Client,
-    /// Duration for which the account remembers the client as known; `None` if clients are not remembered.
+    /// Duration for which the client network is stored as known to the account; `None` if it is not stored.
     pub known_for: Option<Duration>,
 }
 
-/// A stored session.
+impl NewSession {
+    /// Returns the session that is opened for this user.
+    #[must_use]
+    pub fn opened_for(self, user_id: UserId) -> Session {
+        Session {
+            id: self.id,
+            user_id,
+            created_at: self.created_at,
+            last_seen_at: self.created_at,
+            idle_expires_at: self.idle_expires_at,
+            absolute_expires_at: self.absolute_expires_at,
+            methods: self.methods,
+            level: self.level,
+            authenticated_at: self.created_at,
+            client: self.client,
+            name: None,
+        }
+    }
+}
+
+/// A stored session of a user, without its refresh tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Session id, `sid` of access tokens.
+    /// Id of the session: `sid` of access tokens.
     pub id: SessionId,
-    /// Owner.
+    /// Id of the session's user.
     pub user_id: UserId,
-    /// Time of authentication, `auth_time`.
+    /// Time at which the session was opened.
     pub created_at: Timestamp,
-    /// Time of the last refresh, or of opening.
+    /// Time of the last refresh; the time of opening before the first one.
     pub last_seen_at: Timestamp,
-    /// End of the session unless refreshed.
+    /// Idle expiry: end of the session unless it is refreshed.
     pub idle_expires_at: Timestamp,
-    /// Latest end of the session.
+    /// Absolute expiry: end of the session even if it is refreshed.
     pub absolute_expires_at: Timestamp,
-    /// Authentication method.
-    pub method: AuthMethod,
-    /// Client that opened or last refreshed it.
+    /// Authentication methods of the sign-in that opened the session.
+    pub methods: AuthMethods,
+    /// Authentication level of the sign-in that opened the session. Reauthentication raises the level of an access
+    /// token, not of the session.
+    pub level: Level,
+    /// Time of the sign-in that opened the session: `auth_time` of access tokens.
+    pub authenticated_at: Timestamp,
+    /// Client that last refreshed the session; before the first refresh, the one that opened it.
     pub client: Client,
+    /// Name that the user gave the session; `None` without one.
+    pub name: Option<SessionName>,
 }
 
 impl Session {
-    /// End of the session unless refreshed or revoked.
+    /// Returns the earlier of idle and absolute expiry.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         self.idle_expires_at.min(self.absolute_expires_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn methods_are_a_list_without_repeats() {
+        let methods = AuthMethods::of(AuthMethod::OneTimeCode)
+            .with(AuthMethod::OneTimeCode)
+            .with(AuthMethod::MultiFactor);
+        assert_eq!(methods.to_stored(), "otp mfa");
+        assert_eq!(AuthMethods::from_stored("otp mfa").unwrap(), methods);
+    }
+
+    #[test]
+    fn unknown_methods_are_refused() {
+        for text in ["", "pwd ", "sms", "pwd  otp"] {
+            assert_eq!(AuthMethods::from_stored(text), None, "{text:?}");
+        }
     }
 }

@@ -1,30 +1,30 @@
-//! Forms of values on the wire as plain data, for the description of the interface. Each type states its own form beside
-//! the code that enforces it.
+//! Schemas of values in requests and responses, from which the `OpenAPI` document is generated. Each type defines its
+//! own schema beside the code that enforces it.
 
-/// The form of a text, or of an object, in the words of JSON Schema 2020-12. Lengths count characters.
+/// Schema of a text or free-form object, in terms of JSON Schema 2020-12. Lengths are in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// One or two sentences about the value, in `CommonMark`.
+    /// Description of the value: one or two sentences in `CommonMark`.
     pub about: &'static str,
-    /// A valid value: the text itself, or the object as JSON.
+    /// Example of a valid value: the text itself, or the object as JSON text.
     pub example: &'static str,
-    /// Is true for an object with any keys and values.
+    /// True for an object with any keys and values; false for a text.
     pub is_object: bool,
-    /// The least length.
+    /// Minimum length; `None` for no minimum.
     pub min_length: Option<usize>,
-    /// The greatest length.
+    /// Maximum length; `None` for no maximum.
     pub max_length: Option<usize>,
-    /// A regular expression of ECMA-262 that every value matches.
+    /// Regular expression (ECMA-262) that every value matches; `None` for any text.
     pub pattern: Option<&'static str>,
-    /// A format such as `email` or `uuid`.
+    /// Format name of JSON Schema or `OpenAPI`, such as `email` or `uuid`; `None` without a format.
     pub format: Option<&'static str>,
 }
 
 impl Shape {
-    /// The pattern of a text without U+0000, which no text of a request may have.
+    /// Pattern of a text without U+0000, which no text in a request may contain.
     pub const NO_NUL: &'static str = "^[^\\u0000]*$";
 
-    /// A text without bounds.
+    /// Creates the schema of a text without bounds.
     #[must_use]
     pub const fn new(about: &'static str, example: &'static str) -> Self {
         Self {
@@ -38,23 +38,23 @@ impl Shape {
         }
     }
 
-    /// A free object, with an example in JSON.
+    /// Creates the schema of an object with any keys and values. The example is JSON text.
     #[must_use]
     pub const fn object(about: &'static str, example: &'static str) -> Self {
         Self { is_object: true, ..Self::new(about, example) }
     }
 
-    /// The same form with other words.
+    /// Returns the same schema with another description.
     #[must_use]
     pub const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 }
 
-/// A type with a form on the wire.
+/// A type with a schema for requests and responses.
 pub trait Shaped {
-    /// The form that requests may send.
+    /// Schema of the value in requests.
     const SENT: Shape;
-    /// The form that responses show.
+    /// Schema of the value in responses.
     const SHOWN: Shape = Self::SENT;
 }

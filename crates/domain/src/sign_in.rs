@@ -1,21 +1,20 @@
-//! Password sign-in: the stored hashes to compare with, and the verdict. Guess limits are in
-//! [`crate::guess_limits`].
+//! Password sign-in: the stored hashes to compare with, and the decision. Guess limits are in [`crate::guess_limits`].
 
 use crate::password::PasswordHash;
 use crate::user::User;
 
-/// Stored hashes that a password is compared with.
+/// Stored hashes that an entered password is compared with. `None` means that there is no such hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Compared<'a> {
-    /// Hash of the account's password.
+    /// Hash of the account's password, if it is to be compared.
     pub own: Option<&'a PasswordHash>,
-    /// Hash of the password of the last sign-up with the address.
+    /// Hash of the password in the last sign-up with the address, if there is one.
     pub of_sign_up: Option<&'a PasswordHash>,
 }
 
 impl<'a> Compared<'a> {
-    /// Selects the hashes of an account. A pending account has only the password of its last sign-up, so that
-    /// it answers like a taken address.
+    /// Selects the hashes of an account. For a pending account only the hash of its last sign-up is selected, so that
+    /// its responses equal those for a taken address.
     #[must_use]
     pub const fn of(
         user: &User,
@@ -29,7 +28,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// The hash that matched.
+    /// Returns the hash that the password matched; `None` for no match.
     #[must_use]
     pub const fn fitting(self, fit: Fit) -> Option<&'a PasswordHash> {
         match fit {
@@ -40,34 +39,36 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// The stored hash that a password matched.
+/// Result of comparing a password with the stored hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
-    /// The account's password.
+    /// The password is the account's.
     Own,
-    /// The password of the last sign-up.
+    /// The password matches the hash of the last sign-up with the address.
     SignUp,
-    /// No match.
+    /// The password matches no stored hash.
     Neither,
 }
 
-/// Verdict on a password.
+/// Decision on a sign-in with a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Opens a session.
+    /// The password is correct, and a session may be opened.
     Opens,
-    /// Wrong; counts as a guess.
+    /// The password is wrong. The attempt counts as a failure.
     Wrong,
-    /// The address must be verified first. Counts as a guess: taken and pending addresses answer alike.
+    /// The password matches the hash of the last sign-up, and the address must be verified first. The attempt counts as
+    /// a failure, so that responses for taken and pending addresses are equal.
     SignedUpOnly,
-    /// Correct, but the address must be verified first.
+    /// The password is correct, but the address must be verified first.
     Unverified,
-    /// Correct, but the account is banned.
+    /// The password is correct, but the account is banned.
     Banned,
 }
 
 impl Verdict {
-    /// Verdict of an account. The password of a sign-up opens nothing while verification is required.
+    /// Decides on a sign-in. If `must_verify` is true, a password that matches only the hash of the last sign-up
+    /// ([`Fit::SignUp`]) does not open a session.
     #[must_use]
     pub const fn on(user: &User, fit: Fit, must_verify: bool) -> Self {
         match fit {
@@ -76,22 +77,22 @@ impl Verdict {
             Fit::SignUp if !user.is_pending => Self::Wrong,
             Fit::Own | Fit::SignUp if user.is_banned() => Self::Banned,
             Fit::Own | Fit::SignUp if must_verify && !user.email_verified => Self::Unverified,
-            // Several sign-ups with different passwords: none is known to be the owner's.
+            // The account had sign-ups with different passwords, and none of them is known to be the owner's.
             Fit::Own | Fit::SignUp if user.is_contested => Self::Wrong,
             Fit::Own | Fit::SignUp => Self::Opens,
         }
     }
 }
 
-/// True if the hash that was compared is still that of the account, and the account may have a session. Judged
-/// again before the session is opened or the password changed.
+/// True if the compared hash is still the account's and the account is not banned. Checked once more in the transaction
+/// that opens the session or changes the password.
 #[must_use]
 pub fn is_as_compared(user: &User, password: Option<&PasswordHash>, compared: &PasswordHash) -> bool {
     !user.is_banned() && password == Some(compared)
 }
 
-/// The hash whose salt and parameters are reused for the password of a sign-up, so that one hash operation
-/// answers both comparisons; `None` if the account has no suitable one.
+/// Returns the hash whose salt and parameters must be used for the password of a sign-up, so that one hash operation
+/// serves both comparisons. `None` if the account has no Argon2id hash.
 #[must_use]
 pub fn reusable_salt(password: Option<PasswordHash>) -> Option<PasswordHash> {
     password.filter(PasswordHash::is_argon2id)
@@ -101,9 +102,9 @@ pub fn reusable_salt(password: Option<PasswordHash>) -> Option<PasswordHash> {
 mod tests {
     use super::*;
     use crate::email::Email;
-    use crate::ids::UserId;
     use crate::time::Timestamp;
     use crate::user::AppMetadata;
+    use crate::user::UserId;
 
     fn verified() -> User {
         let now = Timestamp::from_millis(0);
@@ -113,7 +114,9 @@ mod tests {
             email_verified: true,
             has_password: true,
             identities: Vec::new(),
+            passkeys: Vec::new(),
             banned_at: None,
+            two_step_at: None,
             is_pending: false,
             is_contested: false,
             metadata: AppMetadata::default(),

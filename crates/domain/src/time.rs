@@ -1,73 +1,73 @@
-//! Points in time. Clocks are injected elsewhere.
+//! Points in time in milliseconds, and their text form. The clock is injected: it is in the service.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
-/// Range of RFC 3339, whose years have four digits.
+/// First and last millisecond of the years 0 to 9999, which RFC 3339 can express.
 const FIRST_WRITTEN: i64 = -62_167_219_200_000;
 const LAST_WRITTEN: i64 = 253_402_300_799_999;
 
-/// Milliseconds since the Unix epoch, UTC. Displayed as RFC 3339 with milliseconds and `Z`.
+/// Point in time: milliseconds since the Unix epoch (UTC). Displayed in RFC 3339 with milliseconds and `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Creates a timestamp from milliseconds since the Unix epoch.
+    /// Creates a point in time from milliseconds since the Unix epoch.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch.
     #[must_use]
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since the Unix epoch, rounded down: the `NumericDate` of RFC 7519.
+    /// Returns the whole seconds since the Unix epoch, rounded down: a `NumericDate` of RFC 7519.
     #[must_use]
     pub const fn as_seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// Saturating addition.
+    /// Returns a later time, at most the maximum of the type (saturating).
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(millis(duration)))
     }
 
-    /// Saturating subtraction.
+    /// Returns an earlier time, at least the minimum of the type (saturating).
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(millis(duration)))
     }
 
-    /// Duration since `earlier`; zero if it is not earlier.
+    /// Returns the duration since `earlier`; zero if `earlier` is later than `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())
     }
 
-    /// Formats as RFC 3339 in UTC with milliseconds, for example `2026-03-01T12:00:00.000Z`. Clamped to the
-    /// years 0 to 9999.
+    /// Formats as RFC 3339 in UTC: `2026-03-01T12:00:00.000Z`. Times outside the years 0 to 9999 are clamped.
     #[must_use]
     pub fn to_rfc3339(self) -> String {
         text_of(&self.formatted()).to_owned()
     }
 
-    /// Parses RFC 3339 with any offset and precision, truncated to milliseconds.
+    /// Formats to the minute for people, unambiguous in every locale: `2026-03-01 12:00 UTC`.
     #[must_use]
-    pub fn from_rfc3339(text: &str) -> Option<Self> {
-        let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
-        i64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
+    pub fn to_minute_text(self) -> String {
+        let text = self.to_rfc3339();
+        match (text.get(..10), text.get(11..16)) {
+            (Some(day), Some(time)) => format!("{day} {time} UTC"),
+            _ => text,
+        }
     }
 
-    /// Formats digit by digit: most responses have two timestamps, and the general formatter costs many times
-    /// as much.
+    /// Formats without the general formatter, which takes many times as long. Most responses contain two timestamps.
     fn formatted(self) -> [u8; 24] {
         let shown = Self(self.0.clamp(FIRST_WRITTEN, LAST_WRITTEN));
         let moment =
@@ -84,7 +84,7 @@ impl Timestamp {
     }
 }
 
-/// Writes the last decimal digits of a number.
+/// Writes the last decimal digits of a number, as many as `place` has bytes.
 fn write_digits(place: &mut [u8], mut number: u32) {
     for digit in place.iter_mut().rev() {
         *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
@@ -92,7 +92,7 @@ fn write_digits(place: &mut [u8], mut number: u32) {
     }
 }
 
-/// The ASCII output of [`Timestamp::formatted`] as text.
+/// Returns the ASCII bytes of [`Timestamp::formatted`] as text.
 fn text_of(formatted: &[u8; 24]) -> &str {
     std::str::from_utf8(formatted).unwrap_or_default()
 }
@@ -116,6 +116,7 @@ impl Serialize for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use time::format_description::well_known::Rfc3339;
 
     #[test]
     fn text_has_milliseconds_and_z() {
@@ -128,8 +129,14 @@ mod tests {
             [1_772_366_400_120, 0, -1, 951_782_400_000, 1_709_251_199_999, FIRST_WRITTEN, LAST_WRITTEN]
         {
             let moment = Timestamp::from_millis(millis);
-            assert_eq!(Timestamp::from_rfc3339(&moment.to_rfc3339()), Some(moment), "{moment}");
+            let read = OffsetDateTime::parse(&moment.to_rfc3339(), &Rfc3339).unwrap();
+            assert_eq!(read.unix_timestamp_nanos(), i128::from(moment.as_millis()) * 1_000_000, "{moment}");
         }
+    }
+
+    #[test]
+    fn text_for_people_stops_at_the_minute() {
+        assert_eq!(Timestamp::from_millis(1_772_445_899_999).to_minute_text(), "2026-03-02 10:04 UTC");
     }
 
     #[test]

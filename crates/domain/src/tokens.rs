@@ -1,5 +1,4 @@
-//! Bearer tokens: link tokens and refresh tokens. The plain form exists only until the mail or response;
-//! stores see a [`TokenHash`].
+//! Bearer tokens: link tokens and refresh tokens. Of a token only its hash is stored ([`TokenHash`]).
 
 use std::fmt;
 
@@ -11,31 +10,31 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::shape::{Shape, Shaped};
 
-/// SHA-256 of a token, its stored form. No salt or key stretching: tokens have 256 random bits.
+/// Stored form of a token: its SHA-256. It needs no salt or key stretching, because tokens have 256 random bits.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord)]
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// Hashes bytes.
+    /// Computes the hash of a token's bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Restores a hash from a store.
+    /// Restores a stored hash.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for a store.
+    /// Returns the bytes to be stored.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// Constant-time comparison.
+/// Constant-time comparison, so that response times do not reveal a hash.
 impl PartialEq for TokenHash {
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
@@ -48,8 +47,7 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// A token of a mailed link, or the reset token of an exchange: 256 random bits, 64 characters of lower-case
-/// hex.
+/// Token of a mailed link, or reset token: 256 random bits as 64 characters of lower-case hex.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct LinkToken(String);
 
@@ -72,29 +70,29 @@ impl LinkToken {
         Self(hex::encode(random))
     }
 
-    /// Parses 64 hex digits.
+    /// Parses 64 hex digits of either case.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_token = text.len() == 64 && text.bytes().all(|c| c.is_ascii_hexdigit());
         is_token.then(|| Self(text.to_ascii_lowercase()))
     }
 
-    /// The plain token, for a mail, redirect or response.
+    /// Returns the plain token, for a mail, redirect or response.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Hash for a store.
+    /// Returns the hash to be stored.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(self.0.as_bytes())
     }
 }
 
-/// A refresh token: 64 random bytes in base64url without padding. The first half, the *family*, is constant
-/// for a session and proves that a token, however old, was issued for it; the second half changes with every
-/// rotation. So reuse of any earlier token is detected without a row for each.
+/// A refresh token: 64 bytes as base64url without padding. The first half, the *family*, is the same in all tokens of
+/// a session and shows that the session once issued a token. The second half is new in every rotation. So reuse of
+/// any replaced token is detected without storing each of them.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct RefreshToken([u8; 64]);
 
@@ -108,7 +106,7 @@ impl Shaped for RefreshToken {
 }
 
 impl RefreshToken {
-    /// Creates the first token of a session.
+    /// Creates the first token of a session from injected randomness.
     #[must_use]
     pub fn new(family: [u8; 32], secret: [u8; 32]) -> Self {
         let mut bytes = [0; 64];
@@ -117,7 +115,7 @@ impl RefreshToken {
         Self(bytes)
     }
 
-    /// Creates the next token of the same session.
+    /// Returns the successor: the same family and a new second half.
     #[must_use]
     pub fn successor(&self, secret: [u8; 32]) -> Self {
         let mut next = Self(self.0);
@@ -125,7 +123,7 @@ impl RefreshToken {
         next
     }
 
-    /// Parses a token.
+    /// Parses 86 characters of base64url.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -134,31 +132,31 @@ impl RefreshToken {
         token
     }
 
-    /// Creates a token from its bytes; `None` if their number is wrong.
+    /// Creates a token from 64 bytes; `None` for another length.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The plain token, for a cookie or response.
+    /// Returns the token as base64url, for a cookie or response.
     #[must_use]
     pub fn expose(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// The bytes, as key material for sealing its successor.
+    /// Returns the 64 bytes, from which the key that seals the successor is derived.
     #[must_use]
     pub const fn expose_bytes(&self) -> &[u8; 64] {
         &self.0
     }
 
-    /// Hash of the family, the lookup key of a session.
+    /// Returns the hash of the family half, by which the session is found.
     #[must_use]
     pub fn family_hash(&self) -> TokenHash {
         TokenHash::of(&self.0[..32])
     }
 
-    /// Hash of the whole token.
+    /// Returns the hash of the whole token.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)

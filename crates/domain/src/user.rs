@@ -1,98 +1,128 @@
-//! Users: the authentication records of accounts.
+//! Users: the records by which accounts are authenticated. Public data of a user are in [`crate::profile`].
 
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::email::Email;
-use crate::ids::UserId;
-use crate::profile::{AvatarUrl, Name};
+use crate::id::id;
+use crate::passkey::RpId;
+use crate::profile::fields::bounded_object;
+use crate::profile::{AvatarUrl, Name, TooLarge, check_object_size};
 use crate::reason::{self, Reason};
 use crate::shape::{Shape, Shaped};
 use crate::time::Timestamp;
 
-/// Entry for password accounts in a user's `providers`.
+/// Entry in a user's `providers` if the user has a password.
 pub const EMAIL_PROVIDER: &str = "email";
+/// Entry in a user's `providers` if the user has a passkey.
+pub const PASSKEY_PROVIDER: &str = "passkey";
 
-/// A stored user, with the part of its profile that account operations show.
+id! {
+    /// Id of a user: `sub` of access tokens, `auth_id` of the profile API.
+    UserId, "The id of the user: `sub` of access tokens, `auth_id` of profiles."
+}
+
+/// A user as stored, with the name and picture of the profile.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct User {
-    /// User id.
+    /// Id of the user.
     pub id: UserId,
-    /// Email address.
+    /// Email address, unique over all users.
     pub email: Email,
-    /// True if the email address is verified.
+    /// True if the user's control of the email address was verified.
     pub email_verified: bool,
-    /// True if a password is set.
+    /// True if the user has a password.
     pub has_password: bool,
-    /// Keys of linked identity providers, sorted.
+    /// Keys of the providers of linked identities, sorted.
     pub identities: Vec<String>,
-    /// Time of the ban, if banned.
+    /// Relying party id of each of the user's passkeys, as many as there are passkeys.
+    pub passkeys: Vec<RpId>,
+    /// Time at which the user was banned; `None` if not banned.
     pub banned_at: Option<Timestamp>,
-    /// Created by a sign-up that required verification; never verified, never had a session.
+    /// Time at which two-step sign-in was turned on; `None` if it is off.
+    pub two_step_at: Option<Timestamp>,
+    /// True if the account was signed up while verification was required, never verified, and never had a session.
     pub is_pending: bool,
-    /// Pending, with further sign-ups under other passwords: no password so far survives verification.
+    /// True if no data in the account is known to be the mailbox owner's, because sign-ups had different passwords, or
+    /// a provider created the account without verifying the address. Verification removes the password.
     pub is_contested: bool,
-    /// Application data that only an admin writes.
+    /// Application data that only admins write.
     pub metadata: AppMetadata,
-    /// Time of creation.
+    /// Time at which the user was created.
     pub created_at: Timestamp,
-    /// Time of the last change.
+    /// Time of the last change of the user.
     pub updated_at: Timestamp,
-    /// Name and avatar of its profile, if it has one.
+    /// Name and picture of the user's profile; `None` without a profile.
     pub profile: Option<UserProfile>,
 }
 
-/// The part of a profile that account operations show.
+/// The part of a profile that responses about a user include.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserProfile {
-    /// Display name.
+    /// Display name of the profile.
     pub name: Name,
-    /// Picture URL.
+    /// URL of the profile's picture; `None` if not set.
     pub avatar_url: Option<AvatarUrl>,
 }
 
 impl User {
-    /// `email` when a password is set, then the linked identity providers.
+    /// Returns the methods of sign-in: `email` if the user has a password, then the keys of linked identity providers,
+    /// then `passkey` if the user has one.
     #[must_use]
     pub fn providers(&self) -> Vec<&str> {
         let own = self.has_password.then_some(EMAIL_PROVIDER);
-        own.into_iter().chain(self.identities.iter().map(String::as_str)).collect()
+        let passkey = (!self.passkeys.is_empty()).then_some(PASSKEY_PROVIDER);
+        own.into_iter().chain(self.identities.iter().map(String::as_str)).chain(passkey).collect()
     }
 
-    /// True if the account is banned.
+    /// True if the user has a passkey of the relying party id in force; `None` means that passkeys are off.
+    #[must_use]
+    pub fn has_usable_passkey(&self, rp_id: Option<&RpId>) -> bool {
+        self.passkeys.iter().any(|of| Some(of) == rp_id)
+    }
+
+    /// True if two-step sign-in is on, so that a right first factor is answered with a challenge.
+    #[must_use]
+    pub const fn has_two_step(&self) -> bool {
+        self.two_step_at.is_some()
+    }
+
+    /// True if the user is banned.
     #[must_use]
     pub const fn is_banned(&self) -> bool {
         self.banned_at.is_some()
     }
 
-    /// True if a further sign-up with its address may renew the account.
+    /// True if a further sign-up with the address renews the code of the account.
     #[must_use]
     pub const fn accepts_sign_up(&self) -> bool {
         self.is_pending && !self.is_banned()
     }
 
-    /// True if codes and link tokens that were mailed to its address are accepted.
+    /// True if codes and link tokens mailed to the address are accepted.
     #[must_use]
     pub const fn accepts_mailed_tokens(&self) -> bool {
         !self.is_banned()
     }
 
-    /// True if mail about a sign-up with its address may be sent.
+    /// True if mails about sign-ups with the address may be sent.
     #[must_use]
     pub const fn may_be_mailed(&self) -> bool {
         !self.is_banned()
     }
 
-    /// True if security notifications may be sent: an unverified address may belong to somebody else.
+    /// True if security notifications may be sent. An unverified address may belong to another person.
     #[must_use]
     pub const fn may_be_notified(&self) -> bool {
         self.email_verified && !self.is_banned()
     }
 }
 
-/// A user's metadata: a JSON object of at most 16 KiB as text.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct AppMetadata(Map<String, Value>);
+bounded_object! {
+    /// Application data of a user: a JSON object of at most 16 KiB as text. Only admins write it.
+    AppMetadata
+}
 
 impl Shaped for AppMetadata {
     const SENT: Shape = Shape::object(
@@ -100,30 +130,4 @@ impl Shaped for AppMetadata {
         r#"{"plan":"pro"}"#,
     );
     const SHOWN: Shape = Self::SENT.about("Application data that only an admin writes; never null.");
-}
-
-impl AppMetadata {
-    /// Wraps an object of at most 16 KiB.
-    pub fn new(object: Map<String, Value>) -> Result<Self, crate::profile::TooLarge> {
-        crate::profile::check_object_size(&object)?;
-        Ok(Self(object))
-    }
-
-    /// Restores a stored value.
-    #[must_use]
-    pub const fn from_stored(object: Map<String, Value>) -> Self {
-        Self(object)
-    }
-
-    /// The JSON object.
-    #[must_use]
-    pub const fn as_map(&self) -> &Map<String, Value> {
-        &self.0
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for AppMetadata {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::new(Map::deserialize(deserializer)?).map_err(|error| reason::refusal(Reason::TooLarge, error))
-    }
 }

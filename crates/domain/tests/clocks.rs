@@ -1,5 +1,5 @@
-//! Clocks that run ahead, step back and jump: no stored time locks users out for longer than its natural
-//! maximum.
+//! Properties of stored times when a clock runs ahead, steps back or jumps: no time locks users out for longer than its
+//! regular maximum.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn rates() -> impl Strategy<Value = Rate> {
     (1_u32..30, 1_u64..7200).prop_map(|(burst, seconds)| Rate { burst, window: Duration::from_secs(seconds) })
 }
 
-/// The rule as the engines' SQL computes it.
+/// The rate limit as the SQL of the engines computes it.
 fn taken_by_terms(take: &Take, full_at: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let terms = take.terms(now);
     let state = full_at.filter(|state| *state <= terms.plausible).unwrap_or(now);

@@ -4,7 +4,7 @@
 use latchkey_domain::email::Email;
 use proptest::prelude::*;
 
-/// Valid and invalid texts that resemble addresses.
+/// Generates valid addresses and similar invalid texts.
 fn near_address() -> impl Strategy<Value = String> {
     let local = prop_oneof![
         "[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{1,70}",

@@ -1,4 +1,4 @@
-//! Properties of identities: sanitised claims always fit, and no combination of facts grants more than the
+//! Properties of identities: sanitised claims satisfy the types, and no combination of facts grants more than the
 //! rules.
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -25,7 +25,9 @@ fn user(is_verified: bool, is_banned: bool) -> User {
         email_verified: is_verified,
         has_password: true,
         identities: Vec::new(),
+        passkeys: Vec::new(),
         banned_at: is_banned.then_some(now),
+        two_step_at: None,
         is_pending: false,
         is_contested: false,
         metadata: AppMetadata::default(),

@@ -1,4 +1,4 @@
-//! Properties of pages.
+//! Properties of offset pagination over generated parameters.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use latchkey_domain::page::Page;

@@ -1,5 +1,5 @@
-//! Model test of the redirect list: generated lists and URLs against a naive matcher on the text of the
-//! entries. Nothing outside the list passes. Named hard cases are in `redirect_cases.rs`.
+//! Model test of the redirect allow-list: generated lists and URLs, compared with a simple matcher that works on the
+//! text of the entries. Particular hostile URLs are in `redirect_cases.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy};
@@ -105,7 +105,7 @@ fn entry() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A URL that the first entry allows (a loopback one for the empty list), with some parts mutated.
+/// Generates a URL that the first entry allows (a loopback URL for an empty list), with some parts changed.
 fn near_url(entries: &[String], parts: [Option<&str>; 7]) -> String {
     let base = filled(entries.first().map_or("http://localhost:8443/cb", String::as_str));
     let (scheme, rest) = base.split_once(':').unwrap();
@@ -131,12 +131,12 @@ fn hard_url() -> impl Strategy<Value = String> {
         .prop_map(|(start, path, tail)| format!("{start}{path}{tail}"))
 }
 
-/// A URL that the entry allows, with its wildcards filled in.
+/// Returns a URL that the entry allows, with its wildcards replaced.
 fn filled(entry: &str) -> String {
     entry.replace("/**", "/r/s").replace('*', "x")
 }
 
-/// Inserts, removes or replaces some characters.
+/// Inserts, removes or replaces characters.
 fn mutated(text: &str, edits: &[(Index, u8, char)]) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for &(index, kind, character) in edits {
@@ -154,8 +154,8 @@ fn edits() -> impl Strategy<Value = Vec<(Index, u8, char)>> {
     prop::collection::vec((any::<Index>(), 0..3_u8, select(NASTY)), 0..4)
 }
 
-/// The naive matcher: text of the entry against the re-parsed URL. It is looser than the policy about
-/// wildcards, so its acceptance is necessary, not sufficient.
+/// Reference matcher: compares the text of an entry with the parsed URL. Its wildcards match more than the policy's, so
+/// the policy may accept only URLs that it accepts.
 fn reference_accepts(entry: &str, url: &Url) -> bool {
     let (front, query) = entry.split_once('?').map_or((entry, None), |(front, query)| (front, Some(query)));
     if query.is_some() && query != url.query() {
@@ -213,7 +213,7 @@ fn decoded(path: &str) -> String {
     text
 }
 
-/// Invariants of every outcome.
+/// Asserts the invariants of every outcome.
 fn assert_sound(entries: &[String], target: &str) -> Result<(), TestCaseError> {
     let policy = policy(entries, DevelopmentLoopback::Allowed);
     let Ok(passed) = policy.check(target) else {
@@ -240,9 +240,9 @@ fn assert_sound(entries: &[String], target: &str) -> Result<(), TestCaseError> {
         prop_assert_eq!(path.matches('/').count(), url.path().matches('/').count());
     }
 
-    // A stored URL is checked again when its link opens.
+    // A stored URL must pass the check again when its link is opened.
     prop_assert_eq!(policy.check(passed.as_str()), Ok(passed.clone()));
-    // Appending parameters preserves everything before them.
+    // Appended parameters leave everything before them unchanged.
     let sent = Url::parse(&passed.with_query(&[("token", "t")], &[])).unwrap();
     prop_assert_eq!(&sent[..Position::AfterPath], &url[..Position::AfterPath]);
     prop_assert_eq!(sent.fragment(), url.fragment());

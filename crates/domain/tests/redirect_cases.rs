@@ -1,4 +1,4 @@
-//! Named hard cases of the redirect list, including URLs that browsers parse leniently.
+//! Named cases of hostile redirect URLs, including URLs that browsers parse leniently.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy, RedirectUrl};
@@ -16,7 +16,7 @@ fn development() -> RedirectPolicy {
     policy(&[""; 0], DevelopmentLoopback::Allowed)
 }
 
-/// Name, entry, target, and the serialised URL if it passes.
+/// A case: name, entry, target, and the serialised URL if the entry allows the target.
 type Case = (&'static str, &'static str, &'static str, Option<&'static str>);
 
 const GOOD: &str = "https://good.example/cb";

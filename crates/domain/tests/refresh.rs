@@ -1,5 +1,5 @@
-//! State-machine test of refresh rotation: tabs, lost responses, duplicates and theft all present some token
-//! at some time. The model follows the policy, not the code.
+//! State machine test of refresh token rotation: tabs, lost responses, duplicates and thieves present tokens at random
+//! times. The model is written from the policy, not from the code.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::time::Duration;
@@ -12,26 +12,26 @@ use proptest::prelude::*;
 const GRACE: Duration = Duration::from_secs(30);
 const IDLE_DAYS: i64 = 30;
 
-/// One step: time passes, then the token issued this many tokens ago is presented.
+/// One step: time passes, then a token is presented. It is selected by the number of tokens issued after it.
 #[derive(Debug, Clone)]
 struct Act {
     seconds: i64,
     age: usize,
 }
 
-/// The policy's model of a session: time of replacement of each token.
+/// Model of a session by the policy: the time of replacement of each token.
 struct Model {
     replaced_at: Vec<Option<i64>>,
-    /// The token whose presentation issued the newest one.
+    /// Token in exchange for which the newest one was issued.
     predecessor: Option<usize>,
     idle_until: i64,
     ended: bool,
 }
 
 impl Model {
-    /// "Presenting the just-replaced token within 30 seconds gives the same successor again, later a new successor with
-    /// a grace of its own, and the unused one is dead. After the successor's first use a token that was replaced within
-    /// the grace is refused; every older one revokes the whole session. An ended session has no grace."
+    /// Returns the verdict that the policy demands. The predecessor yields the same successor within 30 s; later it
+    /// yields a new one, and the unused one becomes invalid. Once the successor was used, a token replaced within the
+    /// grace period is refused, and an older one ends the session. A session that has ended refuses all.
     fn expects(&self, token: usize, now: i64) -> RefreshVerdict {
         if self.ended || now >= self.idle_until {
             return RefreshVerdict::Refuse;
@@ -105,7 +105,7 @@ proptest! {
                 }
                 RefreshVerdict::SameSuccessor | RefreshVerdict::Refuse => {}
             }
-            // The stored encoding leads to the same decision.
+            // The decision must be the same after storing and loading the state.
             let stored = ReplacedToken::decode_all(&ReplacedToken::encode_all(&state.retired)).unwrap();
             prop_assert_eq!(stored.last(), state.retired.last());
             prop_assert_eq!(stored.len(), state.retired.len());
@@ -124,7 +124,7 @@ fn session() -> RefreshState {
     }
 }
 
-/// Rotates a session this many times at one moment.
+/// Returns the state of a session after this many rotations at one time.
 fn rotated(times: usize, now: i64) -> RefreshState {
     (1..=times).fold(session(), |state, token| {
         let retired = state.retire(&state.current, at(now), GRACE);

@@ -6,7 +6,7 @@ use latchkey_domain::page::Page;
 use latchkey_domain::search::{SearchQuery, SearchText, Tier, matches};
 use proptest::prelude::*;
 
-/// Letters with unusual folding, marks, jamo, format characters, white space and plain letters.
+/// Characters to generate texts from: letters with unusual folding, marks, jamo, format characters and white space.
 const ODD: &str = "aAbıIİßẞŉǰΐΰΣςσµﬁﬆÅÅéÉ\u{301}\u{308}\u{345}\u{327}ᾼᾳⱯꭰᎠKℌⅧ①½㎏ｶﾞガ가\u{1100}\u{1161}\u{11A8}\u{FFA0}\u{200B}\u{200D}\u{AD}\u{FE0F}\u{93E}\u{BD7}\u{9BE}\u{9C7}क \u{A0}\u{3000}\u{85}¨\u{FDFA}\u{302E}\u{1D165}\u{1D15E}_%*'\"-";
 
 fn text(longest: usize) -> impl Strategy<Value = String> {
@@ -19,7 +19,7 @@ fn text(longest: usize) -> impl Strategy<Value = String> {
     prop::collection::vec(character, 0..longest).prop_map(String::from_iter)
 }
 
-/// A second implementation of the contract's rule, word by word.
+/// Second implementation of the matching rule, independent of the tested one.
 fn is_match(query: &SearchQuery, text: &SearchText) -> bool {
     let field_words: Vec<&str> =
         [&text.name, &text.username, &text.bio].into_iter().flat_map(|field| words(field)).collect();

@@ -1,6 +1,6 @@
 use super::*;
 
-const ALL: [Verification; 7] = [
+const ALL: [Verification; 8] = [
     Verification::Code(VerifiedFrom::Inside),
     Verification::Code(VerifiedFrom::Outside),
     Verification::Link(VerifiedFrom::Inside),
@@ -8,9 +8,10 @@ const ALL: [Verification; 7] = [
     Verification::Reset,
     Verification::Provider,
     Verification::Vouched,
+    Verification::NewAddress,
 ];
 
-/// Created without required verification: it has or had a session.
+/// An unverified account of a sign-up without required verification, which has or had a session.
 const ENTERED: AccountFacts = AccountFacts {
     was_ever_verified: false,
     is_pending: false,
@@ -21,9 +22,9 @@ const ENTERED: AccountFacts = AccountFacts {
 const PENDING: AccountFacts = AccountFacts { is_pending: true, ..ENTERED };
 const VERIFIED: AccountFacts =
     AccountFacts { was_ever_verified: true, has_unproven_password: false, ..ENTERED };
-/// Verified by a link that a mail scanner may have opened.
+/// An account verified by a link that a mail scanner may have opened.
 const SCANNED: AccountFacts = AccountFacts { was_ever_verified: true, ..ENTERED };
-/// Created by an admin without a password.
+/// An unverified account that an admin created without a password.
 const SHUT: AccountFacts = AccountFacts { has_credentials: false, has_unproven_password: false, ..ENTERED };
 
 fn is_emptied(proof: Verification, account: AccountFacts) -> bool {
@@ -44,6 +45,7 @@ fn the_first_proof_from_outside_leaves_nothing_in_an_account_that_was_entered() 
             Verification::Code(VerifiedFrom::Inside)
                 | Verification::Link(VerifiedFrom::Inside)
                 | Verification::Vouched
+                | Verification::NewAddress
         );
         assert_eq!(is_emptied(proof, ENTERED), is_owner_unknown, "{proof:?}");
     }
@@ -60,10 +62,12 @@ fn verification_leaves_a_pending_account_as_it_is() {
 }
 
 #[test]
-fn a_contested_account_is_emptied_by_every_proof() {
+fn a_contested_account_is_emptied_by_every_proof_of_its_address() {
     for account in [ENTERED, PENDING] {
         for proof in ALL {
-            assert!(is_emptied(proof, AccountFacts { is_contested: true, ..account }), "{proof:?}");
+            let is_of_its_address = proof != Verification::NewAddress;
+            let contested = AccountFacts { is_contested: true, ..account };
+            assert_eq!(is_emptied(proof, contested), is_of_its_address, "{proof:?}");
         }
     }
 }
@@ -98,7 +102,8 @@ fn an_account_without_credentials_keeps_the_data_set_by_an_admin() {
 fn the_first_verification_revokes_outstanding_codes() {
     for proof in ALL {
         let ends = |account| VerificationEffects::of(proof, account).revokes_codes;
-        let takes_over = matches!(proof, Verification::Reset | Verification::Provider);
+        let takes_over =
+            matches!(proof, Verification::Reset | Verification::Provider | Verification::NewAddress);
         assert_eq!(ends(ENTERED), proof != Verification::Vouched, "{proof:?}");
         assert_eq!((ends(PENDING), ends(VERIFIED)), (takes_over, takes_over), "{proof:?}");
     }

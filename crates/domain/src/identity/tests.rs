@@ -1,10 +1,10 @@
-//! One test for each row of the linking rules.
+//! Tests of the decision on a sign-in with an identity: one per rule.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::ids::UserId;
 use crate::time::Timestamp;
 use crate::user::AppMetadata;
+use crate::user::UserId;
 
 const OPEN: IdentityRules = IdentityRules {
     is_sign_up_open: true,
@@ -24,7 +24,9 @@ fn user(is_verified: bool, is_banned: bool) -> User {
         email_verified: is_verified,
         has_password: true,
         identities: Vec::new(),
+        passkeys: Vec::new(),
         banned_at: is_banned.then_some(now),
+        two_step_at: None,
         is_pending: false,
         is_contested: false,
         metadata: AppMetadata::default(),
@@ -176,15 +178,6 @@ fn keys_are_plain_and_no_words_of_the_interface() {
     for bad in ["", "Google", "a b", "a/b", "ä", &"a".repeat(65), "email", "configs", "custom"] {
         assert!(ProviderKey::parse(bad).is_err(), "{bad:?}");
     }
-}
-
-#[test]
-fn the_last_way_in_is_a_password_or_a_provider_that_is_offered() {
-    let key = |text| ProviderKey::parse(text).unwrap();
-    assert!(keeps_credentials(true, &[], &[]));
-    assert!(keeps_credentials(false, &[key("google")], &[key("google")]));
-    assert!(!keeps_credentials(false, &[key("gone")], &[key("google")]));
-    assert!(!keeps_credentials(false, &[], &[key("google")]));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Field types of a profile: bounded texts and JSON objects.
+//! Types of profile fields: texts with bounds and character rules, and JSON objects of limited size.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -7,18 +7,18 @@ use url::Url;
 use crate::reason::{self, Reason};
 use crate::shape::{Shape, Shaped};
 
-/// Longest name, in characters.
+/// Maximum length of a display name in characters.
 pub const LONGEST_NAME: usize = 100;
-/// Longest bio, in characters.
+/// Maximum length of a bio in characters.
 pub const LONGEST_BIO: usize = 1_000;
-/// Longest avatar URL, in characters.
+/// Maximum length of an avatar URL in characters.
 pub const LONGEST_AVATAR_URL: usize = 2_048;
-/// Largest metadata, and all custom fields together, in bytes of compact JSON.
+/// Maximum size of the metadata, and of all custom fields together, in bytes of compact JSON.
 pub const LARGEST_OBJECT: usize = 16 * 1024;
-/// Keys of the flat profile that no client can set.
+/// Keys of the flat profile that a profile update ignores, because clients cannot set them.
 pub const READ_ONLY_KEYS: [&str; 8] =
     ["id", "auth_id", "profile", "createdAt", "updatedAt", "created_at", "updated_at", "metadata"];
-/// Usernames that could impersonate the service or its staff.
+/// Usernames that are refused because they could impersonate the service or its staff.
 const RESERVED_USERNAMES: &str = "\
     about account accounts admin administrator anonymous api auth billing contact everyone guest help info \
     latchkey login logout mail me moderator nobody null official owner postmaster privacy profile \
@@ -31,25 +31,25 @@ macro_rules! bounded_text {
         pub struct $name(String);
 
         impl $name {
-            /// Parses input.
+            /// Parses input; fails if it violates the rules of the type.
             pub fn parse(text: &str) -> Result<Self, $error> {
                 let parse: fn(&str) -> Result<String, $error> = $parse;
                 parse(text).map(Self)
             }
 
-            /// Restores a stored value.
+            /// Restores a stored value without a check.
             #[must_use]
             pub const fn from_stored(text: String) -> Self {
                 Self(text)
             }
 
-            /// The text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Unwraps the text.
+            /// Returns the text and consumes the value.
             #[must_use]
             pub fn into_string(self) -> String {
                 self.0
@@ -65,13 +65,13 @@ macro_rules! bounded_text {
     };
 }
 
-/// Error: the text is too long or has refused characters.
+/// Error of parsing a display name or bio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidText {
-    /// Too long.
+    /// The text has more than this number of characters.
     #[error("must be at most {0} characters long")]
     Long(usize),
-    /// Control characters.
+    /// The text contains control characters.
     #[error("must not contain control characters")]
     Control,
 }
@@ -85,16 +85,16 @@ impl InvalidText {
     }
 }
 
-/// Error: the text is not an avatar URL.
+/// Error of parsing an avatar URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAvatarUrl {
-    /// Not an absolute http or https URL with a host.
+    /// The text is not an absolute http or https URL with a host.
     #[error("must be a valid URL: an absolute http or https URL with a host")]
     Form,
-    /// Contains white space or control characters.
+    /// The text contains white space or control characters.
     #[error("must be a valid URL without white space or control characters")]
     Spaces,
-    /// Too long.
+    /// The text has more than [`LONGEST_AVATAR_URL`] characters.
     #[error("must be at most {LONGEST_AVATAR_URL} characters long")]
     Long,
 }
@@ -109,13 +109,13 @@ impl InvalidAvatarUrl {
     }
 }
 
-/// Error: the text is not a username.
+/// Error of parsing a username.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUsername {
-    /// Wrong characters or length.
+    /// The text contains characters, or has a length, that a username must not have.
     #[error("must have 3 to 32 characters out of a-z, 0-9, '_', '.' and '-'")]
     Form,
-    /// A reserved word.
+    /// The username is reserved.
     #[error("is reserved; choose another one")]
     Reserved,
 }
@@ -129,13 +129,13 @@ impl InvalidUsername {
     }
 }
 
-/// Error: the object is too large.
+/// Error: the object exceeds [`LARGEST_OBJECT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be at most 16 KiB of JSON")]
 pub struct TooLarge;
 
 bounded_text!(
-    /// A display name: at most 100 characters, no control characters; empty if none was given.
+    /// A display name: at most 100 characters, without control characters. The default is empty.
     #[derive(Default)]
     Name, InvalidText, |text| {
         if text.chars().any(char::is_control) {
@@ -145,15 +145,15 @@ bounded_text!(
     }
 );
 bounded_text!(
-    /// A biography: at most 1,000 characters, line breaks allowed.
+    /// A text about oneself: at most 1,000 characters; line breaks are allowed.
     Bio, InvalidText, |text| bounded(text, LONGEST_BIO)
 );
 bounded_text!(
-    /// The URL of a picture: absolute http or https with a host, at most 2,048 characters, stored as sent.
+    /// The URL of a picture: an absolute http or https URL with a host, at most 2,048 characters. Stored as sent.
     AvatarUrl, InvalidAvatarUrl, avatar_url
 );
 bounded_text!(
-    /// A unique handle: 3 to 32 of `a-z 0-9 _ . -`; upper case is lowered.
+    /// A unique handle: 3 to 32 characters out of `a-z 0-9 _ . -`. Upper-case letters are converted to lower case.
     Username, InvalidUsername, username
 );
 
@@ -172,7 +172,7 @@ impl Shaped for Bio {
         Shape { max_length: Some(LONGEST_BIO), ..Shape::new("Text about oneself.", "First programmer.") };
 }
 
-/// Without the format `uri`: kept as sent, by the rules of the URL standard, which are wider than RFC 3986.
+/// The schema has no format `uri`, which means RFC 3986. The accepted URLs follow the wider rules of the URL Standard.
 impl Shaped for AvatarUrl {
     const SENT: Shape = Shape {
         max_length: Some(LONGEST_AVATAR_URL),
@@ -210,7 +210,7 @@ fn avatar_url(text: &str) -> Result<String, InvalidAvatarUrl> {
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(InvalidAvatarUrl::Spaces);
     }
-    // Browsers repair `https:host` and `https:\\host`; neither is meant as an absolute URL.
+    // Browsers accept `https:host` and `https:\\host`, but neither is an absolute URL.
     let (scheme, rest) = text.split_once("://").ok_or(InvalidAvatarUrl::Form)?;
     let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     let has_host = !rest.is_empty() && !rest.starts_with(['/', '\\', '?', '#']);
@@ -230,15 +230,58 @@ fn username(text: &str) -> Result<String, InvalidUsername> {
     Ok(text)
 }
 
-/// Refuses an object over 16 KiB of compact JSON.
+/// Refuses a JSON object that exceeds 16 KiB as compact JSON.
 pub fn check_object_size(object: &Map<String, Value>) -> Result<(), TooLarge> {
     let size = serde_json::to_string(object).map_or(usize::MAX, |text| text.len());
     if size > LARGEST_OBJECT { Err(TooLarge) } else { Ok(()) }
 }
 
-/// A profile's metadata: free-form JSON, private to its owner, at most 16 KiB as text.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Metadata(Map<String, Value>);
+/// Declares a JSON object of at most 16 KiB as compact JSON.
+macro_rules! bounded_object {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub struct $name(Map<String, Value>);
+
+        impl $name {
+            /// Creates the value from an object; fails if it exceeds 16 KiB as compact JSON.
+            pub fn new(object: Map<String, Value>) -> Result<Self, TooLarge> {
+                check_object_size(&object)?;
+                Ok(Self(object))
+            }
+
+            /// Restores a stored object without a check.
+            #[must_use]
+            pub const fn from_stored(object: Map<String, Value>) -> Self {
+                Self(object)
+            }
+
+            /// Returns the JSON object.
+            #[must_use]
+            pub const fn as_map(&self) -> &Map<String, Value> {
+                &self.0
+            }
+
+            /// Returns the JSON object and consumes the value.
+            #[must_use]
+            pub fn into_map(self) -> Map<String, Value> {
+                self.0
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::new(Map::deserialize(deserializer)?).map_err(|error| reason::refusal(Reason::TooLarge, error))
+            }
+        }
+    };
+}
+pub(crate) use bounded_object;
+
+bounded_object! {
+    /// Metadata of a profile: free-form JSON that only the owner can read, at most 16 KiB as text.
+    Metadata
+}
 
 impl Shaped for Metadata {
     const SENT: Shape = Shape::object(
@@ -246,38 +289,6 @@ impl Shaped for Metadata {
         r#"{"theme":"dark"}"#,
     );
     const SHOWN: Shape = Self::SENT.about("Free-form JSON, private to the owner; never null.");
-}
-
-impl Metadata {
-    /// Wraps an object of at most 16 KiB.
-    pub fn new(object: Map<String, Value>) -> Result<Self, TooLarge> {
-        check_object_size(&object)?;
-        Ok(Self(object))
-    }
-
-    /// Restores a stored value.
-    #[must_use]
-    pub const fn from_stored(object: Map<String, Value>) -> Self {
-        Self(object)
-    }
-
-    /// The JSON object.
-    #[must_use]
-    pub const fn as_map(&self) -> &Map<String, Value> {
-        &self.0
-    }
-
-    /// Unwraps the object.
-    #[must_use]
-    pub fn into_map(self) -> Map<String, Value> {
-        self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Metadata {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::new(Map::deserialize(deserializer)?).map_err(|error| reason::refusal(Reason::TooLarge, error))
-    }
 }
 
 #[cfg(test)]

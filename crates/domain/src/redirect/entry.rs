@@ -1,4 +1,4 @@
-//! An entry of the redirect list.
+//! Entry of the allow-list of redirect targets: syntax, faults and comparison with a URL.
 
 use thiserror::Error;
 use url::{Position, Url};
@@ -7,17 +7,17 @@ use super::UrlPart;
 use super::pattern::{HostPattern, PathPattern, PatternFault};
 use super::screen::{self, UrlFault};
 
-/// An entry of the redirect list: an absolute URL; with an http-like scheme, host and path may have
-/// wildcards.
+/// An entry of the allow-list: an absolute URL. Host and path may have wildcards if the scheme is http-like (a
+/// "special" scheme of the URL Standard).
 ///
-/// - Scheme, host, port and path are compared after parsing; a default port equals none.
-/// - `*` matches one whole host label (letters, digits, `-`, `_`) or one whole path segment (not empty); `**`
-///   at the end of the path matches the rest of the path, even an empty one. After its wildcards a host must
-///   end in two concrete labels, or in `localhost`.
-/// - Text that a path wildcard matches must be free of percent-encoded slashes, backslashes, control
-///   characters and dot segments, in up to three layers of encoding.
-/// - Without a query an entry allows any query; with one it requires exactly that query.
-/// - Custom schemes match exactly, character by character, without wildcards.
+/// - Scheme, host, port and path are compared after parsing. A missing port equals the scheme's default port.
+/// - `*` matches one whole host label (letters, digits, `-`, `_`) or one whole, non-empty path segment. `**` at the
+///   end of the path matches the rest of the path, which may be empty. A host with wildcards must end in two labels
+///   without wildcards, or in `localhost`.
+/// - A segment matched by a path wildcard must not contain a slash, backslash or control character, or be a dot segment,
+///   not even after percent-decoding it up to three times.
+/// - An entry without a query allows any query; an entry with a query requires exactly that query.
+/// - A URL with a custom scheme must equal the entry character by character. Such an entry has no wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectEntry {
     text: String,
@@ -27,43 +27,43 @@ pub struct RedirectEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
-    /// An http-like ("special") scheme.
+    /// URL with an http-like ("special") scheme.
     Web { scheme: String, host: HostPattern, port: Option<u16>, path: PathPattern, origin: Option<String> },
-    /// Any other scheme; `front` is everything before the query.
+    /// URL with any other scheme. `front` is everything before the query.
     Custom { scheme: String, front: String },
 }
 
-/// Error: an invalid entry.
+/// Error of [`RedirectEntry::parse`]: an invalid entry and its fault.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the redirect list entry {entry:?} {fault}")]
 pub struct InvalidEntry {
-    /// The entry as configured.
+    /// Text of the entry in the settings.
     pub entry: String,
-    /// The fault.
+    /// Fault of the entry.
     pub fault: EntryFault,
 }
 
-/// Fault of an entry. The text continues a sentence about the entry.
+/// Fault of an entry. The message continues a sentence that begins with the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EntryFault {
-    /// The URL itself is refused as a target.
+    /// The URL is never allowed as a target.
     #[error("{0}")]
     Url(#[from] UrlFault),
-    /// A fragment, which is never compared.
+    /// The URL has a fragment, but fragments are never compared.
     #[error("has a fragment; leave out the # and what follows")]
     Fragment,
-    /// A wildcard in a URL whose scheme is not http-like.
+    /// The URL has a wildcard, but a custom scheme, for which wildcards are not supported.
     #[error("has a wildcard; URLs of custom schemes match exactly")]
     CustomWildcard,
-    /// A `*` that is only part of a host label, or `**` in a host.
+    /// The host has a `*` that is only part of a label, or `**`.
     #[error("has a wildcard that is no whole host label; * stands for one whole label")]
     PartialHostWildcard,
-    /// A wildcard host that matches hosts of many owners.
+    /// The host has a wildcard that matches hosts of different owners, such as `*.com`.
     #[error(
         "has a host that is too wide; after its wildcards it must end in two concrete labels, as in *.example.com, or in localhost"
     )]
     WideHost,
-    /// A `*` that is only part of a path segment, or `**` before the last segment.
+    /// The path has a `*` that is only part of a segment, or a `**` that is not the last segment.
     #[error(
         "has a wildcard that is no whole path segment; * stands for one whole segment, ** for the rest of the path"
     )]
@@ -71,18 +71,19 @@ pub enum EntryFault {
 }
 
 impl RedirectEntry {
-    /// Parses an entry; nothing is trimmed.
+    /// Parses the text of an entry, without trimming it.
     pub fn parse(text: &str) -> Result<Self, InvalidEntry> {
         Self::read(text).map_err(|fault| InvalidEntry { entry: text.to_owned(), fault })
     }
 
-    /// The entry as configured.
+    /// Returns the text of the entry in the settings.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Domain behind the last wildcard of the host, serialised; `None` without a wildcard host.
+    /// Returns the domain after the last wildcard of the host: `example.com` of `*.example.com`. `None` without a
+    /// wildcard.
     #[must_use]
     pub fn wildcard_parent(&self) -> Option<String> {
         match &self.target {
@@ -101,7 +102,7 @@ impl RedirectEntry {
         Ok(Self { text: text.to_owned(), target, query: url.query().map(str::to_owned) })
     }
 
-    /// Origin of an http or https entry without wildcards.
+    /// Returns the origin of an http or https entry without wildcards.
     pub(super) fn origin(&self) -> Option<&str> {
         match &self.target {
             Target::Web { origin, .. } => origin.as_deref(),
@@ -109,7 +110,7 @@ impl RedirectEntry {
         }
     }
 
-    /// Compares a URL with the entry; fails with the first part that differs.
+    /// Compares a URL with the entry. Fails with the first part that differs.
     pub(super) fn compare(&self, url: &Url) -> Result<(), UrlPart> {
         self.target.compare(url)?;
         let is_query_right = self.query.is_none() || self.query.as_deref() == url.query();

@@ -1,28 +1,28 @@
-//! Patterns of hosts and paths with wildcards. All texts are output of the URL parser.
+//! Host and path patterns with wildcards, and their comparison with parts of a parsed URL.
 
-/// A host, possibly with wildcard labels.
+/// Pattern of a host. Labels may be wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HostPattern {
     Exact(String),
     Labels(Vec<Piece>),
 }
 
-/// A path, possibly with wildcard segments.
+/// Pattern of a path. Segments may be wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathPattern {
     Exact(String),
     Segments { pieces: Vec<Piece>, has_open_end: bool },
 }
 
-/// A host label or a path segment.
+/// Pattern of a host label or path segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Exact(String),
-    /// `*`
+    /// `*`: any label or non-empty segment.
     Any,
 }
 
-/// Fault of a pattern.
+/// Fault of a pattern, see [`super::EntryFault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PatternFault {
     PartialHostWildcard,
@@ -30,7 +30,7 @@ pub(super) enum PatternFault {
     PartialPathWildcard,
 }
 
-/// Layers of percent-encoding that are decoded; more are refused.
+/// Maximum number of percent-encoding layers that are decoded. A segment with more is refused.
 const MAX_ENCODINGS: usize = 3;
 
 impl HostPattern {
@@ -64,7 +64,7 @@ impl HostPattern {
         matches!(self, Self::Exact(_))
     }
 
-    /// The labels behind the last open one.
+    /// Returns the labels after the last wildcard, joined by dots.
     pub(super) fn wildcard_parent(&self) -> Option<String> {
         let Self::Labels(labels) = self else { return None };
         let concrete = labels.rsplit(|label| *label == Piece::Any).next()?;
@@ -95,7 +95,7 @@ impl PathPattern {
         let is_front_right = pieces
             .iter()
             .all(|piece| sent.next().is_some_and(|segment| piece.matches(segment, is_plain_segment)));
-        // `/app/**` requires the slash after `app`: `/app` does not match.
+        // The slash is required: `/app/**` does not match `/app`.
         let is_rest_right = match sent.next() {
             None => !has_open_end,
             Some(first) => has_open_end && is_safe_segment(first) && sent.all(is_safe_segment),
@@ -128,13 +128,13 @@ fn pieces<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Vec<Piece>> {
         .collect()
 }
 
-/// Segments of a path: the text after each slash. The empty path has none.
+/// Returns the segments of a path: the text after each slash. An empty path has no segment.
 fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').skip(1)
 }
 
-/// True unless the host ends in two concrete labels, which excludes `*.com` and `app.*`, or in `localhost`.
-/// Public suffixes (`*.co.uk`) are not known here; a warning at start covers them.
+/// True unless the host ends in `localhost` or in two labels without wildcards. This refuses `*.com` and `app.*`.
+/// Public suffixes such as `*.co.uk` are not detected here, but a warning at start reports them.
 fn is_too_wide(labels: &[Piece]) -> bool {
     let is_concrete = |piece: &Piece| matches!(piece, Piece::Exact(label) if !label.is_empty());
     let ends_in_localhost = matches!(labels.last(), Some(Piece::Exact(label)) if label == "localhost");
@@ -151,8 +151,7 @@ fn is_plain_segment(segment: &str) -> bool {
     !segment.is_empty() && is_safe_segment(segment)
 }
 
-/// True if a segment stays one segment on servers that decode it, even repeatedly: decoding yields no slash,
-/// backslash, control character or dot segment.
+/// True if a segment has no slash, backslash, control character or dot segment, even after repeated decoding.
 fn is_safe_segment(segment: &str) -> bool {
     let mut text = segment.as_bytes().to_vec();
     for _ in 0..=MAX_ENCODINGS {
@@ -171,7 +170,7 @@ fn is_safe_segment(segment: &str) -> bool {
     false
 }
 
-/// Decodes each `%XX` once; a bare `%` is kept.
+/// Decodes every `%XX` once. Other `%` characters are unchanged.
 fn decode_percent(text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,50 +1,51 @@
-//! Checks of every redirect URL before the list, and the one parse.
+//! Checks of every redirect URL, listed or not, and its parsing.
 //!
-//! The text as sent is checked first, because the parser is too lenient here: it strips white space and tabs,
-//! turns backslashes into slashes, drops an empty userinfo and inserts missing slashes.
+//! The text is checked before parsing, because the URL parser repairs it silently: it removes tabs and surrounding
+//! white space, turns backslashes into slashes, removes an empty user name and inserts missing slashes.
 
 use thiserror::Error;
 use url::{ParseError, Url};
 
-/// Longest redirect URL in characters, as sent and as serialised.
+/// Maximum length of a redirect URL in characters, as sent and as serialised.
 const MAX_CHARS: usize = 2048;
 
-/// Schemes that run scripts or read local data; no list can allow them.
+/// Schemes that run scripts or read local data. The allow-list cannot permit them.
 const FORBIDDEN_SCHEMES: [&str; 6] = ["javascript", "data", "file", "vbscript", "blob", "about"];
 
-/// Fault of a URL as redirect target, listed or not. The text continues "the redirect URL".
+/// Fault of a redirect URL that no allow-list can permit. The message continues a sentence that begins with "the
+/// redirect URL".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum UrlFault {
-    /// Empty text.
+    /// The text is empty.
     #[error("is empty")]
     Empty,
-    /// More than 2,048 characters, as sent or as serialised.
+    /// The URL has more than 2,048 characters, as sent or as serialised.
     #[error("is longer than {MAX_CHARS} characters")]
     TooLong,
-    /// White space before or after the URL.
+    /// The text has leading or trailing white space.
     #[error("begins or ends with white space")]
     SurroundingWhiteSpace,
-    /// A control character, including tab and line end.
+    /// The text contains a control character, such as a tab or line end.
     #[error("contains a control character")]
     ControlCharacter,
-    /// A backslash, which browsers treat as a slash.
+    /// The text contains a backslash, which browsers treat as a slash.
     #[error("contains a backslash")]
     Backslash,
-    /// No scheme, or an http-like scheme without `//` and a host after it.
+    /// The URL has no scheme, or an http-like scheme without `//` and a host.
     #[error("is not absolute: it must begin with a scheme, and http and https with a host")]
     NotAbsolute,
-    /// Refused by the parser, for example for its host or port.
+    /// The URL parser refuses the text, for example its host or port.
     #[error("is not a valid URL")]
     Invalid,
-    /// One of the schemes `javascript data file vbscript blob about`.
+    /// The scheme is one of `javascript`, `data`, `file`, `vbscript`, `blob` and `about`.
     #[error("has a scheme that is never allowed")]
     ForbiddenScheme,
-    /// A user name, a password or a bare `@` before the host.
+    /// The URL has a user name, a password or a bare `@` before the host.
     #[error("contains user information before the host")]
     UserInfo,
 }
 
-/// Checks and parses a URL.
+/// Checks the text, parses it, and checks the parsed URL.
 pub(super) fn parse(text: &str) -> Result<Url, UrlFault> {
     refuse_text(text)?;
 
@@ -88,7 +89,7 @@ fn refuse_text(text: &str) -> Result<(), UrlFault> {
     Ok(())
 }
 
-/// Host as sent, without port; `None` without `//`. Only for texts that [`parse`] accepted.
+/// Returns the host as sent, without port; `None` if the URL has no `//`. The text must be one that [`parse`] accepted.
 pub(super) fn host_as_sent(text: &str) -> Option<&str> {
     let authority = authority_as_sent(text)?;
     if authority.starts_with('[') {
@@ -97,7 +98,8 @@ pub(super) fn host_as_sent(text: &str) -> Option<&str> {
     Some(authority.split_once(':').map_or(authority, |(host, _port)| host))
 }
 
-/// Authority as sent. Without backslashes and control characters the parser finds the same.
+/// Returns the authority (the part between `//` and the path) as sent. It equals the one that the URL parser finds if
+/// the text has no backslashes and control characters.
 fn authority_as_sent(text: &str) -> Option<&str> {
     let (_scheme, rest) = text.split_once(':')?;
     let rest = rest.strip_prefix("//")?;

@@ -1,4 +1,4 @@
-//! Entries, refusal texts and appended parameters. Hard URLs are in `tests/redirect.rs`.
+//! Tests of allow-list entries, messages and appended parameters. Tests of hostile URLs are in `tests/redirect.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;
@@ -224,7 +224,7 @@ fn overlong_urls_are_refused_as_sent_and_as_serialised() {
     let longest = format!("https://good.example/{}", "a".repeat(2048 - 21));
     assert!(policy.check(&longest).is_ok());
     assert_eq!(policy.check(&format!("{longest}a")), Err(UrlFault::TooLong.into()));
-    // Each of these characters serialises to six.
+    // Each `é` is serialised as six characters.
     assert_eq!(
         policy.check(&format!("https://good.example/{}", "é".repeat(400))),
         Err(UrlFault::TooLong.into())

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::thief::{Company, End, Toll};
 
-/// Counters of many runs.
+/// Statistics of the thefts in many runs.
 #[derive(Default)]
 pub(crate) struct Figures(Vec<Toll>);
 
@@ -46,7 +46,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// A sample, displayed by median, two quantiles and the maximum.
+/// A sample of numbers. It is displayed as median, two quantiles and maximum.
 struct Spread(Vec<u32>);
 
 impl fmt::Display for Spread {

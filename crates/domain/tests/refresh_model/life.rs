@@ -1,5 +1,5 @@
-//! Simulation of one session: tabs with a shared cookie jar, a network that loses and delays messages, two
-//! instances with skewed and stepping clocks, restarts, purges, and possibly a thief.
+//! Simulation of one session: browser tabs with a shared cookie jar, a network that loses and delays messages, two
+//! instances with deviating clocks, restarts, purges, and possibly a thief.
 
 use latchkey_domain::time::Timestamp;
 use rand::rngs::StdRng;
@@ -12,18 +12,17 @@ use crate::thief::{Company, Thief, Toll};
 
 const ACTS: usize = 48;
 
-/// Network model. Both kinds lose and delay requests and responses.
+/// Model of the network. Both kinds lose and delay requests and responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Network {
-    /// Delays of up to two minutes. Responses reach the jar in the order of issue, or never. A request whose
-    /// token is past its grace arrives only while the jar still holds that token and no newer response is in
-    /// flight.
+    /// Delays of up to two minutes. Responses reach the cookie jar in the order of issue, or never. A request whose
+    /// token is past its grace period arrives only if the jar has no newer token and no newer response is in flight.
     Fair,
     /// Delays of up to 15 seconds; responses and requests arrive in any order.
     Rough,
 }
 
-/// A message in flight.
+/// A request or response in flight.
 struct Message {
     at: i64,
     instance: usize,
@@ -36,7 +35,7 @@ enum What {
     Answer { token: Token, order: usize },
 }
 
-/// A simulation run.
+/// State of a simulation run.
 pub(crate) struct Life {
     random: StdRng,
     network: Network,
@@ -46,19 +45,19 @@ pub(crate) struct Life {
     thief: Thief,
     /// Simulated time in milliseconds.
     now: i64,
-    /// Clock skew of each instance.
+    /// Clock skew of each instance in milliseconds.
     ahead: [i64; 2],
     /// Latest time that any clock has shown.
     latest: Timestamp,
     jar: Token,
-    /// Sequence numbers of the response in the jar and of the last one issued.
+    /// Sequence numbers of the response in the cookie jar and of the last issued one.
     order: usize,
     given: usize,
     on_the_way: Vec<Message>,
 }
 
 impl Life {
-    /// Runs the simulation of a seed, with an event trace if wanted.
+    /// Runs the simulation with a seed. With `is_told`, it prints a trace of the events.
     pub(crate) fn live(rule: Rule, seed: u64, network: Network, is_told: bool) -> Result<Toll, Promise> {
         let mut random = StdRng::seed_from_u64(seed);
         let company = if network == Network::Rough { Company::Nobody } else { Company::of(seed) };
@@ -139,7 +138,7 @@ impl Life {
         self.check_owner()
     }
 
-    /// A tab presents the token of the jar.
+    /// Sends a request of a tab with the token in the cookie jar.
     fn send(&mut self) {
         let (delay, instance) = (self.any_delay(), self.random.random_range(0..2));
         if self.random.random_bool(0.9) {
@@ -172,8 +171,8 @@ impl Life {
         }
     }
 
-    /// True if a request arrives after its token's grace although the jar holds, or is about to get, a newer
-    /// token.
+    /// True if a request arrives after the grace period of its token, while the cookie jar has a newer token or is
+    /// about to receive one.
     fn is_overtaken(&mut self, token: Token) -> bool {
         for instance in 0..2 {
             self.clock(instance);
@@ -220,7 +219,7 @@ impl Life {
         Ok(())
     }
 
-    /// Clock of an instance.
+    /// Returns the time that an instance's clock shows.
     fn clock(&mut self, instance: usize) -> Timestamp {
         let shown = Timestamp::from_millis(self.now + self.ahead[instance]);
         self.latest = self.latest.max(shown);

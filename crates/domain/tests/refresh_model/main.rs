@@ -1,7 +1,7 @@
-//! Seeded simulations of refresh rotation between an owner, a lossy network and a thief. The invariants are
-//! in [`promises`], the network model in [`life::Network`].
+//! Seeded simulations of refresh token rotation between an owner, a lossy network and a thief. The invariants are in
+//! [`promises`], the network models in [`life::Network`].
 //!
-//! `cargo xtask model refresh` runs a million of them, and `--seed N` traces one event by event.
+//! `cargo xtask model refresh` runs a million simulations; `--seed N` prints one event by event.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod figures;
@@ -47,8 +47,8 @@ fn every_wrong_rule_breaks_its_promise() {
     }
 }
 
-/// If responses are reordered and requests arrive after anything, no rule keeps every owner signed in. Missed
-/// responses are the main cause.
+/// With reordered responses and arbitrarily late requests, no rule keeps every owner signed in. Most sign-outs come
+/// from lost responses.
 #[test]
 fn rough_network_signs_fewer_owners_out_than_before() {
     let lives = wanted("LATCHKEY_MODEL_RUNS").unwrap_or(LIVES / 10);

@@ -1,34 +1,35 @@
-//! Invariants of refresh rotation, and the token lineage by which they are checked. Written from the policy,
-//! independent of the rule.
+//! Invariants of refresh token rotation, and the lineage of tokens with which they are checked. They are written from
+//! the policy, not from the code.
 
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 
-/// Grace of a replaced token.
+/// Grace period of a replaced token.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
-/// A token by order of issue.
+/// A token, identified by its number in the order of issue.
 pub(crate) type Token = usize;
 
-/// Presenter of a token.
+/// Party that presents a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Party {
     Owner,
     Thief,
 }
 
-/// An invariant.
+/// Invariant of the rotation rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
-    /// Without a thief the session lives on, and the token in the jar is always valid.
+    /// Without a thief the session stays live, and the token in the cookie jar is always valid.
     OwnerStaysIn,
-    /// The session ends as soon as both of two tokens that descend from a common one, but not from each
-    /// other, were presented. Owner and thief cannot continue side by side.
+    /// The session ends as soon as two diverging tokens were presented: both descend from a common token, but neither
+    /// from the other. So owner and thief cannot both continue.
     DivergenceEnds,
-    /// A token is issued twice only within one grace. Owner and thief cannot take turns with the same tokens.
+    /// The same token is issued again only within one grace period. So owner and thief cannot take turns with the same
+    /// tokens.
     SharedWithinTheGraceAlone,
-    /// A token whose successor was used gets no successor; after its grace it ends the session.
+    /// A token whose successor was used gets no successor. After its grace period it ends the session.
     UsedGetsNothing,
 }
 
@@ -41,7 +42,7 @@ struct Made {
     is_used: bool,
 }
 
-/// All tokens of a session, and the progress of owner and thief.
+/// All tokens of a session, and the newest ones of owner and thief.
 pub(crate) struct Lineage {
     made: Vec<Made>,
     deepest: [Option<Token>; 2],
@@ -59,7 +60,7 @@ impl Lineage {
         self.made.len()
     }
 
-    /// Time at which a token last got a new successor.
+    /// Returns the time at which the token last got a new successor.
     pub(crate) fn replaced_at(&self, token: Token) -> Option<Timestamp> {
         self.made[token].replaced_at
     }

@@ -1,4 +1,4 @@
-//! The rule under test, and wrong rules, each of which violates an invariant.
+//! The rotation rule under test, and wrong rules, each of which violates an invariant.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use latchkey_domain::tokens::TokenHash;
 
 use crate::promises::Promise;
 
-/// A rotation rule.
+/// A rotation rule: the decision, and the update of the list of replaced tokens.
 #[derive(Clone, Copy)]
 pub(crate) struct Rule {
     pub(crate) judge: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> RefreshVerdict,
     pub(crate) retire: fn(&RefreshState, &TokenHash, Timestamp, Duration) -> Vec<ReplacedToken>,
 }
 
-/// The service's rule.
+/// The rule of the service, which is under test.
 pub(crate) const RULE: Rule = Rule { judge: RefreshState::judge, retire: RefreshState::retire };
 
-/// The former rule: a response missed for longer than the grace counts as theft.
+/// A former rule of the service: it treats a response that was lost for longer than the grace period as theft.
 pub(crate) const MISSED_ANSWER_IS_THEFT: Rule =
     Rule { judge: |state, token, now, grace| replaced(state, token, now, grace, Supersede, Revoke), ..RULE };
 
@@ -50,7 +50,7 @@ pub(crate) const WRONG: [(&str, Rule, Promise); 7] = [
 
 use RefreshVerdict::{Refuse, Revoke, SameSuccessor, Supersede};
 
-/// The right decision, with one decision on a living session replaced by another.
+/// Returns the service's decision, but replaces one decision on a live session by another.
 fn replaced(
     state: &RefreshState,
     token: &TokenHash,
@@ -60,7 +60,7 @@ fn replaced(
     wrong: RefreshVerdict,
 ) -> RefreshVerdict {
     let verdict = state.judge(token, now, grace);
-    if verdict == right && state.is_alive(now) { wrong } else { verdict }
+    if verdict == right && state.is_live(now) { wrong } else { verdict }
 }
 
 fn keep_the_first_grace(

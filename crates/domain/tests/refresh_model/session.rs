@@ -1,4 +1,4 @@
-//! A session in the shared store, subject to the rule.
+//! A stored session, to which a rotation rule is applied.
 
 use latchkey_domain::refresh::{RefreshState, RefreshVerdict};
 use latchkey_domain::time::Timestamp;
@@ -11,7 +11,7 @@ use crate::rules::Rule;
 pub(crate) struct Session {
     rule: Rule,
     state: RefreshState,
-    /// The current token for presenters of its predecessor, and the end of that grace.
+    /// Current token, returned again to presenters of its predecessor, and the end of that grace period.
     sealed: Option<(Token, Timestamp)>,
 }
 
@@ -28,7 +28,7 @@ impl Session {
         Self { rule, state, sealed: None }
     }
 
-    /// Presents a token and offers a new one. Returns the successor.
+    /// Presents a token with a candidate for its successor. Returns the successor, if any.
     pub(crate) fn present(&mut self, token: Token, offered: Token, now: Timestamp) -> Option<Token> {
         let verdict = (self.rule.judge)(&self.state, &hash(token), now, GRACE);
         match (verdict, self.sealed) {
@@ -58,13 +58,13 @@ impl Session {
         self.sealed.is_some()
     }
 
-    /// Purge by the clock of an instance.
+    /// Deletes the stored successor if it is expired by an instance's clock.
     pub(crate) fn wipe(&mut self, now: Timestamp) {
         self.sealed = self.sealed.filter(|(_, until)| *until >= now);
     }
 }
 
-/// A distinct fake hash for each token.
+/// Returns a fake hash, different for each token.
 fn hash(token: Token) -> TokenHash {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&token.to_be_bytes());

@@ -1,23 +1,23 @@
-//! Thieves and the outcome of their thefts.
+//! Thieves of refresh tokens, and the outcomes of their thefts.
 
 use crate::promises::{Party, Token};
 
-/// Kind of thief.
+/// Kind of thief in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Company {
     Nobody,
-    /// Copies the jar once and presents the copy once.
+    /// A thief who copies the cookie jar once and presents the token once.
     Once,
-    /// Copies the jar once and refreshes the copy from time to time.
+    /// A thief who copies the cookie jar once and refreshes the session from time to time.
     NowAndThen,
-    /// Copies each new token and presents each copy once, never its successors.
+    /// A thief who copies each new token of the cookie jar and presents it once, never its successors.
     Shadow,
 }
 
 impl Company {
     pub(crate) const THIEVES: [Self; 3] = [Self::Once, Self::NowAndThen, Self::Shadow];
 
-    /// Kind of thief of a seed; every second run has none.
+    /// Returns the kind of thief for a seed; every second run has none.
     pub(crate) const fn of(seed: u64) -> Self {
         match seed % 6 {
             1 => Self::Once,
@@ -31,13 +31,13 @@ impl Company {
 /// Outcome of a theft.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The thief presented nothing.
+    /// The thief presented no token.
     NotTried,
     /// The session ended.
     Caught,
-    /// The session lives, and all tokens of the thief are invalid.
+    /// The session is live, and all tokens of the thief are invalid.
     LeftBehind,
-    /// The session lives, and a token of the thief is valid.
+    /// The session is live, and a token of the thief is valid.
     Unseen,
 }
 
@@ -46,11 +46,11 @@ pub(crate) enum End {
 pub(crate) struct Toll {
     pub(crate) company: Company,
     pub(crate) end: End,
-    /// Presentations by the owner since the first copy.
+    /// Tokens presented by the owner since the first copy.
     pub(crate) by_owner: u32,
-    /// Those since the copy was first presented.
+    /// Tokens presented by the owner since a copy was first presented.
     pub(crate) by_owner_since_use: u32,
-    /// Presentations by the thief.
+    /// Tokens presented by the thief.
     pub(crate) by_thief: u32,
     /// New tokens since the first copy.
     pub(crate) rotations: u32,
@@ -58,7 +58,7 @@ pub(crate) struct Toll {
     pub(crate) gained: u32,
 }
 
-/// A thief.
+/// State of a thief in a run.
 pub(crate) struct Thief {
     pub(crate) company: Company,
     begins_at: usize,
@@ -90,14 +90,14 @@ impl Thief {
         self.is_done = false;
     }
 
-    /// Records a new token in the jar.
+    /// Informs the thief of a new token in the cookie jar.
     pub(crate) fn see(&mut self, token: Token) {
         if self.company == Company::Shadow && self.holds.is_some_and(|held| held != token) {
             self.copy(token);
         }
     }
 
-    /// The token that the thief presents now, if any.
+    /// Returns the token that the thief presents now, if any.
     pub(crate) fn takes_a_turn(&self) -> Option<Token> {
         self.holds.filter(|_| !self.is_done)
     }
@@ -112,7 +112,7 @@ impl Thief {
         }
     }
 
-    /// Counts a presentation, once something was stolen.
+    /// Counts a presented token, once the thief has copied one.
     pub(crate) fn count(&mut self, party: Party, is_rotation: bool) {
         if self.holds.is_some() {
             let is_owner = party == Party::Owner;
