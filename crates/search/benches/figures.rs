@@ -123,7 +123,7 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// A line of `/proc/self/status` in megabytes.
+/// Reads a line of `/proc/self/status`, in megabytes.
 fn megabytes(line: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status.lines().find_map(|one| {

@@ -1,4 +1,4 @@
-//! Whole names and usernames: lookup of profiles by equality and by prefix.
+//! Index of whole names and usernames, which finds profiles by equality and by prefix.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use roaring::RoaringBitmap;
 use crate::inverted::Inverted;
 use crate::unions::{Precomputed, bytes_of_precomputed, unite};
 
-/// Number of postings from which the set of a prefix is precomputed.
+/// The set of profiles of a prefix is precomputed if the terms that begin with the prefix have more postings than this
+/// number.
 const COMMON: usize = if cfg!(test) { 3 } else { 8_192 };
-/// Longest precomputed prefix in characters; queries hardly exceed it.
+/// Maximum length of a precomputed prefix, in characters. Queries rarely exceed it.
 const LONGEST_PREFIX: usize = 64;
 
-/// Names and usernames with precomputed sets of common prefixes.
+/// Names and usernames with their postings, and a precomputed set of profiles for each common prefix.
 pub(crate) struct ExactKeys {
     pub(crate) keys: Inverted,
     prefixes: Precomputed,
@@ -28,17 +29,18 @@ impl ExactKeys {
         Self { keys, prefixes }
     }
 
-    /// Memory use of the precomputed sets, without the names.
+    /// Returns the memory use of the precomputed sets in bytes, without the names and usernames.
     pub(crate) fn memory_use_of_prefixes(&self) -> usize {
         bytes_of_precomputed(&self.prefixes)
     }
 
-    /// Profiles of [`latchkey_domain::search::Tier::Exact`].
+    /// Returns the profiles whose name or username equals the text: [`latchkey_domain::search::Tier::Exact`].
     pub(crate) fn equal_to(&self, text: &str, profiles: usize) -> RoaringBitmap {
         unite(&self.keys, self.keys.terms.find(text).into_iter(), profiles)
     }
 
-    /// Profiles of [`latchkey_domain::search::Tier::Exact`] and [`latchkey_domain::search::Tier::Prefix`].
+    /// Returns the profiles whose name or username begins with the text: [`latchkey_domain::search::Tier::Exact`] and
+    /// [`latchkey_domain::search::Tier::Prefix`].
     pub(crate) fn with_prefix(&self, text: &str, profiles: usize) -> Arc<RoaringBitmap> {
         match self.prefixes.get(text) {
             Some(set) => Arc::clone(set),
@@ -54,7 +56,8 @@ struct PrefixSets<'a> {
 }
 
 impl PrefixSets<'_> {
-    /// Groups the terms of a range, which share `at` bytes, by their next character.
+    /// Groups the terms in `range`, which all begin with the same `at` bytes, by their next character. Precomputes the
+    /// set of profiles of each large group.
     fn split(&mut self, range: &Range<usize>, at: usize, chars: usize) {
         let mut start = range.start;
         while start < range.end {
@@ -78,7 +81,8 @@ impl PrefixSets<'_> {
         }
         let before = &prefix[..prefix.char_indices().next_back().map_or(0, |(at, _)| at)];
         let set = Arc::new(unite(self.keys, range.clone(), self.profiles));
-        // A subset of the shorter prefix's set: with equal sizes they are the same.
+        // This set is a subset of the shorter prefix's set. If both have the same size, they are equal and share
+        // memory.
         let same = self.made.get(before).filter(|shorter| shorter.len() == set.len());
         let set = same.map_or(set, Arc::clone);
         self.made.insert(prefix.into(), set);

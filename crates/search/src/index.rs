@@ -1,4 +1,4 @@
-//! The index: an immutable snapshot that writers replace as a whole (read-copy-update). Searches never take a
+//! The search index as an immutable snapshot that writers replace as a whole (read-copy-update). Searches never take a
 //! lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -19,30 +19,30 @@ mod merging;
 #[cfg(test)]
 mod tests;
 
-/// Memtable size in profiles at which it is flushed into a segment. Every search scans the memtable.
+/// Number of profiles at which the memtable is flushed into a segment. Every search scans the whole memtable.
 const FLUSH_AT: usize = if cfg!(test) { 8 } else { 512 };
-/// Hard limit of the memtable: beyond it [`Index::apply`] flushes by itself.
+/// Number of profiles above which [`Index::apply`] itself flushes the memtable.
 const MEMTABLE_LIMIT: usize = 4 * FLUSH_AT;
 
-/// The searchable profiles. A search never waits for a change, and a change never waits for a merge of
-/// segments.
+/// Concurrent index of the searchable profiles. A search never waits for a change, and a change never waits for a
+/// merge of segments.
 #[derive(Default)]
 pub struct Index {
     snapshot: ArcSwap<Snapshot>,
-    /// Serialises [`Index::apply`].
+    /// Lock that serialises [`Index::apply`].
     applying: Mutex<()>,
-    /// Serialises the replacement of the snapshot; held for microseconds.
+    /// Lock that serialises replacements of the snapshot. It is held for microseconds.
     updating: Mutex<()>,
-    /// Serialises flushes of the memtable; held for milliseconds.
+    /// Lock that serialises flushes of the memtable. It is held for milliseconds.
     flushing: Mutex<()>,
     /// Segments in a running merge, which takes seconds. No other merge may choose them.
     merging: Mutex<Vec<Arc<Segment>>>,
-    /// Segments that a merge replaced and a running search may still hold. The merging thread frees them, so
-    /// that no search pays for it.
+    /// Segments that a merge replaced and a running search may still use. The merging thread frees these
+    /// segments, so that no search spends time on that.
     replaced: Mutex<Vec<Arc<Segment>>>,
 }
 
-/// A page of search results.
+/// One page of search results, with the number of all matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hits {
     /// Exact number of matching profiles.
@@ -51,7 +51,7 @@ pub struct Hits {
     pub ids: Vec<ProfileId>,
 }
 
-/// State of the index at one moment.
+/// Immutable state of the index: its segments and its memtable.
 #[derive(Clone, Default)]
 struct Snapshot {
     segments: Vec<Masked>,
@@ -59,7 +59,7 @@ struct Snapshot {
     memtable: Vec<Arc<Entry>>,
 }
 
-/// A segment with the doc ids that are deleted or superseded by a newer segment or the memtable.
+/// A segment with the set of its doc ids that are deleted, or superseded by a newer segment or the memtable.
 #[derive(Clone)]
 struct Masked {
     segment: Arc<Segment>,
@@ -73,15 +73,15 @@ impl Index {
         Self { snapshot: ArcSwap::from_pointee(snapshot), ..Self::default() }
     }
 
-    /// Finds the profiles that match by [`matches`]: best relevance tier first, newest first within a tier,
-    /// then by id descending.
+    /// Finds the profiles that match by [`matches()`]: best relevance tier first, newest first within a tier, then by
+    /// id descending.
     #[must_use]
     pub fn search(&self, query: &SearchQuery, page: Page) -> Hits {
         self.snapshot.load().search(query, page)
     }
 
-    /// Applies changes in their order; searches that begin afterwards see them. Idempotent. CPU-bound, about
-    /// 10 µs per change.
+    /// Applies changes in their order. Applying a change twice has the effect of applying it once. Searches that begin
+    /// afterwards see the changes. CPU-bound, about 10 µs per change.
     pub fn apply(&self, changes: impl IntoIterator<Item = Change>) {
         let _turn = lock(&self.applying);
         let mut changes = changes.into_iter().peekable();
@@ -93,9 +93,8 @@ impl Index {
         }
     }
 
-    /// Does one step of maintenance: flushes a full memtable, or merges similar segments. CPU-bound, up to
-    /// seconds. Searches, changes and merge steps of other threads run meanwhile. Returns `false` if nothing
-    /// was left to do.
+    /// Does one step of maintenance: flushes a full memtable, or merges similar segments. CPU-bound, up to seconds.
+    /// Other threads can search, apply changes and merge meanwhile. Returns `false` if there was nothing to do.
     pub fn merge_step(&self) -> bool {
         self.free_replaced();
         let turn = try_lock(&self.flushing).filter(|_| self.snapshot.load().memtable.len() >= FLUSH_AT);
@@ -110,7 +109,7 @@ impl Index {
         did
     }
 
-    /// True if a call of [`Self::merge_step`] would find work that no other thread does yet.
+    /// True if [`Self::merge_step`] would find work that no other thread is doing.
     #[must_use]
     pub fn needs_merging(&self) -> bool {
         let snapshot = self.snapshot.load();
@@ -119,13 +118,14 @@ impl Index {
             || merging::choose(&snapshot.segments, &lock(&self.merging)).is_some()
     }
 
-    /// True if [`Self::apply`] may have to flush a segment first, which takes milliseconds.
+    /// True if the next call of [`Self::apply`] may have to flush the memtable into a segment, which takes
+    /// milliseconds.
     #[must_use]
     pub fn is_memtable_full(&self) -> bool {
         self.snapshot.load().memtable.len() + FLUSH_AT > MEMTABLE_LIMIT
     }
 
-    /// Memory use of all segments. Visits every set, which takes milliseconds.
+    /// Returns the memory use of all segments. The call takes milliseconds, because it visits every set.
     #[must_use]
     pub fn memory_use(&self) -> MemoryUse {
         let snapshot = self.snapshot.load();
@@ -140,7 +140,7 @@ impl Index {
     }
 }
 
-/// Ignores poisoning: a snapshot is replaced as a whole or not at all.
+/// Locks a mutex. Poisoning is ignored, because a snapshot is replaced as a whole or not at all.
 fn lock<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -205,7 +205,7 @@ impl Snapshot {
 }
 
 impl Masked {
-    /// Marks a profile as hidden, if this segment contains it.
+    /// Marks the doc id of a profile as hidden (deleted or superseded), if this segment contains the profile.
     fn hide(&mut self, key: &Key) {
         if let Some(doc) = self.segment.doc(key)
             && !self.hidden.contains(doc)

@@ -1,4 +1,4 @@
-//! An inverted index: sorted terms with their postings.
+//! The inverted index: sorted terms, each with its postings (the doc ids of the profiles that contain it).
 
 use std::collections::HashMap;
 
@@ -8,37 +8,35 @@ use crate::memory_use::{bytes_of_list, bytes_of_set};
 use crate::offsets::Offsets;
 use crate::string_table::StringTable;
 
-/// Longest posting list that is stored as a list; longer ones are bitmaps. Most terms have very few postings.
+/// Maximum number of postings stored as a plain list; more are stored as a bitmap. Most terms have very few postings.
 const LONGEST_LIST: usize = if cfg!(test) { 4 } else { 1_024 };
 
-/// Terms and their postings.
+/// Inverted index: the profiles that contain a term, for each term of a segment.
 #[derive(Default)]
 pub(crate) struct Inverted {
     pub(crate) terms: StringTable,
-    /// Range of each term's list in `lists`; empty for terms with a bitmap.
+    /// Range of each term's postings in `lists`; empty for terms whose postings are a bitmap.
     offsets: Offsets,
     lists: Vec<u32>,
     bitmaps: HashMap<usize, RoaringBitmap>,
 }
 
-/// Postings of a term: ascending doc ids.
+/// Postings of a term: the doc ids of the profiles that contain it, ascending.
 #[derive(Clone, Copy)]
 pub(crate) enum Postings<'a> {
     List(&'a [u32]),
     Bitmap(&'a RoaringBitmap),
 }
 
-/// Cursor over terms in ascending order.
+/// Cursor over terms and their postings, in ascending order of the terms.
 pub(crate) trait TermCursor<'a> {
-    /// Current term; `None` at the end.
+    /// Returns the current term, or `None` at the end.
     fn text(&self) -> Option<&'a str>;
-    /// Visits the postings of the current term in ascending order.
+    /// Calls `see` with each doc id of the current term's postings, ascending.
     fn for_each_doc(&self, see: impl FnMut(u32));
-    /// Moves to the next term.
     fn advance(&mut self);
 }
 
-/// Cursor over the terms of an [`Inverted`].
 pub(crate) struct InvertedCursor<'a> {
     inverted: &'a Inverted,
     number: usize,
@@ -75,20 +73,21 @@ impl Postings<'_> {
 }
 
 impl Inverted {
-    /// Reserves memory for terms of this many bytes and this many postings in lists.
+    /// Creates an empty index with reserved memory for `bytes` of terms and `docs` postings in lists.
     pub(crate) fn with_capacity(bytes: usize, docs: usize) -> Self {
         Self { terms: StringTable::with_capacity(bytes), lists: Vec::with_capacity(docs), ..Self::default() }
     }
 
-    /// Total length of the posting lists, bitmaps left out.
+    /// Returns the number of postings in lists. Postings in bitmaps do not count.
     pub(crate) const fn listed_postings(&self) -> usize {
         self.lists.len()
     }
 
-    /// Appends a term, which must sort after all others, with distinct postings in ascending order.
+    /// Appends a term with its postings. The term must sort after all others; its postings must be distinct and
+    /// ascending.
     pub(crate) fn push(&mut self, text: &str, docs: &[u32]) {
         if docs.len() > LONGEST_LIST {
-            // Sorted input: the library keeps all of it.
+            // The input is sorted, so this cannot fail.
             let set = RoaringBitmap::from_sorted_iter(docs.iter().copied()).unwrap_or_default();
             self.bitmaps.insert(self.terms.len(), set);
         } else {
@@ -98,7 +97,6 @@ impl Inverted {
         self.offsets.push(self.lists.len());
     }
 
-    /// Cursor at the first term.
     pub(crate) const fn cursor(&self) -> InvertedCursor<'_> {
         InvertedCursor { inverted: self, number: 0 }
     }
@@ -113,7 +111,7 @@ impl Inverted {
         Postings::List(list)
     }
 
-    /// Memory use of the postings, without the terms.
+    /// Returns the memory use of the postings in bytes, without the terms.
     pub(crate) fn memory_use_of_postings(&self) -> usize {
         let sets: usize = self.bitmaps.values().map(bytes_of_set).sum();
         let slots = self.bitmaps.capacity() * (size_of::<usize>() + 1);

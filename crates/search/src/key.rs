@@ -1,21 +1,21 @@
-//! Input types of the index.
+//! Input types of the search index: profiles and their changes.
 
 use latchkey_domain::ids::ProfileId;
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 
-/// Identity and sort key of a profile: by time of creation, then by id. It never changes.
+/// Identity and sort key of a profile. Keys sort by time of creation, then by id. The key of a profile never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     pub created_at: Timestamp,
     pub id: ProfileId,
 }
 
-/// A searchable profile.
+/// A profile as the index stores it: its key and its searchable text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub key: Key,
-    /// Folded text of the searchable fields.
+    /// Text of the searchable fields, folded for comparison (see [`latchkey_domain::fold`]).
     pub text: SearchText,
 }
 
@@ -29,7 +29,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// Key of the changed profile.
     #[must_use]
     pub const fn key(&self) -> Key {
         match self {

@@ -1,10 +1,11 @@
 //! An in-memory inverted index for the profile search. It implements the definition in
-//! [`latchkey_domain::search::matches`] with set operations on bitmaps instead of visiting hits: the exact total and any
-//! page cost the same. No I/O and no clock: profiles enter through [`Loader`] and [`Index::apply`], ids come out.
+//! [`latchkey_domain::search::matches`] with set operations on bitmaps instead of visiting hits, so that the exact
+//! total and any page cost the same. The crate does no I/O and reads no clock. Profiles are added by [`Loader`] and
+//! [`Index::apply`]; searches return ids.
 //!
-//! Writes go the way of a log-structured merge tree: changes enter a memtable, a full memtable is flushed into an
-//! immutable segment, segments of similar size are merged. A profile's *doc id* is its position in its segment, oldest
-//! first. *Postings* are the doc ids of the profiles that contain a term.
+//! Writes work as in a log-structured merge tree: changes enter a memtable, a full memtable is flushed into an
+//! immutable segment, and segments of similar size are merged. A profile's *doc id* is its position in its segment,
+//! oldest first. *Postings* are the doc ids of the profiles that contain a term.
 //!
 //! Thresholds are far lower in unit tests, so that few profiles exercise every path.
 //!

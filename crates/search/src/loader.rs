@@ -1,14 +1,14 @@
-//! Bulk loading of a new index in bounded memory.
+//! Bulk loading of a new search index. The temporary memory is bounded by sorting in runs (see `sorted_runs`).
 
 use crate::index::Index;
 use crate::key::Entry;
 use crate::segment::Segment;
 use crate::sorted_runs::{MAX_RUN, SortedRuns};
 
-/// Profiles per sorted run.
+/// Number of profiles that are sorted together before they are encoded as a run.
 const RUN_SIZE: usize = if cfg!(test) { 16 } else { MAX_RUN };
 
-/// Builds an index from profiles in any order. CPU-bound, most of it in [`Self::finish`].
+/// Builder of an index from profiles in any order. CPU-bound, most of it in [`Self::finish`].
 #[derive(Default)]
 pub struct Loader {
     entries: Vec<Entry>,
@@ -16,13 +16,12 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Creates an empty loader.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a profile. Each key may be added once.
+    /// Adds a profile. Its key must differ from all keys added before.
     pub fn push(&mut self, entry: Entry) {
         self.entries.push(entry);
         if self.entries.len() >= RUN_SIZE {

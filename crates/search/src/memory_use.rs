@@ -1,28 +1,28 @@
-//! Memory use of an index, by purpose.
+//! Memory use of a search index, broken down by purpose.
 
 use roaring::RoaringBitmap;
 
-/// Memory use in bytes, unused capacity included. Leaves out the allocator's overhead and the memtable.
+/// Memory use in bytes by purpose, unused capacity included. The memtable and the allocator's overhead are not
+/// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryUse {
-    /// Sort keys of the profiles.
+    /// Bytes of the identities and creation times of the profiles ([`crate::Key`]).
     pub keys: usize,
-    /// Vocabulary.
+    /// Bytes of the texts of the distinct words of all fields.
     pub word_terms: usize,
-    /// Postings of the vocabulary.
+    /// Bytes of the postings of the words of all fields.
     pub word_postings: usize,
-    /// Trigram index of the vocabulary.
+    /// Bytes of the trigram index of the words of all fields.
     pub trigrams: usize,
-    /// Precomputed sets of common substrings.
+    /// Bytes of the precomputed sets of profiles for common substrings of words.
     pub substrings: usize,
-    /// Whole names and usernames with their postings.
+    /// Bytes of the index of whole names and usernames.
     pub exact_keys: usize,
-    /// Precomputed sets of common prefixes of names and usernames.
+    /// Bytes of the precomputed sets of profiles for common prefixes of names and usernames.
     pub prefixes: usize,
 }
 
 impl MemoryUse {
-    /// Sum of all purposes.
     #[must_use]
     pub const fn total(&self) -> usize {
         self.keys
@@ -47,15 +47,16 @@ impl MemoryUse {
     }
 }
 
-/// Bytes of a vector's allocation.
+/// Returns the size of a vector's allocation in bytes, unused capacity included.
 pub(crate) const fn bytes_of_list<T>(list: &Vec<T>) -> usize {
     list.capacity() * size_of::<T>()
 }
 
-/// Bytes of a bitmap with its containers.
+/// Returns the memory use of a bitmap and its containers in bytes.
 pub(crate) fn bytes_of_set(set: &RoaringBitmap) -> usize {
     const CONTAINER: usize = 40;
-    // The library's statistics count four bytes for a value of two, and bits of a bitset as bytes.
+    // The library's statistics report four bytes per value of an array container, which takes two, and a byte per bit
+    // of a bitset container.
     let counted = set.statistics();
     let arrays = counted.n_bytes_array_containers / 2;
     let fields = counted.n_bytes_bitset_containers / 8;

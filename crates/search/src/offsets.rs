@@ -1,17 +1,17 @@
-//! End offsets of many consecutive slices in half the memory of plain numbers.
+//! Compact storage for the end offsets of many consecutive slices: about four bytes per slice instead of eight.
 
 use std::ops::Range;
 
 use crate::memory_use::bytes_of_list;
 
-/// Slices that share a base.
+/// Number of slices per block. The slices of a block share one 64-bit base.
 const BLOCK: usize = 1 << 12;
 
-/// End offsets of adjacent slices, in blocks: a 64-bit base for each block, 32-bit offsets from it.
+/// End offsets of adjacent slices, in blocks. Each block has a 64-bit base; each slice has a 32-bit offset from it.
 #[derive(Default)]
 pub(crate) struct Offsets {
     bases: Vec<usize>,
-    /// Relative to the base of the block.
+    /// End of each slice, relative to the base of its block.
     offsets: Vec<u32>,
 }
 
@@ -20,10 +20,10 @@ impl Offsets {
         self.offsets.len()
     }
 
-    /// Appends a slice that begins at the end of the last one.
+    /// Appends a slice that begins at the end of the previous one and ends at `end`.
     ///
-    /// A block of slices is shorter than 4 GiB: a term has a few thousand bytes, a posting list a few
-    /// thousand entries.
+    /// The offset fits 32 bits, because a block of slices is shorter than 4 GiB: a term has a few thousand bytes, a
+    /// posting list a few thousand entries.
     pub(crate) fn push(&mut self, end: usize) {
         if self.offsets.len().is_multiple_of(BLOCK) {
             self.bases.push(self.last());
@@ -32,7 +32,6 @@ impl Offsets {
         self.offsets.push(u32::try_from(end - base).unwrap_or(u32::MAX));
     }
 
-    /// Range of a slice.
     pub(crate) fn range(&self, number: usize) -> Range<usize> {
         let start = if number == 0 { 0 } else { self.end(number - 1) };
         start..self.end(number)

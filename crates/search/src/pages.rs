@@ -1,4 +1,5 @@
-//! A page at an offset across several segments, without visiting the hits before it.
+//! Selection of one page of results, at an offset, from the hits of several segments. The hits before the offset are
+//! not visited.
 
 use std::cmp::Reverse;
 
@@ -8,9 +9,9 @@ use crate::key::Key;
 
 /// Hits of one tier in one segment or in the memtable.
 pub(crate) enum HitList<'a> {
-    /// Doc ids, and the segment's keys by doc id.
+    /// Doc ids of the hits, and the keys of all profiles of their segment by doc id.
     Docs(&'a RoaringBitmap, &'a [Key]),
-    /// Keys of memtable entries, newest first.
+    /// Keys of the hits in the memtable, newest first.
     Keys(Vec<Key>),
 }
 
@@ -22,7 +23,7 @@ impl HitList<'_> {
         }
     }
 
-    /// The hit at this position, newest first.
+    /// Returns the hit at a position, counted from the newest; `None` after the last hit.
     fn get(&self, number: u64) -> Option<Key> {
         match self {
             Self::Docs(docs, keys) => {
@@ -34,7 +35,7 @@ impl HitList<'_> {
         }
     }
 
-    /// Number of hits newer than this key.
+    /// Returns the number of hits in this list that are newer than a key.
     fn count_newer(&self, key: Key) -> u64 {
         match self {
             Self::Docs(docs, keys) => {
@@ -47,7 +48,8 @@ impl HitList<'_> {
     }
 }
 
-/// Up to `limit` hits of all lists, newest first, after the first `offset`. The lists are disjoint.
+/// Merges the lists, newest first, and returns up to `limit` hits after the first `offset`. The lists must be
+/// disjoint.
 pub(crate) fn page(lists: &[HitList<'_>], offset: u64, limit: usize) -> Vec<Key> {
     let mut next = split(lists, offset);
     let mut heads: Vec<Option<Key>> =
@@ -63,7 +65,8 @@ pub(crate) fn page(lists: &[HitList<'_>], offset: u64, limit: usize) -> Vec<Key>
     page
 }
 
-/// Splits the newest `offset` hits into counts per list: a selection in sorted lists by bisection.
+/// Computes how many of the newest `offset` hits each list contributes: a selection in several sorted lists by
+/// bisection.
 fn split(lists: &[HitList<'_>], offset: u64) -> Vec<u64> {
     let mut low: Vec<u64> = vec![0; lists.len()];
     let mut high: Vec<u64> = lists.iter().map(|list| list.len().min(offset)).collect();

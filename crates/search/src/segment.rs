@@ -1,4 +1,4 @@
-//! An immutable segment of the index, and query evaluation in it.
+//! An immutable segment of the search index, and the evaluation of queries in it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,9 +16,10 @@ use crate::survivors::Survivors;
 use crate::trigrams::{TrigramIndex, precompute_prefixes};
 use crate::unions::{COST_OF_TEXT, Precomputed, bytes_of_precomputed, unite};
 
-/// An immutable set of profiles. A changed profile is hidden here and indexed again elsewhere.
+/// An immutable set of indexed profiles. If a profile changes, its doc id in this segment is marked as hidden, and the
+/// profile is indexed again in the memtable.
 pub(crate) struct Segment {
-    /// Ascending; the position of a profile is its doc id.
+    /// Keys of the profiles, ascending. The position of a key is the doc id of its profile.
     pub(crate) keys: Vec<Key>,
     words: Inverted,
     trigrams: TrigramIndex,
@@ -26,7 +27,7 @@ pub(crate) struct Segment {
     exact_keys: ExactKeys,
 }
 
-/// Matching doc ids by relevance tier, each in one tier.
+/// Doc ids that match a query, by relevance tier. Each doc id is in one tier.
 pub(crate) struct SegmentHits {
     pub(crate) by_tier: [RoaringBitmap; 3],
 }
@@ -61,7 +62,8 @@ impl Segment {
         self.keys.binary_search(key).ok().and_then(|place| u32::try_from(place).ok())
     }
 
-    /// Evaluates a query among the profiles that are not hidden.
+    /// Evaluates a query for all profiles but those in `hidden` (deleted or superseded). Returns `None` if no profile
+    /// matches.
     pub(crate) fn find(&self, query: &SearchQuery, hidden: &RoaringBitmap) -> Option<SegmentHits> {
         let mut all = self.with_all_words(query)?;
         if !hidden.is_empty() {
@@ -82,9 +84,9 @@ impl Segment {
         Some(SegmentHits { by_tier: [exact, prefix, rest] })
     }
 
-    /// Intersects the sets of all query words: precomputed sets first, smallest first, then the others by
-    /// estimated cost. Stops at the first empty intersection. Once few profiles are left, the remaining words
-    /// are checked for those alone.
+    /// Returns the profiles that match all query words, or `None` if there are none. Precomputed sets are intersected
+    /// first, the smallest first; other words follow by estimated cost. Once few profiles are left, the remaining
+    /// words are checked in these profiles only.
     fn with_all_words(&self, query: &SearchQuery) -> Option<Cow<'_, RoaringBitmap>> {
         let mut words: Vec<&str> = query.words().collect();
         words.sort_unstable();
@@ -115,7 +117,7 @@ impl Segment {
         Survivors::pays(set, self.keys.len())
     }
 
-    /// Filters a few profiles by further query words.
+    /// Filters a small set of profiles by the remaining query words. Returns `None` if no profile is left.
     fn keep_with<'a>(
         &self,
         few: &RoaringBitmap,
@@ -137,7 +139,7 @@ impl Segment {
         Some(survivors.into_set())
     }
 
-    /// Estimated upper bound of the cost of [`Self::with_word`], in nanoseconds.
+    /// Returns an estimated upper bound for the running time of [`Self::with_word`], in nanoseconds.
     fn cost(&self, word: &str) -> u64 {
         if SearchQuery::is_short(word) {
             self.words.terms.with_prefix(word).len() as u64 * COST_OF_TEXT
@@ -156,7 +158,8 @@ impl Segment {
     }
 }
 
-/// Intersection of two sets; `None` if it is empty.
+/// Intersects the set of a query word with the intersection of the earlier words' sets, if there is one. Returns `None`
+/// if the result is empty.
 fn intersect<'a>(
     all: Option<Cow<'a, RoaringBitmap>>,
     set: Cow<'a, RoaringBitmap>,

@@ -1,4 +1,4 @@
-//! Building the terms and postings of a segment, from profiles or by merging segments.
+//! Builder for the terms and postings of a segment, from profiles or from the segments of a merge.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -10,21 +10,21 @@ use roaring::RoaringBitmap;
 use crate::inverted::{Inverted, TermCursor};
 use crate::key::{Entry, Key};
 
-/// Doc id of a profile that a merge leaves out.
+/// Marker in place of a new doc id for a profile that a merge leaves out.
 const NO_DOC: u32 = u32::MAX;
 
-/// The content of a segment before its indexes are built.
+/// Keys, terms and postings of a segment, before its trigram index and precomputed sets are built.
 #[derive(Default)]
 pub(crate) struct SegmentBuilder {
-    /// Ascending; the position of a profile is its doc id.
+    /// Keys of the profiles, ascending. The position of a key is the doc id of its profile.
     pub(crate) keys: Vec<Key>,
-    /// Words of all fields.
+    /// Postings of the words of all fields.
     pub(crate) words: Inverted,
-    /// Whole names and usernames.
+    /// Postings of whole names and usernames.
     pub(crate) exact_keys: Inverted,
 }
 
-/// Input of a merge: a segment's content and its hidden doc ids.
+/// Input of a merge: the content of a segment, and its hidden doc ids (deleted or superseded), which are left out.
 pub(crate) struct Source<'a> {
     pub(crate) keys: &'a [Key],
     pub(crate) words: &'a Inverted,
@@ -33,7 +33,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl SegmentBuilder {
-    /// Builds from entries in any order with distinct keys.
+    /// Builds a segment's content from entries in any order. The keys of the entries must be distinct.
     pub(crate) fn of(mut entries: Vec<&Entry>) -> Self {
         let (words, exact_keys) = collect(&mut entries);
         Self {
@@ -43,7 +43,8 @@ impl SegmentBuilder {
         }
     }
 
-    /// Merges all profiles that are not hidden. Their keys must be distinct.
+    /// Builds a segment's content from the sources' profiles, without hidden ones (deleted or superseded). The keys of
+    /// the remaining profiles must be distinct.
     pub(crate) fn merged(sources: &[Source<'_>]) -> Self {
         let keys: Vec<_> = sources.iter().map(|source| (source.keys, source.hidden)).collect();
         let (keys, doc_maps) = merge_keys(&keys);
@@ -58,7 +59,8 @@ impl SegmentBuilder {
     }
 }
 
-/// Sorts entries with distinct keys, and collects their words and their exact keys.
+/// Sorts entries, whose keys must be distinct, by key. Collects the postings of their words, and those of their names
+/// and usernames.
 pub(crate) fn collect<'a>(entries: &mut [&'a Entry]) -> (TermCollector<'a>, TermCollector<'a>) {
     entries.sort_unstable_by_key(|entry| entry.key);
     let (mut words, mut exact_keys) = (TermCollector::default(), TermCollector::default());
@@ -82,7 +84,7 @@ fn exact_keys_of(text: &SearchText) -> impl Iterator<Item = &str> {
     [text.name.as_str(), text.username.as_str()].into_iter().filter(|key| !key.is_empty())
 }
 
-/// Terms in order of arrival, with their postings in ascending order.
+/// Collector of terms and postings. Profiles arrive in ascending order of their doc ids, terms in any order.
 #[derive(Default)]
 pub(crate) struct TermCollector<'a> {
     numbers: HashMap<&'a str, usize>,
@@ -101,7 +103,7 @@ impl<'a> TermCollector<'a> {
         if *last != doc {
             *last = doc;
             *count += 1;
-            // Terms are fewer than profiles times words of a profile: memory ends before 2³².
+            // The number fits: memory would be exhausted before there are 2³² terms.
             self.pairs.push((u32::try_from(number).unwrap_or(NO_DOC), doc));
         }
     }
@@ -114,7 +116,7 @@ impl<'a> TermCollector<'a> {
         inverted
     }
 
-    /// Visits the terms and their postings in ascending order of the terms.
+    /// Calls `see` with each term and its postings, in ascending order of the terms.
     pub(crate) fn for_each_sorted(self, mut see: impl FnMut(&str, &[u32])) {
         let mut starts = Vec::with_capacity(self.counts.len());
         let mut total = 0;
@@ -137,7 +139,8 @@ impl<'a> TermCollector<'a> {
     }
 }
 
-/// Merges sorted keys; returns them with a map from old to new doc id for each source.
+/// Merges the sorted keys of the profiles that are not hidden (deleted or superseded). Returns the merged keys, and for
+/// each source a map from old to new doc id.
 pub(crate) fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec<Vec<u32>>) {
     let mut all = Vec::with_capacity(sources.iter().map(|(keys, _)| keys.len()).sum());
     let mut doc_maps = Vec::with_capacity(sources.len());
@@ -155,10 +158,10 @@ pub(crate) fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec
     (keys, doc_maps)
 }
 
-/// Entry of the merge heap: the next term of a source, and the number of the source.
+/// Entry of the merge heap: the next term of a source, and the position of the source.
 type NextTerm<'a> = Reverse<(&'a str, usize)>;
 
-/// K-way merge of sorted terms; postings get their new doc ids.
+/// Merges the sorted terms of all sources into one index (k-way merge). Postings get their new doc ids.
 pub(crate) fn merge<'a>(
     mut sources: Vec<impl TermCursor<'a>>,
     doc_maps: &[Vec<u32>],

@@ -1,5 +1,6 @@
-//! Sorted runs of a bulk load, encoded one behind the other in a few long buffers until they are merged.
-//! Buffers that long return to the operating system when freed; many short ones would fragment the heap.
+//! Sorted runs of a bulk load, as in an external merge sort. They are encoded one after another in a few long buffers
+//! until they are merged. Long buffers return to the operating system when freed; many short ones would fragment the
+//! heap.
 
 use roaring::RoaringBitmap;
 
@@ -7,14 +8,14 @@ use crate::inverted::{Inverted, TermCursor};
 use crate::key::{Entry, Key};
 use crate::segment_builder::{SegmentBuilder, TermCollector, collect, merge, merge_keys};
 
-/// Largest run in profiles: doc ids within a run take two bytes.
+/// Maximum number of profiles in a run, so that a doc id within a run fits two bytes.
 pub(crate) const MAX_RUN: usize = 1 << 16;
 
-/// The runs so far.
+/// Sorted runs of profiles: their keys, and their encoded terms and postings.
 #[derive(Default)]
 pub(crate) struct SortedRuns {
     keys: Vec<Key>,
-    /// End of each run in `keys`.
+    /// Position in `keys` after the last profile of each run.
     offsets: Vec<usize>,
     words: EncodedTerms,
     exact_keys: EncodedTerms,
@@ -30,7 +31,7 @@ impl SortedRuns {
         self.exact_keys.push(exact_keys);
     }
 
-    /// Merges all runs.
+    /// Merges all runs into the content of one segment.
     pub(crate) fn merged(self) -> SegmentBuilder {
         let Self { keys: all, offsets, words, exact_keys } = self;
         let none_hidden = RoaringBitmap::new();
@@ -44,15 +45,16 @@ impl SortedRuns {
     }
 }
 
-/// Terms with their postings, run by run, ascending in each. A record is: length of the term and number of
-/// postings (4 bytes each, little-endian), the term, the doc ids (2 bytes each).
+/// Encoded terms with their postings, one run after another, ascending within a run. A record consists of the length
+/// of the term and the number of postings (4 bytes each, little-endian), the term, and the doc ids (2 bytes each).
 #[derive(Default)]
 struct EncodedTerms {
     bytes: Vec<u8>,
-    /// End of each run in `bytes`.
+    /// Position in `bytes` after the last record of each run.
     offsets: Vec<usize>,
-    /// Total bytes of the terms; `docs` is the total number of postings.
+    /// Total length of the terms in bytes.
     text_bytes: usize,
+    /// Total number of postings.
     docs: usize,
 }
 
@@ -61,7 +63,7 @@ impl EncodedTerms {
         collected.for_each_sorted(|text, docs| {
             self.text_bytes += text.len();
             self.docs += docs.len();
-            // A term has at most some thousand bytes, a run few profiles.
+            // Both numbers fit: a term has at most some thousand bytes, and a run has few profiles.
             for length in [text.len(), docs.len()] {
                 self.bytes.extend(u32::try_from(length).unwrap_or_default().to_le_bytes());
             }
@@ -80,7 +82,7 @@ impl EncodedTerms {
     }
 }
 
-/// A decoded record and the bytes after it.
+/// Cursor over the records of a run: the decoded current record, and the bytes after it. `text` is `None` at the end.
 struct TermRecord<'a> {
     text: Option<&'a str>,
     docs: &'a [[u8; 2]],
@@ -94,7 +96,6 @@ impl<'a> TermRecord<'a> {
         record
     }
 
-    /// Decodes the first record.
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let (text_length, rest) = length(bytes)?;
         let (count, rest) = length(rest)?;

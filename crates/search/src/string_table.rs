@@ -1,10 +1,10 @@
-//! A table of sorted strings in one allocation.
+//! A table of sorted strings, stored one after another in a single allocation.
 
 use std::ops::Range;
 
 use crate::offsets::Offsets;
 
-/// Distinct strings in ascending byte order, addressed by their position.
+/// Table of distinct strings in ascending byte order. A string is addressed by its position.
 #[derive(Default)]
 pub(crate) struct StringTable {
     text: String,
@@ -31,14 +31,14 @@ impl StringTable {
         (number < self.len() && self.get(number) == text).then_some(number)
     }
 
-    /// Positions of the strings with this prefix.
+    /// Returns the positions of the strings that begin with this prefix.
     pub(crate) fn with_prefix(&self, prefix: &str) -> Range<usize> {
         let start = self.partition_point(0..self.len(), |other| other < prefix);
         start..self.partition_point(0..self.len(), |other| other < prefix || other.starts_with(prefix))
     }
 
-    /// Reserves this many bytes of text. Unused capacity costs no resident memory until [`Self::shrink`]
-    /// releases it; growing step by step would fragment the heap.
+    /// Creates an empty table with memory for this many bytes of text. Unused capacity costs no resident memory, and
+    /// [`Self::shrink`] releases it. Growing the table step by step would fragment the heap.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), offsets: Offsets::default() }
     }
@@ -47,7 +47,6 @@ impl StringTable {
         self.text.len()
     }
 
-    /// Memory use in bytes.
     pub(crate) fn memory_use(&self) -> usize {
         self.text.capacity() + self.offsets.bytes()
     }
@@ -57,7 +56,8 @@ impl StringTable {
         self.offsets.shrink();
     }
 
-    /// Partition point of a range: the position of the first string for which the predicate does not hold.
+    /// Returns the position of the first string in a range for which the predicate is false. The predicate must be true
+    /// for all strings before that position, and false for all after it.
     pub(crate) fn partition_point(&self, range: Range<usize>, is_below: impl Fn(&str) -> bool) -> usize {
         let (mut low, mut high) = (range.start, range.end);
         while low < high {

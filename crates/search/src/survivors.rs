@@ -1,29 +1,31 @@
-//! Intersection by lookup, for the time when few profiles are left: the next word is looked up for those
-//! alone, which is far quicker than uniting the postings of all its terms.
+//! Intersection by lookup, for queries whose first words match few profiles. The other words are looked up for those
+//! profiles only, which is far quicker than uniting the postings of all terms of a word.
 
 use roaring::{MultiOps, RoaringBitmap};
 
 use crate::inverted::{Inverted, Postings};
 
-/// Largest share of survivors (one in so many profiles) for which lookups are quicker than set operations.
+/// Inverse of the largest share of matching profiles for which lookups are quicker than set operations: 16 means one
+/// profile in 16.
 const FEW: u64 = if cfg!(test) { 2 } else { 16 };
-/// Ratio of list length to survivors from which the list is searched instead of scanned.
+/// Minimum ratio of a posting list's length to the number of matching profiles at which the list is searched by
+/// bisection instead of scanned.
 const LONG: usize = if cfg!(test) { 1 } else { 16 };
-/// Largest number of survivors that are looked up in a bitmap one by one.
+/// Maximum number of matching profiles that are looked up one by one in a bitmap of postings.
 const LOOKED_UP: usize = if cfg!(test) { 3 } else { 256 };
-/// Largest number of survivors that are sorted; more are read off the bits in order.
+/// Maximum number of matching profiles that are sorted. Larger sets are read from the bit field in ascending order.
 const SORTED: usize = if cfg!(test) { 4 } else { 1_024 };
 
-/// Profiles that match all words so far.
+/// Set of the profiles that match all query words checked so far.
 pub(crate) struct Survivors {
-    /// Ascending doc ids.
+    /// Doc ids of the profiles, ascending.
     members: Vec<u32>,
-    /// One bit per profile of the segment, set for members.
+    /// Bit field with one bit per profile of the segment, set for members.
     bits: Vec<u8>,
 }
 
 impl Survivors {
-    /// True if the set is small enough for lookups.
+    /// True if the set is so small that lookups are quicker than set operations.
     pub(crate) fn pays(set: &RoaringBitmap, profiles: usize) -> bool {
         set.len() <= profiles as u64 / FEW
     }
@@ -40,12 +42,13 @@ impl Survivors {
     }
 
     pub(crate) fn into_set(self) -> RoaringBitmap {
-        // Sorted input: the library keeps all of it.
+        // The input is sorted, so this cannot fail.
         RoaringBitmap::from_sorted_iter(self.members).unwrap_or_default()
     }
 
-    /// Keeps the profiles with at least one of these terms for which the predicate holds. The predicate is
-    /// checked last: it costs more than finding that no survivor has the term.
+    /// Retains the profiles that contain at least one of the terms at the positions `numbers`, among the terms that
+    /// `is_asked` accepts. `is_asked` is called as late as possible, because the call costs more than the search for a
+    /// profile that contains the term.
     pub(crate) fn keep(
         &mut self,
         inverted: &Inverted,
@@ -76,7 +79,8 @@ impl Survivors {
         self.replace_with(kept);
     }
 
-    /// Moves the members in `docs` to `kept`, unless the predicate rejects the term.
+    /// Moves the members that are in `docs`, the postings of a term, from the bit field to `kept`. Does nothing if
+    /// there are no such members, or if `is_asked` rejects the term.
     fn take_docs(&mut self, docs: &[u32], kept: &mut Vec<u32>, is_asked: impl FnOnce() -> bool) {
         let first = docs.iter().position(|&doc| is_set(&self.bits, doc));
         if let Some(first) = first.filter(|_| is_asked()) {
@@ -84,7 +88,8 @@ impl Survivors {
         }
     }
 
-    /// Moves the members for which `has` holds to `kept`, unless the predicate rejects the term.
+    /// Moves the members that contain a term, according to `has`, from the bit field to `kept`. Does nothing if there
+    /// are no such members, or if `is_asked` rejects the term.
     fn take_members(
         &mut self,
         has: impl Fn(u32) -> bool,
@@ -100,7 +105,7 @@ impl Survivors {
         }
     }
 
-    /// Sets the members, given in any order. Only the bits of former members can be set and are cleared.
+    /// Replaces the members by a subset of them, given in any order.
     fn replace_with(&mut self, mut kept: Vec<u32>) {
         for &doc in &self.members {
             self.bits[doc as usize / 8] = 0;
@@ -120,7 +125,7 @@ fn is_set(bits: &[u8], doc: u32) -> bool {
     bits[doc as usize / 8] & 1 << (doc % 8) != 0
 }
 
-/// Clears a bit. Returns its former value.
+/// Clears the bit of a profile and returns its former value.
 fn take(bits: &mut [u8], doc: u32) -> bool {
     let was_set = is_set(bits, doc);
     bits[doc as usize / 8] &= !(1 << (doc % 8));

@@ -1,6 +1,6 @@
-//! Substring search in the vocabulary by a trigram index: a posting list of words for every three adjacent
-//! characters. Sets of substrings that many words contain are precomputed, so that the cost of a query does
-//! not grow with their number.
+//! Substring search in the vocabulary by a trigram index, which lists the words that contain each sequence of three
+//! characters. For substrings that many words contain, the sets of profiles are precomputed, so that the cost of a
+//! query does not grow with their number.
 
 use std::collections::HashMap;
 
@@ -14,30 +14,31 @@ mod common;
 
 pub(crate) use common::precompute_prefixes;
 
-/// Characters of a trigram.
 const GRAM: u32 = 3;
-/// Bits of a Unicode scalar value.
+/// Number of bits of a Unicode scalar value.
 const SCALAR_BITS: u32 = 21;
-/// Number of lists after the shortest one that are intersected.
+/// Maximum number of posting lists that are intersected with the shortest one.
 const NARROWING: usize = 4;
-/// Number of candidates up to which comparing the words is quicker than reading another list.
+/// Number of candidate words up to which comparing them with the text is quicker than reading another posting list.
 const FEW: usize = if cfg!(test) { 2 } else { 64 };
 
-/// Ratio of list length to candidates from which comparing the words is quicker than reading the list.
+/// Ratio of a posting list's length to the number of candidate words from which comparing these words with the text
+/// is quicker than reading the list.
 const LONG: usize = if cfg!(test) { 2 } else { 16 };
 
-/// A trigram packed into one number.
+/// A trigram as one number: three Unicode scalar values of 21 bits each.
 type Gram = u64;
 
-/// Posting lists of words by trigram.
+/// Trigram index: for each trigram, the words that contain it.
 pub(crate) struct TrigramIndex {
-    /// Ascending trigrams.
+    /// All trigrams of the vocabulary, ascending.
     known: Vec<Gram>,
-    /// End of each list in `lists`.
+    /// End of each trigram's posting list in `lists`.
     ends: Vec<usize>,
-    /// Ascending word numbers, delta-encoded as varints: seven bits per byte, the last byte marked.
+    /// Posting lists: ascending positions of words in the vocabulary, delta-encoded as varints with seven bits per
+    /// byte. The highest bit marks the last byte of a number.
     lists: Vec<u8>,
-    /// Estimated cost of uniting the postings of each list's words, in nanoseconds.
+    /// Estimated time to unite the postings of the words in each trigram's list, in nanoseconds.
     costs: Vec<u32>,
 }
 
@@ -51,7 +52,7 @@ fn grams_of(word: &str) -> impl Iterator<Item = (usize, Gram)> {
 }
 
 impl TrigramIndex {
-    /// Builds the index of all words, and the precomputed sets of common substrings.
+    /// Builds the trigram index of all words, and the precomputed sets of common substrings.
     pub(crate) fn of(words: &Inverted, profiles: usize) -> (Self, Precomputed) {
         let costs: Vec<u64> =
             (0..words.terms.len()).map(|word| cost(words.postings(word), profiles)).collect();
@@ -66,15 +67,15 @@ impl TrigramIndex {
         (grams, precomputed)
     }
 
-    /// Estimated upper bound of the cost of uniting the words that contain this text of at least three
-    /// characters, in nanoseconds.
+    /// Returns an estimated upper bound for the time to unite the postings of all words that contain a text, in
+    /// nanoseconds. The text has at least three characters.
     pub(crate) fn cost(&self, text: &str) -> u64 {
         let costs =
             grams_of(text).map(|(_, gram)| self.known.binary_search(&gram).map(|number| self.costs[number]));
         u64::from(costs.map(Result::unwrap_or_default).min().unwrap_or_default())
     }
 
-    /// Words that contain this text of at least three characters, ascending.
+    /// Returns the words that contain a text of at least three characters, ascending.
     pub(crate) fn words_containing(&self, text: &str, words: &Inverted) -> Vec<usize> {
         let mut found = self.candidates(text);
         if text.chars().nth(GRAM as usize).is_some() {
@@ -84,8 +85,7 @@ impl TrigramIndex {
         found
     }
 
-    /// Candidates for this text of at least three characters, ascending: a superset of the words that contain
-    /// it.
+    /// Returns a superset of the words that contain a text of at least three characters, ascending.
     pub(crate) fn candidates(&self, text: &str) -> Vec<usize> {
         let Some(mut lists) = self.lists_of(text) else { return Vec::new() };
         lists.sort_unstable_by_key(|list| (list.len(), list.as_ptr()));
@@ -102,12 +102,11 @@ impl TrigramIndex {
         found
     }
 
-    /// Lists of a text's trigrams; `None` if one of them is in no word.
+    /// Returns the posting lists of a text's trigrams, or `None` if one of the trigrams occurs in no word.
     fn lists_of(&self, text: &str) -> Option<Vec<&[u8]>> {
         grams_of(text).map(|(_, gram)| Some(self.list(self.known.binary_search(&gram).ok()?))).collect()
     }
 
-    /// Memory use in bytes.
     pub(crate) fn memory_use(&self) -> usize {
         bytes_of_list(&self.known)
             + bytes_of_list(&self.ends)
@@ -121,7 +120,7 @@ impl TrigramIndex {
     }
 }
 
-/// Intersects the words with a list.
+/// Removes the words that are not in a posting list.
 fn narrow(found: &mut Vec<usize>, list: &[u8]) {
     let mut other = PostingDecoder::new(list);
     let mut next = other.next();
@@ -133,7 +132,7 @@ fn narrow(found: &mut Vec<usize>, list: &[u8]) {
     });
 }
 
-/// Decoder of a posting list.
+/// Iterator that decodes the varints of a posting list into positions of words.
 struct PostingDecoder<'a> {
     bytes: std::slice::Iter<'a, u8>,
     last: usize,
@@ -162,23 +161,22 @@ impl Iterator for PostingDecoder<'_> {
     }
 }
 
-/// Length of a varint in bytes.
 fn varint_len(difference: usize) -> usize {
     (usize::BITS - (difference | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// Statistics of a trigram, counted before its list is written.
+/// Size and cost of a trigram's posting list, measured before the list is written.
 struct GramStats {
     gram: Gram,
-    /// Last word that contains it.
+    /// Position of the last word counted for this trigram.
     last: usize,
     bytes: usize,
     cost: u64,
 }
 
-/// Builds the index in two passes over all words: the first measures each list, the second writes it.
-/// Trigrams of ASCII, by far the most, are found in a direct-mapped table if there are many words; for few
-/// words clearing it would dominate.
+/// Builder of the trigram index in two passes over all words: the first measures each posting list, the second writes
+/// it. Most trigrams are ASCII. If there are many words, ASCII trigrams are found in a direct-mapped table; for few
+/// words, initialising the table would take longer than hashing.
 #[derive(Default)]
 struct Builder {
     has_table: bool,
@@ -187,13 +185,12 @@ struct Builder {
     counted: Vec<GramStats>,
 }
 
-/// Bits of an ASCII character.
 const ASCII_BITS: u32 = 7;
 const UNSEEN: u32 = u32::MAX;
-/// Number of words from which the table is quicker than hashing.
+/// Number of words from which the direct-mapped table is quicker than hashing.
 const TABLE_FROM: usize = if cfg!(test) { 100 } else { 100_000 };
 
-/// Slot in the table, if all three characters are ASCII.
+/// Returns the position of a trigram in the direct-mapped table, or `None` if a character is not ASCII.
 fn ascii_place(gram: Gram) -> Option<usize> {
     let char_at = |number: u32| gram >> (number * SCALAR_BITS) & ((1 << SCALAR_BITS) - 1);
     let (a, b, c) = (char_at(2), char_at(1), char_at(0));
@@ -232,7 +229,8 @@ impl Builder {
         counted.last = word;
     }
 
-    /// The second pass. Also returns the cost of uniting each list.
+    /// Runs the second pass. Returns the index, and the estimated cost of uniting the postings of each trigram's
+    /// words, in nanoseconds.
     fn write(mut self, words: &Inverted) -> (TrigramIndex, Vec<u64>) {
         let mut order: Vec<usize> = (0..self.counted.len()).collect();
         order.sort_unstable_by_key(|&slot| self.counted[slot].gram);

@@ -1,4 +1,4 @@
-//! Unions of the postings of many terms, and their estimated cost.
+//! Unions of the postings of many terms, and estimates of their running time.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use roaring::{MultiOps, RoaringBitmap};
 use crate::inverted::{Inverted, Postings};
 use crate::memory_use::bytes_of_set;
 
-/// Precomputed sets by query text.
+/// Precomputed sets of matching profiles by query text.
 pub(crate) type Precomputed = HashMap<Box<str>, Arc<RoaringBitmap>>;
 
-/// Bytes of sets by text; shared sets count once.
+/// Returns the memory use of precomputed sets in bytes. A set that several texts share counts once.
 pub(crate) fn bytes_of_precomputed(precomputed: &Precomputed) -> usize {
     let mut seen = HashSet::new();
     let sets = precomputed.values().filter(|set| seen.insert(Arc::as_ptr(set)));
@@ -20,16 +20,17 @@ pub(crate) fn bytes_of_precomputed(precomputed: &Precomputed) -> usize {
     terms + slots + sets.map(|set| bytes_of_set(set)).sum::<usize>()
 }
 
-/// Density (one posting in so many profiles) from which a flat bit field is quicker than sorting.
+/// Inverse of the density of postings from which a flat bit field is quicker than sorting: 256 means one posting per
+/// 256 profiles.
 const SPARSE: usize = if cfg!(test) { 4 } else { 256 };
 
-/// Estimated cost of visiting one term, in nanoseconds; measured in order of magnitude.
+/// Estimated time to visit one term, in nanoseconds. Only the order of magnitude is measured.
 pub(crate) const COST_OF_TEXT: u64 = 60;
 const COST_OF_POSTING: u64 = 3;
-/// One container of a bitmap, 2¹⁶ profiles.
+/// Estimated time to add one container of a bitmap (2¹⁶ profiles) to a union, in nanoseconds.
 const COST_OF_CONTAINER: u64 = 400;
 
-/// Estimated cost of adding these postings to a union, in nanoseconds.
+/// Returns the estimated time to add these postings to a union, in nanoseconds.
 pub(crate) fn cost(docs: Postings<'_>, profiles: usize) -> u64 {
     let by_posting = docs.len() as u64 * COST_OF_POSTING;
     let by_container = (profiles as u64).div_ceil(1 << 16) * COST_OF_CONTAINER;
@@ -40,7 +41,6 @@ pub(crate) fn cost(docs: Postings<'_>, profiles: usize) -> u64 {
         }
 }
 
-/// Union of the postings of these terms.
 pub(crate) fn unite(
     inverted: &Inverted,
     numbers: impl Iterator<Item = usize>,
@@ -55,7 +55,7 @@ pub(crate) fn unite(
     bitmaps.union()
 }
 
-/// Posting lists and bitmaps of these terms, and the total length of the lists.
+/// Returns the postings of these terms, lists and bitmaps apart, and the total length of the lists.
 pub(crate) fn split(
     inverted: &Inverted,
     numbers: impl Iterator<Item = usize>,
@@ -89,6 +89,6 @@ fn gather(lists: &[&[u32]], count: usize, profiles: usize) -> RoaringBitmap {
     }
     docs.sort_unstable();
     docs.dedup();
-    // Sorted input: the library keeps all of it.
+    // The input is sorted, so this cannot fail.
     RoaringBitmap::from_sorted_iter(docs).unwrap_or_default()
 }

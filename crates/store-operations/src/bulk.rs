@@ -1,8 +1,8 @@
-//! Copying a whole instance between engines: the tables common to both, rows of any table, and the digest that
-//! compares two copies. Reading and writing rows is the engines' part.
+//! Building blocks to copy the whole database between engines: descriptions of the tables common to both engines,
+//! generic rows, and the digest that compares two copies. The engines read and write the rows.
 //!
-//! Derived columns (kept by an engine for its search index) are not listed: the writer of a row computes them. A
-//! test of the engines fails if a table or column of the schema is missing here.
+//! Columns that an engine derives for its search index are not listed: the engine computes them when a row is written.
+//! A test of the engines fails if a table or another column of the schema is missing here.
 
 mod digest;
 
@@ -10,44 +10,37 @@ use std::fmt;
 
 pub use digest::{Digest, TableDigest};
 
-/// Type of a column.
+/// Type of a column, common to both engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// UUID.
     Id,
     /// 64-bit integer, or a time in milliseconds since 1970.
     Int,
-    /// Boolean.
     Flag,
-    /// UTF-8 text.
     Text,
-    /// Byte string.
     Bytes,
 }
 
-/// A column.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Name, the same in every engine.
     pub name: &'static str,
-    /// Type of its non-null values.
+    /// Type of the column's non-null values.
     pub kind: Kind,
 }
 
-/// A table. The columns of its primary key come first.
+/// Description of a table. The columns of its primary key come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
-    /// Name, the same in every engine.
     pub name: &'static str,
     /// Number of primary key columns.
     pub key: usize,
-    /// All columns except derived ones.
+    /// All columns except those that an engine derives for its search index.
     pub columns: &'static [Column],
-    /// True if the migrations insert its row.
+    /// True if the migrations insert the table's only row.
     pub is_seeded: bool,
 }
 
-/// Columns of a table: the kind and the name of each.
+/// Makes a list of [`Column`]s from pairs of type and name: `columns! { id user_id, text kind }`.
 macro_rules! columns {
     (@kind id) => { $crate::bulk::Kind::Id };
     (@kind int) => { $crate::bulk::Kind::Int };
@@ -61,31 +54,28 @@ macro_rules! columns {
 pub(crate) use columns;
 
 impl Table {
-    /// Table with these columns; the first `key` are the primary key.
+    /// Describes a table. Its first `key` columns are the primary key.
     #[must_use]
     pub const fn new(name: &'static str, key: usize, columns: &'static [Column]) -> Self {
         Self { name, key, columns, is_seeded: false }
     }
 
-    /// Marks the table as seeded by the migrations.
     #[must_use]
     pub const fn seeded(self) -> Self {
         Self { is_seeded: true, ..self }
     }
 
-    /// Comma-separated names of all columns.
     #[must_use]
     pub fn column_names(&self) -> String {
         names(self.columns)
     }
 
-    /// Comma-separated names of the key columns.
     #[must_use]
     pub fn key_names(&self) -> String {
         names(&self.columns[..self.key])
     }
 
-    /// Readable name of a row: `users (id = …)`.
+    /// Returns the text that identifies a row in messages: `users (id = …)`.
     #[must_use]
     pub fn name_of(&self, row: &[Cell]) -> String {
         let keys = self.columns[..self.key].iter().zip(row);
@@ -98,13 +88,14 @@ fn names(columns: &[Column]) -> String {
     columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Values of all columns, in order.
+/// Values of a row's columns, in the order of [`Table::columns`].
 pub type Row = Vec<Cell>;
 
-/// Values of the key columns.
+/// Values of a row's primary key columns.
 pub type Key = Vec<Cell>;
 
-/// A single value. Most are personal or secret, so there is no `Debug`; `Display` is for keys.
+/// Value of one column in one row. Most values are personal or secret, so there is no `Debug`; `Display` is for
+/// primary keys only.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Cell {
     Null,

@@ -1,19 +1,25 @@
-//! Implementation of the storage contract for all engines, one file per trait.
+//! Implementation of the storage contract ([`latchkey_store::Store`]) for any engine, one file per trait. Short
+//! operations are in the methods of the traits; the others are in [`crate::operations`].
 
 mod accounts;
-mod admin;
+mod admin_users;
 mod audit;
+mod challenges;
+mod email_changes;
 mod email_codes;
+mod factors;
 mod identities;
 mod limits;
 mod oauth_flows;
 mod oauth_providers;
 mod outbox;
+mod passkeys;
 mod profiles;
 mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
+mod undo;
 
 use std::ops::Deref;
 
@@ -25,16 +31,16 @@ use latchkey_store::{ProfileHits, SearchFeed, Store, StoreResult};
 
 use crate::form::Executor;
 
-/// Implements the storage contract on an executor.
+pub use accounts::seeding;
+
+/// Store that runs the shared operations on an engine's executor.
 pub struct Engine<E>(E);
 
 impl<E: Executor> Engine<E> {
-    /// Wraps an executor.
     pub const fn new(executor: E) -> Self {
         Self(executor)
     }
 
-    /// Returns the executor.
     pub fn into_inner(self) -> E {
         self.0
     }
@@ -48,10 +54,10 @@ impl<E> Deref for Engine<E> {
     }
 }
 
-/// Operations that each engine implements in its own way.
+/// Operations that have no common implementation: each engine implements search, readiness check and purge itself.
 #[async_trait]
 pub trait Own: Executor + SearchFeed {
-    /// Implements [`Profiles::search_profiles`].
+    /// Implements [`latchkey_store::Profiles::search_profiles`].
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
 
     /// Implements [`Store::check`].

@@ -1,5 +1,5 @@
-//! Building blocks of operations: statements in one dialect, scripts, results, and the executor that an engine
-//! implements.
+//! Building blocks of operations: SQL statements, scripts of statements, their results, and the [`Executor`] that an
+//! engine implements.
 
 mod cells;
 mod executor;
@@ -8,11 +8,11 @@ mod script;
 mod sql;
 mod value;
 
-pub use cells::{Cell, Cells, Row, StoredId, WrongKind};
+pub use cells::{Cell, Cells, Row, WrongKind};
 pub use executor::{Decided, Executor, Finish, Repeat};
 pub use results::{ResultSource, Results, Taken};
 pub use script::{ProfileWrite, Script, Slot, Statement, TakeRequest};
 pub(crate) use sql::statements;
 pub use sql::{Sql, to_sqlite};
 pub use value::{Value, object_text};
-pub(crate) use value::{clean, values};
+pub(crate) use value::{clean, stored_id, values};

@@ -1,30 +1,35 @@
-//! Operations: one file per business fact.
+//! Operations of the storage contract that share steps or fill a file, grouped by concept. The others are in
+//! [`crate::engine`].
 
-pub(crate) mod accounts;
-pub(crate) mod admin_users;
-pub(crate) mod audit;
+pub(crate) mod answer_challenge;
+pub(crate) mod begin_challenge;
+pub(crate) mod begin_email_change;
+pub(crate) mod change_factors;
+pub(crate) mod change_passkeys;
 pub(crate) mod change_password;
-pub(crate) mod claim_mails;
+pub(crate) mod code_attempts;
 pub(crate) mod code_lanes;
+pub(crate) mod confirm_email_change;
+pub(crate) mod delete_account;
+pub(crate) mod enroll_totp;
+pub(crate) mod enrolling;
+pub(crate) mod entry;
+pub(crate) mod factors;
 pub(crate) mod guards;
 pub(crate) mod identities;
 pub(crate) mod link_identity;
 pub(crate) mod mail_links;
-pub(crate) mod oauth_flows;
-pub(crate) mod oauth_providers;
-pub(crate) mod outbox;
-pub(crate) mod profiles;
 pub(crate) mod prove_mailbox;
-pub(crate) mod purge_sign_ups;
 pub(crate) mod refresh;
+pub(crate) mod register_passkey;
 pub(crate) mod request_code;
 pub(crate) mod reset_password;
-pub(crate) mod sessions;
-pub(crate) mod settings;
+pub(crate) mod second_factor_guard;
 pub(crate) mod sign_in;
 pub(crate) mod sign_in_with_identity;
+pub(crate) mod sign_in_with_passkey;
 pub(crate) mod sign_up;
-pub(crate) mod signing_keys;
 pub(crate) mod takes;
+pub(crate) mod undo;
 pub(crate) mod unlink_identity;
 pub(crate) mod verify_code;

@@ -1,7 +1,9 @@
-//! Tables: columns, statements, and row decoding.
+//! One file per table: columns, SQL statements, and decoding of rows.
 
 pub(crate) mod audit_events;
+pub(crate) mod challenges;
 pub(crate) mod codes;
+pub(crate) mod email_changes;
 pub(crate) mod identities;
 pub(crate) mod known_clients;
 pub(crate) mod limit_buckets;
@@ -11,17 +13,28 @@ pub(crate) mod oauth_codes;
 pub(crate) mod oauth_flows;
 pub(crate) mod oauth_providers;
 pub(crate) mod outbox;
+pub(crate) mod passkeys;
 pub mod profiles;
 pub mod purges;
+pub(crate) mod recovery_codes;
 pub mod sessions;
 pub mod settings;
 pub(crate) mod sign_up_attempts;
 pub mod signing_keys;
+pub(crate) mod totp_factors;
+pub(crate) mod undo_tokens;
+pub(crate) mod used_ceremonies;
 pub(crate) mod used_tokens;
 pub(crate) mod users;
 
+use std::time::Duration;
+
+use latchkey_store::{DECOY_RETENTION, FLOW_RETENTION, RETENTION_AFTER_END};
+use purges::{PurgedRows, expired, rows};
+
 use crate::bulk::{Table, columns};
 use crate::form::Sql;
+use sessions::ends as session_ends;
 
 macro_rules! lists {
     ($($table:ident)*) => {
@@ -29,17 +42,18 @@ macro_rules! lists {
     };
 }
 
-/// All statements with their table and name; a test of each engine prepares them.
+/// Returns all statements, each with its table and name. A test of each engine prepares them.
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
-        audit_events codes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
-        oauth_providers outbox profiles sessions settings sign_up_attempts signing_keys used_tokens users
+        audit_events challenges codes email_changes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
+        oauth_providers outbox passkeys profiles recovery_codes session_ends sessions settings sign_up_attempts
+        signing_keys totp_factors undo_tokens used_ceremonies used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }
 
-/// All tables except migration bookkeeping, ordered by foreign keys (referenced tables first). A copy follows
-/// this order.
+/// All tables except the record of applied migrations. Referenced tables come before the tables that refer to them, so
+/// that rows can be copied in this order.
 pub const TABLES: &[Table] = &[
     users::TABLE,
     users::CREDENTIALS,
@@ -49,10 +63,17 @@ pub const TABLES: &[Table] = &[
     codes::TABLE,
     codes::CODE_BUDGETS,
     link_tokens::TABLE,
+    passkeys::TABLE,
+    totp_factors::TABLE,
+    recovery_codes::TABLE,
+    challenges::TABLE,
+    undo_tokens::TABLE,
+    email_changes::TABLE,
     outbox::TABLE,
     oauth_flows::TABLE,
     oauth_codes::TABLE,
     used_tokens::TABLE,
+    used_ceremonies::TABLE,
     oauth_providers::TABLE,
     limit_buckets::TABLE,
     limit_failures::TABLE,
@@ -65,5 +86,30 @@ pub const TABLES: &[Table] = &[
     HEALTH,
 ];
 
-/// Columns of `health`, primary key first.
+const NO_LONGER: Duration = Duration::ZERO;
+const SESSION_END: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at))";
+const SESSION_ENDED: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) <= $1";
+
+/// All retention rules. A purge deletes at most a batch of rows per rule.
+pub const PURGED: &[PurgedRows] = &[
+    expired("codes", "email_key, purpose, lane", NO_LONGER),
+    rows("code_budgets", "email_key, purpose, lane", "ends_at <= $1", "ends_at", NO_LONGER),
+    expired("link_tokens", "hash", RETENTION_AFTER_END),
+    expired("challenges", "hash", NO_LONGER),
+    expired("undo_tokens", "hash", NO_LONGER),
+    expired("email_changes", "user_id", NO_LONGER),
+    expired("totp_factors", "id", NO_LONGER), // a confirmed factor has no expiry
+    rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", RETENTION_AFTER_END),
+    rows("outbox", "id", "state = 'decoy' AND created_at <= $1", "created_at", DECOY_RETENTION),
+    rows("sessions", "id", SESSION_ENDED, SESSION_END, RETENTION_AFTER_END),
+    expired("oauth_flows", "state_hash", FLOW_RETENTION),
+    expired("oauth_codes", "code_hash", NO_LONGER),
+    expired("oauth_used_tokens", "hash", NO_LONGER),
+    expired("used_ceremonies", "hash", NO_LONGER),
+    rows("limit_buckets", "key", "full_at <= $1", "full_at", NO_LONGER),
+    rows("limit_failures", "key", "remembered_until < $1", "remembered_until", NO_LONGER),
+    rows("known_clients", "key", "known_until <= $1", "known_until", NO_LONGER),
+];
+
+/// Table `health`: a single row, which an engine's readiness check updates.
 pub const HEALTH: Table = Table::new("health", 1, columns! { int id, int beat }).seeded();

@@ -1,9 +1,9 @@
-//! Target of a copy: preconditions of the database, and writing whole tables in batches of rows.
-//! [`latchkey_store_operations::bulk`] defines tables and rows.
+//! Target database of `latchkey copy`: checks before the copy, and writing of whole tables in batches of rows.
+//! [`latchkey_store_operations::bulk`] describes the tables and rows.
 //!
-//! During a copy the table `unfinished_copy` exists and holds the plan, so that only the same source can resume
-//! the copy and no service starts on the database. Progress is derived from the rows themselves: they are written
-//! in key order, in short transactions.
+//! During a copy, the table `unfinished_copy` stores the expected digest of every table. Thus only the same source can
+//! resume the copy, and no service starts on the database. Progress is derived from the rows themselves, which are
+//! written in the order of their keys, in short transactions.
 
 mod rows;
 mod statements;
@@ -21,19 +21,20 @@ use crate::store::{Postgres, PostgresStore};
 use crate::transact::Decision;
 use crate::values::values;
 
-/// Reason to refuse or abort a copy.
+/// Reason why a copy is refused or aborted.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// The database is not empty.
+    /// The database is not empty. The value is the name of a table with rows.
     #[error("the table {0} is not empty: give the copy a database of its own")]
     NotEmpty(String),
-    /// The database holds an unfinished copy of another source.
+    /// The database holds an unfinished copy of another source, or the source was changed after that copy began.
     #[error(
         "the database holds an unfinished copy of another source, or the source was written to since: \
          recreate the database and start again"
     )]
     OtherSource,
-    /// Another process writes to the database.
+    /// A row of the copy is in the target table already, because another client writes to the database. The value is
+    /// the name of the table.
     #[error("another client writes to {0}: let one copy run alone")]
     Crowded(&'static str),
     /// A text contains U+0000.
@@ -51,25 +52,25 @@ impl From<Fault> for TargetError {
     }
 }
 
-/// Expected digest of every table of the source.
+/// Tables to copy, each with its digest in the source.
 pub type CopyPlan = [(&'static Table, TableDigest)];
 
-/// Start mode of a copy.
+/// Outcome of beginning a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyStart {
-    /// Starts from the beginning.
+    /// A new copy was begun.
     New,
-    /// Resumes an interrupted copy.
+    /// An interrupted copy is resumed.
     GoesOn,
 }
 
-/// Database that an instance is copied into.
+/// Connection to the database that the data is copied into.
 pub struct CopyTarget {
     store: PostgresStore,
 }
 
 impl CopyTarget {
-    /// Connects, and migrates the schema if necessary.
+    /// Connects to the target database, and applies missing migrations.
     pub async fn open(options: PostgresOptions) -> Result<Self, TargetError> {
         let store = Postgres::connect(options).await?;
         store.migrate_for_copy().await?;
@@ -106,14 +107,15 @@ impl CopyTarget {
             Ok(Decision::done(beginning(plan), Ok(())))
         });
         match begun.await {
-            // A concurrent copy created the table first.
+            // A concurrent copy created the table `unfinished_copy` first.
             Err(error) if is(&error, &SqlState::DUPLICATE_TABLE) => self.compare(plan).await,
             outcome => outcome?.map(|()| CopyStart::New),
         }
     }
 
-    /// Greatest key present in a table: everything up to it has been copied. A count would take longer the more
-    /// rows there are; the source can tell the number.
+    /// Returns the greatest primary key in a table; all rows up to this key have been copied. `None` for an empty table.
+    /// Progress is a key instead of a number of rows, because counting takes longer the more rows there are. The source
+    /// database can count the rows up to the key.
     pub async fn copied(&self, table: &'static Table) -> Result<Option<Key>, TargetError> {
         let last = self.store.query(statements::find_last(table), Vec::new()).await?;
         Ok(last.rows.first().map(|row| rows::read(table, &table.columns[..table.key], row)).transpose()?)
@@ -134,7 +136,7 @@ impl CopyTarget {
         }
     }
 
-    /// Digest of a table; calls `see` with the number of rows of each batch.
+    /// Computes the digest of a table, and calls `see` with the number of rows of each batch.
     pub async fn digest(
         &self,
         table: &'static Table,
@@ -152,7 +154,7 @@ impl CopyTarget {
         }
     }
 
-    /// Completes a verified copy: a service may start on the database from now on.
+    /// Completes a copy whose digests were verified. From now on a service may start on the database.
     pub async fn finish(&self) -> Result<(), TargetError> {
         let mut writes = Script::of(statements::DROP_PLAN, Vec::new());
         writes.add(statements::EMPTY_FEED, Vec::new());
@@ -169,7 +171,7 @@ impl CopyTarget {
         Ok(output.find(|cells| cells.flag("is_begun"))?.unwrap_or_default())
     }
 
-    /// Compares the plan with that of the interrupted run.
+    /// Checks that the interrupted copy in the database expected the same digests as this plan.
     async fn compare(&self, plan: &CopyPlan) -> Result<CopyStart, TargetError> {
         let output = self.store.query(statements::LIST_PLAN, Vec::new()).await?;
         let mut found: Vec<(String, i64, Vec<u8>)> = output
@@ -193,7 +195,7 @@ impl CopyTarget {
         Ok(rows.collect::<Result<_, Fault>>()?)
     }
 
-    /// True if the last of these rows is present.
+    /// True if the last of these rows is in the table. Batches are atomic, so all of the rows are there then.
     async fn holds(&self, table: &'static Table, rows: &[Row]) -> Result<bool, TargetError> {
         let Some(last) = rows.last() else { return Ok(false) };
         let keys = last[..table.key].iter().map(rows::parameter).collect();
@@ -205,7 +207,8 @@ fn is(error: &StoreError, code: &SqlState) -> bool {
     ServerFault::code_of(error) == Some(code)
 }
 
-/// Creates the table of the plan, and deletes the rows of the migrations: the source's replace them.
+/// Makes the script that stores the expected digests and deletes the rows that migrations inserted, because the source
+/// has its own.
 fn beginning(plan: &CopyPlan) -> Script {
     let mut script = Script::of(statements::CREATE_PLAN, Vec::new());
     for (table, digest) in plan {
@@ -222,10 +225,10 @@ fn plan_row((table, digest): &(&'static Table, TableDigest)) -> (String, i64, Ve
     (table.name.to_owned(), i64::try_from(digest.rows).unwrap_or(i64::MAX), digest.hash.to_vec())
 }
 
-/// Columns computed from others when a row is written: table, column, type.
+/// Columns that are computed from others when a row is written: table, column, type of the column.
 const DERIVED: &[(&str, &str, &str)] = &[("profiles", "trigrams", "INTEGER[]")];
 
-/// Derived column of a table.
+/// Returns name and type of a table's computed column, if it has one.
 fn derived(table: &Table) -> Option<(&'static str, &'static str)> {
     let found = DERIVED.iter().find(|(name, _, _)| *name == table.name)?;
     Some((found.1, found.2))

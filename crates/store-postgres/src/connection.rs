@@ -1,5 +1,5 @@
-//! A checked-out connection: round trips with pipelining, and cleanup. Statements polled together are sent
-//! together, and the server executes them in the order of the first poll.
+//! A connection checked out of the pool, with pipelined round trips and cleanup. Statements whose futures are polled
+//! together are sent together. The server executes them in the order of the first poll.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -17,21 +17,21 @@ use crate::options::Prepared;
 use crate::script::{Output, Outputs, Script, Statement};
 use crate::values::Value;
 
-/// Transaction boundaries around a script: BEGIN and COMMIT share the round trip of the statements.
+/// Transaction boundaries around a script. BEGIN and COMMIT share the round trip of the script's statements.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    /// BEGIN statement.
+    /// BEGIN statement, if the script begins the transaction.
     pub(crate) opening: Option<&'a str>,
     /// True if COMMIT follows the script.
     pub(crate) is_last: bool,
 }
 
-/// A connection checked out of the pool. Dropped inside a transaction it sends ROLLBACK without waiting for the
-/// response; dropped with statements running it is drained before it returns to the pool.
+/// A connection checked out of the pool. If it is dropped inside a transaction, it sends ROLLBACK without waiting for
+/// the response. If it is dropped while statements are running, it returns to the pool once they have ended.
 pub(crate) struct Connection {
     client: Option<Client>,
     in_transaction: bool,
-    /// True while responses are outstanding.
+    /// True while responses of the server are outstanding.
     is_waiting: bool,
     prepared: Prepared,
     response_timeout: Duration,
@@ -40,13 +40,13 @@ pub(crate) struct Connection {
 type Outcome = Result<Output, tokio_postgres::Error>;
 
 impl Connection {
-    /// Wraps a connection that is not in a transaction. A round trip longer than `limit` is a fault.
+    /// Wraps a connection that is not in a transaction. A round trip longer than `response_timeout` fails.
     pub(crate) const fn new(client: Client, prepared: Prepared, response_timeout: Duration) -> Self {
         Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, response_timeout }
     }
 
-    /// One round trip. Returns the fault of the first failed statement; the server then rolls back the whole
-    /// transaction, even at a COMMIT.
+    /// Executes a script in one round trip. Returns the fault of the first failed statement; the server then rolls
+    /// back the whole transaction, even at a COMMIT.
     pub(crate) async fn exchange(&mut self, frame: Frame<'_>, script: &Script) -> Fallible<Outputs> {
         let Some(client) = &self.client else { return Err(unavailable(EngineFault::Timeout).into()) };
         self.in_transaction |= frame.opening.is_some();
@@ -69,7 +69,7 @@ impl Connection {
         outcome
     }
 
-    /// Closes the connection instead of returning it to the pool: its state is unknown.
+    /// Closes the connection instead of returning it to the pool, because its state is unknown.
     fn abandon(&mut self) {
         if let Some(client) = self.client.take() {
             drop(Object::take(client));
@@ -88,13 +88,13 @@ impl Drop for Connection {
         if let Some(client) = &self.client
             && self.in_transaction
         {
-            // A single poll sends it; the connection discards the response.
+            // A single poll sends the statement. The connection discards the response.
             let _ = client.batch_execute("ROLLBACK").now_or_never();
         }
     }
 }
 
-/// Sends everything in one batch and awaits all responses: BEGIN, the statements, COMMIT.
+/// Sends BEGIN, the statements and COMMIT in one batch, and awaits all responses.
 async fn send(
     client: &Client,
     prepared: Prepared,
@@ -120,7 +120,7 @@ async fn send(
     Ok(in_order(sent).await)
 }
 
-/// Polls all futures in order until all are complete.
+/// Polls all futures in order until all are complete, and returns their outputs.
 async fn in_order(sent: Vec<BoxFuture<'_, Outcome>>) -> Vec<Outcome> {
     let mut running: Vec<MaybeDone<_>> = sent.into_iter().map(maybe_done).collect();
     poll_fn(|context| {
@@ -150,7 +150,7 @@ async fn command(client: &Client, sql: &str) -> Outcome {
     Ok(Output::default())
 }
 
-/// Parses, binds and executes an unnamed statement in one message: works behind any pooler.
+/// Parses, binds and executes an unnamed statement in one batch of messages, which works behind any pooler.
 async fn run_unnamed(client: &Client, statement: &Statement) -> Outcome {
     let values = statement.values.iter().map(|value| (value, value.kind()));
     let mut stream = pin!(client.query_typed_raw(&statement.sql, values).await?);
@@ -161,7 +161,7 @@ async fn run_unnamed(client: &Client, statement: &Statement) -> Outcome {
     Ok(Output { rows, affected: stream.rows_affected().unwrap_or_default() })
 }
 
-/// Prepares missing statements; costs a round trip once per connection and statement.
+/// Prepares the statements that the connection has not prepared yet. Each takes a round trip once per connection.
 async fn prepare_missing(client: &Client, script: &Script) -> Fallible<()> {
     for statement in &script.statements {
         client.prepare_typed_cached(&statement.sql, &kinds(statement)).await?;

@@ -1,7 +1,7 @@
-//! Draining of abandoned connections: statements are still running, but no caller waits for them. The server
-//! continues them until the statement timeout, and the connection keeps its place in the pool until then;
-//! otherwise more statements could run than the pool allows. No cancel request is sent: pgbouncer 1.18 has been
-//! seen to crash on one.
+//! Draining of abandoned connections, whose statements are still running although no caller waits for them. The server
+//! continues such statements until the statement timeout. Until then the connection counts in the pool; otherwise more
+//! statements could run than the pool allows. No cancel request is sent, because pgbouncer 1.18 has been seen to crash
+//! on one.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use deadpool_postgres::{Client, Object};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Drains a connection in the background. It returns to the pool when its statements have ended, and is closed
-/// after `limit`.
+/// Waits in the background until the statements of a connection have ended, and returns it to the pool. Closes it if
+/// that takes longer than `limit`.
 pub(crate) fn drain(client: Client, in_transaction: bool, limit: Duration) {
     match Handle::try_current() {
         Ok(runtime) => drop(runtime.spawn(drain_in_background(client, in_transaction, limit))),
@@ -19,7 +19,7 @@ pub(crate) fn drain(client: Client, in_transaction: bool, limit: Duration) {
 }
 
 async fn drain_in_background(client: Client, in_transaction: bool, limit: Duration) {
-    // Responses arrive in order, so this one's response means that the others are complete.
+    // Responses arrive in order. The response to this statement means that all others are complete.
     let last = if in_transaction { "ROLLBACK" } else { "" };
     if !matches!(timeout(limit, client.batch_execute(last)).await, Ok(Ok(()))) {
         drop(Object::take(client));

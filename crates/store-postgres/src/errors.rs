@@ -1,24 +1,25 @@
-//! Mapping of PostgreSQL's and the pool's errors to the contract's, each with its remedy.
+//! Mapping of the errors of PostgreSQL and of the connection pool to the [`StoreError`]s of the storage contract, each
+//! with the engine's remedy.
 
 use deadpool_postgres::PoolError;
 use latchkey_store::{StoreError, UniqueKey};
 use tokio_postgres::error::{DbError, SqlState};
 
-/// Result of statements and of their decoding.
+/// Result of executing statements and decoding their rows.
 pub(crate) type Fallible<T> = Result<T, Fault>;
 
-/// Remedy for a fault.
+/// The engine's reaction to a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// No remedy within the engine.
+    /// Returns the fault to the caller.
     None,
-    /// Retry of the whole operation: the server rolled back because of a conflict.
+    /// Retries the whole operation, because the server rolled it back after a conflict.
     Retry,
-    /// Retry on another connection, possibly to another server.
+    /// Retries on another connection, possibly to another server.
     Reconnect,
 }
 
-/// A [`StoreError`] with its remedy; `?` converts the driver's errors.
+/// A [`StoreError`] with the engine's reaction to it. `?` converts the driver's errors into a `Fault`.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) error: StoreError,
@@ -44,7 +45,7 @@ impl From<tokio_postgres::Error> for Fault {
                 let (kind, remedy) = (Kind::of(said), remedy(said.code()));
                 Self { error: kind.of_error(&error), remedy }
             }
-            // An error without a server message concerns the connection: values are decoded elsewhere.
+            // An error without a message of the server concerns the connection, because values are decoded elsewhere.
             None => Self { error: unavailable(error), remedy: Remedy::Reconnect },
         }
     }
@@ -56,8 +57,8 @@ impl From<PoolError> for Fault {
     }
 }
 
-/// The server's error for a failed statement, without its DETAIL: that quotes rows with addresses and hashes, and
-/// errors are logged.
+/// The server's error for a failed statement. Its DETAIL is left out, because errors are logged and DETAIL quotes rows
+/// with email addresses and hashes.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} (SQLSTATE {}{}){}", code.code(), at(table.as_deref(), constraint.as_deref()), advice(code))]
 pub(crate) struct ServerFault {
@@ -81,20 +82,21 @@ impl ServerFault {
         }
     }
 
-    /// SQLSTATE of an error reported by the server.
+    /// Returns the SQLSTATE of an error that the server reported.
     pub(crate) fn code_of(error: &StoreError) -> Option<&SqlState> {
         let (StoreError::Unavailable(source) | StoreError::Driver(source)) = error else { return None };
         source.downcast_ref::<Self>().map(|fault| &fault.code)
     }
 }
 
-/// The server's message; class 22 (data exception) quotes the value and is replaced.
+/// Returns the server's message. A message of class 22 (data exception) is replaced by another text, because it quotes
+/// the refused value.
 fn message_of(said: &DbError) -> String {
     let is_about_data = said.code().code().starts_with("22");
     if is_about_data { "a value was refused".to_owned() } else { said.message().to_owned() }
 }
 
-/// Advice for the operator.
+/// Returns the remedy for the operator, as the end of the error message.
 fn advice(code: &SqlState) -> &'static str {
     match code.code() {
         "42501" => "; grant the user its rights: docs/operations.md, PostgreSQL, Roles and rights",
@@ -117,7 +119,7 @@ fn at(table: Option<&str>, constraint: Option<&str>) -> String {
     named("table", table) + &named("constraint", constraint)
 }
 
-/// Failures within the engine itself.
+/// Failures of the engine itself, not of PostgreSQL.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EngineFault {
     #[error("the server did not answer in time")]
@@ -128,17 +130,17 @@ pub(crate) enum EngineFault {
     Contention,
 }
 
-/// Wraps a transient fault.
+/// Wraps an error that a retry may overcome.
 pub(crate) fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Unavailable(Box::new(error))
 }
 
-/// Fault of a conflict: the whole operation is retried.
+/// Makes the fault of a conflict, after which the whole operation is retried.
 pub(crate) fn conflict(error: impl std::error::Error + Send + Sync + 'static) -> Fault {
     Fault { error: unavailable(error), remedy: Remedy::Retry }
 }
 
-/// Wraps a permanent driver error.
+/// Wraps an error that a retry would meet again.
 pub(crate) fn driver(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Driver(Box::new(error))
 }
@@ -177,11 +179,11 @@ fn unique_key(said: &DbError) -> Option<UniqueKey> {
     }
 }
 
-/// True for faults of the environment: concurrent transactions, load, limits, privileges, a server that shuts
-/// down or is read-only.
+/// True for errors whose cause is outside the statement: concurrent transactions, load, limits, privileges, damaged
+/// data, or a server that shuts down or is read-only.
 fn is_transient(code: &SqlState) -> bool {
-    // Classes: 08 connection, 40 rollback, 53 resources, 57 operator intervention (stop, cancel, timeout), 58
-    // system error. Data corruption is class XX.
+    // Classes: 08 connection, 40 rollback, 53 resources, 57 operator intervention (stop, cancel, timeout), 58 system
+    // error. Data corruption is class XX.
     let is_of_class = ["08", "40", "53", "57", "58"].iter().any(|class| code.code().starts_with(class));
     let is_other = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
@@ -198,8 +200,8 @@ fn is_transient(code: &SqlState) -> bool {
     is_of_class || is_other
 }
 
-/// A unique or foreign key violation means a row that was inserted or deleted concurrently: every operation reads
-/// first and locks the rows that it finds.
+/// Returns the remedy for an error of the server. A unique or foreign key violation means that a row was inserted or
+/// deleted concurrently, because every operation reads first and locks the rows that it finds.
 fn remedy(code: &SqlState) -> Remedy {
     let conflict = [
         SqlState::T_R_SERIALIZATION_FAILURE,
@@ -207,7 +209,7 @@ fn remedy(code: &SqlState) -> Remedy {
         SqlState::UNIQUE_VIOLATION,
         SqlState::FOREIGN_KEY_VIOLATION,
     ];
-    // A read-only server was the primary before a failover; an unknown or stale statement was prepared on another
+    // A read-only server was the primary before a failover. An unknown or stale statement was prepared on another
     // connection or for another schema.
     let reconnect = [
         SqlState::READ_ONLY_SQL_TRANSACTION,
@@ -217,7 +219,7 @@ fn remedy(code: &SqlState) -> Remedy {
         SqlState::INVALID_SQL_STATEMENT_NAME,
         SqlState::FEATURE_NOT_SUPPORTED,
     ];
-    // Class 08: sent by a pooler before it closes a connection.
+    // Class 08 is sent by a pooler before it closes a connection.
     let is_of_connection = code.code().starts_with("08");
     if conflict.contains(code) {
         Remedy::Retry

@@ -1,4 +1,4 @@
-//! Executor for PostgreSQL: each script is one round trip, with BEGIN and COMMIT.
+//! Execution of scripts on PostgreSQL. Each script takes one round trip, with its BEGIN and COMMIT.
 
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form::{
@@ -12,16 +12,16 @@ use crate::store::Postgres;
 use crate::transact::Decision;
 use crate::{listen, profile_writes, takes};
 
-/// A script translated to the driver's terms.
+/// A script of an operation, translated to the driver's statements.
 struct Translated {
     script: script::Script,
     places: Vec<Place>,
     is_changing: bool,
 }
 
-/// Location of a statement's result.
+/// Location of a statement's result among the driver's results.
 enum Place {
-    /// No result: not sent, or never requested.
+    /// The statement has no result: it was not sent, or its result is never requested.
     None,
     At(script::Slot),
     Take(script::Slot, TakeRequest),
@@ -56,7 +56,7 @@ fn add(store: &Postgres, sent: &mut script::Script, statement: Statement) -> Sto
     })
 }
 
-/// Results of a script.
+/// Results of a script as the driver received them, addressed by the [`Place`] of each statement.
 struct Received<'a> {
     prepared: &'a Translated,
     outputs: &'a Outputs,
@@ -102,7 +102,8 @@ fn finish<T>(
     made(&Results::new(&Received { prepared, outputs }))
 }
 
-/// Continues after the reads. An empty script is still committed if the reads claimed a row.
+/// Translates the decision of an operation for the second round trip. A decision to write commits the transaction even
+/// if it adds no statement, because the script of the first round trip may have changed rows too.
 fn continue_with<T: Send + 'static>(
     store: &Postgres,
     reads: &Translated,

@@ -1,7 +1,7 @@
-//! The engine for several instances: [`latchkey_store::Store`] on a PostgreSQL database. Each operation takes one
-//! or two round trips: reads with locks, a decision, writes with the commit. The schema is in `migrations/`. The
-//! contract defines the operations, `latchkey_store_operations` implements them with their lock order, and
-//! `latchkey_domain` holds the rules; this crate only executes scripts.
+//! The engine for several instances: [`latchkey_store::Store`] on a PostgreSQL database. Each operation takes one or
+//! two round trips: reads with locks, then, after a decision, writes with the commit. The schema is in `migrations/`.
+//! The operations and their lock order are in `latchkey_store_operations`, the rules in `latchkey_domain`; this crate
+//! only executes scripts.
 
 mod bulk;
 mod connection;

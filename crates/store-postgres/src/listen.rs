@@ -1,6 +1,6 @@
-//! Change notifications (LISTEN/NOTIFY) for settings, providers and signing keys, on a connection outside the
-//! pool. They only reduce latency: every consumer also polls the version, so nothing is lost if a server or
-//! pooler has no notifications, or during a reconnect.
+//! Notifications of changed settings, providers and signing keys (LISTEN/NOTIFY), on a connection outside the pool.
+//! They only reduce latency. Every instance also polls the number in table `shared_version`, which every such change
+//! increments. No change is thus missed if a server or pooler does not support notifications, or during a reconnect.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -19,12 +19,12 @@ use crate::store::Postgres;
 
 const LISTEN: &str = "LISTEN latchkey_shared";
 const ANNOUNCE: &str = "SELECT pg_notify('latchkey_shared', '')";
-/// Backoff before a reconnect.
+/// Pause before a reconnect.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
-/// Interval and timeout of the keepalive.
+/// Interval and timeout of the queries that check the connection.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// Notifies other instances in the same transaction, if the server supports notifications.
+/// Adds a notification of other instances to a transaction, if the server supports notifications.
 pub(crate) fn announce(store: &Postgres, writes: &mut Script) {
     if store.announces.load(Ordering::Relaxed) {
         writes.add(ANNOUNCE, Vec::new());
@@ -32,8 +32,8 @@ pub(crate) fn announce(store: &Postgres, writes: &mut Script) {
 }
 
 impl Postgres {
-    /// Calls `changed` after each change of settings or keys by another instance, and after each reconnect. Runs
-    /// until dropped.
+    /// Listens for notifications until dropped. Calls `changed` after each change of settings, providers or keys by
+    /// another instance, and after each reconnect.
     pub async fn follow_changes(&self, options: &PostgresOptions, changed: impl Fn() + Send + Sync) {
         let mut is_logged = false;
         loop {
@@ -73,7 +73,7 @@ impl Postgres {
     }
 }
 
-/// Keepalive: detects a connection that was lost without notice.
+/// Sends an empty query at regular intervals, to detect a connection that was lost without notice.
 async fn keep_alive(client: &Client) -> Fallible<()> {
     loop {
         tokio::time::sleep(KEEPALIVE).await;

@@ -1,6 +1,6 @@
-//! Schema migrations: numbered, forward only, each applied once, all missing ones in one transaction. Instances
-//! that start together serialise on a row of the migrations table instead of a session-level advisory lock, so
-//! that any pooler may stand in between.
+//! Schema migrations. They are numbered and only go forward. All missing ones are applied in one transaction.
+//! Instances that start together wait for each other on a locked row of the migrations table. A session-level advisory
+//! lock would not work behind every pooler.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, ServerFault, driver, unavailable};
 
-/// Migrations of this engine, then the shared ones.
+/// All migrations in order: those of this engine, then those shared by the engines.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations!();
 
-/// True while a copy into this database is unfinished.
+/// Query that returns true if a copy into this database is unfinished.
 pub(crate) const IS_COPY_BEGUN: &str = "SELECT to_regclass('unfinished_copy') IS NOT NULL";
 const ENCODING: &str = "SELECT current_setting('server_encoding')";
 const IS_THERE: &str = "SELECT to_regclass('schema_migrations') IS NOT NULL";
@@ -27,20 +27,22 @@ const CREATE_TABLE: &str = "
         name     TEXT   COLLATE \"C\" NOT NULL,
         checksum BYTEA  NOT NULL
     )";
-/// The row of version 0 is not a migration but the lock of the migrating instance.
+/// Inserts the row of version 0, which is not a migration. The instance that migrates locks this row.
 const CREATE_LOCK: &str = "
     INSERT INTO schema_migrations (version, name, checksum) VALUES (0, 'lock', '') ON CONFLICT DO NOTHING";
-/// A migration may run long, but its lock waits are short, so that other transactions do not queue behind it, and
-/// an instance that dies silently releases its locks soon.
+/// Begins the transaction in which migrations are applied. There is no statement timeout, because a migration may run
+/// long. Waits for locks are short, so that other transactions do not queue behind the migration. The idle timeout
+/// releases the locks soon if the instance crashes.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \
     SET LOCAL lock_timeout = 10000; SET LOCAL idle_in_transaction_session_timeout = 60000";
-/// Timeout for reading the current version.
+/// Timeout for reading the applied migrations.
 const LOOK: Duration = Duration::from_secs(10);
 const LOCK: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 const LIST_APPLIED: &str =
     "SELECT version, checksum FROM schema_migrations WHERE version > 0 ORDER BY version";
-/// Counts tables of this schema that belong to no extension, unless the condition says that the schema is ours.
-/// One statement evaluates both, so that another instance cannot create the tables in between.
+/// Query that counts the tables of the current schema that belong to no extension. The count is 0 if the query
+/// `$unless` returns a row, which says that the schema is the service's. One statement evaluates both, so that another
+/// instance cannot create tables in between.
 macro_rules! count_foreign_tables {
     ($unless:literal) => {
         concat!(
@@ -61,28 +63,29 @@ const COUNT_FOREIGN_WHERE_NEW: &str = count_foreign_tables!(
 const COUNT_FOREIGN: &str = count_foreign_tables!("SELECT 1 FROM schema_migrations WHERE version > 0");
 const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)";
 
-/// Most attempts at the initial statements under conflicts.
+/// Maximum number of attempts to create the migrations table, if other instances create it concurrently.
 const ATTEMPTS: u32 = 10;
 
-/// Applies missing migrations. Of instances that start together one applies them and the others wait.
+/// Applies the missing migrations. If several instances start together, one applies them and the others wait.
 pub(crate) async fn migrate(pool: &Pool) -> Fallible<()> {
     refuse_unfinished_copy(pool).await?;
     apply(pool, MIGRATIONS).await
 }
 
-/// Same for a copy, which may resume an unfinished one.
+/// Applies the missing migrations before a copy, even if the database holds an unfinished copy.
 pub(crate) async fn migrate_for_copy(pool: &Pool) -> Fallible<()> {
     apply(pool, MIGRATIONS).await
 }
 
-/// Names of missing migrations, oldest first.
+/// Returns the names of missing migrations, oldest first.
 pub(crate) async fn check(pool: &Pool) -> Fallible<Vec<&'static str>> {
     refuse_unfinished_copy(pool).await?;
     let missing = look_in_time(pool, MIGRATIONS).await?;
     Ok(missing.into_iter().map(|migration| migration.name).collect())
 }
 
-/// Leaves an up-to-date schema untouched, so that the service needs no privilege to create tables then.
+/// Applies the missing migrations. An up-to-date schema is not touched, so that the service then needs no privilege to
+/// create tables.
 async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
     if look_in_time(pool, migrations).await?.is_empty() {
         return Ok(());
@@ -108,7 +111,7 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
     }
 }
 
-/// Applies missing migrations atomically.
+/// Applies the missing migrations in one transaction.
 async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
     let turn = Turn { client };
     client.batch_execute(BEGIN).await?;
@@ -118,7 +121,8 @@ async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
     Ok(())
 }
 
-/// Rolls back on failure or cancellation, which releases the lock.
+/// Guard of the transaction in which migrations are applied. Dropping it rolls the transaction back, which releases the
+/// lock on the row of version 0.
 struct Turn<'a> {
     client: &'a Client,
 }
@@ -129,7 +133,8 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Creates the migrations table and its lock row. Even `IF NOT EXISTS` fails under concurrency.
+/// Creates the migrations table and the row that the migrating instance locks. If several instances do
+/// so concurrently, even `IF NOT EXISTS` fails; such a failure is marked to be retried.
 async fn prepare(client: &Client) -> Fallible<()> {
     let made = client.batch_execute(CREATE_TABLE).await;
     let is_raced = |code: &SqlState| {
@@ -144,7 +149,7 @@ async fn prepare(client: &Client) -> Fallible<()> {
     Ok(())
 }
 
-/// Reads missing migrations on a connection of its own, with a timeout.
+/// Returns the missing migrations, with a timeout, on a connection of its own.
 async fn look_in_time<'a>(pool: &Pool, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     let client = pool.get().await?;
     let looked = timeout(LOOK, look(&client, migrations)).await;
@@ -154,7 +159,8 @@ async fn look_in_time<'a>(pool: &Pool, migrations: &'a [Migration]) -> Fallible<
     })
 }
 
-/// Missing migrations, after checks that this binary may use the database.
+/// Returns the missing migrations. Fails if the database belongs to another application, has another encoding, or was
+/// migrated by a newer or otherwise different version of the service.
 async fn look<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     check_encoding(client).await?;
     if flag(client, IS_THERE).await? {
@@ -185,7 +191,7 @@ async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()
     Ok(())
 }
 
-/// Refuses a database with an unfinished copy to everything but the copy.
+/// Fails if the database holds an unfinished copy.
 async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
     let client = pool.get().await?;
     match timeout(LOOK, flag(&client, IS_COPY_BEGUN)).await {

@@ -1,4 +1,4 @@
-//! Options of the engine: database URL, pool, timeouts.
+//! Options for connecting to PostgreSQL: database URL, pool, timeouts, TLS.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,48 +12,47 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// Network allowance of a response beyond the statement timeout.
+/// Time that the network may take in addition to the statement timeout.
 const WAY: Duration = Duration::from_secs(1);
 
-/// Use of named prepared statements.
+/// Preparation of statements under a name on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prepared {
-    /// Unnamed statements only: works behind any pooler in any mode.
+    /// Statements are never prepared under a name. This works behind any pooler in any mode.
     #[default]
     Never,
-    /// Prepares each statement once per connection: less work for the server. Only for direct connections and for
-    /// poolers in session mode; behind another pooler a name may belong to another client's statement.
+    /// Each statement is prepared once per connection, which is less work for the server. This works only for direct
+    /// connections and for poolers in session mode. Behind another pooler a name may belong to another client's
+    /// statement.
     Named,
 }
 
-/// Options of the engine. The URL may contain a password, so there is no `Debug`.
+/// Options for connecting to PostgreSQL. The URL may contain a password, so there is no `Debug`.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    /// `postgres://user:password@host:5432/database?…`. Several hosts are separated by commas; a Unix socket is
-    /// `postgres:///database?host=/run/postgresql`. `sslmode` is `disable`, or `require`, `verify-ca` and `verify-full`,
-    /// which all verify the chain and the host's name; it may be left out for Unix sockets and loopback addresses alone,
-    /// which then have no TLS. `sslrootcert` is a file like
-    /// [`PostgresOptions::ca_file`]. `target_session_attrs` is `read-write` unless it says otherwise. Other
-    /// parameters are those of the driver.
+    /// Database URL: `postgres://user:password@host:5432/database?…`. Several hosts are separated by commas; a Unix
+    /// socket is `postgres:///database?host=/run/postgresql`. `sslmode` is `disable`, or one of `require`, `verify-ca`
+    /// and `verify-full`, which all verify the certificate chain and the host's name. It may be left out only for Unix
+    /// sockets and loopback addresses, which then have no TLS. `sslrootcert` is a file like
+    /// [`PostgresOptions::ca_file`]. The default of `target_session_attrs` is `read-write`. Other parameters are those
+    /// of the driver.
     pub url: String,
-    /// Most connections of this instance; at least 1.
+    /// Maximum number of connections of this instance, at least 1.
     pub pool_size: usize,
-    /// Timeout of one statement.
+    /// Maximum execution time of one statement.
     pub statement_timeout: Duration,
-    /// Timeout for a free connection of the pool.
+    /// Maximum wait for a free connection of the pool.
     pub acquire_timeout: Duration,
-    /// Timeout for a new connection to one host.
+    /// Maximum time for connecting to one host.
     pub connect_timeout: Duration,
-    /// Idle timeout of connections.
+    /// Time after which an unused connection is closed.
     pub idle_timeout: Duration,
-    /// Use of named prepared statements.
     pub prepared: Prepared,
-    /// PEM file of the trusted certificate authorities, instead of the public ones.
+    /// PEM file of the trusted certificate authorities, which replace the public ones; `None` trusts the public ones.
     pub ca_file: Option<PathBuf>,
 }
 
 impl PostgresOptions {
-    /// Default options for a database URL.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         let threads = available_parallelism().map_or(2, usize::from);
@@ -69,7 +68,8 @@ impl PostgresOptions {
         }
     }
 
-    /// Longest time of one operation: waiting for the pool, connecting to each host, one statement.
+    /// Returns the maximum time that one statement can take: the wait for the pool, connecting to each host, and the
+    /// response.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
         let hosts = Address::parse(self).map_or(1, |address| address.host_count());
@@ -77,12 +77,11 @@ impl PostgresOptions {
         self.acquire_timeout.saturating_add(connecting).saturating_add(self.response_timeout())
     }
 
-    /// Response timeout: the statement timeout and the network allowance.
+    /// Returns the maximum wait for a response: the statement timeout plus time for the network.
     pub(crate) fn response_timeout(&self) -> Duration {
         self.statement_timeout.saturating_add(WAY)
     }
 
-    /// True if connections are encrypted.
     #[must_use]
     pub fn uses_tls(&self) -> bool {
         Address::parse(self).is_ok_and(|address| address.config.get_ssl_mode() != SslMode::Disable)
@@ -94,25 +93,24 @@ impl PostgresOptions {
     }
 }
 
-/// Reason to refuse options. Never contains a password.
+/// Reason why options are invalid. It never contains a password.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    /// Scheme other than `postgres://` or `postgresql://`.
+    /// The scheme of the URL is neither `postgres://` nor `postgresql://`.
     #[error("the database's address must begin with postgres:// or postgresql://")]
     Scheme,
-    /// Unknown `sslmode`, or one that leaves encryption to the server.
+    /// The `sslmode` is unknown, or leaves the choice of encryption to the server.
     #[error("sslmode={0} is not possible: use verify-full, or disable for a connection without TLS")]
     SslMode(String),
-    /// Remote host without an `sslmode`.
+    /// The host is remote, and the URL has no `sslmode`.
     #[error(
         "the database's address names another machine ({0}) and no sslmode: write ?sslmode=verify-full behind the \
          database's name (or sslmode=disable, without TLS, on a network that you trust)"
     )]
     NoSslMode(String),
-    /// The driver cannot parse the URL.
     #[error("the database's address cannot be used")]
     Address(#[source] tokio_postgres::Error),
-    /// Missing host or database.
+    /// The URL names no host or no database.
     #[error("the database's address names no {0}")]
     Missing(&'static str),
     /// The numbers of hosts and ports do not match.
@@ -123,12 +121,11 @@ pub enum OptionsError {
     /// The file of certificate authorities is unreadable or empty.
     #[error("the certificates in {} cannot be used: {reason}", path.display())]
     CaFile { path: PathBuf, reason: String },
-    /// TLS setup failed.
     #[error("TLS cannot be set up")]
     Tls(#[source] rustls::Error),
 }
 
-/// Parsed options.
+/// Parsed URL and TLS options.
 pub(crate) struct Address {
     pub(crate) config: Config,
     pub(crate) ca_file: Option<PathBuf>,
@@ -181,7 +178,6 @@ impl Address {
         Ok(Self { config, ca_file })
     }
 
-    /// Number of hosts tried for a connection.
     pub(crate) fn host_count(&self) -> u32 {
         u32::try_from(self.config.get_hosts().len().max(1)).unwrap_or(1)
     }
@@ -192,7 +188,7 @@ impl Address {
     }
 }
 
-/// First remote host. `hostaddr` takes precedence over host names.
+/// Returns the first host that is not local. `hostaddr` takes precedence over host names.
 fn first_elsewhere(config: &Config) -> Option<String> {
     if !config.get_hostaddrs().is_empty() {
         let elsewhere = config.get_hostaddrs().iter().find(|address| !address.to_canonical().is_loopback());
@@ -212,18 +208,18 @@ fn is_loopback(host: &str) -> bool {
     )
 }
 
-/// Parameters that the driver does not know, or interprets differently.
+/// Parameters of the URL that the driver does not know or interprets differently, and the URL without them.
 struct OwnParameters {
     ssl_mode: Option<String>,
     ca_file: Option<PathBuf>,
-    /// True if the URL selects the kind of server.
+    /// True if the URL has the parameter `target_session_attrs`.
     names_session: bool,
     rest: String,
 }
 
 impl OwnParameters {
     fn split(url: &str) -> Self {
-        // The driver takes everything up to the `@` as user and password, even a `?`.
+        // The driver reads everything up to the `@` as user and password, even a `?`.
         let credentials = url.find('@').unwrap_or_default();
         let end = url[credentials..].find('?').map_or(url.len(), |at| credentials + at);
         let (base, query) = url.split_at(end);
@@ -253,7 +249,7 @@ impl OwnParameters {
     }
 }
 
-/// Path with percent-decoding, as everywhere in the URL.
+/// Decodes a percent-encoded path in the URL, as the driver does with the other parameters of the URL.
 fn decoded_path(text: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

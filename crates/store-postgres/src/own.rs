@@ -1,4 +1,5 @@
-//! Operations specific to PostgreSQL, other than search and its feed.
+//! Operations that PostgreSQL implements in its own way: readiness check and purge. Search and its feed are in
+//! `search` and `search_feed`.
 
 use async_trait::async_trait;
 use latchkey_domain::page::Page;
@@ -31,8 +32,8 @@ impl Own for Postgres {
 }
 
 impl Postgres {
-    /// Settings in the database, even if its schema is outdated; changes nothing. `None` if it has no settings
-    /// table yet.
+    /// Reads the settings that are stored in the database, even if its schema is outdated, and changes nothing.
+    /// Returns `None` if there is no settings table yet.
     pub async fn stored_settings(store: &Engine<Self>) -> StoreResult<Option<StoredSettings>> {
         if store.check_migrations().await?.contains(&SETTINGS_MADE_BY) {
             return Ok(None);

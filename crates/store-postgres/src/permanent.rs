@@ -1,4 +1,4 @@
-//! Permanent faults at startup: retrying is useless until an operator changes a setting or the server.
+//! Permanent faults at startup, for which a retry is useless until an operator changes a setting or the server.
 
 use std::error::Error;
 
@@ -7,10 +7,10 @@ use tokio_postgres::error::SqlState;
 
 use crate::errors::ServerFault;
 
-/// Permanent reason for a failed connection. Each message ends with the remedy; none contains a password.
+/// Permanent reason for a failed connection. Each message ends with the remedy, and none contains a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PermanentFault {
-    /// Wrong user or password, or `pg_hba.conf` rejects the client.
+    /// The user or password is wrong, or `pg_hba.conf` rejects the client.
     #[error(
         "the server refuses the user ({0}): correct the user and the password, or the server's pg_hba.conf"
     )]
@@ -35,7 +35,7 @@ pub enum PermanentFault {
          network that you trust"
     )]
     NoTls,
-    /// Untrusted certificate, or issued for another host.
+    /// The server's certificate is not trusted, or was issued for another host.
     #[error(
         "the server's certificate is refused ({0}): correct the host name or the certificate authorities"
     )]
@@ -46,7 +46,7 @@ pub enum PermanentFault {
 }
 
 impl PermanentFault {
-    /// Permanent fault of an error; `None` if a retry may succeed.
+    /// Returns the permanent fault behind an error, or `None` if a retry may succeed.
     #[must_use]
     pub fn of(error: &StoreError) -> Option<Self> {
         let chain = chain(error);
@@ -68,7 +68,7 @@ impl PermanentFault {
         }
     }
 
-    /// Error with its causes in one line.
+    /// Joins the messages of an error and its causes in one line.
     #[must_use]
     pub fn text_of(error: &StoreError) -> String {
         said(&chain(error))
@@ -77,7 +77,7 @@ impl PermanentFault {
 
 fn of_driver(error: &tokio_postgres::Error) -> Option<PermanentFault> {
     let Some(said) = error.as_db_error() else {
-        // The driver exposes no error kind for these.
+        // The driver has no error codes for these errors, so their messages are compared.
         let says = |words: &str| {
             error.to_string().contains(words)
                 || error.source().is_some_and(|source| source.to_string().contains(words))
@@ -122,7 +122,7 @@ fn chain(error: &StoreError) -> Vec<&(dyn Error + 'static)> {
     chain
 }
 
-/// Causes joined by colons, without the contract's own message and without repetitions.
+/// Joins the messages of an error's causes by colons, without the message of [`StoreError`] and without repetitions.
 fn said(chain: &[&(dyn Error + 'static)]) -> String {
     let mut text = String::new();
     for part in chain.iter().skip(1).map(ToString::to_string) {

@@ -1,4 +1,4 @@
-//! The connection pool: TLS setup and idle timeout.
+//! The connection pool: construction, TLS, and idle timeout.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::options::{Address, OptionsError, PostgresOptions};
 
-/// Builds the pool without contacting the server; connections are made on demand.
+/// Builds the pool without contacting the server. Connections are made on demand.
 pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
     let address = Address::parse(options)?;
     if address.is_exposed() {
@@ -20,10 +20,10 @@ pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
     }
     let hosts = address.host_count();
     let tls = tls_for(&address)?;
-    // A returned connection has at most a ROLLBACK in flight, so no reset is needed at checkout.
+    // Connections are not reset at checkout, because a returned connection has at most a ROLLBACK in flight.
     let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(address.config, tls, manager_config);
-    // Cannot fail: the runtime is given.
+    // Building the pool cannot fail, because a runtime is given.
     Pool::builder(manager)
         .max_size(options.pool_size.max(1))
         .wait_timeout(Some(options.acquire_timeout))
@@ -34,7 +34,7 @@ pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
         .map_err(|_| OptionsError::Missing("runtime"))
 }
 
-/// Closes connections after the idle timeout, until the pool is dropped. Requires a Tokio runtime.
+/// Starts a task that closes connections after the idle timeout, until the pool is dropped. Requires a Tokio runtime.
 pub(crate) fn close_idle(pool: &Pool, idle_timeout: Duration) {
     let pool = pool.weak();
     let pause = (idle_timeout / 2).max(Duration::from_secs(1));
@@ -47,7 +47,7 @@ pub(crate) fn close_idle(pool: &Pool, idle_timeout: Duration) {
     });
 }
 
-/// TLS connector for this address.
+/// Makes the TLS connector for these options.
 pub(crate) fn tls_for(address: &Address) -> Result<MakeRustlsConnect, OptionsError> {
     Ok(MakeRustlsConnect::new(tls_config(address)?))
 }
@@ -62,7 +62,7 @@ fn tls_config(address: &Address) -> Result<ClientConfig, OptionsError> {
     Ok(config)
 }
 
-/// Certificate authorities of the file, or the public ones.
+/// Reads the certificate authorities from the file, or takes the public ones if there is no file.
 fn authorities(address: &Address) -> Result<RootCertStore, OptionsError> {
     let mut roots = RootCertStore::empty();
     if address.config.get_ssl_mode() == SslMode::Disable {

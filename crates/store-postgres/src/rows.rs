@@ -1,4 +1,4 @@
-//! Rows of PostgreSQL.
+//! Access to the rows of PostgreSQL through the trait [`Row`].
 
 use std::error::Error;
 
@@ -6,7 +6,7 @@ use latchkey_store_operations::form::{Cell, Row, WrongKind};
 use tokio_postgres::types::{FromSql, Type};
 use uuid::Uuid;
 
-/// A row received from the server.
+/// Adapter that reads a row received from the server as a [`Row`].
 pub(crate) struct PostgresRow<'r>(pub(crate) &'r tokio_postgres::Row);
 
 impl<'r> PostgresRow<'r> {
@@ -41,7 +41,7 @@ impl Row for PostgresRow<'_> {
     }
 }
 
-/// Accepts any non-null value of any type.
+/// Target type for decoding a column of any type, to find out whether it is null.
 struct Anything;
 
 impl<'a> FromSql<'a> for Anything {

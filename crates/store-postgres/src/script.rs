@@ -1,4 +1,5 @@
-//! Scripts in the driver's terms: statements sent in one round trip, and their results, addressed by slots.
+//! Scripts for the driver: statements that are sent in one round trip, and their results. The scripts of operations
+//! are in [`latchkey_store_operations::form`].
 
 use std::borrow::Cow;
 
@@ -15,18 +16,17 @@ pub(crate) struct Statement {
     pub(crate) values: Vec<Value>,
 }
 
-/// Statements sent together and executed in order.
+/// Statements that are sent together and executed in order.
 #[derive(Default)]
 pub(crate) struct Script {
     pub(crate) statements: Vec<Statement>,
 }
 
-/// Handle of a statement's result.
+/// Handle of a statement in a script, by which its result is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(usize);
 
 impl Script {
-    /// Appends a statement.
     pub(crate) fn add(&mut self, sql: impl Into<Cow<'static, str>>, values: Vec<Value>) -> Slot {
         self.statements.push(Statement { sql: sql.into(), values });
         Slot(self.statements.len() - 1)
@@ -36,7 +36,6 @@ impl Script {
         self.statements.is_empty()
     }
 
-    /// Script of one statement.
     pub(crate) fn of(sql: impl Into<Cow<'static, str>>, values: Vec<Value>) -> Self {
         let mut script = Self::default();
         script.add(sql, values);
@@ -44,16 +43,15 @@ impl Script {
     }
 }
 
-/// Result of a statement.
 #[derive(Default)]
 pub(crate) struct Output {
     pub(crate) rows: Vec<Row>,
-    /// Number of rows changed, or of rows returned if none were changed.
+    /// Number of rows that the statement changed; for a query, the number of rows that it returned.
     pub(crate) affected: u64,
 }
 
 impl Output {
-    /// First row, if any.
+    /// Decodes the first row, if there is one.
     pub(crate) fn find<T>(
         &self,
         read: impl FnOnce(&mut Cells<'_>) -> StoreResult<T>,
@@ -61,7 +59,6 @@ impl Output {
         self.rows.first().map(|row| read(&mut Cells::new(&PostgresRow(row)))).transpose()
     }
 
-    /// All rows.
     pub(crate) fn list<T>(
         &self,
         mut read: impl FnMut(&mut Cells<'_>) -> StoreResult<T>,
@@ -70,27 +67,25 @@ impl Output {
     }
 }
 
-/// Results of a script.
+/// Results of a script's statements.
 #[derive(Default)]
 pub(crate) struct Outputs(Vec<Output>);
 
 impl Outputs {
-    /// Wraps results in statement order.
+    /// Wraps the results, given in the order of the statements.
     pub(crate) const fn new(outputs: Vec<Output>) -> Self {
         Self(outputs)
     }
 
-    /// Result of a script's only statement.
+    /// Returns the result of a script's only statement.
     pub(crate) fn take_first(&mut self) -> Fallible<Output> {
         self.0.pop().ok_or_else(|| driver(EngineFault::NoRow).into())
     }
 
-    /// Result of a statement.
     pub(crate) fn at(&self, slot: Slot) -> &Output {
         &self.0[slot.0]
     }
 
-    /// Number of rows that a statement changed.
     pub(crate) fn affected(&self, slot: Slot) -> u64 {
         self.at(slot).affected
     }

@@ -1,7 +1,7 @@
-//! Profile search in one statement: the trigram index yields candidates, and a recheck on the folded columns
-//! applies the definition of [`latchkey_domain::search::matches`]. Words contain no space and fields are joined
-//! by spaces, so a word occurs in a field if it occurs in the joined text, and it is a prefix of a word there if
-//! a space precedes it.
+//! Search for profiles in one SQL statement. The trigram index yields candidates. Conditions on the folded columns
+//! then apply the definition of [`latchkey_domain::search::matches`]. Words contain no space, and the fields are
+//! joined by spaces. A query word thus occurs in a field exactly if it occurs in the joined text. A field contains a
+//! word that begins with the query word exactly if the query word occurs behind a space in the joined text.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use crate::store::Postgres;
 use crate::trigrams;
 use crate::values::{Value, values};
 
-/// Number of parameters before the words: trigrams, the whole query, limit, offset.
+/// Number of parameters that precede the words: trigrams, whole query, limit, offset.
 const FIXED: usize = 4;
 
 const BEFORE_WORDS: &str = "
@@ -38,7 +38,7 @@ const AFTER_WORDS: &str = concat!(
     ORDER BY page.tier, page.created_at DESC, page.id DESC"
 );
 
-/// A page of matches and their exact number, from one snapshot.
+/// Returns a page of matches, and the exact number of all matches, from one snapshot.
 pub(crate) async fn search(store: &Postgres, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
     if query.folded().contains('\0') {
         return Ok(ProfileHits { total: 0, profiles: Vec::new() }); // no stored text has one
@@ -57,7 +57,7 @@ pub(crate) async fn search(store: &Postgres, query: &SearchQuery, page: Page) ->
     Ok(ProfileHits { total: u64::from(total), profiles })
 }
 
-/// Statement for a number of words.
+/// Builds the SQL statement for a query of this many words.
 fn statement(words: usize) -> String {
     let mut sql = BEFORE_WORDS.to_owned();
     for word in 1..=words {
@@ -75,12 +75,12 @@ fn distinct_words(query: &SearchQuery) -> Vec<&str> {
     words
 }
 
-/// Search text of a word: a short word matches only as a prefix.
+/// Returns the text to look for in the joined fields. A short word matches only as a prefix, so a space precedes it.
 fn needle(word: &str) -> String {
     if SearchQuery::is_short(word) { format!(" {word}") } else { word.to_owned() }
 }
 
-/// The first two columns are present in every row, even in the one without a profile.
+/// Decodes the profile of a row; `None` for the single row of an empty page, which has only the number of matches.
 fn read_hit(cells: &mut Cells<'_>) -> StoreResult<Option<Profile>> {
     let cells = cells.of("profiles");
     cells.int("total")?;

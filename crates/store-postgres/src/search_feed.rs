@@ -1,5 +1,6 @@
-//! The search feed. Triggers write the changes, each with its transaction id (`migrations/0012_search_feed.sql`).
-//! A cursor is a transaction snapshot: everything invisible to it is new, in whatever order transactions commit.
+//! The search feed: changes of profiles for the search index in memory. Triggers write the changes, each with its
+//! transaction id (`migrations/0012_search_feed.sql`). A cursor is a transaction snapshot. Every change that is
+//! invisible to the snapshot is new, in whatever order transactions commit.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;
@@ -23,13 +24,14 @@ mod position;
 
 use position::{Page, Position, Snapshot};
 
-/// Changes per read.
+/// Maximum number of changes per read.
 const BATCH: i64 = 4_096;
-/// Minimum bytes of a feed row: 24 of header, 32 of values, 4 of line pointer.
+/// Minimum size of a row of the feed in bytes: 24 of header, 32 of values, 4 of line pointer.
 const LEAST_BYTES: i64 = 60;
 
-/// Identity of the transaction id space. Snapshots are comparable only on one server between two starts: a
-/// promoted standby or a restored server may reuse transaction ids. Restored tables have another `tableoid`.
+/// SQL expression that identifies the server, its start, and the feed's table. Snapshots are comparable only if the
+/// expression has the same value: a promoted standby or a restored server may reuse transaction ids. Restored tables
+/// have another `tableoid`.
 macro_rules! lineage {
     () => {
         "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint::text || '.' || s.tableoid::text"
@@ -41,10 +43,13 @@ const FIND_POSITION: &str = concat!(
     lineage!(),
     " || '/' || pg_current_snapshot()::text FROM search_feed_state AS s WHERE s.id = 1"
 );
-/// Changes invisible to a cursor: of transactions that began after it ($1, $2), and of those that were open then
-/// ($4, each after its $5) and have ended. Open transactions cost nothing, however long they last and however
-/// much they have written. Each branch scans its own index range. The first row exists even without changes. The
-/// LATERAL subquery forces an index lookup per profile, whatever the planner estimates.
+/// Query for the changes that are invisible to a cursor. The first branch of the UNION finds the changes of
+/// transactions that began after the cursor, behind place `$1` and profile `$2`. The second branch finds the changes of
+/// transactions that were open at the cursor and have ended since; `$4` lists these transactions, and `$5` the profile
+/// after which to continue in each. Each branch scans its own index range. Open transactions cost nothing, however long
+/// they last and however much they have written. Every row contains the state of the feed; without changes there is one
+/// row with nothing else. The LATERAL subquery on `profiles` forces an index lookup per profile, whatever the planner
+/// estimates.
 const LIST_CHANGES: &str = concat!(
     "WITH target AS MATERIALIZED (SELECT coalesce($3::pg_snapshot, pg_current_snapshot()) AS snapshot),
     page AS MATERIALIZED (
@@ -84,8 +89,9 @@ const LIST_FOUND: &str = concat!(
     " FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, number)
     JOIN profiles AS p ON p.id = wanted.id WHERE p.searchable ORDER BY wanted.number"
 );
-/// A database restored elsewhere starts again with small transaction ids. Changes are counted only if the table
-/// is large enough to hold too many.
+/// Advances the transaction id below which changes are deleted. Lowers the id in a database that was restored on
+/// another server, where transaction ids are small again. Changes are counted only if the table is large enough to hold
+/// more than the maximum number of changes.
 const SET_PURGED: &str = "
     UPDATE search_feed_state SET
         purged = greatest(least(purged, now), least(too_many, now),
@@ -100,7 +106,8 @@ const DELETE_CHANGES: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM search_feed WHERE place < (SELECT purged FROM search_feed_state WHERE id = 1)
         ORDER BY place LIMIT $1))";
-/// Feed rows of the database that this one was restored from.
+/// Deletes changes whose transaction ids are in the future. Such changes come from the database that this database was
+/// restored from.
 const DELETE_FOREIGN: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM search_feed WHERE place > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
@@ -162,8 +169,8 @@ impl SearchFeed for Postgres {
 }
 
 impl Postgres {
-    /// Advances the purge horizon and deletes in batches the changes before it and those of a database that this
-    /// one was restored from, up to a number of batches per call.
+    /// Deletes old changes, and changes from a database that this one was restored from, in a limited number of
+    /// batches per call.
     pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<()> {
         let most = i64::from(FEED_LIMIT);
         self.execute(SET_PURGED, values![most, LEAST_BYTES, now.minus(FEED_RETENTION), now]).await?;
@@ -179,8 +186,8 @@ impl Postgres {
     }
 }
 
-/// Cursor after these changes, and if more are available. After the last of several pages more may be available:
-/// transactions that ended since the first.
+/// Returns the cursor after these changes, and whether more changes may be available. After the last of several pages
+/// this is true, because transactions may have ended since the first page.
 fn read_on(after: Position, rows: &[ChangeRow], now: &Snapshot) -> (Position, bool) {
     let read: i64 = rows.iter().map(|row| row.places).sum();
     let last = rows.iter().filter_map(|row| row.change.as_ref().map(|(place, _)| *place)).max();
@@ -197,9 +204,10 @@ struct ChangeRow {
     lineage: String,
     now: Snapshot,
     purged: i64,
-    /// Number of feed rows merged into this change.
+    /// Number of rows that were read from the feed for this profile. These rows become one change.
     places: i64,
-    /// Position of the last of them, and the current state.
+    /// Place and profile of the last of these feed rows, and the current state of the profile. `None` if there is no
+    /// change to read.
     change: Option<((i64, Uuid), SearchChange)>,
 }
 

@@ -1,4 +1,5 @@
-//! The store: a pool of connections. `executor.rs` runs scripts on it.
+//! The open database: a pool of connections and the transactions' BEGIN statements. Scripts are executed in
+//! `executor`.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,11 +13,11 @@ use crate::errors::{Fallible, driver};
 use crate::options::{PostgresOptions, Prepared};
 use crate::{migrations, pool};
 
-/// The storage contract on a PostgreSQL database.
+/// Store on a PostgreSQL database: the shared operations, executed by [`Postgres`].
 pub type PostgresStore = Engine<Postgres>;
 
-/// A PostgreSQL database, which several instances may share. All state is in the database; a crash at any time
-/// loses no acknowledged write, as far as the server's `synchronous_commit` guarantees.
+/// A PostgreSQL database, which several instances may share. All state is in the database. A crash at any time loses
+/// no acknowledged write, as far as the server's `synchronous_commit` guarantees that.
 pub struct Postgres {
     pool: Pool,
     prepared: Prepared,
@@ -24,14 +25,14 @@ pub struct Postgres {
     opening_of_one: String,
     opening_of_reads: String,
     opening_of_writes: String,
-    /// True once the server has shown support for notifications: NOTIFY on a server without it would abort the
+    /// True once the server has accepted LISTEN. On a server without notifications, NOTIFY would abort the
     /// transaction.
     pub(crate) announces: AtomicBool,
 }
 
 impl Postgres {
-    /// Opens the engine and makes a first connection. Does not migrate. Fails with
-    /// [`latchkey_store::StoreError::Driver`] of a [`crate::OptionsError`] for invalid options, and with
+    /// Connects to the database without migrating it. Fails with a [`crate::OptionsError`] in
+    /// [`latchkey_store::StoreError::Driver`] if the options are invalid, and with
     /// [`latchkey_store::StoreError::Unavailable`] if the database is unreachable.
     pub async fn connect(options: PostgresOptions) -> StoreResult<PostgresStore> {
         let store = Self::open(&options)?;
@@ -39,13 +40,13 @@ impl Postgres {
         Ok(store)
     }
 
-    /// Opens the engine without contacting the database: operations are
-    /// [`latchkey_store::StoreError::Unavailable`] until it is reachable. Requires a Tokio runtime.
+    /// Builds the store without contacting the database. Operations fail with
+    /// [`latchkey_store::StoreError::Unavailable`] until the database is reachable. Requires a Tokio runtime.
     pub fn open(options: &PostgresOptions) -> StoreResult<PostgresStore> {
         let pool = pool::build(options).map_err(driver)?;
         pool::close_idle(&pool, options.idle_timeout);
         let limit = options.statement_timeout.as_millis().max(1);
-        // An instance that dies silently inside a transaction must not hold its locks for long.
+        // An instance that crashes inside a transaction must not hold its locks for long.
         let idle = 2 * limit;
         Ok(Engine::new(Self {
             pool,
@@ -66,46 +67,47 @@ impl Postgres {
         }))
     }
 
-    /// Applies missing migrations. Of instances that start together one applies them and the others wait. Refuses
-    /// a database of a newer version, of another build or of another application with
-    /// [`latchkey_store::StoreError::Driver`] of a [`crate::MigrationError`].
+    /// Applies the missing migrations. If several instances start together, one applies them and the others wait. A
+    /// database of a newer version, of another build or of another application is refused with a
+    /// [`crate::MigrationError`] in [`latchkey_store::StoreError::Driver`].
     pub async fn migrate(&self) -> StoreResult<()> {
         Ok(migrations::migrate(&self.pool).await?)
     }
 
-    /// Same for the target of a copy, which may be unfinished.
+    /// Applies the missing migrations before data is copied into this database, even if an earlier copy into it was
+    /// interrupted.
     pub(crate) async fn migrate_for_copy(&self) -> StoreResult<()> {
         Ok(migrations::migrate_for_copy(&self.pool).await?)
     }
 
-    /// Names of missing migrations, oldest first; changes nothing. Refuses the same databases as
+    /// Returns the names of missing migrations, oldest first. Changes nothing. Refuses the same databases as
     /// [`Postgres::migrate`].
     pub async fn check_migrations(&self) -> StoreResult<Vec<&'static str>> {
         Ok(migrations::check(&self.pool).await?)
     }
 
-    /// Closes all connections; later operations are [`latchkey_store::StoreError::Unavailable`].
+    /// Closes all connections. Later operations fail with [`latchkey_store::StoreError::Unavailable`].
     pub fn close(&self) {
         self.pool.close();
     }
 
-    /// Checks out a connection.
     pub(crate) async fn connection(&self) -> Fallible<Connection> {
         Ok(Connection::new(self.pool.get().await?, self.prepared, self.response_timeout))
     }
 
-    /// BEGIN of a single statement, which commits in the same message: sets the server-side statement timeout,
-    /// because the server continues after the client has given up.
+    /// Returns the BEGIN statement for a script of one statement. It sets the statement timeout on the server,
+    /// because the server would otherwise continue after the client's own timeout.
     pub(crate) fn opening_of_one(&self) -> &str {
         &self.opening_of_one
     }
 
-    /// BEGIN of reads from one snapshot. JIT compilation of a search does not pay off.
+    /// Returns the BEGIN statement for reads from one snapshot. It disables JIT compilation, which takes longer than it
+    /// saves in a search.
     pub(crate) fn opening_of_reads(&self) -> &str {
         &self.opening_of_reads
     }
 
-    /// BEGIN of writes at READ COMMITTED: each statement sees everything committed before it.
+    /// Returns the BEGIN statement for writes at READ COMMITTED: each statement sees everything committed before it.
     pub(crate) fn opening_of_writes(&self) -> &str {
         &self.opening_of_writes
     }

@@ -1,18 +1,20 @@
-//! Token buckets: one statement computes and updates them on the server, in the script's round trip, with
-//! parameters from the domain; the domain interprets the result.
+//! Token buckets of the rate limits. One statement computes their levels and updates them on the server, in the
+//! script's round trip, with parameters from the domain. The domain also interprets the result.
 
 use latchkey_domain::limits::LimitKey;
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form::{TakeRequest, Taken};
-use latchkey_store_operations::living;
+use latchkey_store_operations::is_live;
 
 use crate::script::{Output, Script, Slot};
 use crate::values::{Value, values};
 
-/// Locks the buckets in key order, computes by [`latchkey_domain::limits::TakeTerms`], and writes if every bucket
-/// has a token and the condition holds. Returns each key, its previous state, and if the tokens were taken.
-/// `taken` derives from the locked rows, so the writes see the same state; a bucket inserted concurrently is a
-/// unique violation.
+/// Statement that takes a token from each of several buckets, if every bucket has one and the SQL expression
+/// `$condition` is true; otherwise it takes none. It locks the buckets in key order and computes their levels with the
+/// terms of [`latchkey_domain::limits::TakeTerms`]. It returns each key, the previous state of the bucket, and whether
+/// the tokens were taken. The writes use the levels in `taken`, which are computed from the locked rows and so cannot
+/// be outdated. If another transaction inserts a bucket concurrently, the statement fails with a unique violation, and
+/// the operation starts again.
 macro_rules! take_where {
     ($condition:expr) => {
         concat!(
@@ -40,11 +42,11 @@ const TAKE: &str = take_where!("TRUE");
 const TAKE_FOR_SESSION: &str = take_where!(concat!(
     "EXISTS (SELECT 1 FROM sessions AS s JOIN users AS u ON u.id = s.user_id
         WHERE s.id = $7 AND u.email_key = $8 AND u.banned_at IS NULL AND ",
-    living!("$1"),
+    is_live!("$1"),
     ")"
 ));
 
-/// Adds the statement that takes the tokens.
+/// Adds the statement that takes from the buckets.
 pub(crate) fn add(script: &mut Script, request: &TakeRequest) -> Slot {
     let mut values = take_values(request);
     match &request.only_for {
@@ -56,7 +58,7 @@ pub(crate) fn add(script: &mut Script, request: &TakeRequest) -> Slot {
     }
 }
 
-/// Outcome of a take; names the first empty bucket.
+/// Decodes the outcome: [`Taken::Limited`] with the limit of the first empty bucket, if a bucket was empty.
 pub(crate) fn outcome(output: &Output, request: &TakeRequest) -> StoreResult<Taken> {
     let buckets = output.list(|cells| {
         let key = LimitKey::from_bytes(cells.of("limit_buckets").array("key")?);

@@ -1,5 +1,6 @@
-//! Execution of operations: a single statement, a script in one round trip, or reads, a decision and writes in
-//! two. More than two are impossible by construction, because the decision is a plain function.
+//! Transactions: a script in one round trip, or reads, a decision and writes in two round trips. An operation cannot
+//! take more round trips, because its decision is a plain function, which sends no statements. Conflicts and lost
+//! connections are retried here.
 
 use std::borrow::Cow;
 
@@ -11,22 +12,22 @@ use crate::script::{Output, Outputs, Script};
 use crate::store::Postgres;
 use crate::values::Value;
 
-/// Most attempts of an operation under conflicts.
 const ATTEMPTS: u32 = 12;
 
-/// Decision between the two round trips.
+/// Decision of an operation, made between its two round trips.
 pub(crate) enum Decision<T> {
-    /// Rolls back and returns.
+    /// Rolls back and returns the outcome.
     Return(T),
-    /// Commits these writes, then computes the outcome from their results.
+    /// Commits the writes and computes the outcome from their results.
     Write(Script, Finish<T>),
 }
 
-/// Computes the outcome of an operation.
+/// Function that computes an operation's outcome from the results of its writes.
 pub(crate) type Finish<T> = Box<dyn FnOnce(&Outputs) -> Fallible<T> + Send>;
 
 impl<T> Decision<T> {
-    /// Writes, if there is anything to write, and returns a known outcome.
+    /// Returns the decision for an outcome that does not depend on the results of the writes. Without writes, the
+    /// transaction is rolled back.
     pub(crate) fn done(script: Script, outcome: T) -> Self
     where
         T: Send + 'static,
@@ -34,7 +35,7 @@ impl<T> Decision<T> {
         if script.is_empty() { Self::Return(outcome) } else { Self::write(script, move |_| Ok(outcome)) }
     }
 
-    /// Writes and computes the outcome from the results.
+    /// Returns the decision to commit the writes and to compute the outcome from their results.
     pub(crate) fn write(
         script: Script,
         finish: impl FnOnce(&Outputs) -> Fallible<T> + Send + 'static,
@@ -43,14 +44,14 @@ impl<T> Decision<T> {
     }
 }
 
-/// Safety of a retry after a lost connection: unsafe if a commit may have succeeded.
+/// Safety of retrying an attempt after a lost connection. A retry is unsafe if a commit may have succeeded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Retry {
     Safe,
     Unsafe,
 }
 
-/// A fault, and the safety of a retry.
+/// A fault, and whether a retry is safe after a lost connection.
 struct Failed(Fault, Retry);
 
 impl Failed {
@@ -63,7 +64,7 @@ impl Failed {
     }
 }
 
-/// Retries until success or a fault without a remedy.
+/// Retries an attempt until it succeeds, fails with a fault that no retry overcomes, or [`ATTEMPTS`] is reached.
 macro_rules! retry {
     ($attempt:expr) => {{
         let mut attempts = 1;
@@ -78,7 +79,6 @@ macro_rules! retry {
 }
 
 impl Postgres {
-    /// Executes a single read.
     pub(crate) async fn query(
         &self,
         sql: impl Into<Cow<'static, str>>,
@@ -87,7 +87,6 @@ impl Postgres {
         self.read_script(&Script::of(sql, values)).await.and_then(only)
     }
 
-    /// Executes a single write.
     pub(crate) async fn execute(
         &self,
         sql: impl Into<Cow<'static, str>>,
@@ -96,30 +95,30 @@ impl Postgres {
         self.write_script(&Script::of(sql, values)).await.and_then(only)
     }
 
-    /// Reads from one snapshot, in one round trip.
+    /// Executes reads from one snapshot, in one round trip.
     pub(crate) async fn read_script(&self, script: &Script) -> StoreResult<Outputs> {
         let frame = Frame { opening: Some(self.opening(script, self.opening_of_reads())), is_last: true };
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
-    /// Long-running reads from one snapshot.
+    /// Executes reads that may take long, from one snapshot, in one round trip.
     pub(crate) async fn read_long_script(&self, script: &Script) -> StoreResult<Outputs> {
         let frame = Frame { opening: Some(self.opening_of_reads()), is_last: true };
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
-    /// Writes without a decision, atomically, in one round trip.
+    /// Executes writes without a decision, atomically, in one round trip.
     pub(crate) async fn write_script(&self, script: &Script) -> StoreResult<Outputs> {
         retry!(self.attempt_write(script, Retry::Unsafe).await)
     }
 
-    /// Idempotent writes without a decision, in one round trip: retried after a lost connection even if the
-    /// commit may have succeeded.
+    /// Executes idempotent writes without a decision, in one round trip. They are retried after a lost connection even
+    /// if the commit may have succeeded.
     pub(crate) async fn write_idempotent_script(&self, script: &Script) -> StoreResult<Outputs> {
         retry!(self.attempt_write(script, Retry::Safe).await)
     }
 
-    /// Writes without a decision, in one round trip; `None`, with nothing written, on a conflict.
+    /// Executes writes without a decision, in one round trip. On a conflict writes nothing and returns `None`.
     pub(crate) async fn try_write_script(&self, script: &Script) -> StoreResult<Option<Outputs>> {
         match self.attempt_write(script, Retry::Unsafe).await {
             Ok(outputs) => Ok(Some(outputs)),
@@ -128,7 +127,8 @@ impl Postgres {
         }
     }
 
-    /// Reads (with locks), decides and writes in one transaction. The decision is made again after a conflict.
+    /// Executes reads with locks, decides, and executes the writes, all in one transaction. After a conflict the whole
+    /// operation runs again.
     pub(crate) async fn transact_script<T: Send>(
         &self,
         reads: &Script,
@@ -137,7 +137,7 @@ impl Postgres {
         retry!(self.attempt_transaction(reads, &decide).await)
     }
 
-    /// BEGIN statement; a single statement needs less.
+    /// Chooses the BEGIN statement of a script. A single statement needs a shorter one.
     fn opening<'a>(&'a self, script: &Script, opening: &'a str) -> &'a str {
         if script.statements.len() == 1 { self.opening_of_one() } else { opening }
     }

@@ -1,17 +1,17 @@
-//! Content of the search index: hashed trigrams of folded words. Each word is padded with two leading spaces, so
-//! that its prefix is a trigram as well. Hashes may collide; the index only yields candidates.
+//! Trigrams of the search index: hashes of three adjacent characters of folded words. Each word is padded with two
+//! leading spaces, so that its prefix is a trigram as well. Hashes may collide, because the index only yields
+//! candidates.
 
 use latchkey_domain::search::{SearchQuery, SearchText};
 
 const TRIGRAM: usize = 3;
-/// Most trigrams of one word in a query: more would hardly narrow the candidates.
+/// Maximum number of trigrams of one word in a query. More would hardly narrow the candidates.
 const ASKED_PER_WORD: usize = 12;
-/// Odd multiplier with well-mixed bits (2⁶⁴ divided by the golden ratio): Fibonacci hashing.
+/// Multiplier of Fibonacci hashing: 2⁶⁴ divided by the golden ratio, an odd number with well-mixed bits.
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
-/// Bits of a Unicode scalar value.
 const SCALAR_BITS: u32 = 21;
 
-/// Trigrams of a text, ascending, distinct.
+/// Returns the distinct trigrams of a text, ascending.
 pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
     let mut numbers = Vec::new();
     for word in [&text.name, &text.username, &text.bio].into_iter().flat_map(|field| field.split(' ')) {
@@ -26,8 +26,8 @@ pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
     numbers
 }
 
-/// Trigrams that every match of a query contains: for a short word its prefix trigram, for a longer one a
-/// selection that covers it from both ends.
+/// Chooses trigrams that every match of a query contains. For a short word this is only the trigram of its
+/// prefix. For a longer word the chosen trigrams cover the word from both ends.
 pub(crate) fn of_query(query: &SearchQuery) -> Vec<i32> {
     let mut numbers: Vec<i32> = query.words().flat_map(of_word).collect();
     numbers.sort_unstable();
@@ -47,8 +47,8 @@ fn of_word(word: &str) -> Vec<i32> {
     starts.map(|start| number(&chars[start..start + TRIGRAM])).collect()
 }
 
-/// Hash of a trigram: three characters fit into 63 bits, and the upper half of the product depends on all of
-/// them.
+/// Hashes a trigram to 32 bits. Its three characters, joined into a number of 63 bits, are multiplied by [`MIXER`]. The
+/// upper half of the product depends on all three characters.
 fn number(trigram: &[char]) -> i32 {
     let joined = trigram.iter().fold(0, |joined, c| joined << SCALAR_BITS | u64::from(u32::from(*c)));
     let mixed = (joined ^ (joined >> 32)).wrapping_mul(MIXER) >> 32;

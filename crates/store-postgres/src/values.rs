@@ -1,4 +1,5 @@
-//! Statement parameters: each value knows its PostgreSQL type, so that no statement has to be prepared first.
+//! Values of statement parameters. Each value knows its PostgreSQL type, so that no statement has to be prepared
+//! first.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +9,7 @@ use latchkey_store_operations::form;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
 
-/// A parameter.
+/// Value of a statement parameter. `None` is null.
 pub(crate) enum Value {
     Flag(bool),
     Int(Option<i64>),
@@ -24,7 +25,6 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// PostgreSQL type.
     pub(crate) const fn kind(&self) -> Type {
         match self {
             Self::Flag(_) => Type::BOOL,
@@ -42,7 +42,7 @@ impl Value {
     }
 }
 
-/// Redacted: values are addresses, hashes and sealed secrets.
+/// Writes only the type: values are email addresses, hashes and sealed secrets.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind().name())
@@ -73,7 +73,7 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
-/// Everything that is a parameter of a common statement is one here.
+/// Converts every type that the shared operations use as a parameter ([`form::Value`]).
 impl<T> From<T> for Value
 where
     form::Value: From<T>,
@@ -89,7 +89,7 @@ where
     }
 }
 
-/// Parameter list in positional order.
+/// Makes the list of a statement's parameters, in the order of `$1`, `$2` ….
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$($crate::values::Value::from($value)),*]

@@ -6,7 +6,7 @@ mod world;
 
 use std::time::Duration;
 
-use latchkey_store::{Accounts, NewAccount, StoreError};
+use latchkey_store::{Accounts, StoreError};
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_suite::cluster::TestCluster;
 use latchkey_store_suite::conformance::numbered::{account, user_id};
@@ -15,7 +15,7 @@ use tokio_postgres::Client;
 
 use world::{Fixture, connect};
 
-/// Backends that wait for a lock.
+/// Query for the number of backends that wait for a lock.
 const COUNT_WAITING: &str = "
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 const LOCK: &str = "BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE";
@@ -95,7 +95,7 @@ async fn cancelled_calls_leave_no_statement_running() {
 async fn error_detail_with_row_values_is_not_exposed() {
     let fixture = Fixture::new().await;
     fixture.run("ALTER TABLE users ADD CONSTRAINT nobody CHECK (email = '')").await;
-    let refused = fixture.store.create_account(NewAccount { session: None, ..account(1) }).await.unwrap_err();
+    let refused = fixture.store.create_account(account(1)).await.unwrap_err();
     let mut text = refused.to_string();
     let mut next = std::error::Error::source(&refused);
     while let Some(source) = next {

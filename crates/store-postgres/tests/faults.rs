@@ -24,7 +24,7 @@ fn is_unavailable<T>(outcome: &StoreResult<T>) -> bool {
     matches!(outcome, Err(StoreError::Unavailable(_)))
 }
 
-/// Terminates every connection to the database but the outside one.
+/// Terminates every connection to the database except that of the test itself.
 const TERMINATE: &str = "
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -274,7 +274,7 @@ async fn invalid_row_is_corrupt() {
 #[tokio::test]
 async fn persistent_unique_violation_is_a_conflict() {
     let fixture = with_account(Fixture::new().await).await;
-    // Hides the row from the first read, but not from the unique key.
+    // The policy hides the row from the first read, but not from the unique key.
     fixture
         .run(
             "CREATE ROLE blind LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO blind;

@@ -1,4 +1,4 @@
-//! Rows and query plans, which the contract does not expose.
+//! Tests of stored rows and query plans, which the contract does not expose.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod world;
@@ -53,7 +53,7 @@ async fn late_commit_is_delivered_late_but_not_skipped() {
     assert_eq!(told(&position).await.0, 0);
 }
 
-/// Follows the feed to its end; returns the numbers of changes and of reads.
+/// Reads the search feed to its end, and returns the numbers of changes and of reads.
 async fn follow(fixture: &Fixture, position: &mut FeedPosition) -> (usize, usize) {
     let (mut told, mut readings) = (0, 0);
     loop {

@@ -9,12 +9,12 @@ use latchkey_store_suite::cluster::TestCluster;
 use latchkey_store_suite::conformance;
 
 /// Suites that compare, fold or sort text.
-const ROOMS: &[&str] = &["accounts::", "users::", "search::", "search_oracle::", "settings::"];
+const MODULES: &[&str] = &["accounts::", "users::", "search::", "search_oracle::", "settings::"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn text_comparison_is_the_same_in_a_turkish_database() {
     let cases = conformance::cases();
-    let of_text = cases.iter().filter(|case| ROOMS.iter().any(|room| case.name.starts_with(room)));
+    let of_text = cases.iter().filter(|case| MODULES.iter().any(|module| case.name.starts_with(module)));
     let mut count = 0;
     for case in of_text {
         let database = TestCluster::shared().bare_database_of("tr-TR");

@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{Name, ProfilePatch};
-use latchkey_store::{
-    Accounts, NewAccount, Profiles, Sessions, StoreResult, UpdateProfile, UpdateProfileOutcome,
-};
+use latchkey_store::{Accounts, Profiles, Sessions, StoreResult, UpdateProfile, UpdateProfileOutcome};
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_suite::cluster::TestCluster;
 use latchkey_store_suite::conformance;
-use latchkey_store_suite::conformance::numbered::{account, at, key, session, user_id};
+use latchkey_store_suite::conformance::numbered::{account, at, entry, key, session, user_id};
 
 /// Clients, each with its own connections to the pooler.
 const CLIENTS: u64 = 8;
@@ -40,10 +38,7 @@ async fn change(store: &PostgresStore, user_id: UserId, patch: ProfilePatch) -> 
 /// Reads and changes the client's own rows; every result must be its own.
 async fn work(store: PostgresStore, number: u64) {
     let (id, key) = (user_id(number), key(number));
-    store
-        .create_account(NewAccount { session: Some(session(10 * number)), ..account(number) })
-        .await
-        .unwrap();
+    store.create_account_and_enter(account(number), entry(session(10 * number))).await.unwrap();
     for round in 0..ROUNDS {
         let name = format!("client {number} round {round}");
         assert!(rename(&store, id, &name).await.unwrap());

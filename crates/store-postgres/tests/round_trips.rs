@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 #![allow(unused_must_use, reason = "an operation is run for its round trips, whatever its outcome")]
 
+mod contract;
 mod identity_world;
 mod limit_world;
 mod link_world;
@@ -9,27 +10,25 @@ mod link_world;
 use std::time::Duration;
 
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
-use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey, ProviderKind};
+use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey};
 use latchkey_domain::ids::{KeyId, LeaseId};
-
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::page::Page;
-
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
+use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_store::{
     Accounts, AdminUsers, Audit, ChangePassword, CodeAttempt, Consent, EmailCodes, EndedSession,
     FailedSignIn, Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount,
-    NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, OAuthProviders, Outbox, PendingSignUp,
-    PresentedCode, Profiles, RefreshSession, RequestEmailCode, ResetPassword, Sessions, SettingChange,
-    Settings, SignIn, SigningKeys, Store, StoredProvider, UnlinkIdentity, UpdateProfile, UpdateUser,
-    UserPosition,
+    NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode,
+    Profiles, RefreshSession, RequestEmailCode, ResetPassword, Sessions, SetPassword, SettingChange,
+    Settings, SignIn, SigningKeys, Store, UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use latchkey_store_suite::conformance::numbered::{
-    LANE, account, at, client, code, email, event, key, mail, session, token, user_id,
+    LANE, account, at, client, code, email, entry, event, key, mail, session, token, user_id,
 };
 use tempfile::TempDir;
 
@@ -71,6 +70,12 @@ macro_rules! op {
     }};
 }
 
+mod email_change;
+mod own_account;
+mod passkeys;
+mod providers;
+mod two_step;
+
 fn request(number: u64, purpose: Purpose, email_code: NewEmailCode) -> RequestEmailCode {
     RequestEmailCode {
         email: key(number),
@@ -95,7 +100,7 @@ fn attempt(number: u64, code: u8) -> CodeAttempt {
     }
 }
 
-/// Unused number for ids.
+/// Returns a number that no id uses yet.
 fn next() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(100_000);
@@ -104,7 +109,7 @@ fn next() -> u64 {
 
 async fn accounts(measured: &mut Measured) {
     let m = measured;
-    op!(m.create_account(NewAccount { session: Some(session(1)), ..account(1) }));
+    op!(m.create_account_and_enter(account(1), entry(session(1))));
     op!(m.create_account(account(1)), "taken");
     op!(m.begin_sign_up(&key(2), &takes(), at(0))).unwrap();
     let pending = |number| PendingSignUp {
@@ -133,8 +138,7 @@ async fn accounts(measured: &mut Measured) {
     op!(m.find_user_by_email(&key(1)));
 }
 
-async fn sessions(measured: &mut Measured) {
-    let m = measured;
+async fn sessions(m: &mut Measured) {
     op!(m.begin_sign_in(&key(1), &takes(), Some(&guard()), at(0)), "with limits").unwrap();
     op!(m.begin_sign_in(&key(9), &[], Some(&guard()), at(0)), "without limits").unwrap();
     op!(m.fail_sign_in(FailedSignIn { guard: Some(guard()), event: event(next()), now: at(0) })).unwrap();
@@ -143,11 +147,11 @@ async fn sessions(measured: &mut Measured) {
         user_id: user_id(1),
         checked: checked.clone(),
         rehashed: Some(password("new")),
-        session: session(300),
+        entry: entry(session(300)),
         guard: Some(guard()),
         event: event(next()),
     };
-    let plain = SignIn { rehashed: None, session: session(2), event: event(next()), ..sign_in.clone() };
+    let plain = SignIn { rehashed: None, entry: entry(session(2)), event: event(next()), ..sign_in.clone() };
     op!(m.sign_in(plain), "plain").unwrap();
     op!(m.sign_in(sign_in), "rehashed").unwrap();
     op!(m.find_live_session(session(1).id, at(1)));
@@ -164,11 +168,25 @@ async fn sessions(measured: &mut Measured) {
         client: client(),
         reuse_event: event(next()),
         mail: Some(mail(next())),
+        level_two_required: None,
         now: at(10),
     };
     op!(m.refresh_session(refresh()), "rotated");
     op!(m.refresh_session(refresh()), "same successor");
     op!(m.list_sessions(user_id(1), at(1)));
+    passwords(m).await;
+    op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
+    let by_token = EndedSession::OfRefreshToken {
+        family: session(1).family,
+        presented: token(5),
+        grace: Duration::from_secs(30),
+    };
+    op!(m.end_sessions(by_token, event(next()), at(12)), "by token");
+    op!(m.end_sessions(EndedSession::Own(user_id(1), session(1).id), event(next()), at(12)), "own");
+    op!(m.refresh_session(RefreshSession { now: at(1_000), ..refresh() }), "refused");
+}
+
+async fn passwords(m: &mut Measured) {
     let change = ChangePassword {
         user_id: user_id(1),
         checked: password("new"),
@@ -181,36 +199,36 @@ async fn sessions(measured: &mut Measured) {
     };
     op!(m.begin_password_change(session(1).id, &key(1), &takes(), Some(&guard()), at(11))).unwrap();
     op!(m.change_password(change)).unwrap();
-    op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
-    let by_token = EndedSession::OfRefreshToken {
-        family: session(1).family,
-        presented: token(5),
-        grace: Duration::from_secs(30),
+    let set = SetPassword {
+        user_id: user_id(1),
+        password: password("first"),
+        keep: session(1).id,
+        event: event(next()),
+        mail: Some(mail(next())),
+        now: at(11),
     };
-    op!(m.end_sessions(by_token, event(next()), at(12)), "by token");
-    op!(m.end_sessions(EndedSession::Own(user_id(1), session(1).id), event(next()), at(12)), "own");
-    op!(m.refresh_session(RefreshSession { now: at(1_000), ..refresh() }), "refused");
+    op!(m.set_password(set), "refused");
 }
 
-async fn email_codes(measured: &mut Measured) {
-    let m = measured;
+async fn email_codes(m: &mut Measured) {
     let unverified = |number| NewAccount { email_verified: false, ..account(number) };
     m.store.create_account(unverified(3)).await.unwrap();
     m.store.create_account(unverified(4)).await.unwrap();
     m.store.create_account(unverified(5)).await.unwrap();
     op!(m.request_email_code(request(3, Purpose::VerifyEmail, code(1))), "code").unwrap();
     op!(m.request_email_code(request(30, Purpose::VerifyEmail, code(1))), "unknown address").unwrap();
-    op!(m.verify_by_code(attempt(3, 9), session(3)), "wrong").unwrap();
-    op!(m.verify_by_code(attempt(3, 1), session(3)), "right").unwrap();
-    op!(m.verify_by_code(attempt(30, 1), session(3)), "unknown address").unwrap();
+    op!(m.verify_by_code(attempt(3, 9), entry(session(3))), "wrong").unwrap();
+    op!(m.verify_by_code(attempt(3, 1), entry(session(3))), "right").unwrap();
+    op!(m.verify_by_code(attempt(30, 1), entry(session(3))), "unknown address").unwrap();
     op!(m.request_email_code(request(4, Purpose::VerifyEmail, link(40))), "link").unwrap();
     op!(m.inspect_link(token(40), Purpose::VerifyEmail, &takes(), at(1))).unwrap();
     op!(m.open_verify_link(open_link(Consent::Unasked, takes(), event(next()))), "asks").unwrap();
     op!(m.open_verify_link(open_link(Consent::Given, takes(), event(next())))).unwrap();
     op!(m.open_verify_link(open_link(Consent::Unasked, Vec::new(), event(next()))), "again").unwrap();
     m.store.request_email_code(request(5, Purpose::VerifyEmail, link(50))).await.unwrap().unwrap();
-    op!(m.verify_by_token(by_token(takes(), event(next())), session(5))).unwrap();
+    op!(m.verify_by_token(by_token(takes(), event(next())), entry(session(5)))).unwrap();
     op!(m.request_email_code(request(3, Purpose::ResetPassword, code(2))), "reset").unwrap();
+    op!(m.use_email_code(attempt(3, 3), Purpose::ResetPassword)).unwrap();
     op!(m.exchange_reset_code(attempt(3, 2), NewToken { hash: token(60), expires_at: at(900) })).unwrap();
     op!(m.begin_reset(token(60), &takes(), at(2))).unwrap();
     let reset = || ResetPassword {
@@ -305,29 +323,12 @@ async fn identities(measured: &mut Measured) {
         user_id,
         provider: provider.clone(),
         subject: None,
-        offered: vec![provider],
+        offer: SignInOffer { providers: vec![provider], ..SignInOffer::default() },
         keep: session_id,
         event: event(next()),
         mail: Some(mail(next())),
         now
     }));
-}
-
-async fn providers(measured: &mut Measured) {
-    let (m, now) = (measured, at(1));
-    let provider = ProviderKey::parse("google").unwrap();
-    let kept = StoredProvider {
-        key: provider.clone(),
-        kind: ProviderKind::BuiltIn,
-        config: serde_json::Map::new(),
-        sealed: vec![1; 80],
-        created_at: now,
-        updated_at: now,
-    };
-    op!(m.create_oauth_provider(kept.clone(), event(next())));
-    op!(m.list_oauth_providers());
-    op!(m.update_oauth_provider(kept, now, event(next())));
-    op!(m.delete_oauth_provider(&provider, ProviderKind::BuiltIn, event(next())));
 }
 
 async fn the_rest(measured: &mut Measured) {
@@ -365,9 +366,13 @@ async fn measure_all(prepared: Prepared) -> Measured {
     accounts(&mut measured).await;
     sessions(&mut measured).await;
     email_codes(&mut measured).await;
+    two_step::measure(&mut measured).await;
+    own_account::measure(&mut measured).await;
+    passkeys::measure(&mut measured).await;
+    email_change::measure(&mut measured).await;
     profiles_and_admin(&mut measured).await;
     identities(&mut measured).await;
-    providers(&mut measured).await;
+    providers::measure(&mut measured).await;
     the_rest(&mut measured).await;
     measured
 }
@@ -375,6 +380,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_operation_takes_more_than_two_round_trips() {
     let measured = measure_all(Prepared::Never).await;
+    contract::assert_all_measured(measured.table.iter().map(|(name, _)| *name));
     println!("| operation | round trips |\n|---|---|");
     for (name, trips) in &measured.table {
         println!("| {name} | {trips} |");

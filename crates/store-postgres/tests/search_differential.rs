@@ -137,8 +137,8 @@ impl Both {
         let mut outcomes = Vec::new();
         for store in self.stores() {
             let update = UpdateProfile {
-                user_id: user_id(number),
                 session: None,
+                user_id: user_id(number),
                 patch: patch.clone(),
                 if_version: None,
                 create: None,

@@ -1,5 +1,5 @@
-//! Source of a copy: every row of every table, from one snapshot, without writing to the file.
-//! [`latchkey_store_operations::bulk`] defines tables and rows.
+//! Reader of a whole SQLite database for `latchkey copy`: every row of every table, from one snapshot, without writing
+//! to the file. [`latchkey_store_operations::bulk`] describes the tables and rows.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,30 +15,30 @@ use crate::errors::Fault;
 use crate::statements::{execute, number};
 use crate::{migrations, open};
 
-/// Busy timeout.
+/// Maximum wait for a lock of another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Byte range (start, length) of the shared lock that every SQLite connection holds while open; part of the file
-/// format.
+/// Byte range (start, length) in which every SQLite connection holds a shared lock while it is open. It is part of
+/// SQLite's file format.
 const LOCKED_WHILE_OPEN: (u64, u64) = (0x4000_0002, 510);
 
-/// Changes with every commit of another connection.
+/// Pragma whose value changes with every commit of another connection.
 const DATA_VERSION: &str = "PRAGMA data_version";
 
-/// Reason to refuse a source.
+/// Reason why a database cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file is missing or unreadable.
     #[error("{} cannot be read: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
-    /// Another process has the file open: the copy would miss its later writes.
+    /// Another process has the file open. The copy would miss its later writes.
     #[error("{} is open in another process{}: stop the service first", path.display(), named(*process))]
     InUse {
         path: PathBuf,
-        /// Process id, if the system tells it.
+        /// Id of the process that has the file open; `None` if the operating system does not report it.
         process: Option<i32>,
     },
-    /// Migrations are missing.
+    /// The schema is not up to date. The value is the first missing migration.
     #[error("the database is not up to date, {0} is missing: run `latchkey migrate` on it first")]
     Outdated(&'static str),
     /// A text is not valid UTF-8.
@@ -66,7 +66,7 @@ fn named(process: Option<i32>) -> String {
     process.map(|id| format!(" ({id})")).unwrap_or_default()
 }
 
-/// A read-only snapshot of a file.
+/// A read-only snapshot of a database file.
 pub struct SqliteSource {
     conn: Connection,
     watcher: Connection,
@@ -74,7 +74,7 @@ pub struct SqliteSource {
 }
 
 impl SqliteSource {
-    /// Opens a file of exactly this schema version that no other process has open.
+    /// Opens a file. Fails if another process has it open, or if its schema is not exactly that of this binary.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
         refuse_if_in_use(path)?;
         let watcher = open::reader(path, PATIENCE)?;
@@ -87,12 +87,12 @@ impl SqliteSource {
         Ok(Self { conn, watcher, version })
     }
 
-    /// True if another process has committed since; the copy lacks that commit.
+    /// True if another process has committed since the file was opened. The copy lacks that commit.
     pub fn has_changed(&self) -> Result<bool, SourceError> {
         Ok(number(&self.watcher, DATA_VERSION, [])? != self.version)
     }
 
-    /// Number of rows up to and including a key.
+    /// Returns the number of rows up to and including a primary key.
     pub fn count_up_to(&self, table: &'static Table, key: &Key) -> Result<u64, SourceError> {
         let (name, keys, marks) = (table.name, table.key_names(), vec!["?"; table.key].join(", "));
         let sql = format!("SELECT count(*) FROM {name} WHERE ({keys}) <= ({marks})");
@@ -100,7 +100,8 @@ impl SqliteSource {
         Ok(u64::try_from(count).unwrap_or_default())
     }
 
-    /// Rows after a key (from the first without one), in key order, at most `limit` (keyset pagination).
+    /// Returns at most `limit` rows after a primary key, in the order of the keys (keyset pagination). Without a key,
+    /// starts at the first row.
     pub fn rows(
         &self,
         table: &'static Table,
@@ -118,7 +119,7 @@ impl SqliteSource {
         Ok(rows)
     }
 
-    /// Digest of a table; calls `see` with every batch of rows.
+    /// Computes the digest of a table, and calls `see` with every batch of its rows.
     pub fn digest<E: From<SourceError>>(
         &self,
         table: &'static Table,
@@ -137,7 +138,7 @@ impl SqliteSource {
     }
 }
 
-/// Queries the holder of SQLite's lock (`F_GETLK`) without taking one.
+/// Fails if a process holds SQLite's lock. The query (`F_GETLK`) takes no lock itself.
 fn refuse_if_in_use(path: &Path) -> Result<(), SourceError> {
     let fail = |source| SourceError::File { path: path.to_owned(), source };
     let file = File::open(path).map_err(fail)?;
@@ -188,7 +189,7 @@ fn read_cell(kind: Kind, value: ValueRef<'_>) -> Option<Cell> {
     })
 }
 
-/// Name of a row, even if its key cannot be decoded.
+/// Returns the text that identifies a row in messages, even if the row's primary key cannot be decoded.
 fn name_of(table: &Table, row: &rusqlite::Row<'_>) -> String {
     let keys = table.columns[..table.key].iter().enumerate();
     let cells = keys.map(|(at, column)| match row.get_ref(at) {
@@ -199,7 +200,6 @@ fn name_of(table: &Table, row: &rusqlite::Row<'_>) -> String {
     table.name_of(&cells.collect::<Vec<_>>())
 }
 
-/// A cell of a key as a parameter.
 struct Parameter<'a>(&'a Cell);
 
 impl ToSql for Parameter<'_> {

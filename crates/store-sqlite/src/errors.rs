@@ -1,12 +1,12 @@
-//! Mapping of SQLite's errors to the contract's.
+//! Mapping of SQLite's errors to the [`StoreError`]s of the storage contract.
 
 use latchkey_store::{StoreError, UniqueKey};
 use rusqlite::ffi;
 
-/// Result of statements and of their decoding.
+/// Result of executing statements and decoding their rows.
 pub(crate) type Fallible<T> = Result<T, Fault>;
 
-/// A [`StoreError`]; `?` converts the driver's errors.
+/// A [`StoreError`] into which `?` converts the driver's errors.
 #[derive(Debug)]
 pub(crate) struct Fault(StoreError);
 
@@ -28,7 +28,7 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// Failures within the engine itself.
+/// Failures of the engine itself, not of SQLite.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EngineFault {
     #[error("the threads of the store have stopped")]
@@ -43,7 +43,7 @@ pub(crate) enum EngineFault {
     Panicked,
 }
 
-/// SQLite's message with code and remedy, for the log and a refused start.
+/// SQLite's message with its code and a remedy, for the log and for the message of a failed start.
 #[derive(Debug, thiserror::Error)]
 #[error("{said} (SQLite code {code}): {remedy}")]
 struct EnvironmentFault {
@@ -52,12 +52,12 @@ struct EnvironmentFault {
     remedy: &'static str,
 }
 
-/// Wraps a transient fault.
+/// Wraps an error that a retry may overcome.
 pub(crate) fn unavailable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Unavailable(Box::new(error))
 }
 
-/// Wraps a permanent driver error.
+/// Wraps an error of the driver that a retry would meet again.
 pub(crate) fn driver(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::Driver(Box::new(error))
 }
@@ -86,7 +86,7 @@ fn unique_key(extended_code: i32, message: &str) -> Option<UniqueKey> {
     }
 }
 
-/// Remedy for an environment fault: locks, disk, file, memory. `None` for a fault of a statement.
+/// Returns the remedy for a fault of locks, disk, file or memory, and `None` for a fault of a statement.
 const fn remedy_for(code: rusqlite::ErrorCode) -> Option<&'static str> {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, FileLockingProtocolFailed,

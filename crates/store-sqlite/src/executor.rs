@@ -1,5 +1,6 @@
-//! Executor for SQLite. Changes run in order when a script starts; a read runs when its result is requested, so
-//! that an early refusal costs only the reads before it. A result requested twice is read twice.
+//! Execution of scripts on SQLite. A script's changes are executed in order when it starts. A read is executed when
+//! its result is requested, so that an early refusal costs only the reads before it; if the result is requested twice,
+//! the read runs twice.
 
 use std::future::Future;
 
@@ -16,25 +17,26 @@ use crate::statements::{execute, moment};
 use crate::store::Sqlite;
 use crate::takes;
 
-/// A script running on a connection.
+/// A script that is being executed on a connection.
 struct Run<'c> {
     conn: &'c Connection,
     script: &'c Script,
     done: Vec<StatementResult>,
 }
 
-/// Result of a statement.
+/// Result of a statement in a running script.
 enum StatementResult {
-    /// Not executed yet: a read.
+    /// The statement has no result: a read that is executed on request, a profile write, or a notification.
     NotYet,
-    /// Number of affected rows.
+    /// Number of rows that the statement affected.
     Changed(u64),
-    /// Outcome of a take.
+    /// Outcome of taking tokens from buckets.
     Taken(Taken),
 }
 
 impl<'c> Run<'c> {
-    /// Executes all changes of the script.
+    /// Starts a script: executes all statements that change rows. A read is executed later, when its result is
+    /// requested.
     fn begin(conn: &'c Connection, script: &'c Script) -> Fallible<Self> {
         let done = script.statements().iter().map(|statement| change(conn, statement));
         let done = done.collect::<Fallible<_>>()?;
@@ -45,7 +47,7 @@ impl<'c> Run<'c> {
         let Some(Statement::Read(sql, values)) = self.script.statements().get(slot.index()) else {
             return Err(driver(EngineFault::NoResult).into());
         };
-        // The read would see those changes here, but not on PostgreSQL.
+        // On SQLite the read would see those changes, on PostgreSQL it would not.
         debug_assert!(!self.script.is_changing_after(slot), "changes stand behind a read that is asked for");
         let mut statement = self.conn.prepare_cached(sql.sqlite())?;
         let mut rows = statement.query(params_from_iter(values.iter().map(Parameter)))?;
@@ -103,7 +105,7 @@ pub(crate) fn finish<T>(
     Ok(finish(&Results::new(&run))?)
 }
 
-/// Executes reads from one snapshot.
+/// Executes a script of reads from one snapshot, and computes the outcome from their results.
 pub(crate) fn finish_read<T>(
     conn: &Connection,
     script: &Script,
@@ -113,7 +115,8 @@ pub(crate) fn finish_read<T>(
     finish(conn, script, made)
 }
 
-/// Decides and writes. A bare answer rolls back the claims of the reads.
+/// Executes the script `reads`, decides, and executes the writes. The script `reads` may also contain statements that
+/// change rows; these changes are rolled back if the decision is to write nothing.
 fn decide<T>(
     conn: &Connection,
     reads: &Script,
@@ -139,7 +142,7 @@ fn decide<T>(
     Ok(outcome)
 }
 
-/// Impossible with a single writer.
+/// Returns the error for [`Decided::Retry`], which cannot occur with a single writer.
 fn no_conflict() -> Fault {
     driver(EngineFault::NoResult).into()
 }

@@ -1,6 +1,6 @@
-//! Watch over the database files. SQLite keeps writing to files that were moved, deleted or replaced, so that
-//! commits go into a file that no later start opens. The paths are checked several times a second, and by the
-//! writer after each commit, before it acknowledges.
+//! Detection of database files that were moved, deleted or replaced. SQLite keeps writing to such files, but no later
+//! start would open them. The paths are checked several times a second, and by the writer after each commit, before
+//! the commit is acknowledged.
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
@@ -16,10 +16,10 @@ use rusqlite::Connection;
 use crate::errors::{EngineFault, Fallible, unavailable};
 use crate::wal_index::{FileKey, key_of};
 
-/// Interval of the checks while there are no writes.
+/// Interval between periodic checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Files of an open database.
+/// The files of an open database, and whether they are still at their paths.
 #[derive(Default)]
 pub(crate) struct FileWatch {
     files: Vec<WatchedFile>,
@@ -27,40 +27,41 @@ pub(crate) struct FileWatch {
     seen: Mutex<CheckState>,
 }
 
-/// State of earlier checks.
+/// State carried over from one check to the next.
 #[derive(Default)]
 struct CheckState {
-    /// Content stamp of the main file when all files were last in place.
+    /// Size and modification time of the main file when all files were last at their paths.
     content: Option<Content>,
-    /// The return of a changed file has been logged.
+    /// True if it is already logged that the main file reappeared at its path with changed content.
     is_change_logged: bool,
 }
 
-/// A path, and the identity of the file that SQLite opened there.
+/// A path, and the identity (device and inode) of the file that SQLite opened there.
 struct WatchedFile {
     path: PathBuf,
     key: FileKey,
 }
 
-/// Size and modification time.
+/// Size and modification time of a file.
 type Content = (u64, Option<SystemTime>);
 
-/// Checks the files periodically until it is dropped.
+/// Thread that checks the files periodically. Dropping this handle ends it.
 pub(crate) struct PeriodicCheck {
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A missing, replaced or emptied file.
+/// A database file that is missing, replaced or emptied.
 struct FileFault<'a> {
     path: &'a Path,
     what: String,
 }
 
 impl FileWatch {
-    /// Watch over a database that `conn` has read, opened at that path.
+    /// Records the identity of the files of a database. `conn` must have been opened at this path and have read from
+    /// it.
     pub(crate) fn of(path: &Path, conn: &Connection) -> io::Result<Self> {
-        // SQLite keeps the WAL beside the target of a symbolic link.
+        // If the path is a symbolic link, SQLite puts the WAL beside its target.
         let opened = conn.path().unwrap_or_default();
         let beside = |suffix: &str| PathBuf::from(format!("{opened}{suffix}"));
         let paths = [std::path::absolute(path)?, beside("-wal"), beside("-shm")];
@@ -68,17 +69,18 @@ impl FileWatch {
         Ok(Self { files: files.collect::<io::Result<_>>()?, ..Self::default() })
     }
 
-    /// Fails if a file was not in place at the last check.
+    /// Fails if a file was not at its path at the last check.
     pub(crate) fn ensure(&self) -> Fallible<()> {
         if self.is_lost() { Err(unavailable(EngineFault::NotInPlace).into()) } else { Ok(()) }
     }
 
-    /// True if a file was not in place at the last check.
+    /// True if a file was not at its path at the last check.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Acquire)
     }
 
-    /// Checks the files now; returns `true` if all are in place.
+    /// Checks the files now. Returns `true` if all are at their paths. If a file was missing at the last check, the
+    /// main file must also have the same size and modification time as before.
     pub(crate) fn check(&self) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         match (self.find_content(), self.is_lost()) {
@@ -87,7 +89,7 @@ impl FileWatch {
                 tracing::info!("the database files are back in their place: the storage is used again");
                 self.is_lost.store(false, Ordering::Release);
             }
-            // Another process wrote into it without our WAL: together they may be inconsistent.
+            // Another process wrote to the main file without our WAL. The two may be inconsistent.
             (Ok(_), true) if !std::mem::replace(&mut seen.is_change_logged, true) => tracing::error!(
                 "the database file came back changed and is not used: stop the service, restore a backup and start it"
             ),
@@ -105,7 +107,8 @@ impl FileWatch {
         !self.is_lost()
     }
 
-    /// Content stamp of the main file, if every file is in place.
+    /// Returns size and modification time of the main file; `None` if there are no files to watch. Fails if a file is
+    /// not at its path.
     fn find_content(&self) -> Result<Option<Content>, FileFault<'_>> {
         let mut content = None;
         for file in &self.files {
@@ -113,7 +116,7 @@ impl FileWatch {
             content.get_or_insert_with(|| (found.len(), found.modified().ok()));
         }
         match content {
-            // Even a new database has its first page.
+            // An empty file was truncated: even a new database has its first page.
             Some((0, _)) => Err(FileFault { path: &self.files[0].path, what: "it was emptied".to_owned() }),
             content => Ok(content),
         }

@@ -1,4 +1,4 @@
-//! Inspection of a file before it is opened for work, for an operator's checks.
+//! Inspection of a database file without changing it, for the operator's commands that check a configuration.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use crate::{executor, migrations, open};
 /// Migration that creates the settings table.
 const SETTINGS_MADE_BY: &str = "0007_settings";
 
-/// Facts of a file that a start depends on.
+/// State of a database file that decides whether the service can start with it.
 #[derive(Debug)]
 pub struct Inspection {
-    /// Names of missing migrations, oldest first.
+    /// Names of migrations that are not yet applied, oldest first.
     pub missing: Vec<&'static str>,
-    /// Signing keys in use, the current one first; empty if migrations are missing.
+    /// Signing keys that may verify a token, the current one first; empty if migrations are missing.
     pub signing_keys: Vec<StoredSigningKey>,
 }
 
 impl Sqlite {
-    /// Inspects an existing file, with or without a running service; changes nothing. Refuses the same files as
+    /// Inspects an existing file and changes nothing. A service may have the file open. Refuses the same files as
     /// [`Sqlite::open`].
     pub fn inspect(path: &Path, now: Timestamp) -> StoreResult<Inspection> {
         let conn = open::passive_reader(path)?;
@@ -34,7 +34,7 @@ impl Sqlite {
         Ok(Inspection { missing, signing_keys })
     }
 
-    /// Settings stored in a file. Creates, migrates and writes nothing, and a service may have the file open.
+    /// Reads the settings that are stored in a file and changes nothing. A service may have the file open. Returns
     /// `None` if there is no file or no settings table yet.
     pub fn stored_settings(path: &Path) -> StoreResult<Option<StoredSettings>> {
         if !path.try_exists().map_err(unavailable)? {

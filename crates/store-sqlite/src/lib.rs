@@ -1,7 +1,6 @@
-//! The embedded engine: [`latchkey_store::Store`] on one SQLite file. One writer thread with group commit, and a
-//! small pool of readers; the schema is in `migrations/`. The contract defines the operations,
-//! `latchkey_store_operations` implements them, and `latchkey_domain` holds the rules; this crate only executes
-//! scripts.
+//! The embedded engine: [`latchkey_store::Store`] on one SQLite file, with one writer thread, group commit, and a
+//! small pool of readers. The schema is in `migrations/`. The operations are in `latchkey_store_operations` and the
+//! rules in `latchkey_domain`; this crate only executes scripts.
 
 mod bulk;
 mod errors;
@@ -31,5 +30,5 @@ pub use inspection::Inspection;
 pub use latchkey_store::migrations::MigrationError;
 pub use open::NoDatabase;
 #[cfg(feature = "seed")]
-pub use seed::seed;
+pub use seed::{SeededAccount, seed};
 pub use store::{MissingFile, Sqlite, SqliteOptions, SqliteStore};

@@ -1,4 +1,4 @@
-//! Schema migrations: numbered, forward only, each applied once, all missing ones in one transaction.
+//! Schema migrations. They are numbered and only go forward. All missing ones are applied in one transaction.
 
 use latchkey_store::migrations::{Migration, MigrationError};
 use rusqlite::{Connection, params};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use crate::errors::{Fallible, driver};
 use crate::statements::{execute, list, number};
 
-/// Migrations of this engine, then the shared ones.
+/// All migrations in order: those of this engine, then those shared by the engines.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations!();
 
 const CREATE_TABLE: &str = "
@@ -20,7 +20,7 @@ const IS_THERE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_
 const LIST_APPLIED: &str = "SELECT version, checksum FROM schema_migrations ORDER BY version";
 const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES (?1, ?2, ?3)";
 
-/// Applies missing migrations. Of processes that start together one applies them and the others wait.
+/// Applies the missing migrations. If several processes start together, one applies them and the others wait.
 pub(crate) fn migrate(conn: &Connection) -> Fallible<()> {
     apply(conn, MIGRATIONS)
 }
@@ -34,7 +34,7 @@ fn apply(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
     outcome.map(|_| ())
 }
 
-/// Names of missing migrations, oldest first; changes nothing.
+/// Returns the names of missing migrations, oldest first. Changes nothing.
 pub(crate) fn check(conn: &Connection) -> Fallible<Vec<&'static str>> {
     Ok(look(conn, MIGRATIONS)?.into_iter().map(|migration| migration.name).collect())
 }
@@ -49,7 +49,8 @@ fn apply_missing(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
     Ok(())
 }
 
-/// Missing migrations, after checks that this binary may use the file.
+/// Returns the missing migrations. Fails if the file belongs to another application, or was migrated by a newer or
+/// otherwise different version of the service.
 fn look<'a>(conn: &Connection, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     let applied = list_applied(conn)?;
     if applied.is_empty() && number(conn, COUNT_TABLES, [])? > 0 {

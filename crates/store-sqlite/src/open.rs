@@ -1,4 +1,4 @@
-//! Opening the database file: file mode, and the settings of every connection.
+//! Connections to the database file: creation of the file, and SQLite's settings of every connection.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -12,23 +12,23 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::errors::{Fallible, Fault, driver, unavailable};
 use crate::store::SqliteOptions;
 
-/// Capacity of the prepared statement cache per connection: more than the engine's statements.
+/// Capacity of the cache of prepared statements per connection. It exceeds the number of the engine's statements.
 const PREPARED_STATEMENTS: usize = 256;
-/// Page cache per connection, in KiB.
+/// Size of the page cache per connection, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
-/// Size that the WAL is truncated to after a checkpoint, in bytes.
+/// Size to which the WAL file is truncated after a checkpoint, in bytes.
 const LOG_LIMIT: i64 = 64 * 1024 * 1024;
-/// Pause between attempts to switch the journal mode.
+/// Pause between attempts to switch the journal mode to WAL.
 const SWITCH_PAUSE: Duration = Duration::from_millis(10);
 
-/// The file cannot be opened as requested.
+/// The reason why a file cannot be opened.
 #[derive(Debug, thiserror::Error)]
 enum OpenError {
     #[error("write-ahead logging is not possible here: the journal mode is {0}")]
     JournalMode(String),
 }
 
-/// Creates a missing file with mode 600.
+/// Creates the database file with mode 600, if there is none.
 pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -40,12 +40,12 @@ pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
     }
 }
 
-/// There is no database, and creating one is not allowed.
+/// Error: there is no database, and creating one is not allowed.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no database at {}", .0.display())]
 pub struct NoDatabase(PathBuf);
 
-/// Fails if the file is missing or empty; SQLite would take an empty one for a new database.
+/// Fails if the file is missing or empty. SQLite would treat an empty file as a new database.
 pub(crate) fn refuse_missing(path: &Path) -> StoreResult<()> {
     match path.metadata() {
         Ok(found) if found.len() > 0 => Ok(()),
@@ -54,7 +54,6 @@ pub(crate) fn refuse_missing(path: &Path) -> StoreResult<()> {
     }
 }
 
-/// Connection of the writer.
 pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
     switch_to_wal(&conn, busy_timeout)?;
@@ -64,20 +63,19 @@ pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     Ok(conn)
 }
 
-/// Sets if closing the last connection keeps the WAL instead of checkpointing and deleting it.
+/// Sets whether closing the last connection leaves the WAL in place, or checkpoints and deletes it.
 pub(crate) fn keep_log(conn: &Connection, keeps: bool) -> Fallible<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps)?;
     Ok(())
 }
 
-/// Read-only connection.
 pub(crate) fn reader(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
     conn.pragma_update(None, "query_only", true)?;
     Ok(conn)
 }
 
-/// Read-only connection that leaves no files beside the database, even if no service has it open.
+/// Opens a read-only connection that leaves no files beside the database, even if no service has the database open.
 pub(crate) fn passive_reader(path: &Path) -> Fallible<Connection> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -85,8 +83,8 @@ pub(crate) fn passive_reader(path: &Path) -> Fallible<Connection> {
     if is_open { reader(path, SqliteOptions::default().busy_timeout) } else { reader_of_closed(path) }
 }
 
-/// Read-only connection to a file that no other process has open (`immutable=1`). Unlike a normal WAL reader it
-/// takes no locks and creates no `-wal` and `-shm` files.
+/// Opens a read-only connection to a file that no other process has open (`immutable=1`). Unlike a normal WAL reader,
+/// it takes no locks and creates no `-wal` and `-shm` files.
 fn reader_of_closed(path: &Path) -> Fallible<Connection> {
     let path = path.canonicalize().map_err(unavailable)?;
     let encoded: String = path.as_os_str().as_encoded_bytes().iter().copied().map(encoded).collect();
@@ -95,7 +93,6 @@ fn reader_of_closed(path: &Path) -> Fallible<Connection> {
     connect(Path::new(&uri), access, Duration::ZERO)
 }
 
-/// Percent-encodes a byte of a path.
 fn encoded(byte: u8) -> String {
     match byte {
         b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
@@ -114,8 +111,8 @@ fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<C
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
-    // Query planner stability: otherwise joins are replanned whenever a parameter changes, which costs five times
-    // the read itself.
+    // Enables the query planner stability guarantee. Without it, joins are planned anew whenever a parameter changes,
+    // which takes five times as long as the read itself.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
@@ -123,7 +120,8 @@ fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<C
     Ok(conn)
 }
 
-/// The switch needs exclusive access for a moment and does not always honour the busy timeout.
+/// Switches the journal mode to WAL. The switch needs exclusive access for a moment and does not always honour the
+/// busy timeout, so it is retried.
 #[expect(clippy::disallowed_methods, reason = "opening happens once, at start, before anybody waits")]
 fn switch_to_wal(conn: &Connection, busy_timeout: Duration) -> Fallible<()> {
     let mut left = busy_timeout;

@@ -1,4 +1,5 @@
-//! Operations specific to SQLite, other than the search feed.
+//! Operations that SQLite implements in its own way: search, readiness check, purge. The search feed is in
+//! `search_feed`.
 
 use async_trait::async_trait;
 use latchkey_domain::page::Page;

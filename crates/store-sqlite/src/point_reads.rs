@@ -1,12 +1,12 @@
 //! Point reads, executed on the calling thread. Starting and ending a read transaction takes locks shared by all
-//! connections, a third of the cost of the read itself. While there are no writes, a connection therefore keeps
-//! its snapshot open across reads, and checks before each read that it is still the newest
-//! ([`crate::wal_index`]): a read sees everything committed anywhere before it began, as without the
-//! optimisation.
+//! connections, which is a third of the cost of the read. While there are no writes, a connection therefore keeps its
+//! snapshot open across reads. Before each read the connection checks that the snapshot is still the
+//! newest ([`crate::wal_index`]). A read thus sees everything that any connection committed before the read began, as
+//! without the optimisation.
 //!
-//! An open snapshot keeps the WAL from being checkpointed. A snapshot is held only after a number of consecutive
-//! reads saw no commit. It is released by the first read that sees one, by the writer before its own commits, and
-//! by a background thread after a short time, whether it is used or not.
+//! An open snapshot prevents a checkpoint of the WAL. A connection therefore holds its snapshot only after a number of
+//! consecutive reads saw no commit. The snapshot is released by the first read that sees a commit, by the writer
+//! before its own commits, and by a background thread after a short time, whether or not reads still use it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,54 +20,56 @@ use crate::errors::Fallible;
 use crate::statements::execute;
 use crate::wal_index::{Version, WalIndex};
 
-/// Consecutive reads without a commit after which a connection holds its snapshot.
+/// Number of consecutive reads without a commit after which a connection holds its snapshot.
 const READS_BEFORE_HOLDING: u32 = 64;
-/// Longest time for which a snapshot is held.
+/// Maximum time for which a connection holds a snapshot.
 const HELD_FOR: Duration = Duration::from_millis(50);
 
-/// Connections for point reads, each behind a mutex.
+/// Pool of connections for point reads, and the thread that releases their snapshots.
 pub(crate) struct PointReads {
     pool: Arc<Pool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Lets the writer release held snapshots before it commits: they would block the checkpoint that may follow.
+/// Handle by which the writer releases held snapshots before it commits. Held snapshots would block a checkpoint after
+/// the commit.
 #[derive(Default)]
 pub(crate) struct HeldSnapshots(Weak<Pool>);
 
-/// Guard of a commit of the writer: no snapshot is held until it is dropped.
+/// Guard of a commit by the writer. No connection begins to hold a snapshot until the guard is dropped.
 #[must_use = "dropping it says that the commit is over"]
 pub(crate) struct Committing(Option<Arc<Pool>>);
 
 struct Pool {
-    /// A thread tries its own connection first, so that threads seldom contend.
+    /// Connections, each behind a mutex. A thread tries the same connection first each time, so that threads seldom
+    /// contend.
     readers: Vec<Mutex<Reader>>,
     index: Arc<WalIndex>,
-    /// Incremented before and after each commit of our own writer: odd during a commit (seqlock).
+    /// Counter that is incremented before and after each commit of this process: odd during a commit (seqlock).
     commits: AtomicU64,
     signal: Mutex<ReleaseSignal>,
     changed: Condvar,
 }
 
-/// State that the background thread waits for.
+/// Signals to the background thread, which waits for them at the condition variable `changed` of the pool.
 #[derive(Default)]
 struct ReleaseSignal {
-    /// A snapshot was held since the last check.
+    /// True if a connection began to hold a snapshot since the thread last checked.
     has_begun: bool,
     is_closed: bool,
 }
 
 struct Reader {
     conn: Connection,
-    /// Version at the last read.
+    /// Version of the database at the connection's last read.
     seen: Option<Version>,
     unchanged_reads: u32,
-    /// The connection is in a transaction whose snapshot is of version `seen`.
+    /// True if the connection is in a transaction whose snapshot has the version `seen`.
     holds_snapshot: bool,
 }
 
 impl PointReads {
-    /// Takes at least one connection, and starts the background thread.
+    /// Starts the background thread. There must be at least one connection.
     pub(crate) fn start(connections: Vec<Connection>, index: Arc<WalIndex>) -> std::io::Result<Self> {
         let readers = connections.into_iter().map(|conn| Mutex::new(Reader::new(conn))).collect();
         let pool = Arc::new(Pool {
@@ -83,17 +85,15 @@ impl PointReads {
         Ok(Self { pool, thread: Some(thread) })
     }
 
-    /// Handle for the writer.
     pub(crate) fn held_snapshots(&self) -> HeldSnapshots {
         HeldSnapshots(Arc::downgrade(&self.pool))
     }
 
-    /// Executes a read on the calling thread.
     pub(crate) fn run<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> Fallible<T> {
         let mut reader = self.pool.reader();
         let commits = self.pool.commits.load(Ordering::SeqCst);
-        // Read under the lock: a version from before another read of this connection could be older than its
-        // snapshot.
+        // The version is read under the lock of the connection. A version from before another read of this connection
+        // could be older than its snapshot.
         let version = self.pool.index.version();
         if reader.prepare(version, commits.is_multiple_of(2))? {
             self.pool.request_release();
@@ -108,8 +108,8 @@ impl PointReads {
 }
 
 impl HeldSnapshots {
-    /// Releases the idle snapshots; busy ones are released when their read ends. None is held until the guard is
-    /// dropped.
+    /// Releases the snapshots of idle connections. A busy connection releases its snapshot when its read ends. While
+    /// the returned guard exists, no connection begins to hold a snapshot.
     pub(crate) fn release(&self) -> Committing {
         let pool = self.0.upgrade();
         if let Some(pool) = &pool {
@@ -154,13 +154,13 @@ impl Pool {
         self.signal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the background thread: there is a snapshot to release.
+    /// Wakes the background thread, which releases all snapshots after [`HELD_FOR`].
     fn request_release(&self) {
         self.signal().has_begun = true;
         self.changed.notify_one();
     }
 
-    /// Background thread: sleeps until a snapshot is held, and releases all of them after [`HELD_FOR`].
+    /// Runs the background thread: sleeps until a snapshot is held, and releases all snapshots after [`HELD_FOR`].
     fn release(&self) {
         let mut signal = self.signal();
         while !signal.is_closed {
@@ -177,7 +177,7 @@ impl Pool {
     }
 }
 
-/// `None` while it is in use.
+/// Locks a connection, or returns `None` if it is in use.
 fn try_lock(reader: &Mutex<Reader>) -> Option<MutexGuard<'_, Reader>> {
     match reader.try_lock() {
         Ok(reader) => Some(reader),
@@ -186,7 +186,7 @@ fn try_lock(reader: &Mutex<Reader>) -> Option<MutexGuard<'_, Reader>> {
     }
 }
 
-/// Returns `false` on failure.
+/// Releases the snapshot of a connection. If that fails, logs the failure and returns `false`.
 fn release(reader: &Mutex<Reader>) -> bool {
     let outcome = lock(reader).release().map_err(latchkey_store::StoreError::from);
     if let Err(error) = &outcome {
@@ -204,8 +204,8 @@ impl Reader {
         Self { conn, seen: None, unchanged_reads: 0, holds_snapshot: false }
     }
 
-    /// Prepares for a read at this version. Returns `true` if it begins a transaction whose snapshot will be
-    /// held.
+    /// Prepares the connection for a read at this version of the database. Returns `true` if the connection begins to
+    /// hold a snapshot.
     fn prepare(&mut self, version: Option<Version>, may_hold: bool) -> Fallible<bool> {
         if version.is_none() || version != self.seen {
             self.release()?;
@@ -218,18 +218,19 @@ impl Reader {
         self.unchanged_reads = self.unchanged_reads.saturating_add(1);
         let holds = may_hold && self.unchanged_reads >= READS_BEFORE_HOLDING;
         if holds {
-            // BEGIN is deferred: the first read takes the snapshot, so it is not older than the version.
+            // BEGIN is deferred: the first read takes the snapshot, so the snapshot is not older than the version.
             execute(&self.conn, "BEGIN", [])?;
             self.holds_snapshot = true;
         }
         Ok(holds)
     }
 
-    /// Ends the transaction. On failure no read may follow: it would use the old snapshot.
+    /// Releases the snapshot by ending the transaction. After a failure no read may follow, because it would use the
+    /// old snapshot.
     fn release(&mut self) -> Fallible<()> {
         if self.holds_snapshot {
             self.unchanged_reads = 0;
-            // SQLite may have ended it itself, on a disk or memory failure.
+            // SQLite itself ends a transaction on some disk or memory failures.
             if !self.conn.is_autocommit() {
                 execute(&self.conn, "COMMIT", [])?;
             }
@@ -239,7 +240,7 @@ impl Reader {
     }
 }
 
-/// Number of the calling thread, in order of first use.
+/// Returns the number of the calling thread, in order of first use.
 fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {

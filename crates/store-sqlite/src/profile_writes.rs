@@ -1,4 +1,4 @@
-//! Profile writes. Triggers record which profiles the trigram index has to pick up.
+//! Writes of profiles. Triggers record which profiles are to be indexed for the search.
 
 use latchkey_domain::profile::Profile;
 use latchkey_store_operations::form::{ProfileWrite, Sql, Value};
@@ -12,8 +12,7 @@ use crate::rows::Parameter;
 use crate::search::pending;
 use crate::statements::execute;
 
-/// Writes a profile. Folding its text costs more than the write itself, so it is skipped if the text is
-/// unchanged.
+/// Writes a profile. Folding its text costs more than the write itself, so an unchanged text is not folded.
 pub(crate) fn write(conn: &Connection, write: &ProfileWrite) -> Fallible<()> {
     match write {
         ProfileWrite::Create(profile) => run(conn, &CREATE, &create_values(profile)?),

@@ -1,9 +1,10 @@
-//! Purge of expired rows, one table at a time, so that other writes run in between.
+//! Purge of rows past their retention. Each table is a transaction of its own, so that other writes run in between.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{FEED_PURGE_BATCHES, PURGE_BATCH, StoreResult};
 use latchkey_store_operations::form::to_sqlite;
-use latchkey_store_operations::tables::purges::{PURGED, PurgedRows};
+use latchkey_store_operations::tables::PURGED;
+use latchkey_store_operations::tables::purges::PurgedRows;
 use rusqlite::params;
 
 use crate::search::pending;
@@ -15,19 +16,20 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN
         (SELECT id FROM sessions WHERE sealed_until < ?1 ORDER BY sealed_until LIMIT ?2)";
 
-/// Batches of pending profiles indexed per purge: enough for a hundred thousand profiles.
+/// Maximum number of batches of profiles that a purge adds to the search index: enough for a hundred thousand
+/// profiles.
 const INDEXING_BATCHES: usize = 400;
 
 impl Sqlite {
-    /// Deletes up to [`PURGE_BATCH`] rows of each table and returns the total. Also deletes read changes of
-    /// the search feed and sealed refresh tokens past their grace period, uncounted, and indexes pending
-    /// profiles.
+    /// Deletes up to [`PURGE_BATCH`] rows per retention rule and returns their total. Also deletes old changes of the
+    /// search feed and sealed refresh tokens past their grace period, without counting them, and adds changed profiles
+    /// to the search index.
     pub(crate) async fn purge_all(&self, now: Timestamp) -> StoreResult<u64> {
         let mut deleted = 0;
-        for rows in &PURGED {
+        for rows in PURGED {
             deleted += self.purge_rows(statement(rows), rows.until(now)).await?;
         }
-        // Deletes all of them at every purge, however many sessions refresh: they are needed only during the
+        // Every purge deletes all expired ones, however many sessions refresh, because they are needed only during the
         // grace period.
         while self.purge_rows(WIPE_SEALS.to_owned(), now).await? >= u64::from(PURGE_BATCH) {}
         for _ in 0..FEED_PURGE_BATCHES {

@@ -1,5 +1,5 @@
-//! Read-only connections. Point reads run on the calling thread: they take microseconds, less than a thread hop.
-//! Long-running reads have connections and threads of their own.
+//! Read-only connections. Point reads run on the calling thread, because they take microseconds, less than passing
+//! them to another thread. Long-running reads have their own connections and threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::point_reads::{HeldSnapshots, PointReads};
 use crate::wal_index::WalIndex;
 
-/// Capacity of the queue of long-running reads; further callers wait.
+/// Capacity of the queue of long-running reads. While the queue is full, callers wait.
 const QUEUE: usize = 256;
 
 /// Connections for point reads and for long-running reads.
@@ -23,8 +23,7 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Takes the connections for point reads and for long-running reads, at least one each, and the WAL index of
-    /// their file.
+    /// Starts the pools with at least one connection each. `index` is the WAL index of the connections' file.
     pub(crate) fn start(
         short: Vec<Connection>,
         long: Vec<Connection>,
@@ -33,7 +32,6 @@ impl Readers {
         Ok(Self { short: PointReads::start(short, index)?, long: Threads::start(long)? })
     }
 
-    /// Handle by which the writer releases held snapshots.
     pub(crate) fn held_snapshots(&self) -> HeldSnapshots {
         self.short.held_snapshots()
     }
@@ -51,7 +49,7 @@ impl Readers {
     {
         let (reply, answer) = oneshot::channel();
         let task = move |conn: &Connection| {
-            // A cancelled caller's read is skipped.
+            // If the caller has been cancelled, the read is skipped.
             if !reply.is_closed() {
                 let _ = reply.send(read(conn).map_err(StoreError::from));
             }
@@ -65,7 +63,7 @@ impl Readers {
 
 type Task = Box<dyn FnOnce(&Connection) + Send>;
 
-/// Threads that take long-running reads from one queue.
+/// Pool of threads that execute long-running reads from one queue.
 struct Threads {
     queue: Option<mpsc::Sender<Task>>,
     threads: Vec<JoinHandle<()>>,
@@ -75,7 +73,7 @@ impl Threads {
     fn start(connections: Vec<Connection>) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(waiting));
-        // Dropping this ends the threads already started if a later one cannot be.
+        // If a thread cannot be started, dropping this value ends the threads before it.
         let mut all = Self { queue: Some(queue), threads: Vec::new() };
         for conn in connections {
             let waiting = Arc::clone(&waiting);
@@ -90,7 +88,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // The threads catch panics of reads, so the result carries nothing.
+            // The result carries nothing, because the threads catch panics of reads.
             let _ = thread.join();
         }
     }
@@ -100,7 +98,7 @@ fn serve(conn: &Connection, waiting: &Mutex<mpsc::Receiver<Task>>) {
     loop {
         let task = waiting.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
         let Some(task) = task else { return };
-        // A panicking read leaves nothing behind; its caller gets an error because the sender is dropped.
+        // A read that panics leaves nothing behind. Its caller gets an error, because the sender is dropped.
         let _ = catch_unwind(AssertUnwindSafe(|| task(conn)));
     }
 }

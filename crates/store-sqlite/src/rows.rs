@@ -1,11 +1,12 @@
-//! Values and rows of SQLite. A UUID is a 16-byte blob, a boolean 0 or 1.
+//! Conversion of values to SQLite's parameters, and access to its rows. A UUID is stored as a blob of 16 bytes, a
+//! boolean as 0 or 1.
 
 use latchkey_store_operations::form::{Cell, Row, Value, WrongKind};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef};
 use uuid::Uuid;
 
-/// A value as a statement parameter.
+/// Adapter that passes a [`Value`] to SQLite as a statement parameter.
 pub(crate) struct Parameter<'v>(pub(crate) &'v Value);
 
 impl ToSql for Parameter<'_> {
@@ -22,7 +23,7 @@ impl ToSql for Parameter<'_> {
     }
 }
 
-/// A row of a running statement.
+/// Adapter that reads a row of a running statement as a [`Row`].
 pub(crate) struct SqliteRow<'r>(pub(crate) &'r rusqlite::Row<'r>);
 
 impl SqliteRow<'_> {

@@ -1,6 +1,6 @@
-//! Profile search. The trigram index yields candidates, and [`latchkey_domain::search::matches`] rechecks them on
-//! the folded columns, so that this engine cannot deviate from the contract. Profiles not yet indexed
-//! ([`pending`]) are candidates of every search.
+//! Search for profiles in SQLite. The trigram index yields candidates. [`latchkey_domain::search::matches`] checks
+//! each of them on the folded columns, so that the results are those of the contract. Profiles that are not yet
+//! indexed ([`pending`]) are candidates of every search.
 
 pub(crate) mod pending;
 
@@ -19,9 +19,9 @@ use crate::errors::Fallible;
 use crate::rows::SqliteRow;
 use crate::statements::find;
 
-/// Characters per token of the index.
+/// Number of characters per token of the full-text index, whose tokens are trigrams.
 const TRIGRAM: usize = 3;
-/// Most trigrams of one word in a query: more would hardly narrow the candidates.
+/// Maximum number of trigrams of one word in a query. More would hardly narrow the candidates.
 const ASKED_PER_WORD: usize = 12;
 
 const LIST_CANDIDATES: &str = "
@@ -29,14 +29,15 @@ const LIST_CANDIDATES: &str = "
     FROM profile_search JOIN profiles AS p ON p.search_id = profile_search.rowid
     WHERE profile_search MATCH ?1 AND p.searchable = 1
         AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS behind WHERE behind.search_id = p.search_id)";
-/// `CROSS JOIN` fixes the join order: pending profiles are few, and each is looked up by key.
+/// Reads the profiles that are not yet indexed. `CROSS JOIN` fixes the join order, because these profiles are few and
+/// each is found by key.
 const LIST_PENDING: &str = "
     SELECT p.search_id, p.id, p.created_at, p.folded_name, p.folded_username, p.folded_bio
     FROM profile_search_pending AS behind CROSS JOIN profiles AS p ON p.search_id = behind.search_id
     WHERE p.searchable = 1";
 const FIND_HIT: &str = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE search_id = ?1");
 
-/// A match, ordered as in the contract: rank, then newest, then greatest id.
+/// A matching profile. Matches sort as in the contract: by relevance tier, then newest first, then greatest id first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Hit {
     tier: Tier,
@@ -45,11 +46,10 @@ struct Hit {
     search_id: i64,
 }
 
-/// Result of a search.
 pub(crate) struct SearchResult {
-    /// A page of matches and their exact number, from one snapshot.
+    /// A page of matches, and the exact number of all matches, from one snapshot.
     pub(crate) hits: ProfileHits,
-    /// True if so many profiles are pending that the index should catch up.
+    /// True if so many profiles are not yet indexed that the next batch should be indexed soon.
     pub(crate) is_index_behind: bool,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fall
     let moment = conn.unchecked_transaction()?;
     let mut hits = Vec::new();
     if !query.folded().contains('\0') {
-        // No stored text contains U+0000, and the index cannot be queried for it.
+        // No stored text contains U+0000, and the index does not accept it in a query.
         list_hits(&moment, LIST_CANDIDATES, params![candidates(query)], query, &mut hits)?;
     }
     let checked = list_hits(&moment, LIST_PENDING, params![], query, &mut hits)?;
@@ -74,7 +74,7 @@ pub(crate) fn search(conn: &Connection, query: &SearchQuery, page: Page) -> Fall
     Ok(SearchResult { hits: ProfileHits { total: total as u64, profiles }, is_index_behind })
 }
 
-/// Adds the candidates that match; returns the number of candidates.
+/// Checks the candidates that a statement returns, and adds those that match. Returns the number of candidates.
 fn list_hits(
     conn: &Connection,
     sql: &str,
@@ -116,8 +116,8 @@ fn find_hit(conn: &Connection, hit: &Hit) -> Fallible<Profile> {
     })
 }
 
-/// Full-text query: every trigram in it occurs in every matching profile. Each is a quoted string, so that no
-/// character acts as an operator.
+/// Makes the full-text query for candidates: a conjunction of trigrams that every match contains. Each is a quoted
+/// string, so that no character acts as an operator.
 fn candidates(query: &SearchQuery) -> String {
     let mut asked: Vec<String> = Vec::new();
     for word in query.words() {
@@ -131,8 +131,8 @@ fn candidates(query: &SearchQuery) -> String {
     asked.join(" AND ")
 }
 
-/// Trigrams that a match must contain: for a short word its prefix trigram, for a longer one a selection that
-/// covers it from both ends.
+/// Chooses trigrams that every match of a query word contains. For a short word this is only the trigram of its prefix.
+/// For a longer word the chosen trigrams cover the word from both ends.
 fn trigrams(word: &str) -> Vec<String> {
     if SearchQuery::is_short(word) {
         let spaces = TRIGRAM - word.chars().count();

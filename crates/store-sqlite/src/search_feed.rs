@@ -1,5 +1,6 @@
-//! The search feed. Triggers write the changes (`migrations/0012_search_feed.sql`). With a single writer they
-//! become visible in the order of their places, so the cursor is the last place read.
+//! The search feed: changes of profiles for the search index in memory. Triggers write the changes
+//! (`migrations/0012_search_feed.sql`). Because there is a single writer, changes become visible in the order of their
+//! `place`, so the cursor is the place of the last change read.
 
 use std::collections::HashSet;
 
@@ -20,9 +21,9 @@ use crate::errors::Fallible;
 use crate::statements::{execute, find, list, moment, number};
 use crate::store::Sqlite;
 
-/// Changes per read.
+/// Maximum number of changes per read.
 const BATCH: i64 = 4_096;
-/// Reads of at most this many changes run on the calling thread, as point reads.
+/// Maximum number of changes that are read on the calling thread, as a point read.
 const SMALL_READ: i64 = 64;
 
 const FIND_END: &str = "SELECT coalesce(max(place), 0) FROM search_feed";
@@ -68,7 +69,7 @@ impl SearchFeed for Sqlite {
         let Ok(after) = after.0.parse::<i64>() else { return Ok(FeedRead::Lost) };
         let end = self.read_here(|conn| number(conn, FIND_END, []))?;
         match end - after {
-            // A file restored in place of another may end earlier.
+            // A restored backup may end before the cursor.
             i64::MIN..0 => Ok(FeedRead::Lost),
             0 => Ok(FeedRead::Changes { changes: Vec::new(), position: position(after), has_more: false }),
             1..=SMALL_READ => self.read_here(|conn| list_changes(conn, after)),
@@ -111,8 +112,8 @@ fn list_changes(conn: &Connection, after: i64) -> Fallible<FeedRead> {
     Ok(FeedRead::Changes { changes, position: position(end), has_more })
 }
 
-/// Deletes a batch of old changes and returns the number. The last change stays, because places are counted from
-/// it.
+/// Deletes a batch of old changes and returns their number. The last change is never deleted, because the `place` of
+/// the next change is counted from it.
 pub(crate) fn purge(conn: &Connection, now: Timestamp) -> Fallible<u64> {
     let end = number(conn, FIND_END, [])?;
     let marked_before = now.minus(FEED_RETENTION).as_millis();

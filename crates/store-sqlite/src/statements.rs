@@ -1,4 +1,4 @@
-//! Execution of prepared statements. [`crate::rows`] decodes the results.
+//! Execution of prepared statements. Their rows are decoded by [`crate::rows`].
 
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form::Cells;
@@ -7,12 +7,12 @@ use rusqlite::{Connection, Params, Transaction};
 use crate::errors::Fallible;
 use crate::rows::SqliteRow;
 
-/// Executes a change; returns the number of affected rows.
+/// Executes a statement that changes rows, and returns the number of affected rows.
 pub(crate) fn execute(conn: &Connection, sql: &str, params: impl Params) -> Fallible<usize> {
     Ok(conn.prepare_cached(sql)?.execute(params)?)
 }
 
-/// First row, if any.
+/// Decodes the first row of a query, if there is one.
 pub(crate) fn find<T>(
     conn: &Connection,
     sql: &str,
@@ -25,7 +25,6 @@ pub(crate) fn find<T>(
     Ok(Some(read(&mut Cells::new(&SqliteRow(row)))?))
 }
 
-/// All rows.
 pub(crate) fn list<T>(
     conn: &Connection,
     sql: &str,
@@ -41,13 +40,13 @@ pub(crate) fn list<T>(
     Ok(found)
 }
 
-/// Integer from a statement that always returns a row.
+/// Executes a query that always returns one row, and returns the row's integer.
 pub(crate) fn number(conn: &Connection, sql: &str, params: impl Params) -> Fallible<i64> {
     Ok(conn.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
 }
 
-/// Snapshot for several reads, held until dropped. `None` if the connection already holds one
-/// ([`crate::point_reads`]).
+/// Begins a transaction, so that several reads share one snapshot until the transaction is dropped. Returns `None` if
+/// the connection already holds a snapshot ([`crate::point_reads`]).
 pub(crate) fn moment(conn: &Connection) -> Fallible<Option<Transaction<'_>>> {
     Ok(conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose()?)
 }

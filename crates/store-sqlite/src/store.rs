@@ -1,4 +1,4 @@
-//! The store: one file with its writer and readers. `executor.rs` runs scripts on it.
+//! The open database: one file with its writer and readers. Scripts are executed in `executor`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,32 +19,32 @@ use crate::wal_index::WalIndex;
 use crate::writer::Writer;
 use crate::{migrations, open};
 
-/// Connections for long-running reads.
+/// Number of connections for long-running reads.
 const LONG_READERS: usize = 2;
 
 pub(crate) const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
 
-/// Options of the engine.
+/// Options for opening a database.
 #[derive(Debug, Clone, Copy)]
 pub struct SqliteOptions {
-    /// Connections for point reads; ideally as many as calling threads. At least 1.
+    /// Number of connections for point reads, at least 1. Ideally there are as many as calling threads.
     pub readers: usize,
-    /// Most operations per commit. At least 1.
+    /// Maximum number of operations per commit, at least 1.
     pub batch: usize,
-    /// Behaviour if the file is missing.
+    /// Behaviour if there is no database file.
     pub missing: MissingFile,
-    /// Timeout for the write lock of another process, after which an operation is
+    /// Maximum wait for the write lock of another process. After it, an operation fails with
     /// [`latchkey_store::StoreError::Unavailable`].
     pub busy_timeout: Duration,
-    /// Keep the snapshot of a connection from one point read to the next while nobody writes (ADR 0017).
+    /// If true, a connection keeps its snapshot from one point read to the next while there are no writes (ADR 0017).
     pub reuse_snapshots: bool,
 }
 
-/// Behaviour if there is no database.
+/// Behaviour if there is no database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingFile {
     Create,
-    /// Fail.
+    /// Fail with [`crate::NoDatabase`].
     Refuse,
 }
 
@@ -61,33 +61,33 @@ impl Default for SqliteOptions {
     }
 }
 
-/// The storage contract on one SQLite file.
+/// Store on one SQLite file: the shared operations, executed by [`Sqlite`].
 pub type SqliteStore = Engine<Sqlite>;
 
-/// An SQLite file. Other processes may have it open at the same time. Dropping it drains the queue and
-/// checkpoints; a crash at any time loses no acknowledged write.
+/// An open SQLite database. Other processes may have it open at the same time. Dropping it finishes the queued writes
+/// and checkpoints. A crash at any time loses no acknowledged write.
 pub struct Sqlite {
-    // Dropped first: the writer's last checkpoint needs all readers closed.
+    // This field is dropped first, because the writer's last checkpoint needs all readers closed.
     readers: Readers,
     writer: Writer,
     files: Arc<FileWatch>,
     _patrol: PeriodicCheck,
     /// True while the writer has a queued request to index pending profiles.
     is_catching_up: Arc<AtomicBool>,
-    /// Dropped after all connections.
+    /// WAL index of the file. It is dropped last, after all connections.
     _index: Arc<WalIndex>,
 }
 
 impl Sqlite {
-    /// Opens a file with the default options: creates a missing one (mode 600) in an existing folder, and
-    /// migrates its schema. Refuses a file of a newer version or of another application with
-    /// [`latchkey_store::StoreError::Driver`] of a [`crate::MigrationError`].
+    /// Opens a file with the default options, and migrates its schema. A missing file is created (mode 600) in an
+    /// existing folder. A file of a newer version or of another application is refused with a
+    /// [`crate::MigrationError`] in [`latchkey_store::StoreError::Driver`].
     pub fn open(path: &Path) -> StoreResult<SqliteStore> {
         Self::open_with(path, SqliteOptions::default())
     }
 
-    /// Opens a file with other options. With [`MissingFile::Refuse`], a missing or empty file is
-    /// [`latchkey_store::StoreError::Driver`] of a [`crate::NoDatabase`].
+    /// Opens a file with these options. With [`MissingFile::Refuse`], a missing or empty file is refused with a
+    /// [`crate::NoDatabase`] in [`latchkey_store::StoreError::Driver`].
     pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<SqliteStore> {
         match options.missing {
             MissingFile::Create => open::create_file(path)?,
@@ -113,20 +113,20 @@ impl Sqlite {
         Ok(Engine::new(Self { readers, writer, files, _patrol: patrol, is_catching_up, _index: index }))
     }
 
-    /// Shares the store as a trait object. The generic operations are instantiated here, so that they get this
-    /// crate's optimisation level instead of the caller's.
+    /// Converts the store to a shared trait object. This function instantiates the generic operations in this crate,
+    /// so that they are compiled with this crate's optimisation level instead of the caller's.
     #[must_use]
     pub fn share(store: SqliteStore) -> Arc<dyn Store> {
         Arc::new(store)
     }
 
-    /// Fails if the file is missing or empty, as [`MissingFile::Refuse`] does.
+    /// Fails if the file is missing or empty, as opening with [`MissingFile::Refuse`] does.
     pub fn refuse_missing(path: &Path) -> StoreResult<()> {
         open::refuse_missing(path)
     }
 
-    /// Names of missing migrations of a file, oldest first; changes nothing and creates no file. Refuses the same
-    /// files as [`Sqlite::open`].
+    /// Returns the names of a file's missing migrations, oldest first. Changes nothing and creates no file. Refuses
+    /// the same files as [`Sqlite::open`].
     pub fn check_migrations(path: &Path) -> StoreResult<Vec<&'static str>> {
         let conn = if path.exists() {
             open::reader(path, SqliteOptions::default().busy_timeout)?
@@ -136,7 +136,7 @@ impl Sqlite {
         Ok(migrations::check(&conn)?)
     }
 
-    /// Executes a write: atomic, and durable when it returns.
+    /// Executes a write. It is atomic, and durable when this returns.
     pub(crate) async fn run<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
@@ -146,7 +146,7 @@ impl Sqlite {
         self.writer.run(work).await
     }
 
-    /// Requests the writer to index more pending profiles, unless a request is queued.
+    /// Requests that the writer indexes a batch of pending profiles, unless such a request is already queued.
     pub(crate) fn catch_up(&self) {
         if self.is_catching_up.swap(true, Ordering::Relaxed) {
             return;
@@ -161,13 +161,11 @@ impl Sqlite {
         }
     }
 
-    /// Executes a point read on the calling thread.
     pub(crate) fn read_here<T>(&self, read: impl FnOnce(&Connection) -> Fallible<T>) -> StoreResult<T> {
         self.files.ensure()?;
         self.readers.run(read)
     }
 
-    /// Executes a long-running read on a thread of the pool.
     pub(crate) async fn read_elsewhere<T, F>(&self, read: F) -> StoreResult<T>
     where
         T: Send + 'static,

@@ -1,4 +1,4 @@
-//! Token buckets. The domain does the arithmetic.
+//! Token buckets of the rate limits. The domain computes their levels.
 
 use latchkey_domain::limits::{LimitKey, Take};
 use latchkey_domain::time::Timestamp;
@@ -15,7 +15,8 @@ const SAVE_BUCKET: &str = "
     INSERT INTO limit_buckets (key, full_at) VALUES (?1, ?2)
     ON CONFLICT (key) DO UPDATE SET full_at = excluded.full_at";
 
-/// Takes a token from each bucket, or from none if one is empty; then names the first empty one.
+/// Takes a token from each bucket. If a bucket is empty, takes no token at all and returns [`Taken::Limited`] with the
+/// limit of the first empty bucket.
 pub(crate) fn take(conn: &Connection, request: &TakeRequest) -> Fallible<Taken> {
     let TakeRequest { takes, only_for, now } = request;
     if let Some((session, email)) = only_for {

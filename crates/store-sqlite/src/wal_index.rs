@@ -1,8 +1,8 @@
-//! Change detection across processes. SQLite keeps the header of the WAL index in a file beside the database
-//! (`-shm`), mapped by every process that has the database open; every commit changes its first 48 bytes before
-//! it returns (<https://www.sqlite.org/walformat.html>, section 2.1). Reading them takes one short system call
-//! and no lock. The file format is used here and nowhere else: the rest of the crate calls [`WalIndex::version`], compares
-//! two results, and can do without one.
+//! Detection of commits by any process. SQLite maintains the header of the WAL index in a file beside the database
+//! (`-shm`), which every process that has the database open maps into memory. Every commit changes the first 48 bytes
+//! of this header before the commit returns (<https://www.sqlite.org/walformat.html>, section 2.1). Reading these bytes
+//! takes one short system call and no lock. Only this file depends on the format. The rest of the crate calls
+//! [`WalIndex::version`] and compares two results. It also works if the result is `None`.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -13,31 +13,31 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rusqlite::Connection;
 
-/// Bytes of the header.
+/// Length of the WAL index header in bytes.
 const HEAD: usize = 48;
-/// Header prefix (`iVersion`) of the supported format, in native byte order.
+/// First four bytes (`iVersion`) of a WAL index header in the supported format, in native byte order.
 const FORMAT: [u8; 4] = 3_007_000_u32.to_ne_bytes();
-/// Offset of `isInit`.
+/// Offset in the header of `isInit`, which is 1 once the header is filled in.
 const IS_FILLED: usize = 12;
 
-/// Snapshot of the header: two are equal if and only if nothing was committed in between.
+/// Copy of the WAL index header. Two copies are equal if and only if nothing was committed between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Version([u8; HEAD]);
 
-/// WAL index of one database file. All stores of this process share one file descriptor, closed with the last of
-/// them: closing any descriptor of the file would drop the POSIX locks that SQLite holds on it, because they
-/// belong to process and inode. Therefore this is created before the first connection of a store and dropped
-/// after the last.
+/// WAL index of one database file. All stores of this process that open the same file share one file descriptor, which
+/// is closed with the last of these stores. Closing any descriptor of the file drops the POSIX locks that SQLite holds
+/// on the file, because such locks belong to process and inode. Therefore a `WalIndex` is created before the first
+/// connection of a store and dropped after the last.
 #[derive(Debug)]
 pub(crate) struct WalIndex {
     key: FileKey,
     file: OnceLock<Arc<File>>,
-    /// Set once a commit of this process has visibly changed the file. Until then no version is reported: the
-    /// file may not be SQLite's, or its file system may not show writes to the mapping.
+    /// True once a commit of this process has visibly changed the header. Until then no version is reported, because
+    /// the file may not be SQLite's, or the file system may not show writes to the mapping.
     is_proven: AtomicBool,
 }
 
-/// File identity: device and inode.
+/// Identity of a file: device and inode.
 pub(crate) type FileKey = (u64, u64);
 
 #[derive(Default)]
@@ -53,15 +53,17 @@ fn shared() -> MutexGuard<'static, BTreeMap<FileKey, Shared>> {
 }
 
 impl WalIndex {
-    /// WAL index of an existing database file; called before any connection to it is opened.
+    /// Registers one more store that uses an existing database file; [`Self::prove`] opens the WAL index later. Must be
+    /// called before any connection to the file is opened.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
         let key = key_of(&std::fs::metadata(database)?);
         shared().entry(key).or_default().stores += 1;
         Ok(Self { key, file: OnceLock::new(), is_proven: AtomicBool::new(false) })
     }
 
-    /// Opens the index of a connection that has read, and checks it against a commit of that connection. `commit` changes a
-    /// page and returns true, or false if nothing was committed; then no version is reported.
+    /// Opens the WAL index and checks that a commit changes its header. `conn` must have read from the database
+    /// already. `commit` changes a page in a transaction, and returns `true` if the transaction was committed. If it
+    /// was not, [`Self::version`] keeps returning `None`.
     pub(crate) fn prove(&self, conn: &Connection, commit: impl FnOnce(&Connection) -> bool) {
         self.open(conn);
         let before = self.read();
@@ -70,8 +72,8 @@ impl WalIndex {
         }
     }
 
-    /// Opens the index of a connection that has read. If there is none, versions are not reported; everything
-    /// else works.
+    /// Opens the WAL index of a connection that has read from the database. If there is no WAL index,
+    /// [`Self::version`] returns `None`, and everything else works.
     fn open(&self, conn: &Connection) {
         let Some(path) = conn.path().filter(|path| !path.is_empty()) else { return };
         let path = PathBuf::from(format!("{path}-shm"));
@@ -80,7 +82,7 @@ impl WalIndex {
         if shared.file.is_none() {
             shared.file = File::open(&path).ok().map(Arc::new);
         }
-        // SQLite may have recreated the file between two stores.
+        // SQLite may have created the file anew between two stores.
         let is_same = |file: &Arc<File>| {
             let (ours, theirs) = (file.metadata().ok(), std::fs::metadata(&path).ok());
             ours.zip(theirs).is_some_and(|(ours, theirs)| key_of(&ours) == key_of(&theirs))
@@ -90,20 +92,21 @@ impl WalIndex {
         }
     }
 
-    /// Current version; `None` if it cannot be determined (yet).
+    /// Returns the current version, or `None` if it cannot be determined.
     pub(crate) fn version(&self) -> Option<Version> {
         if self.is_proven.load(Ordering::Relaxed) { self.read() } else { None }
     }
 
-    /// Current header, before or after the proof.
+    /// Reads the current header, whether or not [`Self::prove`] has succeeded.
     fn read(&self) -> Option<Version> {
         let mut head = [0; HEAD];
         read_at_start(self.file.get()?, &mut head).ok()?;
         (head.starts_with(&FORMAT) && head[IS_FILLED] == 1).then_some(Version(head))
     }
 
-    /// Compares the header with `before`, after a commit of this process that certainly changed a page. (The
-    /// number of changed rows is not enough: replacing a value with itself writes nothing.)
+    /// Sets `is_proven` if the header differs from `before`, the header before a commit of this process. That commit
+    /// must have changed a page. (A number of changed rows does not show this: replacing a value with itself writes no
+    /// page.)
     fn learn(&self, before: Option<Version>) {
         if before.is_some() && self.read() != before {
             self.is_proven.store(true, Ordering::Relaxed);
@@ -135,8 +138,8 @@ fn read_at_start(file: &File, head: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, head, 0)
 }
 
-/// On other systems a file and its mapping may differ for a while, or locks work differently: no versions are
-/// reported.
+/// Returns the same identity for every file on operating systems other than Linux and macOS. No version is reported
+/// there, because a file and its mapping may differ for a while, or locks work differently.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn key_of(_: &Metadata) -> FileKey {
     (0, 0)

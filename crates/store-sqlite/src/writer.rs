@@ -1,5 +1,5 @@
-//! The writer thread with group commit: operations run one after another, each in its own savepoint, and many
-//! share one commit, so that the cost of a sync is shared. An operation is acknowledged only after its commit.
+//! The writer thread with group commit. Operations are executed one after another, each in its own savepoint. Many of
+//! them share one commit, and thus the cost of one sync to disk. An operation is acknowledged only after its commit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::open;
 use crate::point_reads::HeldSnapshots;
 use crate::statements::execute;
 
-/// Capacity of the queue; further callers wait.
+/// Capacity of the queue of operations. While the queue is full, callers wait.
 const QUEUE: usize = 1_024;
 
-/// Handle of the writer thread. Dropping it drains the queue and ends the thread.
+/// Handle of the writer thread. Dropping it finishes the queued operations and ends the thread.
 pub(crate) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Starts the thread with its connection; at most `batch` operations share a commit.
+    /// Starts the thread with its connection. At most `batch` operations share a commit.
     pub(crate) fn start(
         conn: Connection,
         batch: usize,
@@ -40,7 +40,8 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Executes an operation atomically and returns once it is durable. It runs even if the caller is cancelled.
+    /// Executes an operation atomically and returns once it is durable. The operation is executed even if the caller
+    /// is cancelled.
     pub(crate) async fn run<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
@@ -54,7 +55,7 @@ impl Writer {
         answer.await.map_err(|_| stopped())?
     }
 
-    /// Queues an operation without waiting for it; `false` if the queue is full.
+    /// Queues an operation without waiting for its result. Returns `false` if the queue is full.
     pub(crate) fn run_later<T, F>(&self, work: F) -> bool
     where
         T: Send + 'static,
@@ -70,18 +71,18 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // The thread catches panics of operations, so the result carries nothing.
+            // The result carries nothing, because the thread catches panics of operations.
             let _ = thread.join();
         }
     }
 }
 
-/// An operation with its result type erased.
+/// A queued operation, with its result type erased.
 trait Job: Send {
-    /// Executes the operation; returns `true` to release its savepoint, `false` to roll it back.
+    /// Executes the operation. Returns `true` to release its savepoint, `false` to roll it back.
     fn run(&mut self, conn: &Connection) -> bool;
 
-    /// Completes the caller's future. `lost` is the reason if the whole batch was rolled back.
+    /// Sends the result to the caller. `lost` is the reason if the whole batch was rolled back.
     fn answer(self: Box<Self>, lost: Option<&str>);
 }
 
@@ -98,7 +99,7 @@ where
 {
     fn run(&mut self, conn: &Connection) -> bool {
         let Some(work) = self.work.take() else { return false };
-        // Unwind safe: the savepoint rolls back the database, and nothing else is shared.
+        // This is unwind safe, because the savepoint rolls back the database, and nothing else is shared.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(conn)));
         let outcome = outcome.unwrap_or_else(|_| Err(driver(EngineFault::Panicked).into()));
         let is_released = outcome.is_ok();
@@ -150,8 +151,8 @@ fn serve(
     finish(conn, files);
 }
 
-/// Executes jobs until the batch is full or the queue is empty, and commits. `Err` with the reason means that the
-/// whole batch was rolled back.
+/// Executes operations until the batch is full or the queue is empty, and commits. `Err` with the reason means that
+/// the whole batch was rolled back.
 fn run_batch(
     conn: &Connection,
     first: Box<dyn Job>,
@@ -161,7 +162,7 @@ fn run_batch(
     snapshots: &HeldSnapshots,
 ) -> Result<(), String> {
     if let Err(error) = run(conn, "BEGIN IMMEDIATE") {
-        // One busy timeout is enough for all waiting jobs: they would all meet the same lock.
+        // One busy timeout is enough for all waiting operations, because they would all meet the same lock.
         jobs.push(first);
         while jobs.len() < batch
             && let Ok(next) = waiting.try_recv()
@@ -186,7 +187,7 @@ fn run_batch(
     run(conn, "COMMIT")
 }
 
-/// Executes one job in its savepoint. `Err` means that the whole transaction is lost.
+/// Executes one operation in its savepoint. `Err` means that the whole transaction is lost.
 fn run_one(conn: &Connection, job: &mut dyn Job) -> Result<(), String> {
     run(conn, "SAVEPOINT job")?;
     let is_released = job.run(conn);
@@ -214,14 +215,16 @@ fn roll_back(conn: &Connection) {
     }
 }
 
-/// Checkpoints at shutdown. Nothing depends on it: acknowledged writes are in the WAL already. (No `PRAGMA
-/// optimize`: statistics of a small database would mislead the planner once it has grown.)
+/// Checkpoints at shutdown. Durability does not depend on this, because acknowledged writes are already in the WAL.
+/// `PRAGMA optimize` does not run, because statistics of a small database would mislead the query planner once it has
+/// grown.
 fn finish(conn: &Connection, files: &FileWatch) {
-    // The last connection deletes the WAL by its path: that of another database, if ours was replaced.
+    // The last connection deletes the WAL by its path. If our files were replaced, that is the WAL of another
+    // database.
     if !files.check() || open::keep_log(conn, false).is_err() {
         return;
     }
-    // Our own readers are closed. Waiting for another process's readers could deadlock.
+    // Our own readers are closed already. Waiting for another process's readers could deadlock.
     let _ = conn.busy_timeout(Duration::ZERO);
     let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }

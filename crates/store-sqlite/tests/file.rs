@@ -1,4 +1,4 @@
-//! The database file: its mode, other processes, disk faults, crashes.
+//! Tests of the database file: its mode, other processes, disk faults, crashes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::io::{BufRead, BufReader};
@@ -12,9 +12,9 @@ use latchkey_store_sqlite::{Sqlite, SqliteOptions};
 use latchkey_store_suite::conformance::numbered::{account, key, user_id};
 use rusqlite::Connection;
 
-/// Concurrent writers of the crash test.
+/// Number of concurrent writers in the crash test.
 const WRITERS: u64 = 8;
-/// Acknowledged writes before the child process is killed, at least.
+/// Minimum number of acknowledged writes before the child process is killed.
 const ACKNOWLEDGED: usize = 60;
 
 fn options() -> SqliteOptions {

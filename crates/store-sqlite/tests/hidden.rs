@@ -1,4 +1,4 @@
-//! Rows that the contract does not expose, and the integrity of the search index.
+//! Tests of stored rows that the contract does not expose, and of the integrity of the search index.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::path::PathBuf;

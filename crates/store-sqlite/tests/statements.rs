@@ -23,6 +23,26 @@ fn every_statement_fits_the_schema() {
 }
 
 #[test]
+fn events_of_a_user_are_read_from_their_index_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    drop(Sqlite::open(&path).unwrap());
+    let conn = Connection::open(&path).unwrap();
+
+    for name in ["LIST_OF_USER", "LIST_OF_USER_BEFORE"] {
+        let (.., sql) =
+            all_statements().find(|(table, found, _)| (*table, *found) == ("audit_events", name)).unwrap();
+        let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql.sqlite())).unwrap();
+        let nulls = vec![rusqlite::types::Null; plan.parameter_count()];
+        let steps = plan.query_map(rusqlite::params_from_iter(nulls), |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<_> = steps.map(Result::unwrap).collect();
+
+        assert!(steps[0].contains("audit_events_by_user (user_id=? AND happened_at"), "{steps:#?}");
+        assert!(steps.iter().all(|step| !step.contains("B-TREE")), "{steps:#?}");
+    }
+}
+
+#[test]
 fn an_identity_is_found_by_its_whole_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");

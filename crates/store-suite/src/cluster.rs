@@ -1,6 +1,6 @@
-//! Throw-away PostgreSQL clusters for tests: one per process, from the installed packages, with a database for
-//! each test. A cluster listens only on a Unix socket in a temporary folder and is removed when its process ends,
-//! in whatever way.
+//! Throw-away PostgreSQL clusters for tests. Each process starts one from the installed packages, and each test gets a
+//! database in it. A cluster listens only on a Unix socket in a temporary folder. It is removed when its process ends,
+//! even by a crash.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -23,13 +23,13 @@ mod pooler;
 mod programs;
 mod standby;
 
-/// Stops the cluster and removes its folder.
+/// Shell script of the watchdog. It waits for the end of its input, then stops the cluster and removes its folder.
 const STOP: &str = "cat >/dev/null; \"$0\" -D \"$1/data\" -m immediate -s stop; rm -rf \"$1\"";
-/// Template database of the migrated schema.
+/// Name of the template database, which has the current schema.
 const TEMPLATE: &str = "latchkey_template";
-/// Part of the socket's file name.
+/// Port number in the file name of the socket.
 const DEFAULT_PORT: u16 = 5432;
-/// Durability is off, because the data need not survive a crash; timeouts are short.
+/// Settings of the server. Durability is off, because the data need not survive a crash, and timeouts are short.
 const SETTINGS: &[&str] = &[
     "fsync=off",
     "full_page_writes=off",
@@ -41,13 +41,13 @@ const SETTINGS: &[&str] = &[
     "log_min_messages=fatal",
 ];
 
-/// Reason for a missing cluster, worded for the developer who runs the tests.
+/// Failure to start a cluster, worded for the developer who runs the tests.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// PostgreSQL's programs are not installed.
     #[error("these tests need the Debian package `{0}`: install it with `apt-get install {0}`")]
     Missing(&'static str),
-    /// A program failed.
+    /// A program of PostgreSQL or pgbouncer failed.
     #[error("`{program}` failed: {said}")]
     Failed {
         program: String,
@@ -56,7 +56,7 @@ pub enum ClusterError {
     },
 }
 
-/// A running cluster.
+/// Running PostgreSQL cluster.
 pub struct TestCluster {
     programs: Programs,
     options: String,
@@ -67,7 +67,7 @@ pub struct TestCluster {
     _watchdog: Watchdog,
 }
 
-/// A database of a cluster; dropped when this is dropped.
+/// Database of a cluster, which is dropped together with this value.
 pub struct TestDatabase {
     name: String,
     url: String,
@@ -80,7 +80,7 @@ enum Order {
 }
 
 impl TestCluster {
-    /// Cluster of this process, started at the first call.
+    /// Cluster of this process, which the first call starts.
     ///
     /// # Panics
     ///
@@ -119,7 +119,7 @@ impl TestCluster {
         Ok(cluster)
     }
 
-    /// New, empty database with the current schema.
+    /// Creates a database with the current schema and without rows.
     ///
     /// # Panics
     ///
@@ -128,7 +128,7 @@ impl TestCluster {
         self.copy_of(TEMPLATE)
     }
 
-    /// New database without any table.
+    /// Creates a database without tables.
     ///
     /// # Panics
     ///
@@ -137,7 +137,7 @@ impl TestCluster {
         self.copy_of("template0")
     }
 
-    /// New database without any table, with an ICU locale as its default collation.
+    /// Creates a database without tables, whose default collation is this ICU locale.
     ///
     /// # Panics
     ///
@@ -146,7 +146,7 @@ impl TestCluster {
         self.copy_of(&format!("template0 LOCALE_PROVIDER icu ICU_LOCALE '{icu_locale}'"))
     }
 
-    /// Starts pgbouncer before this cluster, in transaction mode, with a number of server connections per
+    /// Starts pgbouncer in front of this cluster, in transaction mode, with this number of server connections per
     /// database.
     ///
     /// # Panics
@@ -159,7 +159,7 @@ impl TestCluster {
         }
     }
 
-    /// Folder of the socket, for proxies.
+    /// Folder of the server's socket, for proxies.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -176,7 +176,7 @@ impl TestCluster {
         }
     }
 
-    /// Stops the server immediately: connections are cut, and the next start runs crash recovery.
+    /// Stops the server immediately. Connections are cut, and the next start runs crash recovery.
     ///
     /// # Panics
     ///
@@ -187,7 +187,7 @@ impl TestCluster {
         }
     }
 
-    /// Starts the server again.
+    /// Starts a stopped server again.
     ///
     /// # Panics
     ///
@@ -214,8 +214,8 @@ impl TestCluster {
     fn copy_of(&self, template: &str) -> TestDatabase {
         let name = format!("test_{}", self.next.fetch_add(1, Ordering::Relaxed));
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
-        // On a file system in memory a file copy is faster than the WAL; servers before version 15 always copy
-        // files.
+        // In a memory file system, copying files is faster than writing the WAL. Servers before version 15 do not know
+        // the option and always copy files.
         if self.order(&format!("{create} STRATEGY file_copy")).is_err() {
             self.run(&create);
         }
@@ -300,8 +300,8 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())
 }
 
-/// Starts the thread that creates and drops databases: a test's guard is dropped without a runtime and must not
-/// block.
+/// Starts the thread that creates and drops databases. A database is dropped by a destructor, which has no async
+/// runtime and must not block.
 fn start_clerk(url: String) -> mpsc::Sender<Order> {
     let (orders, waiting) = mpsc::channel();
     thread::spawn(move || {
@@ -319,7 +319,7 @@ fn start_clerk(url: String) -> mpsc::Sender<Order> {
     orders
 }
 
-/// Executes a statement, on a new connection if the server was restarted.
+/// Executes a statement. Opens a new connection if the server was restarted.
 async fn obey(url: &str, client: &mut Option<Client>, sql: &str) -> Result<(), String> {
     if client.as_ref().is_none_or(Client::is_closed) {
         let (new, connection) =

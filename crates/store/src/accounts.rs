@@ -1,4 +1,4 @@
-//! Accounts: creation and lookup.
+//! Contract for accounts: sign-up, creation, lookup, and removal of abandoned pending accounts.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -7,98 +7,96 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::NewProfile;
-use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::{AppMetadata, User};
 
 use crate::email_codes::NewEmailCode;
+use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
-/// An account about to be created.
+/// An account to be created, with its optional profile and first session.
 #[derive(Debug, Clone)]
 pub struct NewAccount {
-    /// Id of the user.
+    /// Id of the new user.
     pub id: UserId,
-    /// Email address.
+    /// Email address, unique among all accounts.
     pub email: Email,
-    /// Password hash; an account can be without one.
+    /// Password hash; `None` for an account that signs in by other means.
     pub password: Option<PasswordHash>,
-    /// True if the address counts as verified; the password then counts as proven.
+    /// True if the address counts as verified. The password, if any, then counts as proven to be the owner's.
     pub email_verified: bool,
-    /// Application metadata.
+    /// Application metadata, which only admins write.
     pub metadata: AppMetadata,
-    /// Profile; an account can be without one.
+    /// Profile to create with the account; `None` creates none.
     pub profile: Option<NewProfile>,
-    /// First session, if the account is signed in at once.
-    pub session: Option<NewSession>,
-    /// Time of creation.
+    /// Creation time of the account and its profile.
     pub now: Timestamp,
-    /// Audit event; the store fills in user and session.
+    /// Audit event of the creation. The store fills in user id and session id.
     pub event: AuditEvent,
 }
 
-/// Outcome of creating an account.
+/// Outcome of [`Accounts::create_account`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum CreateOutcome {
-    /// Created.
+    /// The account was created.
     Created(Box<User>),
-    /// The address already has an account.
+    /// Another account has the address, or it is reserved. Nothing changed.
     EmailTaken,
 }
 
-/// State of an address at a sign-up. For an account it carries the password hash whose salt and parameters the
-/// new password is hashed with, if there is one ([`latchkey_domain::sign_in::reusable_salt`]).
+/// State of an email address before a sign-up. The password hash, if present, is one whose salt and parameters the
+/// new password must be hashed with ([`latchkey_domain::sign_in::reusable_salt`]).
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginSignUp {
-    /// No account.
+    /// No account has the address.
     Free,
-    /// A pending account.
+    /// A pending account has the address. A further sign-up renews its code or link. Contains the hash whose salt to
+    /// reuse.
     Pending(Option<PasswordHash>),
-    /// An account that a sign-up never changes.
+    /// An account that no sign-up changes has the address: it is not pending, or it is banned; or the address is
+    /// reserved. Contains the hash whose salt to reuse.
     Taken(Option<PasswordHash>),
 }
 
-/// A sign-up while verification is required. The store determines the state of the address and uses the parts
-/// that apply.
+/// A sign-up while email verification is required. The store uses the fields that the state of the address requires.
 #[derive(Debug, Clone)]
 pub struct PendingSignUp {
-    /// Account to create if the address is free. It becomes pending and has no session.
+    /// Account to create if no account has the address. It becomes pending and gets no session.
     pub account: NewAccount,
-    /// Code or link mailed if the address is free or pending.
+    /// Email code or link to mail if no account or a pending account has the address.
     pub email_code: NewEmailCode,
-    /// Mail of kind `Verify` to a free or pending address, otherwise
-    /// `SignUpAttempt` to the owner.
+    /// Mail of kind `Verify` for a free address or a pending account; otherwise of kind `SignUpAttempt`, to the owner.
     pub mail: NewMail,
-    /// Hash of the token in the browser's sign-up cookie. A pending account stores that of its last sign-up, or
-    /// that it had none.
+    /// Hash of the token in the browser's sign-up cookie; `None` without a cookie. A pending account stores the hash of
+    /// its latest sign-up.
     pub browser: Option<TokenHash>,
 }
 
-/// Outcome of a sign-up while verification is required. All but `Rehash` get the same response.
+/// Outcome of a sign-up while verification is required. Clients get the same response for all but `Rehash`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignUpOutcome {
-    /// A new pending account; its code or link was mailed.
+    /// A new pending account was created; its code or link was mailed.
     Created,
-    /// A pending account got a new code or link and lost the old ones; the password was the same.
+    /// The address has a pending account with the same password. A new code or link replaced the previous ones.
     Renewed,
-    /// Same as `Renewed` with another password: the account is contested from now on.
+    /// The address has a pending account with another password. A new code or link replaced the previous ones, and
+    /// the account is contested from now on.
     Contested,
-    /// The address has an account that is not pending: its owner gets a mail, nothing else changed. A banned
-    /// account gets no mail.
+    /// The address has an account that is not pending, or is reserved. Nothing changed; the owner gets a mail, unless
+    /// banned. Nobody is mailed at a reserved address.
     OwnerTold,
-    /// Nothing changed: the given hash has another salt than the account's, because the password changed or the
-    /// account was created concurrently, so one hash cannot be compared with both. Hash again with this salt and
-    /// retry.
+    /// The given hash has another salt than the account's stored hash, because a concurrent request changed it.
+    /// Nothing changed. The caller hashes the password again with the salt and parameters of this hash, and retries.
     Rehash(PasswordHash),
 }
 
-/// Accounts: creation and lookup.
+/// Accounts: sign-up, creation, lookup, and removal of abandoned pending accounts.
 #[async_trait]
 pub trait Accounts {
-    /// Takes from the rate limits (all or none) and returns the state of the address.
+    /// Takes one token from each rate limit, or none if one is used up, and returns the state of the address.
     async fn begin_sign_up(
         &self,
         email: &EmailKey,
@@ -106,27 +104,33 @@ pub trait Accounts {
         now: Timestamp,
     ) -> LimitedResult<BeginSignUp>;
 
-    /// Creates an account atomically: user, password, profile, session, event.
+    /// Creates an account, with its profile, session and audit event, in one transaction.
     async fn create_account(&self, account: NewAccount) -> StoreResult<CreateOutcome>;
 
-    /// Signs up while verification is required: account or renewed code, mail and event in one transaction. The
-    /// password hash is stored as the account's last sign-up ([`crate::SignInCandidate::last_sign_up`]) for any
-    /// account, until the account is no longer pending, changes its address, or gets a password whose hash is not
-    /// comparable with it.
+    /// Creates an account and signs it in, in one transaction; `None` if another account has the address.
+    async fn create_account_and_enter(
+        &self,
+        account: NewAccount,
+        entry: Entry,
+    ) -> StoreResult<Option<Entered>>;
+
+    /// Signs up while email verification is required. Account or renewed code, mail and audit event are written in one
+    /// transaction. Whether the account is pending or not, the password hash is stored as the hash of the account's
+    /// last sign-up ([`crate::SignInCandidate::last_sign_up`]). The stored hash is deleted when the account stops being
+    /// pending, changes its address, or gets a password whose hash is not comparable with the stored hash.
     ///
-    /// Two hashes are comparable only if their PHC strings share parameters and salt
-    /// ([`latchkey_domain::password::PasswordHash::is_comparable`]); equal strings mean the same password.
+    /// Two hashes are comparable if their PHC strings have the same parameters and salt
+    /// ([`latchkey_domain::password::PasswordHash::is_comparable`]). Equal strings then mean equal passwords.
     async fn sign_up_pending(&self, sign_up: PendingSignUp) -> StoreResult<SignUpOutcome>;
 
-    /// User by id.
+    /// Finds a user by id.
     async fn find_user(&self, id: UserId) -> StoreResult<Option<User>>;
 
-    /// User by address.
+    /// Finds a user by the canonical form of the email address.
     async fn find_user_by_email(&self, email: &EmailKey) -> StoreResult<Option<User>>;
 
-    /// Removes pending accounts whose last sign-up is older than `until`, with all that is theirs, and older
-    /// sign-up hashes. A banned account stays, to preserve the ban. Removes at most
-    /// [`crate::SIGN_UP_PURGE_BATCH`] of each per call; returns the number of removed rows, 0 if nothing is
-    /// left.
+    /// Deletes pending accounts whose last sign-up is older than `until`, with everything that belongs to them. Deletes
+    /// stored password hashes of sign-ups older than `until`, too. Banned accounts stay, to preserve the ban. Deletes
+    /// at most [`crate::SIGN_UP_PURGE_BATCH`] of each per call and returns the number of deleted rows.
     async fn purge_sign_ups(&self, until: Timestamp) -> StoreResult<u64>;
 }

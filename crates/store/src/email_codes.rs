@@ -1,6 +1,7 @@
-//! Email codes and link tokens that prove a mailbox, and the reset tokens that follow them.
+//! Contract for email codes and link tokens, which prove control of a mailbox, and for the reset tokens exchanged for
+//! them.
 //!
-//! Known and unknown addresses cost the same: a code for an address that may not have one is still written,
+//! Known and unknown addresses cost the same work: for an address that may not have a code the same rows are written,
 //! without a user and with a decoy mail that is never sent.
 
 use std::time::Duration;
@@ -12,286 +13,302 @@ use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{LimitKey, Take};
 use latchkey_domain::password::PasswordHash;
-use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
+use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
-/// A code or link token about to be mailed. There is one live link per address and purpose, or one live code per
-/// address, purpose and lane. Writing a code invalidates the lane's previous code and the link; writing a link
-/// invalidates both.
+/// An email code or link token to be mailed. For each purpose, an account has either one live link or one live code per
+/// lane (known or other clients, [`CodeLane`]). A new code invalidates the previous code of its lane and the live link.
+/// A new link invalidates the previous link and the live codes of both lanes.
 #[derive(Debug, Clone)]
 pub enum NewEmailCode {
-    /// Email code.
+    /// An email code to be entered by the user.
     Code(NewCode),
-    /// Link with a token.
+    /// A link with a token.
     Link {
-        /// Token hash and expiry.
+        /// Hash and expiry of the link's token.
         token: NewToken,
-        /// Redirect target after the link is opened, already checked against the allowed list.
+        /// Redirect target after the link was opened, already checked against the allow-list.
         redirect_to: Option<String>,
     },
 }
 
-/// A code about to be mailed: six digits, or sixteen characters if the requester's lane has used up its wrong
-/// attempts of the day.
+/// An email code to be mailed. The store selects the form: sixteen characters if the daily attempt budget of the
+/// requesting client's lane (known or other clients) is used up, six digits otherwise.
 #[derive(Debug, Clone)]
 pub struct NewCode {
-    /// MAC of the six digits; the mail carries them.
+    /// MAC of the six-digit code, which the prepared mail contains.
     pub mac: CodeMac,
-    /// MAC of the sixteen characters.
+    /// MAC of the sixteen-character code.
     pub long_mac: CodeMac,
-    /// Sealed part of the mail with the sixteen characters.
+    /// Sealed mail payload with the sixteen-character code. It replaces the payload of the prepared mail if this code
+    /// is sent.
     pub long_sealed: Vec<u8>,
-    /// Lane of the requester and its attempt budget.
+    /// Client that requests the code, with its attempt budget.
     pub lane: CodeLane,
-    /// Expiry.
+    /// Expiry of the code, exclusive.
     pub expires_at: Timestamp,
 }
 
-/// A lane and its attempt budget. A lane is one client's share of an account's codes and wrong attempts, so that
-/// guesses from elsewhere cannot use up the owner's attempts.
+/// Client that requests or enters a code, with the attempt budget of its lane. A lane is one of two groups of clients
+/// with separate attempt counters: clients known to the account, and all others
+/// ([`latchkey_domain::code_window::Lane`]).
 #[derive(Debug, Clone, Copy)]
 pub struct CodeLane {
-    /// Key of the account and client, as in [`crate::SignInGuard::known_client`].
+    /// Key of account and client network, the same as [`crate::SignInGuard::known_client`]. It decides whether the
+    /// client is known to the account.
     pub client: LimitKey,
-    /// Attempt budget per code and per day.
+    /// Limits of wrong attempts per code, hour and day.
     pub budget: CodeBudget,
 }
 
-/// A link token or reset token about to be issued.
+/// A link token or reset token to be stored.
 #[derive(Debug, Clone, Copy)]
 pub struct NewToken {
-    /// Hash of the token; the token itself is never stored.
+    /// Hash of the token. The plain token is never stored.
     pub hash: TokenHash,
-    /// Expiry.
+    /// Expiry of the token, exclusive.
     pub expires_at: Timestamp,
 }
 
-/// A request for an email code or link: resend of a verification, or a password reset.
+/// A request to mail a new code or link: a repeated verification mail, or a password reset.
 #[derive(Debug, Clone)]
 pub struct RequestEmailCode {
-    /// Address of the account. Verification needs an unverified account; neither purpose serves a banned one.
+    /// Canonical address of the account. No code is mailed to a banned account, nor for verification to a verified one.
     pub email: EmailKey,
-    /// Purpose of the code.
+    /// Purpose of the code or link.
     pub purpose: Purpose,
-    /// Rate limits to take from, all or none.
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
     pub takes: Vec<Take>,
-    /// The code or link.
+    /// Code or link to be stored.
     pub email_code: NewEmailCode,
-    /// Mail of kind `Verify` or `Reset`; a decoy if the account may not
-    /// have the code.
+    /// Mail of kind `Verify` or `Reset`. It is written as a decoy if the account may not have the code.
     pub mail: NewMail,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
 /// An attempt to redeem an email code.
 #[derive(Debug, Clone)]
 pub struct CodeAttempt {
-    /// Address that the code was mailed to.
+    /// Canonical address that the code was mailed to.
     pub email: EmailKey,
     /// MAC of the entered code.
     pub mac: CodeMac,
-    /// Form of the entered code. Attempts at long codes are not counted.
+    /// Form of the entered code. Wrong attempts with sixteen characters are not counted.
     pub form: CodeForm,
-    /// Lane of the caller and its attempt budget.
+    /// Client that makes the attempt, with its attempt budget.
     pub lane: CodeLane,
-    /// Session of the caller's bearer token. A session of the code's own account verifies from inside.
+    /// Session of the caller's bearer token; `None` without one. If the account of the code has this session, the
+    /// verification counts as made by its owner ([`latchkey_domain::email_verification::VerifiedFrom::Inside`]).
     pub caller: Option<SessionId>,
-    /// Rate limits to take from first, all or none.
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
     pub takes: Vec<Take>,
-    /// Audit event of a success; the store fills in user and session.
+    /// Audit event of a successful attempt. The store fills in user id and session id.
     pub event: AuditEvent,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// An attempt to redeem a verification link's token over the API.
+/// An attempt to redeem the token of a verification link by an API call, not in a browser.
 #[derive(Debug, Clone)]
 pub struct TokenAttempt {
-    /// Hash of the token.
+    /// Hash of the link's token.
     pub token: TokenHash,
-    /// Address that the caller claims for the token; `None` if the caller sends none. A mismatch refuses the
-    /// token and leaves it valid.
+    /// Address that the request names beside the token, if any. If it is not the token's address, the attempt is
+    /// refused and the token stays valid.
     pub email: Option<EmailKey>,
-    /// Session of the caller's bearer token. A session of the token's own account verifies from inside.
+    /// Session of the caller's bearer token; `None` without one. If the account of the link token has this session, the
+    /// verification counts as made by its owner ([`latchkey_domain::email_verification::VerifiedFrom::Inside`]).
     pub caller: Option<SessionId>,
-    /// Rate limits to take from first, all or none.
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
     pub takes: Vec<Take>,
-    /// Audit event of a success; the store fills in user and session.
+    /// Audit event of a successful attempt. The store fills in user id and session id.
     pub event: AuditEvent,
 }
 
-/// A verification link opened in a browser.
+/// A verification link that is opened in a browser.
 #[derive(Debug, Clone)]
 pub struct OpenLink {
     /// Hash of the link's token.
     pub token: TokenHash,
-    /// Cookies of the browser.
+    /// Cookies of the browser, which may prove that it belongs to the account.
     pub browser: Browser,
-    /// The owner's consent to what the verification removes.
+    /// Confirmation by the owner that the verification may remove data of the account.
     pub consent: Consent,
-    /// Rate limits to take from first, all or none.
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
     pub takes: Vec<Take>,
-    /// Audit event of a verification; the store fills in the user.
+    /// Audit event of a verification. The store fills in the user id.
     pub event: AuditEvent,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Cookies by which a browser proves that it belongs to an account.
+/// Cookies that prove that a browser is signed in to an account or signed it up.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Browser {
-    /// Refresh token cookie.
+    /// Refresh token of the refresh cookie; `None` without the cookie.
     pub refresh: Option<RefreshCookie>,
-    /// Hash of the token in the sign-up cookie.
+    /// Hash of the token in the sign-up cookie; `None` without the cookie.
     pub sign_up: Option<TokenHash>,
 }
 
-/// A refresh token that is inspected without being used.
+/// A refresh token that is checked but not rotated.
 #[derive(Debug, Clone, Copy)]
 pub struct RefreshCookie {
-    /// Hash of its token family.
+    /// Hash of the family half of the token.
     pub family: TokenHash,
-    /// Hash of the token.
+    /// Hash of the whole token.
     pub presented: TokenHash,
-    /// Grace period of a replaced token.
+    /// Grace period of replaced tokens.
     pub grace: Duration,
 }
 
-/// Consent to what a verification removes.
+/// Confirmation by the owner that a verification may remove data of the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
-    /// Not asked for yet.
+    /// The account's owner has not been asked yet whether the verification may remove data of the account.
     Unasked,
-    /// Given.
+    /// The owner pressed the button on the confirmation page.
     Given,
 }
 
-/// Outcome of proving an address.
+/// Outcome of redeeming a verification code or token.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VerifyOutcome {
-    /// The address is verified and the session is open.
-    Verified(Box<User>),
-    /// Not so: unknown, wrong, expired, used, out of attempts.
+    /// The address was verified, and a session was opened or a challenge written.
+    Entered(Entered),
+    /// The code or token is unknown, wrong, expired, used or out of attempts, or the account is banned.
     Refused,
 }
 
-/// Outcome of exchanging a reset code.
+/// Outcome of [`EmailCodes::exchange_reset_code`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExchangeOutcome {
-    /// The code is consumed and the reset token is valid.
+    /// The code was consumed, and the reset token was stored.
     Exchanged,
-    /// Not so: unknown, wrong, expired, used, out of attempts.
+    /// The code is unknown, wrong, expired, used or out of attempts, or the account is banned.
     Refused,
 }
 
-/// Status of a link.
+/// Status of a stored link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkStatus {
-    /// Valid. A used verification link stays valid until its expiry, as long as its address is still the
-    /// account's.
+    /// The link is valid. A used verification link stays valid until it expires, while the account has the link's
+    /// address.
     Good,
-    /// Expired.
+    /// The link has expired.
     Expired,
-    /// Replaced by a newer link, or invalidated by a change of the account.
+    /// A newer link replaced the link, or a change of the account invalidated it.
     Superseded,
-    /// Consumed by its reset.
+    /// The reset link was used for a password reset.
     Used,
 }
 
-/// A link with a stored row.
+/// A stored link, as shown to the browser that opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkState {
-    /// Status of the link.
+    /// Status of the link at the time of the request.
     pub status: LinkStatus,
-    /// Redirect target of the browser.
+    /// Redirect target stored with the link; `None` for the default.
     pub redirect_to: Option<String>,
 }
 
-/// Outcome of opening a verification link.
+/// Outcome of opening or inspecting a mailed link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenedLink {
-    /// The row exists; if the link is valid, the address is verified now.
+    /// The link is stored. If an opened verification link is valid, its address is now verified.
     Known(LinkState),
-    /// The link is valid, but verifying would remove parts of an account that the browser does not belong to
-    /// ([`latchkey_domain::email_verification::AccountFacts::needs_confirmation`]). Nothing changed but the rate limits.
+    /// The verification link is valid, but the browser does not belong to the account, and the verification would
+    /// remove data of the account ([`latchkey_domain::email_verification::AccountFacts::needs_confirmation`]). The
+    /// owner must confirm first. Nothing changed, except that tokens were taken from the rate limits.
     Asks {
-        /// Redirect target of the browser.
+        /// Redirect target stored with the link; `None` for the default.
         redirect_to: Option<String>,
     },
-    /// No such link, or of an address without an account.
+    /// No such link is stored, or the link's address has no account.
     Unknown,
 }
 
-/// Account whose password a reset token sets.
+/// Account whose password a reset token may set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResetSubject {
-    /// Id of the user.
+    /// Id of the account's user.
     pub user_id: UserId,
-    /// Address of the user, for the password rules.
+    /// Address of the account, for the password policy.
     pub email: Email,
-    /// [`crate::SignInCandidate::last_sign_up`] of the user.
+    /// Hash of the last sign-up's password, if one is stored; see [`crate::SignInCandidate::last_sign_up`].
     pub last_sign_up: Option<PasswordHash>,
+    /// True if two-step sign-in is on and no second factor was shown for the token.
+    pub needs_second_factor: bool,
 }
 
-/// Outcome of presenting a reset token, before the new password is hashed.
+/// Outcome of [`EmailCodes::begin_reset`], before the new password is hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeginReset {
-    /// The token is valid.
+    /// The token is valid for this account.
     Good(ResetSubject),
-    /// It is not.
+    /// The token is unknown, expired, used or invalidated, or the account is banned.
     Refused,
 }
 
-/// A password reset.
+/// A password reset. The store checks the token again, because it may have been used since [`EmailCodes::begin_reset`].
 #[derive(Debug, Clone)]
 pub struct ResetPassword {
-    /// Hash of the token, of a reset link or of an exchange.
+    /// Hash of a reset link's token, or of a reset token got in exchange for a code.
     pub token: TokenHash,
-    /// New password.
+    /// Hash of the new password.
     pub password: PasswordHash,
-    /// Audit event; the store fills in the user.
+    /// Audit event of the reset. The store fills in the user id.
     pub event: AuditEvent,
-    /// Mail of kind `PasswordWasReset` to the owner, if security notifications are on.
+    /// Mail of kind `PasswordWasReset` to the owner; `None` if security notifications are off.
     pub mail: Option<NewMail>,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Email codes, links and reset tokens.
+/// Outcome of [`EmailCodes::reset_password`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResetOutcome {
+    /// The password was set, and the token was consumed.
+    Reset(Box<User>),
+    /// Two-step sign-in is on, and no second factor was shown for the token
+    /// ([`crate::Challenges::begin_reset_challenge`]). The token remains valid.
+    NeedsSecondFactor,
+    /// The token is unknown, expired, used or invalidated, or the account is banned.
+    Refused,
+}
+
+/// Email codes, mailed links and reset tokens.
 ///
-/// **Proof of a mailbox.** Verification sets `email_verified`, ends `is_pending` and `is_contested`, and consumes
-/// the live code or link. [`latchkey_domain::email_verification::VerificationEffects`] decides its other effects.
+/// **Proof of a mailbox.** A verification sets `email_verified`, clears `is_pending` and `is_contested`, and consumes
+/// the live code or link. [`latchkey_domain::email_verification::VerificationEffects`] decides about further changes
+/// of the account.
 #[async_trait]
 pub trait EmailCodes {
-    /// Writes a code or link and its mail.
+    /// Stores a code or link, and writes its mail to the outbox.
     async fn request_email_code(&self, request: RequestEmailCode) -> LimitedResult<()>;
 
-    /// Redeems a verification code of any lane; a success verifies the address and opens `session`. Checking the
-    /// attempt, counting a wrong one and consuming the code are atomic. A refused attempt is durable before this
-    /// returns, counts in the caller's lane, and costs the same if there is no code. A banned account is refused.
-    async fn verify_by_code(&self, attempt: CodeAttempt, session: NewSession)
-    -> LimitedResult<VerifyOutcome>;
+    /// Redeems a verification code, whichever client requested it. A right code verifies the address, and opens the
+    /// session of `entry` or writes its challenge. One transaction checks the code, and counts a wrong attempt or
+    /// consumes a right code. A refused attempt is durable before this returns, and costs the same if no code is
+    /// stored. A banned account is refused.
+    async fn verify_by_code(&self, attempt: CodeAttempt, entry: Entry) -> LimitedResult<VerifyOutcome>;
 
-    /// Redeems a verification link's token over the API. Opens `session` only if this very call turns
-    /// `email_verified` true; otherwise it is refused.
-    async fn verify_by_token(
-        &self,
-        attempt: TokenAttempt,
-        session: NewSession,
-    ) -> LimitedResult<VerifyOutcome>;
+    /// Redeems the token of a verification link by an API call: verifies the address, and opens the session of `entry`
+    /// or writes its challenge. Refused if the address is verified already.
+    async fn verify_by_token(&self, attempt: TokenAttempt, entry: Entry) -> LimitedResult<VerifyOutcome>;
 
-    /// Opens a verification link in a browser: verifies the address and opens no session.
+    /// Verifies the address of a link that a browser opened, but opens no session.
     async fn open_verify_link(&self, link: OpenLink) -> LimitedResult<OpenedLink>;
 
-    /// Inspects a link of `purpose` and changes nothing but the rate limits; `None` if it is unknown. Exchanged
-    /// reset tokens are not links.
+    /// Returns the state of a link of `purpose`, and changes nothing, except that it takes tokens from the rate
+    /// limits. A reset token got in exchange for a code is not a link: the outcome is [`OpenedLink::Unknown`].
     async fn inspect_link(
         &self,
         token: TokenHash,
@@ -300,14 +317,14 @@ pub trait EmailCodes {
         now: Timestamp,
     ) -> LimitedResult<OpenedLink>;
 
-    /// Exchanges a reset code for a reset token and invalidates the account's other reset tokens.
+    /// Exchanges a reset code for a reset token, and invalidates the account's other reset tokens.
     async fn exchange_reset_code(
         &self,
         attempt: CodeAttempt,
         token: NewToken,
     ) -> LimitedResult<ExchangeOutcome>;
 
-    /// Validates a reset token (of a link or of an exchange) and returns its account.
+    /// Checks a reset token, of a link or of an exchange, and returns its account.
     async fn begin_reset(
         &self,
         token: TokenHash,
@@ -315,12 +332,17 @@ pub trait EmailCodes {
         now: Timestamp,
     ) -> LimitedResult<BeginReset>;
 
-    /// Sets the password and consumes the token: of concurrent callers exactly one gets the user. Ends every
-    /// session of the account and deletes its outstanding codes and tokens. `email_verified` is true afterwards
-    /// and the password proven.
+    /// Redeems a code of this purpose, and does nothing else: no audit event is written. True if the code was right.
+    /// Codes are judged and counted as in [`Self::verify_by_code`].
+    async fn use_email_code(&self, attempt: CodeAttempt, purpose: Purpose) -> LimitedResult<bool>;
+
+    /// Sets the password and consumes the token. Of concurrent callers only one succeeds. All sessions of the account
+    /// end, and its outstanding codes and tokens become invalid. The address then counts as verified, and the password
+    /// as known to come from the mailbox's owner. The reset is refused while two-step sign-in is on and no second
+    /// factor was shown for the token.
     ///
-    /// The first proof of a mailbox on an account that was never verified, or whose password is unproven, also
-    /// removes identities and the profile's public text. On any other account an identity stays if its provider
-    /// verified the account's own address.
-    async fn reset_password(&self, reset: ResetPassword) -> StoreResult<Option<User>>;
+    /// If the account was never verified or its password is unproven, the reset also removes its identities and the
+    /// profile's public text. Otherwise an identity stays linked only if its provider verified the account's own
+    /// address.
+    async fn reset_password(&self, reset: ResetPassword) -> StoreResult<ResetOutcome>;
 }

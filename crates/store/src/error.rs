@@ -1,35 +1,35 @@
-//! Storage errors that are not business outcomes.
+//! Faults of a storage engine. Business outcomes, such as a taken address, are variants of each operation's outcome.
 
-/// Result of a store operation.
+/// Result of a store operation. The error is a fault of the storage, never a business outcome.
 pub type StoreResult<T> = Result<T, StoreError>;
 
-/// A failure of the storage or of its contents.
+/// A fault of the storage engine or of the stored data.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Unique constraint violation without an outcome of its own.
+    /// Violation of a unique constraint where the operation's outcome has no variant for it.
     #[error("a unique key is taken: {0:?}")]
     Conflict(UniqueKey),
-    /// Transient failure: the storage is unreachable, read-only or overloaded; worth a retry.
+    /// Transient fault: the storage is unreachable, read-only or overloaded. A retry may succeed.
     #[error("the storage is unavailable")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A stored value violates its type's rules.
+    /// A stored value violates the rules of its type.
     #[error("corrupt value in {table}.{column}")]
     Corrupt {
-        /// Table of the value.
+        /// Name of the table with the invalid value.
         table: &'static str,
-        /// Column of the value.
+        /// Name of the column with the invalid value.
         column: &'static str,
     },
-    /// Any other error of the driver.
+    /// Any other error of the database driver. A retry is not expected to succeed.
     #[error("the storage driver failed")]
     Driver(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Unique constraints that a caller may violate.
+/// Unique constraints that a request can violate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UniqueKey {
-    /// One account per address.
+    /// An email address belongs to one account.
     UserEmail,
-    /// One profile per username.
+    /// A username belongs to one profile.
     Username,
 }

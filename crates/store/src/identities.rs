@@ -1,5 +1,5 @@
-//! Identities: sign-in, linking and unlinking. [`latchkey_domain::identity`] decides which identity may open
-//! which account.
+//! Contract for external identities: sign-in, linking and unlinking. [`latchkey_domain::identity`] decides which
+//! account an identity may sign in to.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -9,48 +9,48 @@ use latchkey_domain::identity::{
 };
 use latchkey_domain::ids::{ProfileId, SessionId, UserId};
 use latchkey_domain::profile::NewProfile;
-use latchkey_domain::session::NewSession;
+use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::{AppMetadata, User};
 
 use crate::accounts::NewAccount;
+use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// A provider token that must not be accepted twice.
+/// A provider's token that is accepted for one sign-in only.
 #[derive(Debug, Clone, Copy)]
 pub struct UsedToken {
-    /// Hash of the token.
+    /// Hash of the provider's token, by which its reuse is detected.
     pub hash: TokenHash,
-    /// Expiry of the token itself; the row is not needed afterwards.
+    /// Expiry of the token itself. The row is deleted afterwards, because an expired token is refused anyway.
     pub expires_at: Timestamp,
 }
 
-/// A sign-in with an identity. The store determines the case and uses the parts that apply.
+/// A sign-in with an identity. The store finds out whether an account exists and uses only the fields that apply.
 #[derive(Debug, Clone)]
 pub struct SignInWithIdentity {
-    /// The proven identity.
+    /// Identity that the provider asserted, validated.
     pub identity: VerifiedIdentity,
-    /// The operator's rules.
+    /// Operator's rules for sign-in with identities.
     pub rules: IdentityRules,
-    /// Provider token presented to this service; recorded as used whatever the outcome.
+    /// Provider token that the client presented, if any. It is recorded as used even if the sign-in is refused.
     pub token: Option<UsedToken>,
-    /// Id of the account, if one is created.
+    /// Id of the user, if an account is created.
     pub user_id: UserId,
-    /// Id of its profile; `None` creates none.
+    /// Id of the profile, if an account is created; `None` creates none.
     pub profile_id: Option<ProfileId>,
-    /// Session to open.
-    pub session: NewSession,
-    /// Audit events.
+    /// Session to open, or challenge to write instead.
+    pub entry: Entry,
+    /// Audit events, one per step of the sign-in.
     pub events: IdentityEvents,
-    /// Mail of kind `IdentityLinked` to the owner of an existing account, if security
-    /// notifications are on.
+    /// Mail of kind `IdentityLinked` to the owner of an existing account; `None` if security notifications are off.
     pub mail: Option<NewMail>,
 }
 
 impl SignInWithIdentity {
-    /// Account to create, without a session; `None` if the identity has no address.
+    /// Returns the account to create, without a session; `None` if the identity has no email address.
     #[must_use]
     pub fn account(&self) -> Option<NewAccount> {
         let identity = &self.identity;
@@ -63,150 +63,150 @@ impl SignInWithIdentity {
             email_verified: identity.email_verified,
             metadata: AppMetadata::default(),
             profile: self.profile_id.map(profile),
-            session: None,
-            now: self.session.created_at,
+            now: self.entry.session.created_at,
             event: self.events.signed_up.clone(),
         })
     }
 }
 
-/// Audit events of a sign-in with an identity. The store writes those that apply and fills in user and session.
+/// Audit events of a sign-in with an identity. The store records only the events that apply, and fills in user id and
+/// session id.
 #[derive(Debug, Clone)]
 pub struct IdentityEvents {
-    /// An account was created.
+    /// Recorded if an account was created.
     pub signed_up: AuditEvent,
-    /// An account was taken over: its address is verified.
+    /// Recorded if an unverified account was taken over, which verifies its address.
     pub verified: AuditEvent,
-    /// The identity was linked to an existing account.
+    /// Recorded if the identity was linked to an existing account.
     pub linked: AuditEvent,
-    /// The session was opened.
+    /// Recorded if the session was opened.
     pub signed_in: AuditEvent,
-    /// The sign-in was refused; names the account if there is one.
+    /// Recorded if the sign-in was refused, with the user id if an account exists.
     pub refused: AuditEvent,
-    /// The provider token was replayed.
+    /// Recorded if the provider token was used before.
     pub replayed: AuditEvent,
 }
 
-/// Outcome of a sign-in with an identity.
+/// Outcome of [`Identities::sign_in_with_identity`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum IdentityOutcome {
-    /// The session is open.
-    Opened(Box<User>),
-    /// Refused. Only the audit trail (and the used token) changed.
+    /// The sign-in succeeded: a session was opened, or a challenge was written. With a challenge, an identity that is
+    /// not linked to its existing account yet is linked only by a right answer.
+    Entered(Entered),
+    /// The sign-in was refused. Only the audit event and the used token were stored.
     Refused(IdentityRefusal),
-    /// Replayed provider token. Only the audit trail changed.
+    /// The provider token was used before. Only the audit event was stored.
     Replayed,
 }
 
 /// An identity to link to the account of a session.
 #[derive(Debug, Clone)]
 pub struct LinkIdentity {
-    /// Id of the account.
+    /// Id of the session's user.
     pub user_id: UserId,
-    /// Session that began the flow; it must be live.
+    /// Session that began the OAuth flow of the link. It must still be live.
     pub session_id: SessionId,
-    /// The proven identity.
+    /// Identity that the provider asserted, validated.
     pub identity: VerifiedIdentity,
-    /// Rule for identities of this provider that were stored without an issuer.
+    /// Treatment of identities of this provider that were stored without an issuer.
     pub earlier: LegacyIdentities,
-    /// Audit event; the store fills in user and session.
+    /// Audit event of the link. The store fills in user id and session id.
     pub event: AuditEvent,
-    /// Mail of kind `IdentityLinked` to the owner, if security notifications are on.
+    /// Mail of kind `IdentityLinked` to the owner; `None` if security notifications are off.
     pub mail: Option<NewMail>,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Outcome of linking.
+/// Outcome of [`Identities::link_identity`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum LinkOutcome {
-    /// Linked. Nothing changed if it was linked before.
+    /// The identity is linked to the account. If it was linked before, nothing changed.
     Linked(Box<User>),
-    /// The identity is linked to another account.
+    /// The identity is linked to another account. Nothing changed.
     Taken,
-    /// The session has ended, or the user is banned.
+    /// The session has ended, or the user is banned. Nothing changed.
     Gone,
 }
 
 /// Identities to unlink from an account.
 #[derive(Debug, Clone)]
 pub struct UnlinkIdentity {
-    /// Id of the account.
+    /// Id of the account's user.
     pub user_id: UserId,
-    /// Provider of the identities.
+    /// Key of the identities' provider.
     pub provider: ProviderKey,
-    /// Subject of the identity; `None` unlinks all of the provider.
+    /// Subject of the identity; `None` unlinks all identities of the provider.
     pub subject: Option<Subject>,
-    /// Providers offered for sign-in: another identity counts as a way to sign in only if its provider is among
-    /// them.
-    pub offered: Vec<ProviderKey>,
-    /// Session of the caller: it stays, whichever identity opened it.
+    /// Methods of sign-in that the service offers. The account must keep one of them.
+    pub offer: SignInOffer,
+    /// Session of the caller. It stays open even if an unlinked identity opened it.
     pub keep: SessionId,
-    /// Audit event; the store fills in the user.
+    /// Audit event of the change. The store fills in the user id.
     pub event: AuditEvent,
-    /// Mail of kind `IdentityUnlinked` to the owner, if security notifications are on.
+    /// Mail of kind `IdentityUnlinked` to the owner; `None` if security notifications are off.
     pub mail: Option<NewMail>,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Outcome of unlinking.
+/// Outcome of [`Identities::unlink_identity`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnlinkOutcome {
-    /// Unlinked.
+    /// The identities were unlinked. Contains the user after the change.
     Unlinked(Box<User>),
     /// The account has no such identity.
     NotFound,
-    /// Refused: the account would have no way to sign in ([`latchkey_domain::identity::keeps_credentials`]). Nothing
-    /// changed.
+    /// Refused: the owner could no longer sign in ([`SignInOffer::admits`]). Nothing changed.
     LastWayIn,
 }
 
-/// A linked identity.
+/// An identity linked to an account, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkedIdentity {
-    /// Provider key as stored, even if it is no longer a valid key.
+    /// Provider key as stored, even if it is no longer valid.
     pub provider: String,
-    /// Issuer; unknown if the identity was linked before issuers were stored.
+    /// Issuer of the subject; [`Issuer::unknown`] if the identity was linked before issuers were stored.
     pub issuer: Issuer,
-    /// Subject.
+    /// Subject identifier of the user at the issuer, as stored.
     pub subject: String,
-    /// Address that the provider asserted last.
+    /// Email address that the provider asserted at the latest sign-in or linking, if any.
     pub email: Option<Email>,
-    /// Time of linking.
+    /// Time at which the identity was linked.
     pub created_at: Timestamp,
 }
 
-/// Identities. (provider, issuer, subject) is unique: concurrent links and sign-ins with one identity all end at
-/// one account.
+/// External identities, unique by provider, issuer and subject: concurrent sign-ins with the same identity lead to one
+/// account.
 #[async_trait]
 pub trait Identities {
-    /// Records the token as used, judges by [`latchkey_domain::identity::judge_sign_in`] and applies the verdict:
+    /// Records the provider token as used, decides by [`latchkey_domain::identity::judge_sign_in`] and applies the
+    /// decision:
     ///
-    /// - *Create* makes a verified account if the provider verified the address, otherwise an unverified and
-    ///   contested one (so that nothing in it outlives the proof of the mailbox), never a pending one; its
-    ///   profile has the identity's name and picture.
-    /// - *Link* changes nothing else of the account.
-    /// - *`TakeOver`* (of an account that was never verified, or whose password is unproven) proves the address
-    ///   by [`latchkey_domain::email_verification::Verification::Provider`], invalidates every code and token of the account,
-    ///   and fills name and picture of its profile, if it has one, from the identity.
+    /// - *Create* creates an account with the identity's name and picture, never a pending one. Its address is
+    ///   verified if the provider verified it. Otherwise the account is also contested, so that the owner's later
+    ///   verification removes everything in it.
+    /// - *Link* links the identity and changes nothing else.
+    /// - *`TakeOver`* verifies the address ([`latchkey_domain::email_verification::Verification::Provider`]) of an
+    ///   account that was never verified or has an unproven password. It invalidates every code and token of the
+    ///   account, and copies the identity's name and picture to its profile, if there is one.
     ///
-    /// An account that gets a session is no longer pending. An identity with an unknown issuer is matched if
+    /// An account that gets a session stops being pending. An identity stored with an unknown issuer is found if
     /// [`IdentityRules::earlier`] allows it, and gets the issuer of the sign-in.
     async fn sign_in_with_identity(&self, sign_in: SignInWithIdentity) -> StoreResult<IdentityOutcome>;
 
-    /// Links an identity to the account of a live session. If it is already linked with an unknown issuer, the
-    /// issuer is filled in where [`LinkIdentity::earlier`] allows it.
+    /// Links an identity to the account of a live session. If it is linked already with an unknown issuer, the issuer
+    /// is filled in, provided that [`LinkIdentity::earlier`] allows it.
     async fn link_identity(&self, link: LinkIdentity) -> StoreResult<LinkOutcome>;
 
-    /// Unlinks identities and ends the other sessions that they opened. Concurrent calls never remove the last
-    /// way to sign in.
+    /// Unlinks identities and ends the sessions that they opened, except the caller's. Concurrent calls cannot remove
+    /// the account's last credential.
     async fn unlink_identity(&self, unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome>;
 
-    /// Identities of a user, oldest first, then by provider, issuer and subject; at most 1,000.
+    /// Lists the identities of a user, oldest first, then by provider, issuer and subject; at most 1,000.
     async fn list_identities(&self, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>>;
 
-    /// Backfills the issuer of identities stored without one, unless the subject is already linked at that
-    /// issuer. Idempotent across instances.
+    /// Sets the issuer of identities that were stored without one, per provider. An identity is skipped if its subject
+    /// is linked under that issuer already. Idempotent, even if several instances call it at the same time.
     async fn settle_issuers(&self, issuers: &[(ProviderKey, Issuer)]) -> StoreResult<()>;
 }

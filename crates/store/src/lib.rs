@@ -1,15 +1,19 @@
-//! The storage contract: one async method per atomic business fact. The contract is written here and checked by
-//! the conformance suite in `latchkey-store-suite`; the implementation is the engine's own. No transaction leaves
-//! a store, so no caller can hash a password, send mail or make a network call inside one. Absent rows are
-//! `Option`; refusals that belong to the business are variants of an outcome.
+//! The storage contract: traits in which each method is one atomic business operation. The crate
+//! `latchkey-store-operations` and the engines implement them, and `latchkey-store-suite` tests the implementations.
+//! Transactions never leave a store, so no caller can hash a password, send mail or call the network inside one. An
+//! absent row is `None`, a refusal is a variant of the outcome, and [`StoreError`] is a fault.
 
 #![warn(missing_docs)]
 
 mod accounts;
-mod admin;
+mod admin_users;
 mod audit;
+mod challenges;
+mod email_changes;
 mod email_codes;
+mod entry;
 mod error;
+mod factors;
 mod identities;
 mod limits;
 mod links;
@@ -17,22 +21,38 @@ pub mod migrations;
 mod oauth_flows;
 mod oauth_providers;
 mod outbox;
+mod passkeys;
 mod profiles;
 mod retention;
 mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
+mod undo;
 
 pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
-pub use admin::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
-pub use audit::{Audit, EventPage};
+pub use admin_users::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
+pub use audit::{Audit, EventPage, ListOwnEvents};
+pub use challenges::{
+    AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
+    Challenges, CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, SealedTotp, Shown,
+};
+pub use email_changes::{
+    BeginEmailChange, BegunEmailChange, ConfirmEmailChange, ConfirmedEmailChange, EmailChangeWrites,
+    EmailChanges, ShownCode, SideCode,
+};
 pub use email_codes::{
     BeginReset, Browser, CodeAttempt, CodeLane, Consent, EmailCodes, ExchangeOutcome, LinkState, LinkStatus,
-    NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestEmailCode, ResetPassword,
-    ResetSubject, TokenAttempt, VerifyOutcome,
+    NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestEmailCode, ResetOutcome,
+    ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
 };
+pub use entry::{Entered, Entry, NewChallenge};
 pub use error::{StoreError, StoreResult, UniqueKey};
+pub use factors::{
+    AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
+    Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, TurnTwoStepOn, TurnedOn, TurnedOnEvents,
+    TurnedTwoStepOn,
+};
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UsedToken,
@@ -45,6 +65,11 @@ pub use oauth_flows::{
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
+pub use passkeys::{
+    BeginPasskey, BegunPasskey, Ceremony, NewPasskey, PasskeyOwner, PasskeyRefusal, PasskeySignIn, Passkeys,
+    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, RemovedPasskey, ShownPasskey, SignInWithPasskey,
+    VerifiablePasskey,
+};
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
     ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES, FEED_RETENTION,
@@ -52,45 +77,53 @@ pub use retention::{
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, RefreshOutcome,
-    RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, PasswordChange,
+    PasswordSet, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn, SignInCandidate, SignInGuard,
+    SignInOutcome, SignInSubject,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
+pub use undo::{UndoLink, UndoLinks, UndoOutcome, UndoWrites, UseUndoLink};
 
 use async_trait::async_trait;
 use latchkey_domain::time::Timestamp;
 
-/// A storage engine: all parts of the contract.
+/// A storage engine: the implementation of every trait of the storage contract.
 #[async_trait]
 pub trait Store:
     Accounts
     + AdminUsers
     + Audit
+    + Challenges
+    + EmailChanges
     + EmailCodes
+    + Factors
     + Identities
     + Limits
     + OAuthFlows
     + OAuthProviders
     + Outbox
+    + Passkeys
     + Profiles
     + SearchFeed
     + Sessions
     + Settings
     + SigningKeys
+    + UndoLinks
     + Send
     + Sync
     + 'static
 {
-    /// Readiness check: succeeds if the storage can read and write.
+    /// Readiness check: succeeds if the database can be read and written.
     async fn check(&self) -> StoreResult<()>;
 
-    /// Deletes rows past their retention at `now`: expired codes; links, reset tokens, sent mails and sessions 7
-    /// days after their end; OAuth states a day after expiry, OAuth codes and used provider tokens at expiry;
-    /// full token buckets and expired failure counters; known clients after 30 days; changes in the search feed
-    /// after one or two days.
+    /// Deletes rows past their retention at `now`. Codes, changes of address, challenges, undo tokens, pending TOTP factors,
+    /// used ceremonies, OAuth codes, used provider tokens and failure counters are deleted when they expire, and token buckets when they
+    /// are full. OAuth states are retained for a day, known
+    /// clients for 30 days after their last sign-in, search feed changes for one to two days; links, reset tokens,
+    /// sent mails and sessions for 7 days after their end.
     ///
-    /// Deletes at most a few thousand rows per table in one call. Returns the number of deleted rows, 0 if
-    /// nothing is left.
+    /// Deletes at most a few thousand rows per table in one call. Returns the number of deleted rows; 0 means that
+    /// nothing is left to delete.
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }

@@ -1,4 +1,4 @@
-//! Rate limits shared by all instances, for requests that have no store operation of their own.
+//! Contract for rate limits shared by all instances, for requests that make no other store call.
 
 use async_trait::async_trait;
 use latchkey_domain::limits::{Limited, Take};
@@ -6,14 +6,13 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
-/// Result of an operation with rate limits: its outcome, or the limit that is used up. A used-up limit changes nothing:
-/// no token is taken, no attempt counted, no password compared.
+/// Result of a rate-limited operation: its outcome, or the limit that refused the request. A refused request changes
+/// nothing: no token is taken, no attempt counted, no password compared.
 pub type LimitedResult<T> = StoreResult<Result<T, Limited>>;
 
-/// Shared rate limits.
+/// Rate limits shared by all instances.
 #[async_trait]
 pub trait Limits {
-    /// Takes a token from each bucket, or from none where one of them is empty. Here and wherever an
-    /// operation takes tokens, no bucket is named twice.
+    /// Takes one token from each bucket, or none if any is empty. No operation may name a bucket twice in `takes`.
     async fn take(&self, takes: &[Take], now: Timestamp) -> LimitedResult<()>;
 }

@@ -1,27 +1,27 @@
-//! Status of a stored link or reset token, judged for all engines alike.
+//! Status of a stored link or reset token, decided by one rule for all engines.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::time::Timestamp;
 
 use crate::email_codes::LinkStatus;
 
-/// Columns of a link or an exchanged reset token that decide its status.
+/// Columns of a mailed link or reset token that determine its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredLink {
-    /// Purpose of the link.
+    /// Purpose of the link, verification or password reset.
     pub purpose: Purpose,
-    /// True if the link's address is still its account's and the account is not banned.
+    /// True if the account still has the address of the link and is not banned.
     pub is_of_account: bool,
-    /// Expiry.
+    /// Expiry of the link, exclusive.
     pub expires_at: Timestamp,
-    /// Time of use.
+    /// Time of first use; `None` if unused.
     pub used_at: Option<Timestamp>,
-    /// Time at which a newer link or a change of the account invalidated it.
+    /// Time at which a newer link or a change of the account invalidated the link; `None` if neither did.
     pub superseded_at: Option<Timestamp>,
 }
 
 impl StoredLink {
-    /// Status at `now`. A used reset token is never valid again; a used verification link stays valid.
+    /// Returns the status at `now`. A used reset token is invalid; a used verification link is valid until it expires.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         if self.purpose == Purpose::ResetPassword && self.used_at.is_some() {

@@ -1,53 +1,53 @@
-//! Bookkeeping of schema migrations, common to all engines: numbered, forward only, each applied once and never
-//! changed. The engine applies the statements.
+//! Schema migrations: list, checksums and the check of an existing database. A migration is numbered, applied once
+//! and never changed after a release. Each engine applies the SQL itself.
 
 use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-/// First migration written once for all engines, in PostgreSQL's dialect.
+/// Number of the first shared migration, in PostgreSQL's dialect. Earlier migrations exist once per engine.
 const FIRST_SHARED: i64 = 14;
 
-/// A migration.
+/// A schema migration.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// Number, counted from 1.
+    /// Number of the migration, counted from 1.
     pub version: i64,
-    /// Name, which begins with the number.
+    /// Name of the migration and of its file. It begins with the migration's four-digit number.
     pub name: &'static str,
-    /// SQL statements.
+    /// SQL statements: in the engine's dialect up to migration 13, in PostgreSQL's dialect from migration 14 on.
     pub sql: &'static str,
 }
 
-/// Reason to refuse a database.
+/// Reason for refusing to start on an existing database.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrationError {
-    /// A newer binary has migrated the database.
+    /// The database has a migration that this binary does not have: a newer version migrated it.
     #[error("the database has migration {found}, this version knows {known} at most: use a newer version")]
     Newer {
-        /// Newest migration of the database.
+        /// Number of the newest migration in the database.
         found: i64,
-        /// Newest migration of this binary.
+        /// Number of the newest migration in this binary.
         known: i64,
     },
-    /// An applied migration differs from the one in this binary.
+    /// The checksum of an applied migration differs from the one in this binary. Contains the migration's number.
     #[error(
         "migration {0} of the database is not the one of this version: was the database made by another build?"
     )]
     Changed(i64),
-    /// The tables belong to another application.
+    /// The database has tables that another application created.
     #[error("the database holds tables of something else: give the service a database of its own")]
     Foreign,
-    /// Target of an interrupted copy.
+    /// The database is the target of an interrupted `latchkey copy`.
     #[error("the database holds an unfinished copy: run `latchkey copy` again, it resumes where it ended")]
     UnfinishedCopy,
-    /// Encoding other than UTF-8.
+    /// The database encoding, whose name is contained, is not UTF-8.
     #[error("the database has the encoding {0}, it must be UTF8")]
     Encoding(String),
 }
 
 impl Migration {
-    /// SQL statements in SQLite's dialect.
+    /// Returns the SQL statements in SQLite's dialect. Shared migrations are translated by `WORDS`.
     #[must_use]
     pub fn sqlite(&self) -> Cow<'static, str> {
         if self.version < FIRST_SHARED {
@@ -56,14 +56,14 @@ impl Migration {
         Cow::Owned(WORDS.iter().fold(self.sql.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours)))
     }
 
-    /// Recorded checksum: SHA-256 of the statements.
+    /// Returns the SHA-256 of [`Self::sql`], recorded when the migration is applied.
     #[must_use]
     pub fn checksum(&self) -> Vec<u8> {
         Sha256::digest(self.sql.as_bytes()).to_vec()
     }
 
-    /// Known migrations missing among the applied ones (version and checksum), oldest first. Refuses a database
-    /// migrated by a newer or a different binary.
+    /// Returns the migrations of `known` that are not in `applied` (number and checksum), oldest first. Fails if a
+    /// newer or a different binary migrated the database.
     pub fn missing<'a>(
         known: &'a [Self],
         applied: &[(i64, Vec<u8>)],
@@ -83,12 +83,35 @@ impl Migration {
     }
 }
 
-/// Shared migration for email codes, issuers, code lanes and two-step sign-in.
+/// Migration 14: email codes, issuers of identities, attempt limits per lane (known or other clients), two-step
+/// sign-in.
 pub const PROOFS: Migration =
     Migration { version: 14, name: "0014_proofs", sql: include_str!("../migrations/0014_proofs.sql") };
 
-/// PostgreSQL's types and words, and SQLite's for them. The end of a table adds its kind: every shared table has
-/// a primary key of its own, so none needs a rowid.
+/// Migration 15: second factors, challenges and undo links.
+pub const FACTORS: Migration =
+    Migration { version: 15, name: "0015_factors", sql: include_str!("../migrations/0015_factors.sql") };
+
+/// Migration 16: index of the events of an account, names of sessions.
+pub const OWN_ACCOUNT: Migration = Migration {
+    version: 16,
+    name: "0016_own_account",
+    sql: include_str!("../migrations/0016_own_account.sql"),
+};
+
+/// Migration 17: passkeys.
+pub const PASSKEYS: Migration =
+    Migration { version: 17, name: "0017_passkeys", sql: include_str!("../migrations/0017_passkeys.sql") };
+
+/// Migration 18: changes of address, and their undo links.
+pub const EMAIL_CHANGES: Migration = Migration {
+    version: 18,
+    name: "0018_email_changes",
+    sql: include_str!("../migrations/0018_email_changes.sql"),
+};
+
+/// Translation of shared migrations: text in PostgreSQL's dialect, replacement for SQLite. Tables become `WITHOUT
+/// ROWID`, because every shared table has a primary key.
 const WORDS: [(&str, &str); 9] = [
     (" COLLATE \"C\"", ""),
     ("BIGINT", "INTEGER"),
@@ -101,8 +124,8 @@ const WORDS: [(&str, &str); 9] = [
     ("\n);", "\n) STRICT, WITHOUT ROWID;"),
 ];
 
-/// [`Migration`]s of an engine: those with a text of its own, in its folder `migrations`, and then those that all engines
-/// share. Called from a file in `src`.
+/// Expands to the [`Migration`]s of an engine: first those in the engine's own folder `migrations`, then the shared
+/// ones. The path is relative to the calling file, which must be in `src`.
 #[macro_export]
 macro_rules! migrations {
     () => {
@@ -129,6 +152,11 @@ macro_rules! migrations {
             sql: include_str!(concat!("../migrations/", $file, ".sql")),
         },)*
         $crate::migrations::PROOFS,
+        $crate::migrations::FACTORS,
+        $crate::migrations::OWN_ACCOUNT,
+        $crate::migrations::PASSKEYS,
+        $crate::migrations::EMAIL_CHANGES,
+        // The next shared migration: its constant above, and its line here.
         ]
     };
 }

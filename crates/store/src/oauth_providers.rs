@@ -1,4 +1,4 @@
-//! Identity providers configured by an admin at run time.
+//! Contract for the configuration of identity providers, which admins change at run time.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -8,62 +8,62 @@ use serde_json::{Map, Value};
 
 use crate::error::StoreResult;
 
-/// A configured provider.
+/// Configuration of an identity provider, parsed from its row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredProvider {
-    /// Key, unique among both kinds.
+    /// Key of the provider, unique over built-in and custom providers.
     pub key: ProviderKey,
-    /// Kind of provider.
+    /// Kind of the provider: a built-in or a custom one.
     pub kind: ProviderKind,
-    /// Public part of the configuration: client id, scopes and so on.
+    /// Public part of the configuration, for example client id and scopes.
     pub config: Map<String, Value>,
-    /// Secret part of the configuration, sealed.
+    /// Secret part of the configuration, sealed under the server secret.
     pub sealed: Vec<u8>,
-    /// Time of creation.
+    /// Time at which the provider was configured.
     pub created_at: Timestamp,
-    /// Time of the last change.
+    /// Time of the last change of the configuration, also its version for optimistic locking.
     pub updated_at: Timestamp,
 }
 
-/// A provider row before its key and kind are parsed: a later version may write values unknown to this one, and
-/// one unreadable row must not hide the others.
+/// Row of a provider before key and kind are parsed. A newer version may have written values unknown to this one, and
+/// one such row must not make the whole list fail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundProvider {
-    /// Key.
+    /// Provider key as stored, possibly invalid in this version.
     pub key: String,
-    /// Kind ([`ProviderKind::as_str`]).
+    /// Kind as stored ([`ProviderKind::as_str`]), possibly unknown to this version.
     pub kind: String,
-    /// See [`StoredProvider`].
+    /// Public part of the configuration, see [`StoredProvider::config`].
     pub config: Map<String, Value>,
-    /// See [`StoredProvider`].
+    /// Secret part of the configuration, see [`StoredProvider::sealed`].
     pub sealed: Vec<u8>,
-    /// See [`StoredProvider`].
+    /// Time at which the provider was configured.
     pub created_at: Timestamp,
-    /// See [`StoredProvider`].
+    /// Time of the last change, see [`StoredProvider::updated_at`].
     pub updated_at: Timestamp,
 }
 
 impl FoundProvider {
-    /// Parses key and kind; `None` if one is unknown.
+    /// Parses key and kind. Returns `None` if one of them is invalid in this version.
     #[must_use]
     pub fn read(self) -> Option<StoredProvider> {
         let Self { key, kind, config, sealed, created_at, updated_at } = self;
-        let (key, kind) = (ProviderKey::parse(&key).ok()?, ProviderKind::from_stored(&kind)?);
+        let (key, kind) = (ProviderKey::parse(&key).ok()?, ProviderKind::parse(&kind)?);
         Some(StoredProvider { key, kind, config, sealed, created_at, updated_at })
     }
 }
 
-/// Identity providers. Every change increments the shared version.
+/// Configuration of identity providers. Every change increments [`crate::StoredSettings::version`].
 #[async_trait]
 pub trait OAuthProviders {
-    /// All providers by key, at most 1,000.
+    /// Lists all providers by key, at most 1,000.
     async fn list_oauth_providers(&self) -> StoreResult<Vec<FoundProvider>>;
 
-    /// Creates a provider; `false` if its key is in use.
+    /// Creates a provider. Returns `false` if another one has the key.
     async fn create_oauth_provider(&self, provider: StoredProvider, event: AuditEvent) -> StoreResult<bool>;
 
-    /// Replaces a provider of the same key and kind, all but its `created_at`, if its last change was at
-    /// `replaces` (optimistic locking): of two concurrent changes one fails. `false` if no row matches.
+    /// Replaces the provider of the same key and kind, except its `created_at`. Optimistic locking: nothing changes
+    /// and the result is `false` unless the stored `updated_at` equals `replaces`.
     async fn update_oauth_provider(
         &self,
         provider: StoredProvider,
@@ -71,7 +71,7 @@ pub trait OAuthProviders {
         event: AuditEvent,
     ) -> StoreResult<bool>;
 
-    /// Deletes a provider; its identities stay. `false` if there is none of this key and kind.
+    /// Deletes a provider but not the identities linked through it. Returns `false` if key and kind match none.
     async fn delete_oauth_provider(
         &self,
         key: &ProviderKey,

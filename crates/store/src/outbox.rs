@@ -1,5 +1,5 @@
-//! The outbox: mails are written in the transaction that causes them and sent by a worker that claims them under
-//! a lease.
+//! Contract for the outbox. A mail is written in the transaction that causes it. A worker claims it under a lease and
+//! sends it outside any transaction.
 
 use async_trait::async_trait;
 use latchkey_domain::email::Email;
@@ -8,136 +8,123 @@ use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::words;
 
 use crate::error::StoreResult;
 
-/// A mail about to be written. The operation that writes it determines kind and recipient.
+/// A mail to be written to the outbox. The store operation that writes it determines kind and recipient.
 #[derive(Debug, Clone)]
 pub struct NewMail {
     /// Id of the mail.
     pub id: MailId,
-    /// Template data beside the recipient (a code, a link, an event), sealed under the server's key.
+    /// Template data (a code, a link or an event) except the recipient's, sealed under the server secret.
     pub sealed: Vec<u8>,
 }
 
-/// Recipient of a mail at the time of the claim.
+/// Recipient of a mail, read when the mail is claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipient {
-    /// Id of the user.
-    pub user_id: UserId,
-    /// Address that the mail was written for.
+    /// Id of the recipient's user; `None` for an address without an account.
+    pub user_id: Option<UserId>,
+    /// Address that the mail was written for. The account may have another address by now.
     pub email: Email,
-    /// Name in the user's profile, if there is one.
+    /// Name in the user's profile; `None` without a profile.
     pub name: Option<Name>,
-    /// True if sign-ups with different passwords compete for the account.
+    /// True if no data in the account is known to be the mailbox owner's, because sign-ups had different passwords, or
+    /// a provider created the account without verifying the address. The mail then warns the owner of this.
     pub is_contested: bool,
-    /// True if the account was never verified and is not pending: a stranger may be signed in.
+    /// True if the account was never verified and is not pending, so a stranger may have a session of it.
     pub is_entered: bool,
+    /// True if the account has credentials that are not known to be the mailbox owner's. A sign-in by mail removes
+    /// them ([`latchkey_domain::email_verification::AccountFacts::may_be_hijacked`]).
+    pub may_be_hijacked: bool,
 }
 
-/// A mail claimed by a worker under a lease.
+/// A mail claimed for delivery under a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedMail {
     /// Id of the mail.
     pub id: MailId,
-    /// Kind of the mail.
+    /// Kind of the mail, which selects the template.
     pub kind: MailKind,
-    /// Recipient of the mail.
+    /// User and address to send the mail to.
     pub recipient: Recipient,
-    /// Template data, sealed.
+    /// Template data except the recipient's, sealed under the server secret.
     pub sealed: Vec<u8>,
-    /// Time of writing.
+    /// Time at which the mail was written to the outbox.
     pub created_at: Timestamp,
-    /// Number of earlier attempts.
+    /// Number of delivery attempts before this claim.
     pub attempts: u32,
 }
 
-/// A worker's lease on the mails of one claim.
+/// Lease of a worker on the mails of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
-    /// Id of the lease; a later claim of the same mail has another.
+    /// Id of the lease, unique per claim.
     pub id: LeaseId,
-    /// End of the lease; other workers may claim the mail from then on.
+    /// End of the lease. From then on other workers may claim the mails.
     pub until: Timestamp,
 }
 
 /// Result of a delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MailFate {
-    /// Sent. The sealed part is deleted.
+    /// The mail was sent. Its sealed data are deleted.
     Sent,
-    /// Failed; retried later.
+    /// The attempt failed, and another one is scheduled.
     RetryAt {
         /// Time of the next attempt.
         at: Timestamp,
-        /// Reason, without addresses or codes.
+        /// Error message for the operator, without addresses or codes.
         error: String,
     },
-    /// Dead: failed for good, kept for the operator.
+    /// The attempt failed permanently. The mail is dead and stays stored for the operator.
     Dead {
-        /// Reason, without addresses or codes.
+        /// Error message for the operator, without addresses or codes.
         error: String,
     },
 }
 
-/// State of a mail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MailState {
-    /// Waiting to be sent.
-    Queued,
-    /// Sent.
-    Sent,
-    /// Dead: no more attempts.
-    Dead,
-    /// Decoy: written for an address that may not have the mail; never sent, never listed.
-    Decoy,
-}
-
-impl MailState {
-    /// Name in the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Sent => "sent",
-            Self::Dead => "dead",
-            Self::Decoy => "decoy",
-        }
-    }
-
-    /// Parses the name in the database.
-    #[must_use]
-    pub fn from_stored(text: &str) -> Option<Self> {
-        [Self::Queued, Self::Sent, Self::Dead, Self::Decoy].into_iter().find(|state| state.as_str() == text)
+words! {
+    /// State of a mail in the outbox.
+    pub enum MailState {
+        /// Waiting for delivery, or leased to a worker.
+        Queued = "queued",
+        /// Accepted by the mail transport.
+        Sent = "sent",
+        /// Failed permanently. Only [`Outbox::retry_mails`] schedules another attempt.
+        Dead = "dead",
+        /// Decoy for constant cost, written for an address that may not have the mail. It is never sent or listed.
+        Decoy = "decoy",
     }
 }
 
-/// A mail as shown to the operator.
+/// A mail as shown to the operator, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedMail {
     /// Id of the mail.
     pub id: MailId,
     /// Kind of the mail.
     pub kind: MailKind,
-    /// Address of the recipient.
+    /// Address that the mail was written for.
     pub email: Email,
-    /// State of the mail.
+    /// Delivery state of the mail.
     pub state: MailState,
-    /// Number of attempts.
+    /// Number of delivery attempts since the mail was last queued.
     pub attempts: u32,
-    /// Time of writing.
+    /// Time at which the mail was written to the outbox.
     pub created_at: Timestamp,
-    /// Time of the next attempt.
+    /// Time of the next attempt while the mail is queued, or end of the lease.
     pub next_attempt_at: Timestamp,
-    /// Reason of the last failure.
+    /// Error message of the last failed attempt, if any.
     pub last_error: Option<String>,
 }
 
-/// The outbox.
+/// The outbox: mails waiting for delivery, and mails already sent or dead.
 #[async_trait]
 pub trait Outbox {
-    /// Claims due mails by the schedule ([`MailSchedule::is_due`]), oldest first. After a crash the mails are
-    /// claimed again once the lease ends.
+    /// Claims mails that are due by [`MailSchedule::is_due`], oldest first, at most `limit`. If the worker crashes,
+    /// they can be claimed again when the lease ends.
     async fn claim_mails(
         &self,
         lease: Lease,
@@ -146,7 +133,7 @@ pub trait Outbox {
         now: Timestamp,
     ) -> StoreResult<Vec<ClaimedMail>>;
 
-    /// Settles a claimed mail; `false` if the mail has another lease by now.
+    /// Stores the result of a delivery attempt. Returns `false` if the mail is no longer under this lease.
     async fn settle_mail(
         &self,
         id: MailId,
@@ -155,12 +142,12 @@ pub trait Outbox {
         now: Timestamp,
     ) -> StoreResult<bool>;
 
-    /// Due time of the next mail, queued or leased.
+    /// Returns the earliest time at which a queued mail is due or a lease ends; `None` if no mail is queued.
     async fn next_mail_due(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Mails for the operator, newest first, without decoys; `state` filters.
+    /// Lists mails for the operator, newest first, at most `limit`, without decoys. `None` lists all states.
     async fn list_mails(&self, state: Option<MailState>, limit: u32) -> StoreResult<Vec<ListedMail>>;
 
-    /// Requeues dead mails, one or (with `None`) all; returns their number.
+    /// Queues dead mails again: the mail with this id, or all if `id` is `None`. Returns the number of queued mails.
     async fn retry_mails(&self, id: Option<MailId>, now: Timestamp) -> StoreResult<u64>;
 }

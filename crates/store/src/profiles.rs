@@ -1,4 +1,4 @@
-//! Profiles: read, change, search.
+//! Contract for profiles: lookup, change and search.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::{SessionId, UserId};
@@ -9,61 +9,60 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
-/// A change of a profile.
+/// A change of a user's profile.
 #[derive(Debug, Clone)]
 pub struct UpdateProfile {
-    /// Owner of the profile.
+    /// Id of the profile's user.
     pub user_id: UserId,
-    /// Session of this user that makes the change; it must be live. `None` skips the check.
+    /// Session that makes the change. It must be live and belong to the user. `None` skips this check.
     pub session: Option<SessionId>,
-    /// The change, applied by [`ProfilePatch::apply`] to the current row.
+    /// Changed fields, applied by [`ProfilePatch::apply`] to the current row.
     pub patch: ProfilePatch,
-    /// Versions accepted by `If-Match`; `None` accepts any.
+    /// Versions that the `If-Match` header names; the current version must be one of them. `None` accepts any version.
     pub if_version: Option<Vec<i64>>,
-    /// Profile to create if there is none; `None` creates none.
+    /// Profile to create if the user has none; `None` creates none.
     pub create: Option<NewProfile>,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Outcome of a profile change.
+/// Outcome of [`Profiles::update_profile`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpdateProfileOutcome {
     /// The profile after the change.
     Updated(Box<Profile>),
-    /// The session is not live, or is another user's. Nothing else was checked.
+    /// The session has ended or belongs to another user. Nothing else was checked.
     NoSession,
-    /// The user has no profile.
+    /// The user has no profile, and none was to be created.
     NotFound,
-    /// The profile has another version.
+    /// The current version is none of those in `if_version`.
     PreconditionFailed,
-    /// The username is taken.
+    /// Another profile has the username.
     UsernameTaken,
-    /// The custom fields together exceed the size limit.
+    /// All custom fields together would exceed 16 KiB of JSON.
     TooLarge,
 }
 
 /// A page of search results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileHits {
-    /// Exact number of matches, at any offset.
+    /// Exact number of matching profiles, over all pages.
     pub total: u64,
-    /// Profiles of the page.
+    /// Profiles of the page, best match first.
     pub profiles: Vec<Profile>,
 }
 
-/// Profiles.
+/// Profiles of users: lookup, change and search.
 #[async_trait]
 pub trait Profiles {
-    /// Public profile of a user; `None` for a banned or pending user, as in search.
+    /// Finds the public profile of a user. Returns `None` for banned and pending users, which search omits too.
     async fn find_profile(&self, user_id: UserId) -> StoreResult<Option<Profile>>;
 
-    /// Changes a profile (or creates one) and its search index entry atomically.
+    /// Changes or creates a profile, and updates its entry in the search index, in one transaction.
     async fn update_profile(&self, update: UpdateProfile) -> StoreResult<UpdateProfileOutcome>;
 
-    /// Profiles that match by [`latchkey_domain::search::matches`], ordered by rank, then newest first, then by
-    /// id descending; exact total. Includes every write that was acknowledged before. Excludes profiles of banned
-    /// users, and of pending ones: otherwise a search for the name of a sign-up would reveal whether its address
-    /// was free.
+    /// Searches profiles by [`latchkey_domain::search::matches`]. They are ordered by tier, then newest first, then
+    /// by id descending. Every write acknowledged before the call is included. Profiles of banned and pending users
+    /// are excluded: a search for the name in a sign-up would otherwise reveal whether its address was free.
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
 }

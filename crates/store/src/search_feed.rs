@@ -1,5 +1,5 @@
-//! The search feed: change data capture for a search index kept outside the database. A consumer reads all
-//! entries once, then follows the changes.
+//! Contract for the search feed: change data capture for a search index outside the database. A consumer reads all
+//! entries once and then applies the changes.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;
@@ -9,69 +9,69 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::StoreResult;
 
-/// Cursor of a feed consumer. The text is opaque outside the engine and valid for this database only.
+/// Position of a consumer in the feed. The text is opaque to consumers and valid for this database only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPosition(pub String);
 
-/// A profile visible in search.
+/// A profile that search can find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchEntry {
     /// Id of the profile.
     pub id: ProfileId,
-    /// Time of creation, a sort key of the matches. It never changes.
+    /// Creation time of the profile, a sort key of search results. It never changes.
     pub created_at: Timestamp,
-    /// Searchable text.
+    /// Folded text of the profile's searchable fields.
     pub text: SearchText,
 }
 
-/// Current state of a changed profile in search.
+/// State of a profile in search after its latest change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SearchChange {
-    /// Visible, with this text.
+    /// Search can find the profile, with this text.
     Shown(SearchEntry),
-    /// Not visible: deleted, or its user is banned or pending.
+    /// Search cannot find the profile: it was deleted, or its user is banned or pending.
     Hidden {
         /// Id of the profile.
         id: ProfileId,
-        /// Time of creation.
+        /// Creation time of the profile.
         created_at: Timestamp,
     },
 }
 
-/// Changes after a cursor.
+/// Result of [`SearchFeed::list_search_changes`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedRead {
-    /// All changes, or the first batch.
+    /// The changes after the position, or the first batch of them.
     Changes {
-        /// Each profile once, in its current state.
+        /// Changed profiles, each once, in their current state.
         changes: Vec<SearchChange>,
-        /// Cursor of the next read.
+        /// Position after these changes, for the next read.
         position: FeedPosition,
-        /// True if more changes are available already.
+        /// True if more changes can be read at once.
         has_more: bool,
     },
-    /// Changes after the cursor were purged: rebuild from all entries.
+    /// Changes after the position were purged. The consumer must rebuild its index from all entries.
     Lost,
 }
 
-/// The search feed.
+/// The search feed: current entries of profiles that search can find, and changes of them.
 #[async_trait]
 pub trait SearchFeed {
-    /// Cursor at the current end of the feed. A consumer that takes the cursor first, then reads all entries,
-    /// then follows the feed from the cursor misses no change.
+    /// Returns the position at the current end of the feed. A consumer misses no change if it gets the position
+    /// first, then reads all entries, and then the changes after the position.
     async fn search_position(&self) -> StoreResult<FeedPosition>;
 
-    /// Profiles visible in search with an id above `after`, ascending by id (keyset pagination); at most `limit`.
+    /// Lists profiles that search can find, with ids above `after`, by ascending id; at most `limit`.
     async fn list_search_entries(
         &self,
         after: Option<ProfileId>,
         limit: u32,
     ) -> StoreResult<Vec<SearchEntry>>;
 
-    /// Changes after the cursor. Contains every write acknowledged before this call, of any instance, and skips
-    /// none, in whatever order transactions commit. A change may be delivered more than once.
+    /// Lists the changes after a position: every write, of any instance, that was acknowledged before this call. None
+    /// is skipped, in whatever order transactions commit. A change may be returned more than once.
     async fn list_search_changes(&self, after: &FeedPosition) -> StoreResult<FeedRead>;
 
-    /// Profiles with these ids that are visible in search, in the order of the ids.
+    /// Returns the profiles with these ids that search can find, in the order of `ids`.
     async fn list_found_profiles(&self, ids: &[ProfileId]) -> StoreResult<Vec<Profile>>;
 }

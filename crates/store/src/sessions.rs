@@ -1,4 +1,4 @@
-//! Sessions: sign-in and its guess limits, refresh, end.
+//! Contract for sessions: password sign-in with its guess limits, refresh, sign-out and password change.
 
 use std::time::Duration;
 
@@ -10,214 +10,273 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{FailurePolicy, LimitKey, Take};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::Profile;
-use latchkey_domain::session::{NewSession, Session};
+use latchkey_domain::session::{Session, SessionName};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
+use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
-/// Guess limits of one password check, kept per account address and client address, even if the account does not
-/// exist.
+/// Guess limits of one password check. Failures are counted per account and client network, and per account; unknown
+/// addresses are counted like accounts.
 #[derive(Debug, Clone)]
 pub struct SignInGuard {
-    /// Failure counter of this account and client.
+    /// Key of the failure counter of this account and client network.
     pub pair: LimitKey,
-    /// Policy of the pair's counter.
+    /// Threshold and delays of the failure counter in `pair`.
     pub pair_policy: FailurePolicy,
-    /// Failure counter of this account over all clients.
+    /// Key of the failure counter of this account over all clients.
     pub account: LimitKey,
-    /// Policy of the account's counter: once `threshold` is reached within `window`, only known clients may sign
-    /// in.
+    /// Threshold and window of the failure counter in `account`. Once the threshold is reached within the window, only
+    /// clients that signed in before may sign in.
     pub account_policy: FailurePolicy,
-    /// Key of this account and client among the clients that have signed in.
+    /// Key under which this client network is stored as known to the account after a sign-in.
     pub known_client: LimitKey,
-    /// Time for which a client stays known after a sign-in.
+    /// Duration for which a client network stays known to the account after a sign-in.
     pub known_for: Duration,
 }
 
-/// Outcome of looking up an account for a password change.
+/// Outcome of [`Sessions::begin_password_change`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginPasswordChange {
-    /// The session does not live. Nothing was taken.
+    /// The session has ended, or its user is banned. No rate limit was charged.
     NoSession,
-    /// The account's address is this one, and not what the limits were made for. Nothing was taken.
+    /// The account has this address, which differs from the given one. No rate limit was charged; the caller retries
+    /// with the limits of this address.
     OtherEmail(Email),
-    /// The account of the session.
+    /// The account of the session, whose current password is to be compared.
     Candidate(Box<SignInCandidate>),
 }
 
-/// An account whose password is about to be checked.
+/// An account with the hashes that a password is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignInCandidate {
-    /// The account.
+    /// User of the account.
     pub user: User,
-    /// Password hash; an account can be without one.
+    /// Hash of the account's password; `None` for an account without one.
     pub password: Option<PasswordHash>,
-    /// Password hash of the last sign-up for this address while verification was required. A new password is
-    /// hashed with its parameters and salt, so that one hash is compared with both.
+    /// Hash of the password of the last sign-up with this address while verification was required, if one is stored. It
+    /// has the same parameters and salt as `password`, so that one hash operation serves both comparisons.
     pub last_sign_up: Option<PasswordHash>,
 }
 
-/// Owner of a live session.
+/// What [`Sessions::begin_sign_in`] found at an address.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SignInSubject {
+    /// An account, whose hashes the password is compared with.
+    Account(Box<SignInCandidate>),
+    /// The address is reserved for an account that left it. Contains the hash of the password of the last sign-up with
+    /// the address, if one is stored.
+    Reserved(Option<PasswordHash>),
+    /// No account has the address.
+    Unknown,
+}
+
+/// User id and profile of the owner of a live session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnProfile {
-    /// Id of the user.
+    /// Id of the session's user.
     pub user_id: UserId,
-    /// Profile of the user; a user can be without one.
+    /// Profile of the user; `None` if the user has none.
     pub profile: Option<Box<Profile>>,
 }
 
-/// A sign-in whose password was correct.
+/// A sign-in whose password matched, before its session is opened.
 #[derive(Debug, Clone)]
 pub struct SignIn {
-    /// Id of the user.
+    /// Id of the user who signs in.
     pub user_id: UserId,
-    /// Hash that was checked; if the account has another one by now, no session is opened.
+    /// Hash that the password matched. If the account has another hash by now, no session is opened.
     pub checked: PasswordHash,
-    /// The same password hashed with current parameters, if the stored hash has others.
+    /// Hash of the same password with current parameters, to replace `checked`; `None` if `checked` already has them.
     pub rehashed: Option<PasswordHash>,
-    /// Session to open.
-    pub session: NewSession,
-    /// Guess limits, `None` if they are off. They are checked again, so that concurrent guesses gain nothing.
+    /// Session to open, or challenge to write instead.
+    pub entry: Entry,
+    /// Guess limits; `None` if they are off. They are checked again, so that concurrent guesses cannot exceed them.
     pub guard: Option<SignInGuard>,
-    /// Audit event; the store fills in user and session.
+    /// Audit event of the sign-in. The store fills in user id and session id.
     pub event: AuditEvent,
 }
 
-/// Outcome of a sign-in with the correct password.
+/// Outcome of [`Sessions::sign_in`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum SignInOutcome {
-    /// The session is open, the failures of the pair are forgotten, the client is known.
-    Opened(Box<User>),
-    /// Meanwhile the account was deleted or banned, or its password changed.
+    /// A session was opened, or a challenge was written. If a session was opened, the failure counter of account and
+    /// client was cleared, and the client is known to the account from now on.
+    Entered(Entered),
+    /// The account was deleted or banned, or its password changed, since the password was compared. Nothing changed.
     Gone,
 }
 
-/// A sign-in with a wrong password, or without an account to check.
+/// Outcome of [`Sessions::change_password`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PasswordChange {
+    /// The password was changed. The failure counter of account and client is cleared.
+    Changed,
+    /// The account was deleted or banned, or its password changed, since the password was compared. Nothing changed.
+    Gone,
+}
+
+/// A failed sign-in: the password was wrong, or no account has the address.
 #[derive(Debug, Clone)]
 pub struct FailedSignIn {
-    /// Guess limits, `None` if they are off.
+    /// Guess limits whose counters are incremented; `None` if they are off.
     pub guard: Option<SignInGuard>,
-    /// Audit event; names the user if there is one.
+    /// Audit event of the failure, with the user id if an account has the address.
     pub event: AuditEvent,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// A live session with its user.
+/// A session that has neither ended nor expired, with its user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveSession {
-    /// The session.
+    /// Row of the session.
     pub session: Session,
-    /// The user, who is not banned.
+    /// User of the session, never a banned one.
     pub user: User,
 }
 
-/// A refresh token presented for rotation.
+/// A refresh token presented for rotation, with the successor that the client gets.
 #[derive(Debug, Clone)]
 pub struct RefreshSession {
-    /// Hash of the token's family half; it finds the session.
+    /// Hash of the family half of the token, by which the session is found.
     pub family: TokenHash,
-    /// Hash of the token.
+    /// Hash of the whole presented token.
     pub presented: TokenHash,
-    /// Hash of the successor.
+    /// Hash of the new successor token.
     pub successor: TokenHash,
-    /// Successor token, sealed under a key derived from the presented token.
+    /// New successor token, sealed under a key derived from the presented token.
     pub sealed_successor: Vec<u8>,
-    /// Grace period in which a replaced token yields the same successor.
+    /// Grace period: how long a replaced token yields the same successor again.
     pub grace: Duration,
-    /// New idle expiry of the session.
+    /// New idle expiry of the session, if the token is rotated.
     pub idle_expires_at: Timestamp,
     /// Client that presents the token.
     pub client: Client,
-    /// Audit event of a replay that ends the session; the store fills in user and session.
+    /// Audit event recorded if token reuse ends the session. The store fills in user id and session id.
     pub reuse_event: AuditEvent,
-    /// Mail of kind `SessionEndedForSafety` to the owner, if security notifications are on.
+    /// Mail of kind `SessionEndedForSafety` to the owner on token reuse; `None` if security notifications are off.
     pub mail: Option<NewMail>,
-    /// Time of the request.
+    /// Audit event recorded if the session has level 1 and ends, because it must have level 2. The store fills in user
+    /// id and session id. `None` if level 1 is enough.
+    pub level_two_required: Option<AuditEvent>,
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Outcome of a refresh, by [`latchkey_domain::refresh::RefreshState::judge`].
+/// Outcome of a refresh, determined by [`latchkey_domain::refresh::RefreshState::judge`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RefreshOutcome {
-    /// The offered successor replaced the token, for the first time or again.
+    /// The new successor replaced the presented token, or an unused earlier successor of it.
     Rotated(Box<LiveSession>),
-    /// The token was replaced before; its sealed successor is returned again. Nothing changed.
+    /// The token was replaced within the grace period, and its stored successor is returned again. Nothing changed.
     SameSuccessor {
-        /// Successor token, sealed under a key derived from the presented token.
+        /// Stored successor token, sealed under a key derived from the presented token.
         sealed: Vec<u8>,
-        /// The session.
+        /// The session with its user.
         live: Box<LiveSession>,
     },
-    /// Unknown token, ended session, banned user, or a concurrent duplicate within the grace period.
+    /// The token is unknown, its session has ended, its user is banned, or the request is a late duplicate within the
+    /// grace period. Nothing changed.
     Refused,
-    /// Replay after the grace period, or of a token that was replaced unused. The session's end is durable before
-    /// this returns.
+    /// Token reuse was detected ([`latchkey_domain::refresh::RefreshVerdict::Revoke`]). The session was ended, durably
+    /// before this outcome is returned.
     Revoked,
+    /// The token is good, but the session has level 1 and must have level 2. The session has ended, durably before this
+    /// outcome is returned.
+    LevelTooLow,
 }
 
-/// Selects the sessions to end.
+/// Selection of the sessions to end.
 #[derive(Debug, Clone, Copy)]
 pub enum EndedSession {
-    /// This session of this user.
+    /// One session, if it belongs to the given user.
     Own(UserId, SessionId),
-    /// The session of this refresh token's family, if the token would get a successor.
+    /// The session of a refresh token, if the token is still good for a refresh.
     OfRefreshToken {
-        /// Hash of the family half.
+        /// Hash of the family half of the token.
         family: TokenHash,
-        /// Hash of the token.
+        /// Hash of the whole presented refresh token.
         presented: TokenHash,
-        /// Grace period.
+        /// Grace period of replaced tokens.
         grace: Duration,
     },
-    /// All sessions of this user but this one.
+    /// All sessions of the user except the given one.
     OthersOf(UserId, SessionId),
 }
 
-/// A password change by the owner.
+/// A password change by the owner of the account.
 #[derive(Debug, Clone)]
 pub struct ChangePassword {
     /// Id of the user.
     pub user_id: UserId,
-    /// Hash that was checked; if the account has another one by now, nothing changes.
+    /// Hash that the current password matched. If the account has another hash by now, nothing changes.
     pub checked: PasswordHash,
-    /// New password.
+    /// Hash of the new password.
     pub password: PasswordHash,
-    /// Session that stays open.
+    /// Id of the session that makes the change. It is the only one that stays open.
     pub keep: SessionId,
-    /// Guess limits: checked again, then the pair's counter is cleared.
+    /// Guess limits, checked again; `None` if they are off. Success clears the failure counter of account and client.
     pub guard: Option<SignInGuard>,
-    /// Audit event.
+    /// Audit event of the change.
     pub event: AuditEvent,
-    /// Mail of kind `PasswordChanged` to the owner, if security notifications are on.
+    /// Mail of kind `PasswordChanged` to the owner; `None` if security notifications are off.
     pub mail: Option<NewMail>,
-    /// Time of the request.
+    /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Sessions.
+/// A first password, set by the owner of an account without one.
+#[derive(Debug, Clone)]
+pub struct SetPassword {
+    /// Id of the user.
+    pub user_id: UserId,
+    /// Hash of the password.
+    pub password: PasswordHash,
+    /// Id of the session that sets the password. It is the only one that stays open.
+    pub keep: SessionId,
+    /// Audit event of kind `PasswordSet`.
+    pub event: AuditEvent,
+    /// Mail of kind `PasswordSet` to the owner; `None` writes no mail.
+    pub mail: Option<NewMail>,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Outcome of [`Sessions::set_password`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PasswordSet {
+    /// The password was set.
+    Set,
+    /// The account has a password. Nothing changed.
+    HasPassword,
+    /// The session is not live, or belongs to another user. Nothing changed.
+    NoSession,
+}
+
+/// Sessions and password sign-in.
 ///
-/// **Guess limits.** A sign-in is limited if the pair's failures block
-/// ([`latchkey_domain::limits::Failures::blocked`], limit `password sign-in, per account and address`), or if the
-/// account's failures in its window reach its threshold and the client is not known (limit `password sign-in, per
-/// account over all addresses`; wait: the rest of the window).
+/// **Guess limits.** A sign-in is refused while the failures of account and client network block it
+/// ([`latchkey_domain::limits::Failures::blocked`], limit `password sign-in, per account and address`). It is also
+/// refused for unknown clients while the account's failures within the window reach the threshold (limit `password
+/// sign-in, per account over all addresses`); the wait is then the rest of the window.
 #[async_trait]
 pub trait Sessions {
-    /// Takes from the rate limits (all or none), checks the guess limits, and finds the account.
+    /// Takes one token from each rate limit, or none if one is used up. Checks the guess limits and finds the account.
     async fn begin_sign_in(
         &self,
         email: &EmailKey,
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> LimitedResult<Option<Box<SignInCandidate>>>;
+    ) -> LimitedResult<SignInSubject>;
 
-    /// Same as [`Self::begin_sign_in`] for the owner of a live session, whose account is expected to have this
-    /// address.
+    /// Same as [`Self::begin_sign_in`] for the owner of a live session. `takes` and `guard` are made for the address
+    /// `email`, which must still be the account's.
     async fn begin_password_change(
         &self,
         session: SessionId,
@@ -227,23 +286,22 @@ pub trait Sessions {
         now: Timestamp,
     ) -> LimitedResult<BeginPasswordChange>;
 
-    /// Opens a session after a correct password. A pending account becomes a normal one.
+    /// Opens a session after the password matched. A pending account stops being pending.
     async fn sign_in(&self, sign_in: SignIn) -> LimitedResult<SignInOutcome>;
 
-    /// Counts a failure. Returns the limit if it was used up before this failure.
+    /// Counts a failed sign-in and records its event. Returns the guess limit that was used up before, if any.
     async fn fail_sign_in(&self, failed: FailedSignIn) -> LimitedResult<()>;
 
-    /// Session that is live at `now`, with its user.
+    /// Finds a session that is live at `now`, with its user.
     async fn find_live_session(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<LiveSession>>;
 
-    /// User id of a session that is live at `now`: the cheapest session check.
+    /// Finds the user id of a session that is live at `now`. This is the cheapest session check.
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>>;
 
-    /// User id and profile of a session that is live at `now`, in one read: the most frequent request of all.
+    /// Finds user id and profile of a session that is live at `now`, in one read, for the most frequent request.
     async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>>;
 
-    /// Checks whether a refresh token's family has a live session in which the token would get a successor, new
-    /// or repeated.
+    /// True if a refresh with the token would return a successor: a new one, or the stored one again. Changes nothing.
     async fn is_refresh_token_good(
         &self,
         family: TokenHash,
@@ -252,17 +310,31 @@ pub trait Sessions {
         now: Timestamp,
     ) -> StoreResult<bool>;
 
-    /// Judges a refresh token and applies the verdict. Concurrent callers with one token all get the same
-    /// successor. A sealed successor that was deleted within the grace period is replaced by a new one.
+    /// Decides on a refresh token and applies the decision. All concurrent callers with the same token get the same
+    /// successor. If the stored successor was deleted within the grace period, a new one replaces it.
     async fn refresh_session(&self, refresh: RefreshSession) -> StoreResult<RefreshOutcome>;
 
-    /// Live sessions of a user, newest first, at most 1,000.
+    /// Lists the live sessions of a user, newest first, at most 1,000.
     async fn list_sessions(&self, user_id: UserId, now: Timestamp) -> StoreResult<Vec<Session>>;
 
-    /// Ends sessions and returns the number of live ones that ended. Each call that ended any writes one event.
+    /// Names a live session of the user, or removes its name with `None`. Returns the session; `None` if the user has no
+    /// live session with this id.
+    async fn rename_session(
+        &self,
+        user_id: UserId,
+        id: SessionId,
+        name: Option<SessionName>,
+        now: Timestamp,
+    ) -> StoreResult<Option<Session>>;
+
+    /// Ends sessions and returns the number of live sessions that ended. If it is not 0, one audit event is recorded.
     async fn end_sessions(&self, which: EndedSession, event: AuditEvent, now: Timestamp) -> StoreResult<u64>;
 
-    /// Changes a password, ends the other sessions, and deletes every outstanding code and token of the account.
-    /// [`SignInOutcome::Opened`] means changed.
-    async fn change_password(&self, change: ChangePassword) -> LimitedResult<SignInOutcome>;
+    /// Changes a password, ends the account's other sessions and deletes its outstanding codes and tokens.
+    async fn change_password(&self, change: ChangePassword) -> LimitedResult<PasswordChange>;
+
+    /// Sets the first password of an account, ends the account's other sessions and deletes its outstanding codes and
+    /// tokens. The password counts as proven to be the owner's if the account's address is verified. Of concurrent
+    /// callers only one succeeds.
+    async fn set_password(&self, set: SetPassword) -> StoreResult<PasswordSet>;
 }

@@ -1,4 +1,4 @@
-//! Settings edited by an admin at run time.
+//! Contract for settings that admins change at run time.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -7,31 +7,31 @@ use serde_json::Value;
 
 use crate::error::StoreResult;
 
-/// Stored settings.
+/// All stored settings, with the version shared by the instances.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StoredSettings {
-    /// Incremented by every change of settings, providers or signing keys in any process.
+    /// Version of settings, identity providers and signing keys, incremented by every change. Instances poll it.
     pub version: i64,
-    /// Key (as in the settings file, for example `auth.disable_sign_up`) and value, sorted by key.
+    /// Keys as in the settings file, for example `auth.disable_sign_up`, with their values; sorted by key.
     pub values: Vec<(String, Value)>,
 }
 
 /// A change of one setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingChange {
-    /// Key of the setting.
+    /// Key of the setting, as in the settings file.
     pub key: String,
-    /// New value; `None` resets to the default.
+    /// New value; `None` resets the setting to its default.
     pub value: Option<Value>,
 }
 
-/// Settings.
+/// Settings that admins change at run time.
 #[async_trait]
 pub trait Settings {
-    /// All stored settings.
+    /// Loads all stored settings and their version.
     async fn load_settings(&self) -> StoreResult<StoredSettings>;
 
-    /// Changes settings, all or none, and increments the version.
+    /// Changes all the given settings or none, increments the version and records the audit event.
     async fn save_settings(
         &self,
         changes: &[SettingChange],
@@ -39,6 +39,6 @@ pub trait Settings {
         now: Timestamp,
     ) -> StoreResult<()>;
 
-    /// The version alone, polled by other processes.
+    /// Loads only the version, which instances poll.
     async fn shared_version(&self) -> StoreResult<i64>;
 }

@@ -12,9 +12,9 @@ use latchkey_search::Index;
 use crate::processor_time;
 use crate::town::{Numbers, bio_word, entry};
 
-/// Profiles from whose texts the queries are built.
+/// Number of profiles from whose texts the queries are built.
 const VICTIMS: usize = 40;
-/// Sample from which the profiles with the longest bios are taken.
+/// Number of profiles in the sample from which those with the longest bios are taken.
 const DRAWN: usize = 400;
 const LONGEST: usize = SearchQuery::MAX_CHARS;
 /// An offset beyond every total.
@@ -111,7 +111,7 @@ impl Dearest<'_> {
         query.join(" ")
     }
 
-    /// The costliest of all measured words of these lengths.
+    /// Returns the costliest of all measured words with these lengths.
     fn dearest(&self, lengths: &[usize], count: usize) -> Vec<String> {
         let mut by_cost: Vec<_> =
             self.known.iter().filter(|(piece, _)| lengths.contains(&piece.len())).collect();

@@ -31,7 +31,7 @@ impl Numbers {
     }
 }
 
-/// The word of this number: two to six syllables, deterministic.
+/// Makes the word of a number: two to six syllables, deterministic.
 pub(crate) fn word(kind: u64, number: u64) -> String {
     const SYLLABLES: [&str; 40] = [
         "a", "an", "ar", "ba", "be", "ca", "co", "da", "de", "di", "el", "en", "er", "fa", "ga", "ha", "in",
@@ -48,7 +48,7 @@ pub(crate) fn bio_word(number: u64) -> String {
     word(3, number + 1)
 }
 
-/// The profile of this number.
+/// Makes the profile of a number.
 pub(crate) fn entry(number: u64) -> Entry {
     let mut numbers = Numbers(number.wrapping_mul(0x2545_F491_4F6C_DD1D));
     let first = word(1, 1 + numbers.below(FIRST_NAMES));
@@ -65,7 +65,6 @@ pub(crate) fn entry(number: u64) -> Entry {
     Entry { key, text }
 }
 
-/// A loader with this many profiles.
 pub(crate) fn loaded(profiles: u64) -> Loader {
     let mut loader = Loader::new();
     for number in 0..profiles {

@@ -1,4 +1,4 @@
-//! Flushing the memtable and size-tiered merging of segments, concurrent with changes.
+//! Flushing of the memtable and size-tiered merging of segments, while searches and changes continue.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -7,10 +7,10 @@ use crate::key::Entry;
 use crate::segment::Segment;
 use crate::segment_builder::SegmentBuilder;
 
-/// Number of segments of one size class that are merged into one.
+/// Minimum number of segments of one size class that are merged into one.
 const MERGE_FACTOR: usize = 4;
 
-/// Guard of a running merge: releases the chosen segments when dropped.
+/// Guard of a running merge. Dropping it makes the chosen segments available to other merges.
 pub(super) struct Merging<'a> {
     index: &'a Index,
     pub(super) segments: Vec<Masked>,
@@ -24,7 +24,6 @@ impl Drop for Merging<'_> {
 }
 
 impl Index {
-    /// Flushes the memtable into a new segment.
     pub(super) fn flush(&self, _turn: MutexGuard<'_, ()>) {
         let then = self.snapshot.load_full();
         if then.memtable.is_empty() {
@@ -35,8 +34,8 @@ impl Index {
         self.update(|now| now.flush(&then.memtable, segment));
     }
 
-    /// Merges several segments, or rewrites one with many hidden profiles. Returns `false` if there was none
-    /// to choose.
+    /// Merges several segments, or rewrites one with many hidden (deleted or superseded) profiles. Returns `false` if
+    /// no segment needs it.
     pub(super) fn merge(&self) -> bool {
         let Some(chosen) = self.choose() else { return false };
         let sources: Vec<_> = chosen.segments.iter().map(|one| one.segment.source(&one.hidden)).collect();
@@ -46,7 +45,7 @@ impl Index {
         true
     }
 
-    /// Frees the replaced segments that no search holds any more.
+    /// Frees the replaced segments that no search uses any more.
     pub(super) fn free_replaced(&self) {
         let mut replaced = lock(&self.replaced);
         let unused: Vec<_> = replaced.extract_if(.., |segment| Arc::strong_count(segment) == 1).collect();
@@ -62,9 +61,9 @@ impl Index {
     }
 }
 
-/// Chooses the next merge among segments that are not being merged: a size class with [`MERGE_FACTOR`]
-/// members, or a segment with a quarter of its profiles hidden. The smallest come first, so that small
-/// segments stay few while a large one is merged.
+/// Chooses the segments of the next merge among those that are not being merged: a size class with at least
+/// [`MERGE_FACTOR`] members, or a segment in which more than a quarter of the profiles are hidden (deleted or
+/// superseded). Small segments come first, so that they stay few while a large one is merged.
 pub(super) fn choose(segments: &[Masked], merging: &[Arc<Segment>]) -> Option<Vec<Masked>> {
     let mut by_size: Vec<(u32, &Masked)> = segments
         .iter()
@@ -82,14 +81,15 @@ pub(super) fn choose(segments: &[Masked], merging: &[Arc<Segment>]) -> Option<Ve
     }
 }
 
-/// Size class: segments of one class differ in size by less than [`MERGE_FACTOR`] times.
+/// Returns the size class of a segment, a logarithm of its number of profiles. Within a class, sizes differ by less
+/// than a factor of [`MERGE_FACTOR`].
 fn size_class(one: &Masked) -> u32 {
     one.segment.keys.len().max(1).ilog(MERGE_FACTOR)
 }
 
 impl Snapshot {
-    /// Replaces the flushed entries by the segment. Entries that changed during the flush stay in the
-    /// memtable and are hidden in the segment.
+    /// Moves the flushed entries from the memtable to the new segment. An entry that changed during the flush stays in
+    /// the memtable, and its doc id in the segment is marked as superseded.
     pub(super) fn flush(&mut self, then: &[Arc<Entry>], segment: Segment) {
         let mut masked = Masked { segment: Arc::new(segment), hidden: Arc::default() };
         for entry in then {
@@ -105,7 +105,8 @@ impl Snapshot {
         self.segments.push(masked);
     }
 
-    /// Replaces merged segments by their result. Profiles that were hidden during the merge are hidden in it.
+    /// Replaces the source segments of a merge by its result. A profile that was deleted or superseded in a source
+    /// during the merge is marked as hidden in the result.
     pub(super) fn replace(&mut self, then: &[Masked], segment: Segment) {
         let mut masked = Masked { segment: Arc::new(segment), hidden: Arc::default() };
         let (replaced, mut kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.segments)

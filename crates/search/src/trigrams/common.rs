@@ -1,6 +1,6 @@
-//! Precomputed sets of common substrings, whose union would be costly at every query. A word that contains a
-//! text contains its prefixes too: common substrings are found by extending common ones, one character at a
-//! time.
+//! Precomputed sets of profiles for common substrings, which would be costly to unite at every query. A word that
+//! contains a text also contains its prefixes. Common substrings are therefore found by extending shorter common ones,
+//! one character at a time.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -11,29 +11,33 @@ use super::{GRAM, Gram, PostingDecoder, SCALAR_BITS, TrigramIndex, grams_of};
 use crate::inverted::Inverted;
 use crate::unions::{Precomputed, cost, unite};
 
-/// Cost in nanoseconds from which the set of a text of at least three characters is precomputed.
+/// Estimated time to unite the postings of a text of at least three characters, in nanoseconds, above which the union
+/// is precomputed.
 const COSTLY: u64 = if cfg!(test) { 300 } else { 700_000 };
-/// The same for prefixes of one and two characters, of which a query has many.
+/// Estimated time to unite the postings of a prefix of one or two characters, in nanoseconds, above which the union is
+/// precomputed. A query may have many such words.
 const COSTLY_PREFIX: u64 = if cfg!(test) { 300 } else { 100_000 };
-/// Longest precomputed text in characters. Longer ones are united at the query.
+/// Maximum length of a precomputed text, in characters. The sets of longer texts are united when a query needs them.
 const LONGEST: usize = 64;
 
-/// Memory budget of the sets: per profile, and a fixed base. An ordinary million profiles needs less.
+/// Memory budget of the precomputed sets: bytes per profile, and a fixed base. A typical index of a million profiles
+/// needs less.
 const BYTES_PER_PROFILE: usize = if cfg!(test) { 64 } else { 256 };
 const BASE_BYTES: usize = if cfg!(test) { 2_048 } else { 8 << 20 };
-/// Overhead of a map entry.
+/// Estimated overhead of an entry in the map of precomputed sets, in bytes.
 const ENTRY_BYTES: usize = 128;
-/// Budget of occurrences to visit in extending a trigram, per word that contains it. A word that repeats a
-/// text a thousand times has a thousand occurrences at every length; a word with one stays within the budget.
+/// Maximum number of occurrences visited to extend a trigram, per word that contains the trigram. A word that contains
+/// a text once stays within this budget; a word that repeats a text a thousand times has a thousand occurrences at
+/// every length.
 const OCCURRENCES_PER_WORD: usize = LONGEST;
-/// Budget of all trigrams together, per byte of the vocabulary.
+/// Maximum number of occurrences visited for all trigrams together, per byte of the vocabulary.
 const OCCURRENCES_PER_BYTE: usize = if cfg!(test) { 4 } else { 16 };
 
-/// Occurrence of a text: word number and end offset in bytes.
+/// Occurrence of a text: position of the word in the vocabulary, and end of the text in the word, in bytes.
 type Occurrence = (u32, u32);
 
-/// Precomputes the sets of common texts of at least three characters, the costliest first, within the
-/// budgets. What does not fit is united at the query: correct, but slower.
+/// Precomputes the sets of common texts of at least three characters, the costliest first, within the budgets of
+/// memory and occurrences. A set that is not precomputed is united when a query needs it, with the same result.
 pub(super) fn precompute(
     words: &Inverted,
     profiles: usize,
@@ -64,7 +68,6 @@ pub(super) fn precompute(
     grower.precomputed
 }
 
-/// Share of a budget in proportion to the weight.
 fn share(of: usize, weight: u64, all: u64) -> usize {
     let share = of as u128 * u128::from(weight) / u128::from(all.max(1));
     usize::try_from(share).unwrap_or(of).min(of)
@@ -82,27 +85,28 @@ struct Grower<'a> {
     words: &'a Inverted,
     profiles: usize,
     costs: &'a [u64],
-    /// Memory budget left.
+    /// Remaining memory budget in bytes.
     bytes: usize,
-    /// Budget of occurrences left.
+    /// Remaining number of occurrences that may be visited.
     occurrences: usize,
     precomputed: Precomputed,
 }
 
-/// A precomputed text whose extensions may be costly, ordered by weight.
+/// A precomputed text whose extensions by a character may be costly too. Candidates are ordered by weight, the
+/// estimated cost in nanoseconds.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     weight: u64,
     text: String,
     chars: usize,
     holders: usize,
-    /// Range of its occurrences.
+    /// Range (`start..end`) of the text's occurrences among those of its trigram.
     start: usize,
     end: usize,
 }
 
 impl Grower<'_> {
-    /// Stores a set if it fits the budget. Returns `false` otherwise.
+    /// Stores a set if it fits the memory budget. Returns `false` otherwise.
     fn insert(&mut self, text: String, set: impl FnOnce() -> Arc<RoaringBitmap>) -> bool {
         let known = text.len() + ENTRY_BYTES;
         if self.bytes < known {
@@ -119,7 +123,7 @@ impl Grower<'_> {
         fits
     }
 
-    /// Precomputes costly extensions of a precomputed trigram, the costliest first.
+    /// Precomputes the costly texts that begin with a precomputed trigram, the costliest first.
     fn grow(&mut self, gram: Gram, list: &[u8], weight: u64) {
         let text = text_of(gram);
         if !self.precomputed.contains_key(text.as_str()) {
@@ -144,7 +148,7 @@ impl Grower<'_> {
         self.occurrences = self.occurrences.saturating_sub(looked_at);
     }
 
-    /// Occurrences of a trigram, ascending; `None` if there are more than `most`.
+    /// Returns the occurrences of a trigram, ascending, or `None` if there are more than `most`.
     fn occurrences(&self, gram: Gram, list: &[u8], most: usize) -> Option<Vec<Occurrence>> {
         let mut occurrences = Vec::new();
         for word in PostingDecoder::new(list) {
@@ -159,8 +163,8 @@ impl Grower<'_> {
         Some(occurrences)
     }
 
-    /// Precomputes the costly texts that are one character longer. Returns `false` once the budget is used
-    /// up.
+    /// Precomputes the costly texts that extend a text by one character. Returns `false` once the memory budget is
+    /// used up.
     fn lengthen(
         &mut self,
         candidate: &Candidate,
@@ -214,7 +218,7 @@ impl Grower<'_> {
     }
 }
 
-/// Distinct words of occurrences, in order.
+/// Returns the distinct words of adjacent occurrences, in their order.
 fn distinct(occurrences: &[Occurrence]) -> impl Iterator<Item = usize> {
     let mut last = None;
     occurrences
@@ -226,7 +230,7 @@ fn count_words(occurrences: &[Occurrence]) -> usize {
     distinct(occurrences).count()
 }
 
-/// Precomputes the sets of common prefixes of one and two characters.
+/// Precomputes the sets of profiles for common prefixes of one and two characters, which have no trigram.
 pub(crate) fn precompute_prefixes(words: &Inverted, profiles: usize) -> Precomputed {
     let mut precomputed = Precomputed::new();
     let mut start = 0;

@@ -1,5 +1,5 @@
-//! Digest of a table: SHA-256 over its rows in key order, in an encoding independent of the engine. Tables with
-//! equal digests have equal rows.
+//! Digest of a table: SHA-256 over its rows in the order of the primary key, in an encoding independent of the engine.
+//! Tables with equal digests have equal rows.
 
 use std::fmt;
 
@@ -7,30 +7,30 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Cell, Row, Table};
 
-/// Row count and content hash of a table.
+/// Number of rows of a table, and a hash of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableDigest {
     pub rows: u64,
-    /// SHA-256 over all rows.
+    /// SHA-256 over the columns' names and types and all rows.
     pub hash: [u8; 32],
 }
 
 impl fmt::Display for TableDigest {
-    /// First eight bytes in hex, enough for a comparison by eye.
+    /// Writes the first eight bytes of the hash in hex, enough for a comparison by eye.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = u64::from_be_bytes(std::array::from_fn(|at| self.hash[at]));
         f.pad(&format!("{number:016x}"))
     }
 }
 
-/// Incremental digest. Rows must be added in key order.
+/// Incremental computation of a table's digest. Rows must be added in the order of the primary key.
 pub struct Digest {
     rows: u64,
     hasher: Sha256,
 }
 
 impl Digest {
-    /// Digest of an empty table. Column names and types are part of it.
+    /// Starts the digest of a table with its column names and types.
     #[must_use]
     pub fn new(table: &Table) -> Self {
         let mut hasher = Sha256::new();
@@ -51,7 +51,8 @@ impl Digest {
         TableDigest { rows: self.rows, hash: self.hasher.finalize().into() }
     }
 
-    /// Hashes a type tag, then the value; variable-length values are preceded by their length.
+    /// Hashes a byte for the type, then the value. The length precedes values of variable length, so that adjacent
+    /// values cannot be confused.
     fn add_cell(&mut self, cell: &Cell) {
         let mut of_any_length = |mark: u8, bytes: &[u8]| {
             self.hasher.update([mark]);

@@ -1,4 +1,4 @@
-//! The audit trail.
+//! Operations of the audit log: implementation of [`Audit`].
 
 use std::time::Duration;
 
@@ -6,23 +6,51 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::EventId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{Audit, EventPage, StoreResult};
+use latchkey_store::{Audit, EventPage, ListOwnEvents, StoreResult};
 
 use super::Engine;
-use crate::form::Executor;
-use crate::operations::audit;
+use crate::form::{Executor, Repeat, Results, Script, Slot};
+use crate::tables::audit_events;
 
 #[async_trait]
 impl<E: Executor> Audit for Engine<E> {
     async fn record_event(&self, event: AuditEvent) -> StoreResult<()> {
-        audit::record(&self.0, event).await
+        let mut script = Script::default();
+        audit_events::record(&mut script, event)?;
+        self.write(script, Repeat::Never, |_| Ok(())).await
     }
 
     async fn list_events(&self, before: Option<EventId>, limit: u32) -> StoreResult<EventPage> {
-        audit::list(&self.0, before, limit).await
+        let mut script = Script::default();
+        // One row more than requested tells whether there is a next page.
+        let found = audit_events::list(&mut script, before, i64::from(limit) + 1);
+        self.read_long(script, move |results| page(results, found, limit)).await
+    }
+
+    async fn list_own_events(&self, list: ListOwnEvents) -> StoreResult<Option<EventPage>> {
+        let mut script = Script::default();
+        let before = list.before.map(|id| audit_events::find_of_user(&mut script, id, list.user_id));
+        let found = audit_events::list_of_user(&mut script, &list, i64::from(list.limit) + 1);
+        let finish = move |results: &Results<'_>| match before {
+            Some(before) if !results.any(before)? => Ok(None),
+            _ => page(results, found, list.limit).map(Some),
+        };
+        self.read_long(script, finish).await
     }
 
     async fn purge_events(&self, retention: Duration, now: Timestamp) -> StoreResult<u64> {
-        audit::purge(&self.0, retention, now).await
+        let mut script = Script::default();
+        let [all, failures] = audit_events::purge(&mut script, retention, now);
+        let finish = move |results: &Results<'_>| Ok(results.affected(all)? + results.affected(failures)?);
+        self.write(script, Repeat::Harmless, finish).await
     }
+}
+
+/// Decodes a page of events. One more row than the limit was read if there is a next page.
+fn page(results: &Results<'_>, found: Slot, limit: u32) -> StoreResult<EventPage> {
+    let mut events = results.list(found, audit_events::read_event)?;
+    let has_more = events.len() > limit as usize;
+    events.truncate(limit as usize);
+    let next = if has_more { events.last().map(|event| event.id) } else { None };
+    Ok(EventPage { events, next })
 }

@@ -1,15 +1,14 @@
-//! Codes, links and reset tokens.
+//! Operations on email codes, mailed links and reset tokens: implementation of [`EmailCodes`]. The operations
+//! themselves are in [`crate::operations`].
 
 use async_trait::async_trait;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::limits::Take;
-use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginReset, CodeAttempt, EmailCodes, ExchangeOutcome, LimitedResult, NewToken, OpenLink, OpenedLink,
-    RequestEmailCode, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
+    BeginReset, CodeAttempt, EmailCodes, Entry, ExchangeOutcome, LimitedResult, NewToken, OpenLink,
+    OpenedLink, RequestEmailCode, ResetOutcome, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
 };
 
 use super::Engine;
@@ -22,20 +21,12 @@ impl<E: Executor> EmailCodes for Engine<E> {
         request_code::request(&self.0, request).await
     }
 
-    async fn verify_by_code(
-        &self,
-        attempt: CodeAttempt,
-        session: NewSession,
-    ) -> LimitedResult<VerifyOutcome> {
-        verify_code::verify(&self.0, attempt, session).await
+    async fn verify_by_code(&self, attempt: CodeAttempt, entry: Entry) -> LimitedResult<VerifyOutcome> {
+        verify_code::verify(&self.0, attempt, entry).await
     }
 
-    async fn verify_by_token(
-        &self,
-        attempt: TokenAttempt,
-        session: NewSession,
-    ) -> LimitedResult<VerifyOutcome> {
-        mail_links::verify(&self.0, attempt, session).await
+    async fn verify_by_token(&self, attempt: TokenAttempt, entry: Entry) -> LimitedResult<VerifyOutcome> {
+        mail_links::verify(&self.0, attempt, entry).await
     }
 
     async fn open_verify_link(&self, link: OpenLink) -> LimitedResult<OpenedLink> {
@@ -69,7 +60,11 @@ impl<E: Executor> EmailCodes for Engine<E> {
         reset_password::begin(&self.0, token, takes, now).await
     }
 
-    async fn reset_password(&self, reset: ResetPassword) -> StoreResult<Option<User>> {
+    async fn use_email_code(&self, attempt: CodeAttempt, purpose: Purpose) -> LimitedResult<bool> {
+        verify_code::redeem(&self.0, attempt, purpose).await
+    }
+
+    async fn reset_password(&self, reset: ResetPassword) -> StoreResult<ResetOutcome> {
         reset_password::reset(&self.0, reset).await
     }
 }

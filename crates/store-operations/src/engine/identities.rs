@@ -1,4 +1,4 @@
-//! Identities.
+//! Operations on identities of external providers: implementation of [`Identities`].
 
 use async_trait::async_trait;
 use latchkey_domain::identity::{Issuer, ProviderKey};
@@ -9,8 +9,9 @@ use latchkey_store::{
 };
 
 use super::Engine;
-use crate::form::Executor;
-use crate::operations::{identities, link_identity, sign_in_with_identity, unlink_identity};
+use crate::form::{Executor, Repeat, Script};
+use crate::operations::{link_identity, sign_in_with_identity, unlink_identity};
+use crate::tables::identities;
 
 #[async_trait]
 impl<E: Executor> Identities for Engine<E> {
@@ -27,10 +28,16 @@ impl<E: Executor> Identities for Engine<E> {
     }
 
     async fn list_identities(&self, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>> {
-        identities::list(&self.0, user_id).await
+        let mut script = Script::default();
+        let all = identities::list_of(&mut script, user_id);
+        self.read(script, move |results| results.list(all, identities::read_linked)).await
     }
 
     async fn settle_issuers(&self, issuers: &[(ProviderKey, Issuer)]) -> StoreResult<()> {
-        identities::settle_issuers(&self.0, issuers).await
+        let mut script = Script::default();
+        for (provider, issuer) in issuers {
+            identities::settle(&mut script, provider, issuer);
+        }
+        self.write(script, Repeat::Harmless, |_| Ok(())).await
     }
 }

@@ -1,4 +1,4 @@
-//! Shared limits.
+//! Rate limits that all instances share: implementation of [`Limits`].
 
 use async_trait::async_trait;
 use latchkey_domain::limits::Take;

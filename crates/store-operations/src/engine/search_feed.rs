@@ -1,4 +1,4 @@
-//! The search feed, delegated to the engine.
+//! Implementation of [`SearchFeed`], which passes every call on to the engine.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;

@@ -1,4 +1,4 @@
-//! Sessions.
+//! Operations on sessions, password sign-in and password change: implementation of [`Sessions`].
 
 use std::time::Duration;
 
@@ -7,18 +7,21 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::Take;
-use latchkey_domain::session::Session;
+use latchkey_domain::session::{Session, SessionName};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
     BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LimitedResult, LiveSession, OwnProfile,
-    RefreshOutcome, RefreshSession, Sessions, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
-    StoreResult,
+    PasswordChange, PasswordSet, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn, SignInGuard,
+    SignInOutcome, SignInSubject, StoreResult,
 };
 
 use super::Engine;
-use crate::form::Executor;
-use crate::operations::{change_password, refresh, sessions, sign_in};
+use crate::form::{Executor, Repeat, Results, Script, Slot};
+use crate::operations::{change_password, refresh, sign_in};
+use crate::tables::{sessions, users};
+
+const LISTED: u32 = 1_000;
 
 #[async_trait]
 impl<E: Executor> Sessions for Engine<E> {
@@ -28,7 +31,7 @@ impl<E: Executor> Sessions for Engine<E> {
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> LimitedResult<Option<Box<SignInCandidate>>> {
+    ) -> LimitedResult<SignInSubject> {
         sign_in::begin(&self.0, email, takes, guard, now).await
     }
 
@@ -52,15 +55,21 @@ impl<E: Executor> Sessions for Engine<E> {
     }
 
     async fn find_live_session(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<LiveSession>> {
-        sessions::find_live(&self.0, id, now).await
+        let mut script = Script::default();
+        let found = sessions::find_live(&mut script, id, now);
+        self.read(script, move |results| results.find(found, sessions::read_live)).await
     }
 
     async fn find_session_owner(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<UserId>> {
-        sessions::find_owner(&self.0, id, now).await
+        let mut script = Script::default();
+        let found = sessions::find_owner(&mut script, id, now);
+        self.read(script, move |results| sessions::owner(results, found)).await
     }
 
     async fn find_session_profile(&self, id: SessionId, now: Timestamp) -> StoreResult<Option<OwnProfile>> {
-        sessions::find_own_profile(&self.0, id, now).await
+        let mut script = Script::default();
+        let found = sessions::find_own_profile(&mut script, id, now);
+        self.read(script, move |results| results.find(found, sessions::read_own_profile)).await
     }
 
     async fn is_refresh_token_good(
@@ -78,14 +87,66 @@ impl<E: Executor> Sessions for Engine<E> {
     }
 
     async fn list_sessions(&self, user_id: UserId, now: Timestamp) -> StoreResult<Vec<Session>> {
-        sessions::list(&self.0, user_id, now).await
+        let mut script = Script::default();
+        let found = sessions::list_live(&mut script, user_id, now, LISTED);
+        self.read_long(script, move |results| results.list(found, sessions::read_session)).await
+    }
+
+    async fn rename_session(
+        &self,
+        user_id: UserId,
+        id: SessionId,
+        name: Option<SessionName>,
+        now: Timestamp,
+    ) -> StoreResult<Option<Session>> {
+        let mut script = Script::default();
+        let renamed = sessions::rename(&mut script, user_id, id, name.as_ref(), now);
+        let found = sessions::find_of_user(&mut script, id, user_id);
+        let finish = move |results: &Results<'_>| match results.affected(renamed)? {
+            0 => Ok(None),
+            _ => results.find(found, sessions::read_session),
+        };
+        self.write(script, Repeat::Harmless, finish).await
     }
 
     async fn end_sessions(&self, which: EndedSession, event: AuditEvent, now: Timestamp) -> StoreResult<u64> {
-        sessions::end(&self.0, which, event, now).await
+        let (script, ended) = match which {
+            EndedSession::Own(user_id, id) => end_own(user_id, id, event, now)?,
+            EndedSession::OthersOf(user_id, kept) => end_others(user_id, kept, event, now)?,
+            EndedSession::OfRefreshToken { family, presented, grace } => {
+                return refresh::end_by_token(&self.0, family, presented, grace, event, now).await;
+            }
+        };
+        self.write(script, Repeat::Never, move |results| results.affected(ended)).await
     }
 
-    async fn change_password(&self, change: ChangePassword) -> LimitedResult<SignInOutcome> {
+    async fn change_password(&self, change: ChangePassword) -> LimitedResult<PasswordChange> {
         change_password::change(&self.0, change).await
     }
+
+    async fn set_password(&self, set: SetPassword) -> StoreResult<PasswordSet> {
+        change_password::set(&self.0, set).await
+    }
+}
+
+fn end_own(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp) -> StoreResult<(Script, Slot)> {
+    let mut script = Script::default();
+    sessions::lock(&mut script, id);
+    let ended = sessions::end_own_and_record(&mut script, user_id, id, event, now)?;
+    Ok((script, ended))
+}
+
+fn end_others(
+    user_id: UserId,
+    kept: SessionId,
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<(Script, Slot)> {
+    let mut script = Script::default();
+    // This lock serialises transactions that end several sessions of the user. Without it they could deadlock on the
+    // sessions.
+    users::lock_by_id(&mut script, user_id);
+    sessions::lock_others(&mut script, user_id, kept, now);
+    let ended = sessions::end_others_and_record(&mut script, user_id, kept, event, now)?;
+    Ok((script, ended))
 }

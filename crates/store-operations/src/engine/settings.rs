@@ -1,4 +1,5 @@
-//! Settings.
+//! Operations on settings changed by an admin, and on the version that other instances poll: implementation of
+//! [`Settings`].
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -6,25 +7,43 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{SettingChange, Settings, StoreResult, StoredSettings};
 
 use super::Engine;
-use crate::form::Executor;
-use crate::operations::settings;
+use crate::form::{Decided, Executor, Script};
+use crate::tables::{audit_events, settings};
 
 #[async_trait]
 impl<E: Executor> Settings for Engine<E> {
     async fn load_settings(&self) -> StoreResult<StoredSettings> {
-        settings::load(&self.0).await
+        let (script, all) = Script::of_read(&settings::LIST, Vec::new());
+        self.read(script, move |results| settings::settings(results, all)).await
     }
 
+    /// Saves changes of settings. The last change of a key wins. The operation has two round trips, so that a timed-out
+    /// change cannot commit after a later one was acknowledged: the timed-out change either holds the lock until its
+    /// transaction ends, or never got it.
     async fn save_settings(
         &self,
         changes: &[SettingChange],
         event: AuditEvent,
         now: Timestamp,
     ) -> StoreResult<()> {
-        settings::save(&self.0, changes, event, now).await
+        let changes = changes.to_vec();
+        let mut reads = Script::default();
+        settings::lock_version(&mut reads);
+        self.transact(reads, move |_| {
+            let mut writes = Script::default();
+            settings::grow_version(&mut writes);
+            for change in &changes {
+                settings::save(&mut writes, change, now);
+            }
+            audit_events::record(&mut writes, event.clone())?;
+            writes.announce();
+            Ok(Decided::done(writes, ()))
+        })
+        .await
     }
 
     async fn shared_version(&self) -> StoreResult<i64> {
-        settings::version(&self.0).await
+        let (script, version) = Script::of_read(&settings::FIND_VERSION, Vec::new());
+        self.read(script, move |results| settings::version(results, version)).await
     }
 }

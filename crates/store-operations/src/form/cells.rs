@@ -1,24 +1,23 @@
-//! Decoding of rows, column by column. An invalid stored value is [`StoreError::Corrupt`], never a panic.
+//! Decoding of rows, column by column. An invalid stored value yields [`StoreError::Corrupt`], never a panic.
 
 use std::net::IpAddr;
 
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::email::Email;
-use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{StoreError, StoreResult};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// The column has another type, or does not exist.
+/// Error: the column has another type than requested, or does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrongKind;
 
-/// Value of a column; `None` for null.
+/// Value read from a column; `Ok(None)` for null.
 pub type Cell<T> = Result<Option<T>, WrongKind>;
 
-/// A row as returned by an engine. Columns count from 0.
+/// A row as returned by an engine. Columns are numbered from 0.
 pub trait Row {
     fn int(&self, at: usize) -> Cell<i64>;
     fn flag(&self, at: usize) -> Cell<bool>;
@@ -28,7 +27,7 @@ pub trait Row {
     fn is_null(&self, at: usize) -> bool;
 }
 
-/// Decodes the columns of a row in order.
+/// Cursor over the columns of a row. Each method decodes the next column, named for the error message.
 pub struct Cells<'r> {
     row: &'r dyn Row,
     table: &'static str,
@@ -36,19 +35,17 @@ pub struct Cells<'r> {
 }
 
 impl<'r> Cells<'r> {
-    /// Starts at the first column.
     #[must_use]
     pub fn new(row: &'r dyn Row) -> Self {
         Self { row, table: "", at: 0 }
     }
 
-    /// Sets the table name of the next columns, for errors.
+    /// Sets the name of the table that the next columns belong to, for error messages.
     pub fn of(&mut self, table: &'static str) -> &mut Self {
         self.table = table;
         self
     }
 
-    /// Error for an invalid value of this column.
     #[must_use]
     pub fn corrupt(&self, column: &'static str) -> StoreError {
         StoreError::Corrupt { table: self.table, column }
@@ -68,7 +65,7 @@ impl<'r> Cells<'r> {
         self.maybe(column, read)?.ok_or_else(|| self.corrupt(column))
     }
 
-    /// Checks the next column for null without consuming it.
+    /// True if the next column is null. Does not advance to the next column.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.row.is_null(self.at)
@@ -82,7 +79,6 @@ impl<'r> Cells<'r> {
         self.maybe(column, Row::int)
     }
 
-    /// Non-negative count.
     pub fn count(&mut self, column: &'static str) -> StoreResult<u32> {
         self.int(column)?.try_into().map_err(|_| self.corrupt(column))
     }
@@ -107,7 +103,7 @@ impl<'r> Cells<'r> {
         Ok(self.maybe(column, Row::text)?.map(str::to_owned))
     }
 
-    /// Text decoded by `parse`.
+    /// Decodes a text with `parse`. If `parse` returns `None`, the stored value is invalid.
     pub fn parsed<T>(&mut self, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> StoreResult<T> {
         parse(self.text(column)?).ok_or_else(|| self.corrupt(column))
     }
@@ -120,7 +116,6 @@ impl<'r> Cells<'r> {
         Ok(self.maybe(column, Row::bytes)?.map(<[u8]>::to_vec))
     }
 
-    /// Fixed number of bytes.
     pub fn array<const N: usize>(&mut self, column: &'static str) -> StoreResult<[u8; N]> {
         let bytes = self.get(column, Row::bytes)?;
         bytes.try_into().map_err(|_| self.corrupt(column))
@@ -130,12 +125,20 @@ impl<'r> Cells<'r> {
         self.array(column).map(TokenHash::from_bytes)
     }
 
-    pub fn id<T: StoredId>(&mut self, column: &'static str) -> StoreResult<T> {
-        self.get(column, Row::id).map(T::from_stored)
+    pub fn maybe_hash(&mut self, column: &'static str) -> StoreResult<Option<TokenHash>> {
+        if self.is_null() {
+            self.at += 1;
+            return Ok(None);
+        }
+        self.hash(column).map(Some)
     }
 
-    pub fn maybe_id<T: StoredId>(&mut self, column: &'static str) -> StoreResult<Option<T>> {
-        Ok(self.maybe(column, Row::id)?.map(T::from_stored))
+    pub fn id<T: From<Uuid>>(&mut self, column: &'static str) -> StoreResult<T> {
+        self.get(column, Row::id).map(T::from)
+    }
+
+    pub fn maybe_id<T: From<Uuid>>(&mut self, column: &'static str) -> StoreResult<Option<T>> {
+        Ok(self.maybe(column, Row::id)?.map(T::from))
     }
 
     pub fn email(&mut self, column: &'static str) -> StoreResult<Email> {
@@ -158,12 +161,12 @@ impl<'r> Cells<'r> {
         )
     }
 
-    /// Two columns, `address` and `user_agent`.
+    /// Decodes two columns, `address` and `user_agent`. The address must not be null.
     pub fn client(&mut self) -> StoreResult<Client> {
         self.maybe_client()?.ok_or_else(|| self.corrupt("address"))
     }
 
-    /// Two columns, `address` and `user_agent`; `None` without an address.
+    /// Decodes two columns, `address` and `user_agent`. Returns `None` if the address is null.
     pub fn maybe_client(&mut self) -> StoreResult<Option<Client>> {
         let address = self.maybe("address", Row::text)?.map(str::parse::<IpAddr>).transpose();
         let address = address.map_err(|_| self.corrupt("address"))?;
@@ -171,20 +174,3 @@ impl<'r> Cells<'r> {
         Ok(address.map(|address| Client { address: ClientAddress::new(address), user_agent }))
     }
 }
-
-/// An identifier stored as a UUID.
-pub trait StoredId {
-    fn from_stored(uuid: Uuid) -> Self;
-}
-
-macro_rules! ids {
-    ($($name:ident)*) => {
-        $(impl StoredId for $name {
-            fn from_stored(uuid: Uuid) -> Self {
-                Self::from_uuid(uuid)
-            }
-        })*
-    };
-}
-
-ids!(UserId ProfileId SessionId MailId EventId LeaseId KeyId);

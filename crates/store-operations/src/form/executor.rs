@@ -1,4 +1,4 @@
-//! The interface of an engine that executes operations.
+//! The interface that an engine implements to execute operations.
 
 use std::future::Future;
 
@@ -6,28 +6,29 @@ use latchkey_store::StoreResult;
 
 use super::{Results, Script};
 
-/// Maps the results of an operation's last script to its outcome.
+/// Function that computes an operation's outcome from the results of its last script.
 pub type Finish<T> = Box<dyn FnOnce(&Results<'_>) -> StoreResult<T> + Send>;
 
-/// Decision of an operation, made on the results of its reads.
+/// Decision of an operation, made from the results of its reads.
 pub enum Decided<T> {
-    /// Rolls back, claims of the reads included, and returns the outcome.
+    /// Rolls back, including changes in the script of reads, and returns the outcome.
     Return(T),
     /// Commits the writes and computes the outcome from their results.
     Write(Script, Finish<T>),
-    /// Restarts the operation: a row changed between the lock and the read. Never happens with a single writer.
+    /// Restarts the operation, because a row changed between the lock and the read. With a single writer this never
+    /// happens.
     Retry,
 }
 
 impl<T: Send + 'static> Decided<T> {
-    /// Commits the writes (or, with an empty script, only the claims of the reads) and returns a known outcome.
+    /// Returns the decision to commit the writes, and any changes in the script of reads, with a known outcome.
     #[must_use]
     pub fn done(script: Script, answer: T) -> Self {
         Self::write(script, move |_| Ok(answer))
     }
 
-    /// Commits the writes and computes the outcome from their results. Reads see the changes before them in the
-    /// script.
+    /// Returns the decision to commit the writes and to compute the outcome from their results. A read in the script
+    /// sees the changes that precede the read.
     #[must_use]
     pub fn write(
         script: Script,
@@ -37,37 +38,37 @@ impl<T: Send + 'static> Decided<T> {
     }
 }
 
-/// Retry policy for a script whose connection broke, so that its commit is uncertain.
+/// Retry policy for a script whose connection broke before the commit was confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// Idempotent: the script is run again.
+    /// The script is idempotent and runs again.
     Harmless,
-    /// Not repeated: the caller gets an error that says so.
+    /// The script does not run again. The caller gets an error that says that the outcome is unknown.
     Never,
 }
 
-/// Executes scripts: each is atomic, and durable when the call returns.
+/// Executor of scripts. Each script is atomic, and durable when the call returns.
 ///
-/// An operation is one read, one write, or [`Executor::transact`]: at most two round trips, three if an
-/// optimistic fast path was tried first and failed. Rows that a decision depends on are locked by an earlier
-/// statement than the read, because PostgreSQL takes a new snapshot for each statement.
+/// An operation is one read, one write, or one [`Executor::transact`]. It takes at most two round trips, or three if an
+/// optimistic fast path failed first. Rows that a decision depends on are locked by one statement and read by a later
+/// one, because PostgreSQL takes a new snapshot for each statement.
 pub trait Executor: Send + Sync + 'static {
-    /// True if transactions run one at a time and a second round trip is free.
+    /// True if transactions run one at a time and a second round trip costs nothing.
     const HAS_ONE_WRITER: bool;
 
-    /// Point read: a few indexed rows, one snapshot.
+    /// Executes a point read: a few indexed rows, all from one snapshot.
     fn read<T, F>(&self, script: Script, finish: F) -> impl Future<Output = StoreResult<T>> + Send
     where
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Long-running read, one snapshot.
+    /// Executes a read that may take long, from one snapshot.
     fn read_long<T, F>(&self, script: Script, finish: F) -> impl Future<Output = StoreResult<T>> + Send
     where
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Write without a decision.
+    /// Executes a write without a decision.
     fn write<T, F>(
         &self,
         script: Script,
@@ -78,8 +79,7 @@ pub trait Executor: Send + Sync + 'static {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Write without a decision that gives up on a conflict: `None`, with nothing written, if another transaction
-    /// interferes.
+    /// Executes a write without a decision. If another transaction interferes, returns `None` and writes nothing.
     fn write_unless_contested<T, F>(
         &self,
         script: Script,
@@ -89,8 +89,8 @@ pub trait Executor: Send + Sync + 'static {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Reads (with locks and claims), decides, and writes in one transaction. `decide` runs again after a
-    /// conflict.
+    /// Executes the reads, which may lock and change rows, calls `decide`, and executes its writes, all in one
+    /// transaction. `decide` runs again after a conflict with another transaction.
     fn transact<T, F>(&self, reads: Script, decide: F) -> impl Future<Output = StoreResult<T>> + Send
     where
         T: Send + 'static,

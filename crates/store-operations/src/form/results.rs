@@ -1,42 +1,39 @@
-//! Results of a script, addressed by statement slots.
+//! Results of a script, addressed by the [`Slot`] of each statement.
 
 use latchkey_domain::limits::Limited;
 use latchkey_store::StoreResult;
 
 use super::{Cells, Row, Slot};
 
-/// Results of a script.
+/// Results of a script's statements.
 pub struct Results<'a>(&'a dyn ResultSource);
 
-/// An engine's results of one script. A read may be executed lazily, when its rows are requested.
+/// An engine's results of one script. The engine may execute a read only when its rows are requested.
 pub trait ResultSource {
-    /// Calls `each` for each row of a statement until it returns `false`.
+    /// Calls `each` with the rows of a statement, one after another, until `each` returns `false`.
     fn rows(&self, slot: Slot, each: &mut dyn FnMut(&dyn Row) -> StoreResult<bool>) -> StoreResult<()>;
-    /// Number of rows affected by a change.
     fn affected(&self, slot: Slot) -> StoreResult<u64>;
-    /// Outcome of a take.
     fn taken(&self, slot: Slot) -> StoreResult<Taken>;
 }
 
-/// Outcome of taking from token buckets.
+/// Outcome of taking tokens from buckets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
-    /// All takes succeeded.
     Yes,
-    /// Nothing was taken: the session is not live, or its user has another address.
+    /// Nothing was taken, because the condition `only_for` does not hold: the session is not live, or its user has
+    /// another address.
     No,
-    /// Nothing was taken: this bucket is empty.
+    /// Nothing was taken, because this bucket is empty.
     Limited(Limited),
 }
 
 impl<'a> Results<'a> {
-    /// Wraps an engine's results.
     #[must_use]
     pub fn new(source: &'a dyn ResultSource) -> Self {
         Self(source)
     }
 
-    /// First row of a statement, if any.
+    /// Decodes the first row of a statement; `None` if there are no rows.
     pub fn find<T>(
         &self,
         slot: Slot,
@@ -52,7 +49,6 @@ impl<'a> Results<'a> {
         Ok(found)
     }
 
-    /// All rows of a statement.
     pub fn list<T>(
         &self,
         slot: Slot,
@@ -66,22 +62,19 @@ impl<'a> Results<'a> {
         Ok(found)
     }
 
-    /// True if a statement returned a row.
     pub fn any(&self, slot: Slot) -> StoreResult<bool> {
         Ok(self.find(slot, |_| Ok(()))?.is_some())
     }
 
-    /// Number of rows affected by a change.
     pub fn affected(&self, slot: Slot) -> StoreResult<u64> {
         self.0.affected(slot)
     }
 
-    /// Outcome of a take.
     pub fn taken(&self, slot: Slot) -> StoreResult<Taken> {
         self.0.taken(slot)
     }
 
-    /// Rate limit that refused a take, if a bucket was empty.
+    /// Returns the rate limit whose bucket was empty; `None` if no bucket was empty.
     pub fn limited(&self, slot: Slot) -> StoreResult<Option<Limited>> {
         Ok(match self.taken(slot)? {
             Taken::Limited(limited) => Some(limited),

@@ -1,4 +1,4 @@
-//! Scripts: batches of statements that an operation hands to an engine.
+//! Scripts: batches of SQL statements that an operation passes to an engine.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::SessionId;
@@ -8,51 +8,48 @@ use latchkey_domain::time::Timestamp;
 
 use super::{Sql, Value};
 
-/// Statements executed in order, all or none. PostgreSQL gets them in one round trip.
+/// Statements that are executed in order, all or none. PostgreSQL gets them in one round trip.
 #[derive(Default)]
 pub struct Script {
     statements: Vec<Statement>,
 }
 
-/// Handle of a statement's result.
+/// Handle of a statement in a script, by which its result is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot(usize);
 
-/// A statement of a script.
 pub enum Statement {
     /// Returns rows and changes none. SQLite executes it when its result is requested, after all changes of the
     /// script, so a read must come after the changes.
     Read(&'static Sql, Vec<Value>),
     /// Changes rows and returns none.
     Change(&'static Sql, Vec<Value>),
-    /// Takes from token buckets.
     Take(TakeRequest),
-    /// Writes a profile; the engine keeps its search index up to date.
+    /// Writes a profile. The engine also updates its search index.
     Profile(ProfileWrite),
-    /// Notifies other instances, on commit, that settings, providers or keys changed.
+    /// Notifies other instances at the commit: settings, providers or keys changed.
     Announce,
 }
 
-/// Tokens to take from all buckets, or from none if one is empty.
+/// Request for tokens from the buckets of rate limits. They are taken from all buckets, or from none if one is empty.
 #[derive(Clone)]
 pub struct TakeRequest {
-    /// At most one per bucket.
+    /// Buckets to take one token from, each at most once.
     pub takes: Vec<Take>,
-    /// Condition: this session is live and its user has this address; otherwise nothing is taken.
+    /// Session and email address. If given, tokens are taken only if the session is live and its user has this address.
     pub only_for: Option<(SessionId, EmailKey)>,
-    /// Time of the request.
     pub now: Timestamp,
 }
 
-/// A profile write.
+/// Write of a profile. The variants differ in their effect on the search index.
 pub enum ProfileWrite {
-    /// Insert. Visible in search unless its user is banned or pending.
+    /// Inserts a profile. It is visible in search unless its user is banned or pending.
     Create(Profile),
-    /// Update of an existing profile with a changed name, username or bio.
+    /// Updates a profile whose name, username or bio changed.
     Save(Profile),
-    /// Update of an existing profile without a change of searchable text.
+    /// Updates a profile without a change of searchable text.
     SaveUnsearched(Profile),
-    /// Update of an existing profile that must also remove its previous text from the index.
+    /// Updates a profile and removes its previous text from the search index at once.
     Clear(Profile),
 }
 
@@ -63,7 +60,7 @@ impl Statement {
 }
 
 impl Slot {
-    /// Zero-based position in the script.
+    /// Returns the position of the statement in the script, from 0.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0
@@ -86,13 +83,11 @@ impl Script {
         self.statements.is_empty()
     }
 
-    /// True if any statement changes rows.
     #[must_use]
     pub fn is_changing(&self) -> bool {
         self.statements.iter().any(Statement::is_changing)
     }
 
-    /// True if a statement after this one changes rows.
     #[must_use]
     pub fn is_changing_after(&self, slot: Slot) -> bool {
         self.statements.iter().skip(slot.0 + 1).any(Statement::is_changing)
@@ -103,22 +98,21 @@ impl Script {
         Slot(self.statements.len() - 1)
     }
 
-    /// Adds a read; it locks rows if its text says so.
+    /// Adds a read. It locks rows if its SQL has a locking clause.
     pub fn read(&mut self, sql: &'static Sql, values: Vec<Value>) -> Slot {
         self.add(Statement::Read(sql, values))
     }
 
-    /// Adds a change.
     pub fn change(&mut self, sql: &'static Sql, values: Vec<Value>) -> Slot {
         self.add(Statement::Change(sql, values))
     }
 
-    /// Adds a take from each bucket, all or none.
+    /// Adds a statement that takes from the token buckets, from all or none.
     pub fn take(&mut self, takes: &[Take], now: Timestamp) -> Slot {
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for: None, now }))
     }
 
-    /// Adds a conditional take: it needs a live session whose user has this address.
+    /// Adds a statement that takes from the token buckets only if the session is live and its user has this address.
     pub fn take_for(&mut self, takes: &[Take], session: SessionId, email: &EmailKey, now: Timestamp) -> Slot {
         let only_for = Some((session, email.clone()));
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for, now }))
@@ -132,12 +126,11 @@ impl Script {
         self.write_profile(ProfileWrite::Create(profile));
     }
 
-    /// Adds a notification of other instances.
+    /// Adds a notification for other instances: settings, providers or keys changed.
     pub fn announce(&mut self) {
         self.add(Statement::Announce);
     }
 
-    /// Script of one read.
     #[must_use]
     pub fn of_read(sql: &'static Sql, values: Vec<Value>) -> (Self, Slot) {
         let mut script = Self::default();
@@ -145,7 +138,6 @@ impl Script {
         (script, slot)
     }
 
-    /// Script of one change.
     #[must_use]
     pub fn of_change(sql: &'static Sql, values: Vec<Value>) -> (Self, Slot) {
         let mut script = Self::default();

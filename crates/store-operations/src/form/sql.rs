@@ -1,10 +1,10 @@
-//! SQL text, written once in PostgreSQL's dialect and translated to SQLite's by a few rules.
+//! SQL statements, written once in PostgreSQL's dialect and translated to SQLite's by a few rules.
 
 use std::sync::OnceLock;
 
 /// A statement in PostgreSQL's dialect.
 ///
-/// SQLite's text is derived: `$n` becomes `?n`, `greatest` and `least` become `max` and `min`, `strpos` becomes
+/// The text for SQLite is derived: `$n` becomes `?n`, `greatest` and `least` become `max` and `min`, `strpos` becomes
 /// `instr`, and row locks are dropped, since SQLite has a single writer.
 pub struct Sql {
     postgres: &'static str,
@@ -12,20 +12,20 @@ pub struct Sql {
     sqlite: OnceLock<String>,
 }
 
-/// PostgreSQL's row lock clauses, longest first.
+/// PostgreSQL's clauses that lock rows, longest first.
 const LOCKS: [&str; 5] =
     [" FOR NO KEY UPDATE", " FOR KEY SHARE", " FOR UPDATE", " FOR SHARE", " SKIP LOCKED"];
-/// PostgreSQL's functions and SQLite's names for them.
+/// Functions with different names in PostgreSQL (left) and SQLite (right).
 const FUNCTIONS: [(&str, &str); 3] = [("greatest(", "max("), ("least(", "min("), ("strpos(", "instr(")];
 
 impl Sql {
-    /// Statement from PostgreSQL's text.
+    /// Creates a statement whose text for SQLite is translated from PostgreSQL's.
     #[must_use]
     pub const fn new(postgres: &'static str) -> Self {
         Self { postgres, own: None, sqlite: OnceLock::new() }
     }
 
-    /// Statement with separate texts for the engines.
+    /// Creates a statement with a text of its own for each engine.
     #[must_use]
     pub const fn of_each(postgres: &'static str, sqlite: &'static str) -> Self {
         Self { postgres, own: Some(sqlite), sqlite: OnceLock::new() }
@@ -36,14 +36,13 @@ impl Sql {
         self.postgres
     }
 
-    /// Text for SQLite, translated at the first call.
+    /// Returns the text for SQLite. The first call translates it from PostgreSQL's.
     #[must_use]
     pub fn sqlite(&self) -> &str {
         self.sqlite.get_or_init(|| to_sqlite(self.own.unwrap_or(self.postgres)))
     }
 }
 
-/// Translates PostgreSQL's text to SQLite's.
 #[must_use]
 pub fn to_sqlite(postgres: &str) -> String {
     let mut text = postgres.replace('$', "?").replace("\n    FOR ", " FOR ");
@@ -56,9 +55,10 @@ pub fn to_sqlite(postgres: &str) -> String {
     text
 }
 
-/// Declares a file's statements and their list: `NAME = text;`, or `NAME = text, sqlite text;`. A function that adds the
-/// statement to a script stands behind its name: `NAME: change touch(id: UserId) = text;` (`read` for a read), with
-/// `[id, …]` where the values are not the arguments.
+/// Declares the statements of a file, and `ALL`, their list: `NAME = text;`, or `NAME = text, sqlite text;` with a
+/// text of its own for SQLite. `NAME: change touch(id: UserId) = text;` also declares a function that adds the
+/// statement to a script (`read` for a read). `[id, …]` after the arguments gives the statement's values if they
+/// differ from the arguments.
 macro_rules! statements {
     (@sql $text:expr) => { $crate::form::Sql::new($text) };
     (@sql $text:expr, $sqlite:expr) => { $crate::form::Sql::of_each($text, $sqlite) };
@@ -78,7 +78,7 @@ macro_rules! statements {
         ) -> $crate::form::Slot {
             script.$verb(&$name, $crate::form::statements!(@values [$($argument),*] $([$($given),*])?))
         })?)*
-        /// All statements of this file; a test prepares each of them.
+        /// All statements of this file, by name. A test prepares each of them.
         pub static ALL: &[(&str, &$crate::form::Sql)] = &[$((stringify!($name), &$name)),*];
     };
 }

@@ -1,10 +1,9 @@
-//! Statement parameters.
+//! Values of statement parameters.
 
 use std::fmt;
 
 use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId, UserId};
 use latchkey_domain::limits::LimitKey;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -12,21 +11,21 @@ use latchkey_store::{StoreError, StoreResult};
 use serde_json::Map;
 use uuid::Uuid;
 
-/// A parameter of a type that both engines have. `None` is null.
+/// Value of a statement parameter, of a type that both engines have. `None` is null.
 #[derive(Clone, PartialEq)]
 pub enum Value {
-    /// Boolean; 0 or 1 in SQLite.
+    /// Boolean, stored as 0 or 1 in SQLite.
     Flag(bool),
-    /// Integer; times are milliseconds since 1970.
+    /// Integer, or a time in milliseconds since 1970.
     Int(Option<i64>),
     /// Text without U+0000.
     Text(Option<String>),
     Bytes(Option<Vec<u8>>),
-    /// UUID; its 16 bytes in SQLite.
+    /// UUID, stored as a blob of 16 bytes in SQLite.
     Id(Option<Uuid>),
 }
 
-/// Redacted: values are addresses, hashes and sealed secrets.
+/// Writes only the type: values are email addresses, hashes and sealed secrets.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -39,7 +38,7 @@ impl fmt::Debug for Value {
     }
 }
 
-/// Parameter list in positional order.
+/// Makes the list of a statement's parameters, in the order of `$1`, `$2` ….
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$($crate::form::Value::from($value)),*]
@@ -47,13 +46,13 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// JSON text of an object.
+/// Encodes an object as JSON text.
 pub fn object_text(object: &Map<String, serde_json::Value>) -> StoreResult<String> {
     serde_json::to_string(object).map_err(|error| StoreError::Driver(Box::new(error)))
 }
 
-/// Replaces U+0000 by U+FFFD: PostgreSQL rejects it, and SQLite's text index stops at it. Input validation
-/// already excludes it.
+/// Replaces U+0000 by U+FFFD. PostgreSQL rejects U+0000, and SQLite's full-text index stops at it. Input validation
+/// already refuses U+0000.
 pub(crate) fn clean(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }
 }
@@ -154,6 +153,12 @@ impl From<&TokenHash> for Value {
     }
 }
 
+impl From<Option<&TokenHash>> for Value {
+    fn from(value: Option<&TokenHash>) -> Self {
+        Self::from(value.map(|hash| hash.as_bytes().to_vec()))
+    }
+}
+
 impl From<&CodeMac> for Value {
     fn from(value: &CodeMac) -> Self {
         Self::from(value.as_bytes().as_slice())
@@ -166,23 +171,23 @@ impl From<&LimitKey> for Value {
     }
 }
 
-macro_rules! ids {
-    ($($name:ident)*) => {
-        $(impl From<$name> for Value {
-            fn from(value: $name) -> Self {
-                Self::Id(Some(value.as_uuid()))
+/// Makes an id type usable as a parameter. Called in the file of the table whose primary key has the type.
+macro_rules! stored_id {
+    ($name:ty) => {
+        impl From<$name> for $crate::form::Value {
+            fn from(id: $name) -> Self {
+                Self::Id(Some(id.as_uuid()))
             }
         }
 
-        impl From<Option<$name>> for Value {
-            fn from(value: Option<$name>) -> Self {
-                Self::Id(value.map(|id| id.as_uuid()))
+        impl From<Option<$name>> for $crate::form::Value {
+            fn from(id: Option<$name>) -> Self {
+                Self::Id(id.map(|id| id.as_uuid()))
             }
-        })*
+        }
     };
 }
-
-ids!(UserId ProfileId SessionId MailId EventId LeaseId KeyId);
+pub(crate) use stored_id;
 
 #[cfg(test)]
 mod tests {

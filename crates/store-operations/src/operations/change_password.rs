@@ -1,14 +1,16 @@
-//! A password change by its owner.
+//! Change of the password by the user, and the first password of an account without one.
 
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::ids::SessionId;
+use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::password::PasswordHash;
 use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginPasswordChange, ChangePassword, LimitedResult, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, ChangePassword, LimitedResult, PasswordChange, PasswordSet, SetPassword,
+    SignInGuard, StoreResult,
 };
 
 use super::guards::{self, Hold, Watch, take_and_read};
@@ -16,7 +18,8 @@ use super::{request_code, sign_in};
 use crate::form::{Decided, Executor, Results, Script, Taken, values};
 use crate::tables::{audit_events, outbox, sessions, sign_up_attempts, users};
 
-/// Checks the session, takes from the rate limits, checks the guess limits.
+/// Prepares a password change: checks the session, takes tokens from the rate limits, checks the guess limits, and
+/// reads the account.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     session: SessionId,
@@ -52,8 +55,8 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Changes the password if the checked one is still current.
-pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> LimitedResult<SignInOutcome> {
+/// Changes the password, if the password that the user proved to know is still current.
+pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> LimitedResult<PasswordChange> {
     let mut reads = Script::default();
     let watch = Watch::over(&mut reads, change.guard.as_ref(), Hold::Locked);
     users::lock_by_id(&mut reads, change.user_id);
@@ -69,13 +72,13 @@ pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> L
                 {
                     save(&change, &account.user)
                 }
-                _ => Ok(Decided::Return(Ok(SignInOutcome::Gone))),
+                _ => Ok(Decided::Return(Ok(PasswordChange::Gone))),
             }
         })
         .await
 }
 
-fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<Result<SignInOutcome, Limited>>> {
+fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<Result<PasswordChange, Limited>>> {
     let ChangePassword { user_id, password, keep, guard, event, mail, now, .. } = change;
     let (user_id, now) = (*user_id, *now);
     let mut writes = Script::default();
@@ -83,12 +86,42 @@ fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<Result<Sig
         guards::forgive(&mut writes, guard);
     }
     users::change_password(&mut writes, user_id, password, now);
-    sign_up_attempts::forget_incomparable(&mut writes, user_id, password);
-    users::touch(&mut writes, user_id, now);
-    request_code::end_all_of(&mut writes, user_id, now);
-    sessions::end_others(&mut writes, user_id, *keep, now);
+    replaced(&mut writes, user_id, password, *keep, now);
     audit_events::record_in(&mut writes, event.clone(), user_id, *keep)?;
     outbox::notify(&mut writes, owner, mail.as_ref(), MailKind::PasswordChanged, now);
-    let user = users::find_by_id(&mut writes, user_id);
-    Ok(Decided::write(writes, move |results| sign_in::opened(results, user).map(Ok)))
+    Ok(Decided::done(writes, Ok(PasswordChange::Changed)))
+}
+
+/// Sets the password of an account that has none.
+pub(crate) async fn set<E: Executor>(engine: &E, set: SetPassword) -> StoreResult<PasswordSet> {
+    let SetPassword { user_id, password, keep, event, mail, now } = set;
+    let mut reads = Script::default();
+    users::lock_by_id(&mut reads, user_id);
+    let live = sessions::find_live(&mut reads, keep, now);
+    engine
+        .transact(reads, move |results| {
+            let account = results.find(live, users::read_account)?;
+            let Some(user) = account.map(|account| account.user).filter(|user| user.id == user_id) else {
+                return Ok(Decided::Return(PasswordSet::NoSession));
+            };
+            if user.has_password {
+                return Ok(Decided::Return(PasswordSet::HasPassword));
+            }
+            let mut writes = Script::default();
+            users::save_password(&mut writes, user_id, &password, user.email_verified, now);
+            replaced(&mut writes, user_id, &password, keep, now);
+            audit_events::record_in(&mut writes, event.clone(), user_id, keep)?;
+            outbox::notify(&mut writes, &user, mail.as_ref(), MailKind::PasswordSet, now);
+            Ok(Decided::done(writes, PasswordSet::Set))
+        })
+        .await
+}
+
+/// Writes what every new password of a signed-in owner needs: deletes outstanding codes and tokens, and ends the other
+/// sessions.
+fn replaced(writes: &mut Script, user_id: UserId, password: &PasswordHash, keep: SessionId, now: Timestamp) {
+    sign_up_attempts::forget_incomparable(writes, user_id, password);
+    users::touch(writes, user_id, now);
+    request_code::end_all_of(writes, user_id, now);
+    sessions::end_others(writes, user_id, keep, now);
 }

@@ -1,15 +1,17 @@
-//! Lane of a client that requests or enters an email code, and the form of the mailed code.
+//! Lanes of email codes. A client that requests or enters a code is in the lane *known* if the account signed in from
+//! the client recently, otherwise in the lane *other*. Each lane of an account has its own attempt counters, which also
+//! decide whether the next code is long or has six digits.
 
 use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{CodeLane, NewEmailCode, NewMail, StoreResult};
+use latchkey_store::{CodeLane, NewCode, NewEmailCode, NewMail, StoreResult};
 
 use crate::form::{Results, Script, Slot};
 use crate::tables::{codes, known_clients};
 
-/// Slots of the reads that determine a lane.
+/// Handles of the statements that read a client's lane (known or other) and the attempt counters.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneReads {
     client: Slot,
@@ -17,7 +19,7 @@ pub(crate) struct LaneReads {
 }
 
 impl LaneReads {
-    /// Reads the lane of a requester.
+    /// Reads the lane (known or other) of a client that requests a code, and the attempt counters.
     pub(crate) fn find(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -25,7 +27,7 @@ impl LaneReads {
         }
     }
 
-    /// Reads the lane of a client that enters a code, and locks its attempt counter.
+    /// Reads the lane (known or other) of a client that enters a code, and locks the attempt counters.
     pub(crate) fn lock(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -33,7 +35,7 @@ impl LaneReads {
         }
     }
 
-    /// Lane and its attempt counter; `None` without a row.
+    /// Decodes the client's lane and the lane's attempt counters. The counters are `None` if none are stored.
     pub(crate) fn lane(
         self,
         results: &Results<'_>,
@@ -42,13 +44,22 @@ impl LaneReads {
         let lane = Lane::of(known_clients::is_known(results, self.client, now)?);
         Ok((lane, codes::attempts(results, self.attempts, lane)?))
     }
+
+    /// Decodes the client's lane, and chooses the form of a code that the client requests: long if the lane's daily
+    /// budget of attempts is used up, otherwise six digits.
+    pub(crate) fn asked(self, results: &Results<'_>, code: &NewCode, now: Timestamp) -> StoreResult<Asked> {
+        let (lane, made) = self.lane(results, now)?;
+        let is_over = made.unwrap_or_default().is_daily_budget_used(code.lane.budget, now);
+        Ok(Asked { lane, form: if is_over { CodeForm::Long } else { CodeForm::SixDigits } })
+    }
 }
 
-/// Reads needed before a code is written. A link has no lane.
+/// Statements that read the lane (known or other) of a client that requests a code; `None` for a link, which has no
+/// lane.
 #[derive(Clone, Copy)]
 pub(crate) struct AskReads(Option<LaneReads>);
 
-/// Lane and form of the code to mail.
+/// Lane (known or other) of the client that requests a code, and form of the code to mail.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) lane: Lane,
@@ -56,7 +67,7 @@ pub(crate) struct Asked {
 }
 
 impl AskReads {
-    /// Reads the lane of the requester of a code.
+    /// Reads the lane (known or other) of the client, if a code and not a link is requested.
     pub(crate) fn find(
         reads: &mut Script,
         email: &EmailKey,
@@ -69,7 +80,7 @@ impl AskReads {
         })
     }
 
-    /// Lane, and the form that codes have in it.
+    /// Decodes lane and form of a requested code, as [`LaneReads::asked`] does. A link has neither.
     pub(crate) fn asked(
         self,
         results: &Results<'_>,
@@ -79,18 +90,22 @@ impl AskReads {
         let (Some(reads), NewEmailCode::Code(code)) = (self.0, email_code) else {
             return Ok(Asked { lane: Lane::Other, form: CodeForm::SixDigits });
         };
-        let (lane, made) = reads.lane(results, now)?;
-        let is_over = made.unwrap_or_default().is_daily_budget_used(code.lane.budget, now);
-        Ok(Asked { lane, form: if is_over { CodeForm::Long } else { CodeForm::SixDigits } })
+        reads.asked(results, code, now)
     }
 }
 
-/// Mail of a code or link, with the code in its form.
+/// Chooses the mail to write: the one with the long code, or the one with the six-digit code or link.
 pub(crate) fn mail_of(email_code: &NewEmailCode, mail: &NewMail, asked: Asked) -> NewMail {
     match email_code {
-        NewEmailCode::Code(code) if asked.form == CodeForm::Long => {
-            NewMail { id: mail.id, sealed: code.long_sealed.clone() }
-        }
-        _ => mail.clone(),
+        NewEmailCode::Code(code) => mail_of_code(code, mail, asked),
+        NewEmailCode::Link { .. } => mail.clone(),
+    }
+}
+
+/// Chooses the mail with the long code or the one with the six-digit code.
+pub(crate) fn mail_of_code(code: &NewCode, mail: &NewMail, asked: Asked) -> NewMail {
+    match asked.form {
+        CodeForm::Long => NewMail { id: mail.id, sealed: code.long_sealed.clone() },
+        CodeForm::SixDigits => mail.clone(),
     }
 }

@@ -1,4 +1,5 @@
-//! Guess limits of password checks, and scripts that begin with a take. The domain counts and judges.
+//! Guess limits of password checks, and scripts that begin by taking from token buckets. The domain decides whether a
+//! limit is reached.
 
 use latchkey_domain::guess_limits;
 use latchkey_domain::ids::SessionId;
@@ -11,7 +12,8 @@ use crate::tables::known_clients;
 pub(crate) use crate::tables::limit_failures::Hold;
 use crate::tables::limit_failures::{self, Counters};
 
-/// Executes reads, after a take if the script has one. A retry after a lost connection at most takes twice.
+/// Executes a script of reads that may begin by taking tokens from buckets. A retry after a lost connection can at
+/// worst take them twice.
 pub(crate) async fn take_and_read<E, T, F>(engine: &E, script: Script, finish: F) -> StoreResult<T>
 where
     E: Executor,
@@ -25,7 +27,7 @@ where
     }
 }
 
-/// Slots of the guess limits' state; `None` without a guard.
+/// Handles of the statements that read the state of the guess limits; `None` if there are no guess limits.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch(Option<Slots>);
 
@@ -36,15 +38,15 @@ struct Slots {
 }
 
 impl Watch {
-    /// Reads the state of the guess limits.
+    /// Reads the state of the guess limits, if there are any.
     pub(crate) fn over(script: &mut Script, guard: Option<&SignInGuard>, hold: Hold) -> Self {
         Self(guard.map(|guard| Slots {
-            failures: Counters::find(script, [guard.pair, guard.account], hold),
+            failures: Counters::find(script, &[guard.pair, guard.account], hold),
             known_client: known_clients::find(script, &guard.known_client),
         }))
     }
 
-    /// Limit that forbids a password check now; `None` without a guard.
+    /// Returns the limit that forbids a password check now; `None` permits it.
     pub(crate) fn judge(
         self,
         results: &Results<'_>,
@@ -58,7 +60,8 @@ impl Watch {
         Ok(guess_limits::limited(&pair, &account, &guard.account_policy, is_known, now))
     }
 
-    /// Counts a failure for the pair and for the account, in lock order.
+    /// Counts a failed password check for the account and client together, and for the account alone. The order of the
+    /// keys is the lock order.
     pub(crate) fn count_failure(
         self,
         results: &Results<'_>,
@@ -77,17 +80,17 @@ impl Watch {
     }
 }
 
-/// Clears the pair's failures.
+/// Deletes the failure counter of this pair of account and client.
 pub(crate) fn forgive(writes: &mut Script, guard: &SignInGuard) {
     limit_failures::delete(writes, &guard.pair);
 }
 
-/// Marks the client as known to the account.
 pub(crate) fn know_client(writes: &mut Script, guard: &SignInGuard, now: Timestamp) {
     known_clients::save(writes, &guard.known_client, now.plus(guard.known_for));
 }
 
-/// [`forgive`] and [`know_client`], if this session was opened.
+/// If this session exists, deletes the failure counter of this pair of account and client, and marks the client as
+/// known.
 pub(crate) fn forgive_and_know_if_opened(
     writes: &mut Script,
     guard: &SignInGuard,

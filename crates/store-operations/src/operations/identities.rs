@@ -1,44 +1,56 @@
-//! Identities: judging a sign-in, linking and listing.
+//! Steps shared by operations on identities of external providers: lookup of the account, decision on a sign-in,
+//! linking.
 
 use latchkey_domain::email_verification::AccountFacts;
 use latchkey_domain::identity::{
-    Candidate, IdentityRules, IdentityVerdict, Issuer, ProviderKey, VerifiedIdentity, judge_sign_in,
+    Candidate, IdentityRules, IdentityVerdict, Issuer, VerifiedIdentity, judge_sign_in,
 };
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{LinkedIdentity, StoreResult};
+use latchkey_store::StoreResult;
 
-use crate::form::{Executor, Repeat, Results, Script, Slot};
+use crate::form::{Results, Script, Slot};
 use crate::tables::identities::{self, Sought};
+use crate::tables::undo_tokens;
 use crate::tables::users::{self, Account};
 
-/// Slot of the account that an identity belongs to.
+/// Handle of the statement that reads the account that an identity is linked to; if the identity is not linked, the
+/// account with the identity's email address.
 #[derive(Clone, Copy)]
-pub(crate) struct Concerned(Slot);
+pub(crate) struct Concerned {
+    account: Slot,
+    /// Reads whether the address is reserved; `None` if the identity has no address.
+    reservation: Option<Slot>,
+}
 
-/// A judged sign-in.
+/// The domain's decision on a sign-in with an identity, and the account that the decision is based on.
 pub(crate) struct Judged {
     pub(crate) verdict: IdentityVerdict,
-    /// Account that the identity belongs to, if any.
+    /// Account that the identity is linked to, or the account with its email address if the identity is not linked;
+    /// `None` if there is neither.
     pub(crate) account: Option<Account>,
-    /// True if the identity is linked to the account without an issuer.
+    /// True if the identity is linked, and was stored without an issuer.
     pub(crate) lacks_issuer: bool,
 }
 
 impl Concerned {
-    /// Reads the account.
-    pub(crate) fn find(script: &mut Script, sought: Sought<'_>) -> Self {
-        Self(identities::find_concerned(script, sought))
+    /// Reads the account that an identity is linked to; if the identity is not linked, the account with the identity's
+    /// email address.
+    pub(crate) fn find(script: &mut Script, sought: Sought<'_>, now: Timestamp) -> Self {
+        let account = identities::find_concerned(script, sought);
+        let email = sought.identity.email.as_ref();
+        let reservation = email.map(|email| undo_tokens::find_reservation(script, email.key(), None, now));
+        Self { account, reservation }
     }
 
-    /// Judges a sign-in in the current state.
+    /// Decodes the account, and decides on the sign-in by the domain's rules.
     pub(crate) fn judge(
         self,
         results: &Results<'_>,
         identity: &VerifiedIdentity,
         rules: IdentityRules,
     ) -> StoreResult<Judged> {
-        let found = results.find(self.0, |cells| {
+        let found = results.find(self.account, |cells| {
             let issuer = cells.of("identities").maybe_text("issuer")?.map(Issuer::from_stored);
             Ok((issuer, users::read_account(cells)?))
         })?;
@@ -49,7 +61,11 @@ impl Concerned {
                 let candidate = Candidate { user: &account.user, was_ever_verified, has_unproven_password };
                 judge_sign_in(identity, None, Some(candidate), rules)
             }
-            None => judge_sign_in(identity, None, None, rules),
+            None => {
+                let verdict = judge_sign_in(identity, None, None, rules);
+                let reservation = self.reservation.map(|slot| undo_tokens::is_reserved(results, slot));
+                if reservation.transpose()? == Some(true) { verdict.at_reserved_address() } else { verdict }
+            }
         };
         let lacks_issuer = matches!(&found, Some((Some(issuer), _)) if issuer.is_unknown());
         Ok(Judged { verdict, account: found.map(|(_, account)| account), lacks_issuer })
@@ -59,22 +75,4 @@ impl Concerned {
 pub(crate) fn link(writes: &mut Script, user_id: UserId, identity: &VerifiedIdentity, now: Timestamp) {
     identities::insert(writes, user_id, identity, now);
     users::touch(writes, user_id, now);
-}
-
-pub(crate) async fn list<E: Executor>(engine: &E, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>> {
-    let mut script = Script::default();
-    let all = identities::list_of(&mut script, user_id);
-    engine.read(script, move |results| results.list(all, identities::read_linked)).await
-}
-
-/// Backfills the issuer of identities stored without one.
-pub(crate) async fn settle_issuers<E: Executor>(
-    engine: &E,
-    issuers: &[(ProviderKey, Issuer)],
-) -> StoreResult<()> {
-    let mut script = Script::default();
-    for (provider, issuer) in issuers {
-        identities::settle(&mut script, provider, issuer);
-    }
-    engine.write(script, Repeat::Harmless, |_| Ok(())).await
 }

@@ -1,4 +1,4 @@
-//! Linking an identity to the account of a session.
+//! Linking of an identity to the account of a signed-in user.
 
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{LinkIdentity, LinkOutcome, StoreResult};
@@ -8,14 +8,13 @@ use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::identities::{self, Owned, Sought};
 use crate::tables::{audit_events, outbox, sessions, users};
 
-/// Slots of a link's reads.
 struct Reads {
     session: Slot,
     owner: Slot,
     user: Slot,
 }
 
-/// Links an identity; does nothing if it is already linked to this account.
+/// Links an identity to the session's account. Does nothing if the identity is already linked to this account.
 pub(crate) async fn link_identity<E: Executor>(
     engine: &E,
     request: LinkIdentity,

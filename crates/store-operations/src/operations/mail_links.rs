@@ -1,48 +1,46 @@
-//! Mailed links: inspection, and verification.
+//! Operations on mailed links: inspection, and verification of the email address.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email_verification::{Verification, VerifiedFrom};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
-use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    Browser, Consent, LimitedResult, LinkState, LinkStatus, OpenLink, OpenedLink, StoreResult, TokenAttempt,
-    VerifyOutcome,
+    Browser, Consent, Entry, LimitedResult, LinkState, LinkStatus, OpenLink, OpenedLink, StoreResult,
+    TokenAttempt, VerifyOutcome,
 };
 
 use super::guards::take_and_read;
 use super::prove_mailbox::{Proven, prove};
 use super::refresh::allows_refresh;
 use super::takes;
-use super::verify_code::side_of_caller;
+use super::verify_code::{enter_verified, side_of_caller};
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::link_tokens::{self, Token, TokenKind};
-use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, codes, known_clients, profiles, sessions, sign_up_attempts};
+use crate::tables::users::Account;
+use crate::tables::{audit_events, codes, profiles, sessions, sign_up_attempts};
 
-/// Slots of a presented token, its account and its profile.
+/// Handles of the statements that read a presented token, its account and its profile.
 #[derive(Clone, Copy)]
-pub(crate) struct Presented {
+pub(crate) struct TokenSlots {
     token: Slot,
     profile: Slot,
 }
 
-impl Presented {
-    /// Locks the account of a token and reads token, account and profile.
+impl TokenSlots {
+    /// Locks the account of a token, and reads token, account and profile.
     pub(crate) fn lock(reads: &mut Script, hash: TokenHash) -> Self {
         link_tokens::lock_user(reads, hash);
         Self { token: link_tokens::find_token(reads, hash), profile: link_tokens::find_profile(reads, hash) }
     }
 
-    /// The token, if it has this purpose.
     pub(crate) fn token(self, results: &Results<'_>, purpose: Purpose) -> StoreResult<Option<Token>> {
         link_tokens::token(results, self.token, purpose)
     }
 
-    /// The token's account with its profile, for a proof of the mailbox.
+    /// Adds the profile to the token's account, for [`prove`].
     pub(crate) fn proven(self, results: &Results<'_>, account: Account) -> StoreResult<Proven> {
         Ok(Proven { account, profile: profiles::profile(results, self.profile)? })
     }
@@ -52,7 +50,7 @@ impl Presented {
     }
 }
 
-/// Takes from the rate limits and finds a link or reset token of this purpose, valid or not.
+/// Takes tokens from the rate limits, and reads a link or reset token of this purpose, valid or not.
 async fn find<E: Executor>(
     engine: &E,
     hash: TokenHash,
@@ -72,7 +70,7 @@ async fn find<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Inspects a mailed link and changes nothing but the rate limits.
+/// Returns the state of a mailed link. Changes nothing, except that it takes tokens from the rate limits.
 pub(crate) async fn inspect<E: Executor>(
     engine: &E,
     hash: TokenHash,
@@ -89,12 +87,12 @@ pub(crate) async fn inspect<E: Executor>(
     }))
 }
 
-/// Opens a verification link in a browser.
+/// Verifies an email address by the link that a browser opens, unless the owner must confirm on the page first.
 pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> LimitedResult<OpenedLink> {
     let now = link.now;
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &link.takes, now);
-    let presented = Presented::lock(&mut reads, link.token);
+    let presented = TokenSlots::lock(&mut reads, link.token);
     let cookies = Cookies::find(&mut reads, &link);
     engine
         .transact(reads, move |results| {
@@ -123,7 +121,7 @@ pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> LimitedResu
         .await
 }
 
-/// Slots of the reads that validate a browser's cookies.
+/// Handles of the statements that check a browser's refresh cookie and sign-up cookie.
 #[derive(Clone, Copy)]
 struct Cookies {
     session: Option<Slot>,
@@ -141,8 +139,8 @@ impl Cookies {
         }
     }
 
-    /// Side of the account that the browser is on: inside with a valid refresh cookie or sign-up cookie of the
-    /// account.
+    /// Returns `Inside` if the browser that opened the link sent a valid refresh cookie of the account, or the cookie
+    /// that a sign-up sets; otherwise `Outside`.
     fn side(self, results: &Results<'_>, link: &OpenLink, account: UserId) -> StoreResult<VerifiedFrom> {
         if let Some(sign_up) = self.sign_up
             && results.any(sign_up)?
@@ -160,17 +158,18 @@ impl Cookies {
     }
 }
 
-/// Redeems a verification link's token over the API. The session starts at its own creation time.
+/// Verifies an email address by a link's token sent to the API, and opens a session. The time of the verification is
+/// the creation time of the session.
 pub(crate) async fn verify<E: Executor>(
     engine: &E,
     attempt: TokenAttempt,
-    session: NewSession,
+    entry: Entry,
 ) -> LimitedResult<VerifyOutcome> {
     let TokenAttempt { token: hash, email, caller, takes, event } = attempt;
-    let now = session.created_at;
+    let now = entry.session.created_at;
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &takes, now);
-    let presented = Presented::lock(&mut reads, hash);
+    let presented = TokenSlots::lock(&mut reads, hash);
     let caller = caller.map(|caller| sessions::find_owner(&mut reads, caller, now));
     let is_of = move |user: &User| email.as_ref().is_none_or(|email| email == user.email.key());
     engine
@@ -190,12 +189,9 @@ pub(crate) async fn verify<E: Executor>(
             let side = side_of_caller(results, caller, id)?;
             let proven = presented.proven(results, token.account)?;
             verify_with(&mut writes, hash, &proven, side, now);
-            sessions::open(&mut writes, id, &session);
-            known_clients::remember(&mut writes, proven.account.user.email.key(), &session);
-            audit_events::record_in(&mut writes, event.clone(), id, session.id)?;
-            let user = users::find_by_id(&mut writes, id);
+            let opening = enter_verified(&mut writes, &proven, &entry, event.clone())?;
             Ok(Decided::write(writes, move |results| {
-                Ok(Ok(VerifyOutcome::Verified(Box::new(users::user_that_is(results, user)?))))
+                Ok(Ok(VerifyOutcome::Entered(opening.entered(results)?)))
             }))
         })
         .await

@@ -1,21 +1,22 @@
-//! Proof of a mailbox: applies the effects that the domain decides.
+//! Verification of an email address. The domain decides what else changes in the account; this file applies it.
 
 use latchkey_domain::email_verification::{Verification, VerificationEffects};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 
-use super::request_code;
+use super::{factors, request_code};
 use crate::form::{ProfileWrite, Script};
 use crate::tables::users::{self, Account};
-use crate::tables::{identities, profiles, sessions, sign_up_attempts};
+use crate::tables::{identities, passkeys, profiles, sessions, sign_up_attempts};
 
-/// An account and its profile, both locked.
+/// A locked account whose email address is to be verified, with its profile.
 pub(crate) struct Proven {
     pub(crate) account: Account,
     pub(crate) profile: Option<Profile>,
 }
 
-/// Marks the address as verified and applies the effects. Returns them, for a mail to the owner.
+/// Marks the email address as verified, and applies the other changes that the domain decides. Returns those other
+/// changes, for a mail to the owner.
 pub(crate) fn prove(
     writes: &mut Script,
     proven: &Proven,
@@ -41,6 +42,10 @@ pub(crate) fn prove(
     }
     if effects.removes_identities {
         identities::delete_all_of(writes, id);
+    }
+    if effects.removes_factors {
+        factors::remove_all_of(writes, id);
+        passkeys::delete_all_of(writes, id);
     }
     if effects.ends_sessions {
         sessions::end_all_of(writes, id, now);

@@ -1,11 +1,11 @@
-//! Refresh token rotation. The domain judges.
+//! Rotation of refresh tokens. The domain decides whether a presented token is valid.
 
 use std::time::Duration;
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::refresh::RefreshVerdict;
-use latchkey_domain::session::Session;
+use latchkey_domain::session::{Level, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession, StoreResult};
@@ -14,7 +14,7 @@ use crate::form::{Decided, Executor, Script};
 use crate::tables::outbox;
 use crate::tables::sessions::{self, RefreshableSession};
 
-/// Checks whether the token would get a successor, new or repeated.
+/// True if a refresh with this token would return a successor: a new one, or the stored one again.
 pub(crate) async fn is_good<E: Executor>(
     engine: &E,
     family: TokenHash,
@@ -32,7 +32,7 @@ pub(crate) async fn is_good<E: Executor>(
         .await
 }
 
-/// Ends the session of such a token. Returns the number of ended sessions.
+/// Ends the session of a refresh token that [`is_good`] accepts. Returns the number of ended sessions, 0 or 1.
 pub(crate) async fn end_by_token<E: Executor>(
     engine: &E,
     family: TokenHash,
@@ -57,7 +57,7 @@ pub(crate) async fn end_by_token<E: Executor>(
         .await
 }
 
-/// Judges a token and applies the verdict.
+/// Refreshes a session: decides on the presented token by the domain's rules, and applies the decision.
 pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) -> StoreResult<RefreshOutcome> {
     let mut reads = Script::default();
     let found = sessions::lock_by_family(&mut reads, &refresh.family);
@@ -66,7 +66,16 @@ pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) ->
             let Some(found) = results.find(found, sessions::read_refreshable)? else {
                 return Ok(Decided::Return(RefreshOutcome::Refused));
             };
-            match judge(&found, &refresh.presented, refresh.grace, refresh.now) {
+            let verdict = judge(&found, &refresh.presented, refresh.grace, refresh.now);
+            if let Some(event) = refresh.level_two_required.as_ref().filter(|_| verdict.is_good())
+                && found.session.level == Level::One
+            {
+                let mut writes = Script::default();
+                let (user_id, id) = (found.user.id, found.session.id);
+                sessions::end_own_and_record(&mut writes, user_id, id, event.clone(), refresh.now)?;
+                return Ok(Decided::done(writes, RefreshOutcome::LevelTooLow));
+            }
+            match verdict {
                 RefreshVerdict::Rotate | RefreshVerdict::Supersede => Ok(replace(found, &refresh)),
                 RefreshVerdict::SameSuccessor => Ok(give_again(found, &refresh)),
                 RefreshVerdict::Refuse => Ok(Decided::Return(RefreshOutcome::Refused)),
@@ -93,7 +102,7 @@ fn judge(
     found.state.judge_for(&found.user, presented, now, grace)
 }
 
-/// True if the token can refresh its session, or just did.
+/// True if a refresh with this token returns a successor: a new one, or the stored one again.
 pub(crate) fn allows_refresh(
     found: &RefreshableSession,
     presented: &TokenHash,
@@ -103,7 +112,7 @@ pub(crate) fn allows_refresh(
     judge(found, presented, grace, now).is_good()
 }
 
-/// Replaces the presented token, current or previous.
+/// Replaces the presented token, which is the current one or its predecessor.
 fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let mut writes = Script::default();
     let retired = found.state.retire(&refresh.presented, refresh.now, refresh.grace);
@@ -118,8 +127,8 @@ fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refre
     Decided::done(writes, RefreshOutcome::Rotated(live))
 }
 
-/// Repeats the same successor. If the sealed successor was deleted, the grace period is over by the clock of the
-/// instance that deleted it.
+/// Returns the stored successor again. If it was deleted, the grace period is over by the clock of the instance that
+/// deleted it, so a new successor replaces the token.
 fn give_again(mut found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let Some(sealed) = found.sealed_successor.take() else { return replace(found, refresh) };
     let live = Box::new(LiveSession { session: found.session, user: found.user });

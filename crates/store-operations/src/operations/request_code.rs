@@ -1,21 +1,21 @@
-//! Requests for an email code or link, and invalidation of outstanding ones.
+//! Requests for an email code or link, and invalidation of the codes and links of a user.
 
 use latchkey_domain::codes::{CodeForm, Purpose};
 use latchkey_domain::email_verification::may_receive_code;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{LimitedResult, NewEmailCode, RequestEmailCode};
+use latchkey_store::{LimitedResult, NewCode, NewEmailCode, RequestEmailCode};
 
 use super::code_lanes::{AskReads, Asked, mail_of};
 use super::takes;
 use crate::form::{Decided, Executor, Script};
 use crate::tables::codes::{self, CodeInLane};
-use crate::tables::link_tokens;
 use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
+use crate::tables::{challenges, email_changes, link_tokens};
 
-/// Writes a code or link and its mail. The statements are the same whether or not the address may have it.
+/// Writes a code or link and its mail. If the email address may not have one, the same statements write decoys.
 pub(crate) async fn request<E: Executor>(engine: &E, request: RequestEmailCode) -> LimitedResult<()> {
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &request.takes, request.now);
@@ -43,6 +43,9 @@ fn writes_of(request: &RequestEmailCode, account: Option<&Account>, asked: Asked
     let kind = match purpose {
         Purpose::VerifyEmail => MailKind::Verify,
         Purpose::ResetPassword => MailKind::Reset,
+        Purpose::Reauthenticate => MailKind::Reauthenticate,
+        Purpose::SignIn => MailKind::SignIn,
+        Purpose::EmailChangeNew | Purpose::EmailChangeCurrent => MailKind::EmailChange,
     };
     let mut writes = Script::default();
     write(&mut writes, email.as_str(), *purpose, address.user_id(), (email_code, asked), *now);
@@ -50,8 +53,9 @@ fn writes_of(request: &RequestEmailCode, account: Option<&Account>, asked: Asked
     writes
 }
 
-/// Writes the one live link of an address and purpose, or the one live code of its lane, and invalidates the
-/// previous one. Without a user it is a decoy.
+/// Writes a link or code, and invalidates the links and codes that it replaces. For an email address and purpose, at
+/// most one link is valid, or one code for clients known to the account and one code for all other clients. A link or
+/// code without a user is a decoy.
 pub(crate) fn write(
     writes: &mut Script,
     key: &str,
@@ -62,10 +66,7 @@ pub(crate) fn write(
 ) {
     match email_code {
         NewEmailCode::Code(code) => {
-            let Asked { lane, form } = asked;
-            let mac = if form == CodeForm::Long { &code.long_mac } else { &code.mac };
-            let code = CodeInLane { lane, form, mac, expires_at: code.expires_at };
-            codes::save_code(writes, key, purpose, user_id, &code, now);
+            write_code(writes, key, purpose, user_id, (code, asked), now);
             link_tokens::supersede_links(writes, key, purpose, now);
         }
         NewEmailCode::Link { token, redirect_to } => {
@@ -76,8 +77,25 @@ pub(crate) fn write(
     }
 }
 
-/// Invalidates every outstanding code and token of a user. A used verification link is not outstanding.
+/// Writes a code, and invalidates the code that it replaces: that of the same email address, purpose and lane.
+pub(crate) fn write_code(
+    writes: &mut Script,
+    key: &str,
+    purpose: Purpose,
+    user_id: Option<UserId>,
+    (code, Asked { lane, form }): (&NewCode, Asked),
+    now: Timestamp,
+) {
+    let mac = if form == CodeForm::Long { &code.long_mac } else { &code.mac };
+    let code = CodeInLane { lane, form, mac, expires_at: code.expires_at };
+    codes::save_code(writes, key, purpose, user_id, &code, now);
+}
+
+/// Invalidates all codes, link tokens and reset tokens of a user that are neither used nor expired, and deletes the
+/// user's challenges and change of address.
 pub(crate) fn end_all_of(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    email_changes::delete_of(writes, user_id);
+    challenges::delete_all_of(writes, user_id);
     codes::delete_all_codes_of(writes, user_id);
     link_tokens::supersede_all_tokens_of(writes, user_id, now);
 }

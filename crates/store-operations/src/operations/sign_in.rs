@@ -1,33 +1,37 @@
-//! Password sign-in: lookup before the check, and session or failure after it.
+//! Sign-in with a password: lookup before the password check, and the session or the failure after it.
 
+use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    FailedSignIn, LimitedResult, SignIn, SignInCandidate, SignInGuard, SignInOutcome, StoreResult,
+    Entered, Entry, FailedSignIn, LimitedResult, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    SignInSubject, StoreResult,
 };
 
+use super::entry::{self, Opening, Way};
 use super::guards::{self, Hold, Watch, take_and_read};
 use super::takes;
 use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, profiles, sessions, sign_up_attempts};
+use crate::tables::{audit_events, profiles, sessions, sign_up_attempts, undo_tokens};
 
-/// Takes from the rate limits, checks the guess limits, finds the account.
+/// Takes tokens from the rate limits, checks the guess limits, and returns the account.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     email: &EmailKey,
     takes: &[Take],
     guard: Option<&SignInGuard>,
     now: Timestamp,
-) -> LimitedResult<Option<Box<SignInCandidate>>> {
+) -> LimitedResult<SignInSubject> {
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
     let watch = Watch::over(&mut script, guard, Hold::Free);
     let found = users::find_by_key_at_constant_cost(&mut script, email);
     let last_sign_up = sign_up_attempts::find_by_key_at_constant_cost(&mut script, email);
+    let reserved = undo_tokens::find_sign_up(&mut script, email, now);
     let (email, guard) = (email.clone(), guard.cloned());
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
@@ -36,14 +40,16 @@ pub(crate) async fn begin<E: Executor>(
         if let Some(limited) = watch.judge(results, guard.as_ref(), now)? {
             return Ok(Err(limited));
         }
-        let account = users::account_of_key(results, found, &email)?;
-        let candidate = account.map(|account| candidate(results, account, last_sign_up)).transpose()?;
-        Ok(Ok(candidate.map(Box::new)))
+        let reserved = undo_tokens::sign_up(results, reserved)?;
+        Ok(Ok(match users::account_of_key(results, found, &email)? {
+            Some(account) => SignInSubject::Account(Box::new(candidate(results, account, last_sign_up)?)),
+            None => reserved.map_or(SignInSubject::Unknown, SignInSubject::Reserved),
+        }))
     };
     take_and_read(engine, script, finish).await
 }
 
-/// Account whose password is about to be checked.
+/// Combines an account with the password hash of its last sign-up, for a password check.
 pub(crate) fn candidate(
     results: &Results<'_>,
     account: Account,
@@ -53,14 +59,15 @@ pub(crate) fn candidate(
     Ok(SignInCandidate { user: account.user, password: account.password, last_sign_up })
 }
 
-/// Opens a session if the checked password is still current. The fast path is one round trip; any other case goes
-/// through the domain's rules.
+/// Opens a session, or writes a challenge, if the checked password is still current. The fast path is one round trip;
+/// if its conditions do not hold, the domain's rules decide in a transaction.
 pub(crate) async fn open_after_password<E: Executor>(
     engine: &E,
     sign_in: SignIn,
 ) -> LimitedResult<SignInOutcome> {
     if !E::HAS_ONE_WRITER
         && sign_in.rehashed.is_none()
+        && sign_in.entry.rules.policy != SecondFactorPolicy::Required
         && let Some(opened) = open_plainly(engine, &sign_in).await?
     {
         return Ok(Ok(opened));
@@ -71,7 +78,9 @@ pub(crate) async fn open_after_password<E: Executor>(
     let found = users::find_by_id(&mut reads, sign_in.user_id);
     engine
         .transact(reads, move |results| {
-            if let Some(limited) = watch.judge(results, sign_in.guard.as_ref(), sign_in.session.created_at)? {
+            if let Some(limited) =
+                watch.judge(results, sign_in.guard.as_ref(), sign_in.entry.session.created_at)?
+            {
                 return Ok(Decided::Return(Err(limited)));
             }
             match users::account(results, found)? {
@@ -87,24 +96,29 @@ pub(crate) async fn open_after_password<E: Executor>(
 }
 
 fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<Result<SignInOutcome, Limited>>> {
-    let SignIn { user_id, rehashed, session, guard, event, .. } = sign_in;
-    let (user_id, now) = (*user_id, session.created_at);
+    let SignIn { user_id, rehashed, entry, guard, event, .. } = sign_in;
+    let (user_id, now) = (*user_id, entry.session.created_at);
+    let way = Way::of(Some(&account.user), entry);
     let mut writes = Script::default();
-    if let Some(guard) = guard {
-        guards::forgive(&mut writes, guard);
-        guards::know_client(&mut writes, guard, now);
-    }
     if let Some(rehashed) = rehashed {
         users::change_password(&mut writes, user_id, rehashed, now);
         sign_up_attempts::forget_incomparable(&mut writes, user_id, rehashed);
     }
-    if account.user.is_pending {
-        pend_no_more(&mut writes, user_id, now);
+    if way == Way::Session {
+        if let Some(guard) = guard {
+            guards::forgive(&mut writes, guard);
+            guards::know_client(&mut writes, guard, now);
+        }
+        if account.user.is_pending {
+            pend_no_more(&mut writes, user_id, now);
+        }
     }
-    sessions::open(&mut writes, user_id, session);
-    audit_events::record_in(&mut writes, event.clone(), user_id, session.id)?;
-    let user = users::find_by_id(&mut writes, user_id);
-    Ok(Decided::write(writes, move |results| opened(results, user).map(Ok)))
+    entry::open(&mut writes, user_id, entry, way, None)?;
+    if way == Way::Session {
+        audit_events::record_in(&mut writes, event.clone(), user_id, entry.session.id)?;
+    }
+    let opening = Opening::find(&mut writes, user_id, entry, way);
+    Ok(Decided::write(writes, move |results| Ok(Ok(SignInOutcome::Entered(opening.entered(results)?)))))
 }
 
 /// Ends the pending state of an account that gets a session.
@@ -114,11 +128,11 @@ pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp)
     profiles::show_or_hide(writes, user_id);
 }
 
-/// Fast path in one round trip: the insert of the session carries the conditions of the plain case, and every
-/// later write depends on that session. Failure counters and user are locked as elsewhere, so concurrent guesses
-/// gain nothing.
+/// Opens a session in one round trip: the conditions are part of the insert of the session, and every later write
+/// depends on that session. Returns `None` if a condition does not hold. The failure counters and the user are locked
+/// as in the transaction, so that concurrent guesses count too.
 async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<Option<SignInOutcome>> {
-    let SignIn { user_id, checked, session, guard, event, .. } = sign_in;
+    let SignIn { user_id, checked, entry: Entry { session, .. }, guard, event, .. } = sign_in;
     let (user_id, now, guard) = (*user_id, session.created_at, guard.as_ref());
     let mut script = Script::default();
     Watch::over(&mut script, guard, Hold::Locked);
@@ -130,17 +144,16 @@ async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<
     audit_events::record_if_opened(&mut script, event.clone(), user_id, session.id)?;
     let user = users::find_by_id(&mut script, user_id);
     let finish = move |results: &Results<'_>| {
-        if results.affected(written)? == 0 { Ok(None) } else { opened(results, user).map(Some) }
+        if results.affected(written)? == 0 {
+            return Ok(None);
+        }
+        let user = users::user_that_is(results, user)?;
+        Ok(Some(SignInOutcome::Entered(Entered::Session(Box::new(user)))))
     };
     engine.write(script, Repeat::Never, finish).await
 }
 
-/// User of the opened session.
-pub(crate) fn opened(results: &Results<'_>, user: Slot) -> StoreResult<SignInOutcome> {
-    Ok(SignInOutcome::Opened(Box::new(users::user_that_is(results, user)?)))
-}
-
-/// Counts a failure, even if the limit was used up before: it was a guess.
+/// Counts a failed password check. It counts even if a concurrent check used up the limit, because it was a guess.
 pub(crate) async fn fail<E: Executor>(engine: &E, failed: FailedSignIn) -> LimitedResult<()> {
     let FailedSignIn { guard, event, now } = failed;
     let mut script = Script::default();

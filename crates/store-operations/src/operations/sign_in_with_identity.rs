@@ -1,4 +1,4 @@
-//! Sign-in with an identity of a provider.
+//! Sign-in with an identity of an external provider.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email_verification::Verification;
@@ -7,24 +7,26 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{IdentityOutcome, SignInWithIdentity, StoreError, StoreResult};
 
+use super::entry::{self, Opening, Way};
 use super::identities::{Concerned, Judged, link};
 use super::prove_mailbox::{Proven, prove};
 use super::sign_in::pend_no_more;
 use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
+use crate::tables::challenges::FirstFactorIdentity;
 use crate::tables::identities::{self, Sought};
 use crate::tables::users::{self, Pending};
-use crate::tables::{audit_events, known_clients, outbox, profiles, sessions, used_tokens};
+use crate::tables::{audit_events, known_clients, outbox, profiles, used_tokens};
 
-/// Slots of a sign-in's reads.
 struct Reads {
-    /// Claim of the provider token, if one was given.
+    /// Statement that marks the provider's token as used; `None` if the client presented no token.
     claimed: Option<Slot>,
     locked: Slot,
     concerned: Concerned,
     profile: Slot,
 }
 
-/// Signs in, and creates the account if there is none.
+/// Opens a session for the account of an identity. The domain decides whether the account is linked, taken over or
+/// created first.
 pub(crate) async fn sign_in_with_identity<E: Executor>(
     engine: &E,
     sign_in: SignInWithIdentity,
@@ -34,7 +36,7 @@ pub(crate) async fn sign_in_with_identity<E: Executor>(
     let reads = Reads {
         claimed: sign_in.token.map(|token| used_tokens::claim(&mut script, token)),
         locked: identities::lock_concerned(&mut script, sought),
-        concerned: Concerned::find(&mut script, sought),
+        concerned: Concerned::find(&mut script, sought, sign_in.entry.session.created_at),
         profile: identities::find_concerned_profile(&mut script, sought),
     };
     engine.transact(script, move |results| decide(&sign_in, &reads, results)).await
@@ -64,26 +66,29 @@ fn decide(
     open(sign_in, reads, results, judged)
 }
 
-/// Writes only the event. A claimed token stays used.
+/// Refuses the sign-in and writes its audit event. The provider's token stays marked as used.
 fn refuse(event: AuditEvent, outcome: IdentityOutcome) -> StoreResult<Decided<IdentityOutcome>> {
     let mut writes = Script::default();
     audit_events::record(&mut writes, event)?;
     Ok(Decided::done(writes, outcome))
 }
 
-/// Applies the verdict and opens the session.
+/// Applies the domain's decision on the sign-in, and opens the session or writes the challenge.
 fn open(
     sign_in: &SignInWithIdentity,
     reads: &Reads,
     results: &Results<'_>,
     judged: Judged,
 ) -> StoreResult<Decided<IdentityOutcome>> {
-    let SignInWithIdentity { identity, session, events, mail, .. } = sign_in;
+    let SignInWithIdentity { identity, entry, events, mail, .. } = sign_in;
     let Judged { verdict, account, lacks_issuer } = judged;
+    let session = &entry.session;
     let now = session.created_at;
     let user_id = account.as_ref().map_or(sign_in.user_id, |account| account.user.id);
     let email = account.as_ref().map(|account| &account.user.email).or(identity.email.as_ref()).cloned();
     let is_pending = account.as_ref().is_some_and(|account| account.user.is_pending);
+    let way = Way::of(account.as_ref().map(|account| &account.user), entry);
+    let mut first = FirstFactorIdentity { identity, is_linked_by_answer: false };
     let mut writes = Script::default();
     let mut happened = Vec::new();
     match (verdict, account) {
@@ -97,6 +102,8 @@ fn open(
             take_over(&mut writes, &Proven { account, profile }, sign_in);
             happened.extend([&events.verified, &events.linked]);
         }
+        // A link is another way in, so it waits for the second factor.
+        (IdentityVerdict::Link, Some(_)) if way == Way::Challenge => first.is_linked_by_answer = true,
         (IdentityVerdict::Link, Some(account)) => {
             outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::IdentityLinked, now);
             link(&mut writes, user_id, identity, now);
@@ -109,21 +116,24 @@ fn open(
             identities::save_email(&mut writes, identity);
         }
     }
-    if is_pending && verdict != IdentityVerdict::TakeOver {
+    if way == Way::Session && is_pending && verdict != IdentityVerdict::TakeOver {
         pend_no_more(&mut writes, user_id, now);
     }
-    sessions::open(&mut writes, user_id, session);
-    if let Some(email) = email {
-        known_clients::remember(&mut writes, email.key(), session);
+    entry::open(&mut writes, user_id, entry, way, Some(first))?;
+    if way == Way::Session {
+        if let Some(email) = email {
+            known_clients::remember(&mut writes, email.key(), session);
+        }
+        happened.push(&events.signed_in);
     }
-    happened.push(&events.signed_in);
     for event in happened {
-        audit_events::record_in(&mut writes, event.clone(), user_id, session.id)?;
+        match way {
+            Way::Session => audit_events::record_in(&mut writes, event.clone(), user_id, session.id)?,
+            Way::Challenge => audit_events::record_of(&mut writes, event.clone(), user_id)?,
+        }
     }
-    let user = users::find_by_id(&mut writes, user_id);
-    Ok(Decided::write(writes, move |results| {
-        Ok(IdentityOutcome::Opened(Box::new(users::user_that_is(results, user)?)))
-    }))
+    let opening = Opening::find(&mut writes, user_id, entry, way);
+    Ok(Decided::write(writes, move |results| Ok(IdentityOutcome::Entered(opening.entered(results)?))))
 }
 
 fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> {
@@ -136,10 +146,11 @@ fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> 
     Ok(())
 }
 
-/// Removes what a stranger may have put into the account before its owner came, and links the identity.
+/// Verifies the email address by the provider's assertion, removes data that an attacker may have put into the
+/// account, and links the identity.
 fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity) {
-    let SignInWithIdentity { identity, session, .. } = sign_in;
-    let (id, now) = (proven.account.user.id, session.created_at);
+    let SignInWithIdentity { identity, entry, .. } = sign_in;
+    let (id, now) = (proven.account.user.id, entry.session.created_at);
     prove(writes, proven, Verification::Provider, now);
     if let Some(profile) = &proven.profile {
         let cleared = profile.without_public_text(now);

@@ -1,4 +1,4 @@
-//! Sign-up while verification is required: state of the address, and the writes for it.
+//! Sign-up while verification is required: lookup of the email address, and the writes after the password is hashed.
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::Purpose;
@@ -16,9 +16,9 @@ use super::{request_code, takes};
 use crate::form::{Decided, Executor, Results, Script};
 use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account, Pending};
-use crate::tables::{audit_events, sign_up_attempts};
+use crate::tables::{audit_events, sign_up_attempts, undo_tokens};
 
-/// Takes from the rate limits and returns the state of the address.
+/// Takes tokens from the rate limits, and returns whether the email address is free, pending or taken.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     email: &EmailKey,
@@ -28,12 +28,14 @@ pub(crate) async fn begin<E: Executor>(
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
     let found = users::find_by_key_at_constant_cost(&mut script, email);
+    let reservation = undo_tokens::find_reservation(&mut script, email, None, now);
     let email = email.clone();
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
             return Ok(Err(limited));
         }
         Ok(Ok(match users::account_of_key(results, found, &email)? {
+            None if undo_tokens::is_reserved(results, reservation)? => BeginSignUp::Taken(None),
             None => BeginSignUp::Free,
             Some(account) if account.user.accepts_sign_up() => {
                 BeginSignUp::Pending(reusable_salt(account.password))
@@ -44,8 +46,8 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Signs up while verification is required. The statements of a new account run in every case, so that response
-/// times are equal; if the address has an account, they are rolled back to the savepoint.
+/// Signs up while verification is required. The statements of a new account are executed in every case, so that
+/// response times are equal. If the address has an account, they are rolled back to the savepoint.
 pub(crate) async fn sign_up_pending<E: Executor>(
     engine: &E,
     sign_up: PendingSignUp,
@@ -53,13 +55,16 @@ pub(crate) async fn sign_up_pending<E: Executor>(
     let mut reads = Script::default();
     users::lock_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
     let found = users::find_by_key_at_constant_cost(&mut reads, sign_up.account.email.key());
+    let reservation =
+        undo_tokens::find_reservation(&mut reads, sign_up.account.email.key(), None, sign_up.account.now);
     let lane =
         AskReads::find(&mut reads, sign_up.account.email.key(), Purpose::VerifyEmail, &sign_up.email_code);
     engine
         .transact(reads, move |results| {
             let asked = lane.asked(results, &sign_up.email_code, sign_up.account.now)?;
             let Some(account) = users::account_of_key(results, found, sign_up.account.email.key())? else {
-                return create(&sign_up, asked);
+                let is_reserved = undo_tokens::is_reserved(results, reservation)?;
+                return if is_reserved { tell_nobody(&sign_up, asked) } else { create(&sign_up, asked) };
             };
             if let Some(stored) = incomparable(&account, sign_up.account.password.as_ref()) {
                 return Ok(Decided::Return(SignUpOutcome::Rehash(stored)));
@@ -127,8 +132,21 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
     Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
 }
 
-/// Inserts the account and rolls it back. Its key is not an address and unique to this rehearsal, so concurrent
-/// rehearsals do not wait for each other.
+/// Answers a sign-up with a reserved address at the cost of one with a taken address. Nobody is mailed.
+fn tell_nobody(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
+    let PendingSignUp { account, email_code, mail, .. } = sign_up;
+    let key = account.email.key();
+    let mut writes = Script::default();
+    rehearse_account(&mut writes, sign_up, asked)?;
+    undo_tokens::save_sign_up(&mut writes, key, account.password.as_ref(), account.now);
+    let mail = mail_of(email_code, mail, asked);
+    outbox::write(&mut writes, &mail, MailKind::SignUpAttempt, Address::Decoy(key), account.now);
+    audit_events::record(&mut writes, repeated(account.event.clone()))?;
+    Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
+}
+
+/// Inserts the account and rolls it back, so that a sign-up costs the same if the email address is taken. `email_key`
+/// gets a unique text that is not an address, so that concurrent sign-ups with one address do not wait for each other.
 fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) -> StoreResult<()> {
     let PendingSignUp { account, email_code, browser, .. } = sign_up;
     let key = format!("rehearsal {}", account.id);
@@ -141,12 +159,13 @@ fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) 
     Ok(())
 }
 
-/// Event of a sign-up that created no account.
+/// Returns the audit event with the kind for a sign-up that created no account.
 fn repeated(event: AuditEvent) -> AuditEvent {
     AuditEvent { kind: AuditKind::SignUpRepeated, ..event }
 }
 
-/// The account's hash, if the given password was hashed with another salt.
+/// Returns the account's password hash if the given hash has another salt or other parameters, so that the two cannot
+/// be compared; otherwise `None`.
 fn incomparable(there: &Account, given: Option<&PasswordHash>) -> Option<PasswordHash> {
     reusable_salt(there.password.clone())
         .filter(|stored| given.is_some_and(|given| !stored.is_comparable(given)))

@@ -1,4 +1,4 @@
-//! Rate limit tokens, taken before anything else in an operation.
+//! Rate limits of an operation. Tokens are taken from their buckets before anything else.
 
 use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::time::Timestamp;
@@ -6,13 +6,13 @@ use latchkey_store::StoreResult;
 
 use crate::form::{Results, Script, Slot};
 
-/// Takes a token from each bucket, or from none if one is empty; nothing without buckets. Comes first in its
-/// script: buckets are locked before users.
+/// Takes a token from each bucket, or none if a bucket is empty. This must be the first statement of a script, because
+/// buckets are locked before users. If `takes` is empty, adds no statement and returns `None`.
 pub(crate) fn take(script: &mut Script, takes: &[Take], now: Timestamp) -> Option<Slot> {
     (!takes.is_empty()).then(|| script.take(takes, now))
 }
 
-/// Rate limit that refused [`take`], if a bucket was empty.
+/// Returns the rate limit whose bucket was empty in [`take`]; `None` if no bucket was empty.
 pub(crate) fn limited(results: &Results<'_>, taken: Option<Slot>) -> StoreResult<Option<Limited>> {
     taken.map_or(Ok(None), |slot| results.limited(slot))
 }

@@ -1,13 +1,14 @@
-//! Unlinking identities from an account.
+//! Unlinking of identities from an account.
 
-use latchkey_domain::identity::{ProviderKey, Subject, keeps_credentials};
+use latchkey_domain::identity::Subject;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::user::User;
 use latchkey_store::{LinkedIdentity, StoreResult, UnlinkIdentity, UnlinkOutcome};
 
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::{audit_events, identities, outbox, sessions, users};
 
-/// Unlinks one identity, or all of a provider.
+/// Unlinks one identity, or all identities of a provider. Refused if the account would keep no way to sign in.
 pub(crate) async fn unlink_identity<E: Executor>(
     engine: &E,
     request: UnlinkIdentity,
@@ -25,7 +26,7 @@ fn decide(
     user: Slot,
     results: &Results<'_>,
 ) -> StoreResult<Decided<UnlinkOutcome>> {
-    let UnlinkIdentity { user_id, provider, subject, offered, keep, event, mail, now } = request;
+    let UnlinkIdentity { user_id, provider, subject, offer, keep, event, mail, now } = request;
     let is_named = |one: &LinkedIdentity| {
         one.provider == provider.as_str()
             && subject.as_ref().map(Subject::as_str).is_none_or(|subject| subject == one.subject)
@@ -35,8 +36,8 @@ fn decide(
     let Some(account) = users::account(results, user)?.filter(|_| !named.is_empty()) else {
         return Ok(Decided::Return(UnlinkOutcome::NotFound));
     };
-    let left: Vec<_> = left.iter().filter_map(|one| ProviderKey::parse(&one.provider).ok()).collect();
-    if !keeps_credentials(account.user.has_password, &left, offered) {
+    let identities = left.into_iter().map(|one| one.provider).collect();
+    if !offer.admits(&User { identities, ..account.user.clone() }) {
         return Ok(Decided::Return(UnlinkOutcome::LastWayIn));
     }
     let mut writes = Script::default();

@@ -1,41 +1,41 @@
-//! Attempts at email codes. Every refused attempt executes the same statements, whether or not there is an
-//! account or a code; a refused six-digit code counts in the lane of the client that entered it.
+//! Checks of entered email codes. Every refused attempt executes the same statements, whether or not there is an
+//! account or a code.
 
-use latchkey_domain::code_window::{Lane, LaneAttempts};
-use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
-use latchkey_domain::email::EmailKey;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::codes::Purpose;
 use latchkey_domain::email_verification::{Verification, VerifiedFrom};
 use latchkey_domain::ids::UserId;
-use latchkey_domain::session::NewSession;
-use latchkey_domain::time::Timestamp;
-use latchkey_store::{CodeAttempt, ExchangeOutcome, LimitedResult, NewToken, StoreResult, VerifyOutcome};
+use latchkey_domain::session::Level;
+use latchkey_store::{
+    CodeAttempt, Entry, ExchangeOutcome, LimitedResult, NewToken, StoreResult, VerifyOutcome,
+};
 
-use super::code_lanes::LaneReads;
+use super::code_attempts::{CodeReads, Tried};
+use super::entry::{self, Opening, Way};
 use super::prove_mailbox::{Proven, prove};
 use super::takes;
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, codes, known_clients, link_tokens, profiles, sessions};
+use crate::tables::{audit_events, known_clients, link_tokens, profiles, sessions};
 
-/// Judgement of an attempt.
+/// Decision on an attempt to redeem an email code.
 enum Verdict {
     Accepted(Box<Account>),
     Refused,
 }
 
-/// Slots of the reads that judge an attempt.
+/// Handles of the statements whose results the decision depends on.
 #[derive(Clone, Copy)]
 struct Reads {
     limit: Option<Slot>,
-    codes: Slot,
-    lane: LaneReads,
+    codes: CodeReads,
     account: Slot,
 }
 
 pub(crate) async fn verify<E: Executor>(
     engine: &E,
     attempt: CodeAttempt,
-    session: NewSession,
+    entry: Entry,
 ) -> LimitedResult<VerifyOutcome> {
     let purpose = Purpose::VerifyEmail;
     let mut script = Script::default();
@@ -54,18 +54,15 @@ pub(crate) async fn verify<E: Executor>(
             let proven = Proven { account, profile: profiles::profile_of(results, profile, id)? };
             let side = side_of_caller(results, caller, id)?;
             prove(&mut writes, &proven, Verification::Code(side), attempt.now);
-            sessions::open(&mut writes, id, &session);
-            known_clients::remember(&mut writes, &attempt.email, &session);
-            audit_events::record_in(&mut writes, attempt.event.clone(), id, session.id)?;
-            let user = users::find_by_id(&mut writes, id);
+            let opening = enter_verified(&mut writes, &proven, &entry, attempt.event.clone())?;
             Ok(Decided::write(writes, move |results| {
-                Ok(Ok(VerifyOutcome::Verified(Box::new(users::user_that_is(results, user)?))))
+                Ok(Ok(VerifyOutcome::Entered(opening.entered(results)?)))
             }))
         })
         .await
 }
 
-/// Side from which a caller verifies an account: inside with a live session of that account.
+/// Decides whether the caller belongs to the account: `Inside` with a live session of that account.
 pub(crate) fn side_of_caller(
     results: &Results<'_>,
     caller: Option<Slot>,
@@ -76,7 +73,27 @@ pub(crate) fn side_of_caller(
     Ok(if is_its_own { VerifiedFrom::Inside } else { VerifiedFrom::Outside })
 }
 
-/// Exchanges a reset code for a reset token.
+/// Opens a session for an account whose address was verified, or writes a challenge if a second factor is needed.
+pub(crate) fn enter_verified(
+    writes: &mut Script,
+    proven: &Proven,
+    entry: &Entry,
+    event: AuditEvent,
+) -> StoreResult<Opening> {
+    let (user, session) = (&proven.account.user, &entry.session);
+    let way = Way::of(Some(user), entry);
+    entry::open(writes, user.id, entry, way, None)?;
+    match way {
+        Way::Session => {
+            known_clients::remember(writes, user.email.key(), session);
+            audit_events::record_in(writes, event, user.id, session.id)?;
+        }
+        Way::Challenge => audit_events::record_of(writes, event, user.id)?,
+    }
+    Ok(Opening::find(writes, user.id, entry, way))
+}
+
+/// Exchanges a password reset code for a reset token.
 pub(crate) async fn exchange<E: Executor>(
     engine: &E,
     attempt: CodeAttempt,
@@ -95,28 +112,53 @@ pub(crate) async fn exchange<E: Executor>(
             };
             let id = account.user.id;
             link_tokens::supersede_tokens_of(&mut writes, id, purpose, attempt.now);
-            link_tokens::insert_exchanged(&mut writes, attempt.email.as_str(), id, &token, attempt.now);
+            link_tokens::insert_exchanged(
+                &mut writes,
+                attempt.email.as_str(),
+                id,
+                (&token, Level::One),
+                attempt.now,
+            );
             audit_events::record_of(&mut writes, attempt.event.clone(), id)?;
             Ok(Decided::done(writes, Ok(ExchangeOutcome::Exchanged)))
         })
         .await
 }
 
+/// Redeems a code and does nothing else. Returns whether it was right.
+pub(crate) async fn redeem<E: Executor>(
+    engine: &E,
+    attempt: CodeAttempt,
+    purpose: Purpose,
+) -> LimitedResult<bool> {
+    let mut script = Script::default();
+    let reads = Reads::add(&mut script, &attempt, purpose);
+    engine
+        .transact(script, move |results| {
+            let mut writes = Script::default();
+            let verdict = reads.judge(results, &mut writes, &attempt, purpose)?;
+            Ok(match verdict {
+                Ok(verdict) => Decided::done(writes, Ok(matches!(verdict, Verdict::Accepted(_)))),
+                Err(limited) => Decided::Return(Err(limited)),
+            })
+        })
+        .await
+}
+
 impl Reads {
-    /// Takes from the rate limits; locks and reads the account, the codes and the attempt counters.
+    /// Takes tokens from the rate limits, and locks and reads the account, its codes and attempt counters.
     fn add(script: &mut Script, attempt: &CodeAttempt, purpose: Purpose) -> Self {
         let email = &attempt.email;
         let limit = takes::take(script, &attempt.takes, attempt.now);
         users::lock_by_key_at_constant_cost(script, email);
         Self {
             limit,
-            codes: codes::lock_codes(script, email, purpose),
-            lane: LaneReads::lock(script, email, purpose, &attempt.lane),
+            codes: CodeReads::lock(script, email, purpose, &attempt.lane),
             account: users::find_by_key_at_constant_cost(script, email),
         }
     }
 
-    /// Judges the attempt: consumes the code if accepted, otherwise counts the attempt.
+    /// Decides on the attempt, by [`CodeReads::redeem`].
     fn judge(
         self,
         results: &Results<'_>,
@@ -129,62 +171,14 @@ impl Reads {
             return Ok(Err(limited));
         }
         let account = users::account_of_key(results, self.account, email)?;
-        let (lane, made) = self.lane.lane(results, now)?;
-        let owner = self.owner_of_opened(results, attempt, lane, made.unwrap_or_default())?;
-        let account =
-            account.filter(|account| owner == Some(account.user.id) && account.user.accepts_mailed_tokens());
-        if let Some(account) = account {
-            codes::delete_code(writes, email.as_str(), purpose);
-            return Ok(Ok(Verdict::Accepted(Box::new(account))));
-        }
-        if attempt.form == CodeForm::SixDigits {
-            count(writes, (email, purpose), lane, made, now);
-        }
-        Ok(Ok(Verdict::Refused))
-    }
-
-    /// User of the code that matches the attempt, in any lane.
-    fn owner_of_opened(
-        self,
-        results: &Results<'_>,
-        attempt: &CodeAttempt,
-        lane: Lane,
-        made: LaneAttempts,
-    ) -> StoreResult<Option<UserId>> {
-        let mut opened = None;
-        for mailed_in in Lane::ALL {
-            let found = codes::code(results, self.codes, mailed_in, lane)?;
-            let (owner, code) = found.unwrap_or((None, no_code()));
-            if code.accepts(&attempt.mac, made, attempt.lane.budget, attempt.now) {
-                opened = owner;
-            }
-        }
-        Ok(opened)
-    }
-}
-
-/// Counts a wrong attempt on the codes and in the caller's lane.
-fn count(
-    writes: &mut Script,
-    (email, purpose): (&EmailKey, Purpose),
-    lane: Lane,
-    made: Option<LaneAttempts>,
-    now: Timestamp,
-) {
-    codes::count_on_codes(writes, email, purpose, lane);
-    let counted = made.unwrap_or_default().incremented(now);
-    match made {
-        Some(_) => codes::save_attempts(writes, email, purpose, lane, &counted),
-        None => codes::create_attempts(writes, email, purpose, lane, &counted),
-    }
-}
-
-/// Stand-in for a missing code, long expired, so that both cases cost the same.
-const fn no_code() -> StoredCode {
-    StoredCode {
-        mac: CodeMac::from_bytes([0; 32]),
-        form: CodeForm::SixDigits,
-        attempts: 0,
-        expires_at: Timestamp::from_millis(i64::MIN),
+        let account = account.filter(|account| account.user.accepts_mailed_tokens());
+        let CodeAttempt { mac, form, lane, .. } = attempt;
+        let tried = Tried { email, purpose, mac, form: *form, lane, now };
+        let owner = account.as_ref().map(|account| account.user.id);
+        let is_right = self.codes.redeem(results, writes, &tried, owner)?;
+        Ok(Ok(match account.filter(|_| is_right) {
+            Some(account) => Verdict::Accepted(Box::new(account)),
+            None => Verdict::Refused,
+        }))
     }
 }

@@ -1,22 +1,23 @@
-//! The table `audit_events`.
+//! Table `audit_events`: the audit log.
 
 use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, PURGE_BATCH, StoreResult};
+use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, ListOwnEvents, PURGE_BATCH, StoreResult};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Script, Slot, Value, object_text, statements, values};
+use crate::form::{Cells, Script, Slot, Value, object_text, statements, stored_id, values};
 
-/// Nine columns, as given by [`event_values`] and read by `read_event`.
+/// The nine columns of an event, in the order of [`event_values`] and `read_event`.
 macro_rules! event_columns {
     () => {
         "id, happened_at, kind, actor, user_id, session_id, address, user_agent, details"
     };
 }
-/// Inserts the event of [`event_values`] if the condition holds. The condition's own parameters begin at `$10`.
+/// Statement that inserts the event of [`event_values`] if a condition holds. The condition's own parameters begin at
+/// `$10`.
 macro_rules! record_event_where {
     ($condition:expr) => {
         concat!(
@@ -28,7 +29,20 @@ macro_rules! record_event_where {
 }
 pub(crate) use record_event_where;
 
-/// Deletes events up to a time, oldest first.
+/// Query for the newest events of the user `$1` after the time `$2`: of the kind `$4`, or of all but two kinds.
+macro_rules! list_of_user {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            event_columns!(),
+            " FROM audit_events WHERE user_id = $1 AND happened_at > $2 AND kind = coalesce($4, kind)
+                AND kind NOT IN ($5, $6)",
+            $condition,
+            " ORDER BY happened_at DESC, id DESC LIMIT $3"
+        )
+    };
+}
+/// Statement that deletes a batch of events up to a time, oldest first.
 macro_rules! purge_where {
     ($condition:literal) => {
         concat!(
@@ -40,6 +54,8 @@ macro_rules! purge_where {
         )
     };
 }
+
+stored_id!(EventId);
 
 pub const TABLE: Table = Table::new(
     "audit_events",
@@ -56,7 +72,7 @@ statements! {
         event_columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
     );
-    /// The event's session is the sixth value.
+    /// Inserts an event if its session, the sixth parameter, exists.
     RECORD_EVENT_IF_OPENED = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
     LIST_EVENTS = concat!("SELECT ", event_columns!(), " FROM audit_events ORDER BY id DESC LIMIT $1");
     LIST_EVENTS_BEFORE = concat!(
@@ -64,11 +80,18 @@ statements! {
         event_columns!(),
         " FROM audit_events WHERE id < $2 ORDER BY id DESC LIMIT $1"
     );
+    LIST_OF_USER = list_of_user!("");
+    /// Reads the events that precede the event `$7` of the same user. The first condition alone could use the index.
+    LIST_OF_USER_BEFORE = list_of_user!("
+                AND happened_at <= (SELECT happened_at FROM audit_events WHERE id = $7 AND user_id = $1)
+                AND (happened_at < (SELECT happened_at FROM audit_events WHERE id = $7) OR id < $7)");
+    FIND_OF_USER: read find_of_user(id: EventId, user_id: UserId) =
+        "SELECT 1 FROM audit_events WHERE id = $1 AND user_id = $2";
     PURGE = purge_where!("");
     PURGE_FAILURES_OF_NOBODY = purge_where!(" AND user_id IS NULL AND kind IN ($3, $4, $5)");
 }
 
-/// Nine columns of an event, as the first parameters of a statement.
+/// Encodes the nine columns of an event as the first parameters of a statement.
 pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
     let (address, user_agent) = match event.client {
         Some(client) => (Some(client.address.to_string()), client.user_agent),
@@ -87,13 +110,12 @@ pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
     ])
 }
 
-/// Writes an unchanged event.
 pub(crate) fn record(script: &mut Script, event: AuditEvent) -> StoreResult<()> {
     script.change(&RECORD_EVENT, event_values(event)?);
     Ok(())
 }
 
-/// Writes an event about this user and session, if the session exists.
+/// Writes an event with this user and session, if the session exists.
 pub(crate) fn record_if_opened(
     script: &mut Script,
     event: AuditEvent,
@@ -105,12 +127,10 @@ pub(crate) fn record_if_opened(
     Ok(())
 }
 
-/// Writes an event about this user.
 pub(crate) fn record_of(script: &mut Script, event: AuditEvent, user_id: UserId) -> StoreResult<()> {
     record(script, AuditEvent { user_id: Some(user_id), ..event })
 }
 
-/// Writes an event about this user in this session.
 pub(crate) fn record_in(
     script: &mut Script,
     event: AuditEvent,
@@ -120,7 +140,7 @@ pub(crate) fn record_in(
     record(script, AuditEvent { user_id: Some(user_id), session_id: Some(session_id), ..event })
 }
 
-/// Reads events before an id (or from the newest), newest first.
+/// Reads audit events, newest first: those that precede the id `before`, or all if `before` is `None`.
 pub(crate) fn list(script: &mut Script, before: Option<EventId>, limit: i64) -> Slot {
     match before {
         Some(before) => script.read(&LIST_EVENTS_BEFORE, values![limit, before]),
@@ -128,7 +148,22 @@ pub(crate) fn list(script: &mut Script, before: Option<EventId>, limit: i64) -> 
     }
 }
 
-/// Deletes events past their retention; the affected rows count them.
+/// Reads events of one user, newest first.
+pub(crate) fn list_of_user(script: &mut Script, list: &ListOwnEvents, limit: i64) -> Slot {
+    let [hidden, also_hidden] = AuditKind::HIDDEN_FROM_OWNER.map(AuditKind::as_str);
+    let only = list.only.map(AuditKind::as_str);
+    let mut values = values![list.user_id, list.since, limit, only, hidden, also_hidden];
+    match list.before {
+        Some(before) => {
+            values.extend(values![before]);
+            script.read(&LIST_OF_USER_BEFORE, values)
+        }
+        None => script.read(&LIST_OF_USER, values),
+    }
+}
+
+/// Deletes a batch of events older than the retention, and a batch of failure events that name no user, which have a
+/// shorter retention. The affected rows are the deleted events.
 pub(crate) fn purge(writes: &mut Script, retention: Duration, now: Timestamp) -> [Slot; 2] {
     let failures = AuditKind::FAILURES.map(AuditKind::as_str);
     let mut of_nobody = values![now.minus(ANONYMOUS_FAILURE_RETENTION), PURGE_BATCH];
@@ -144,8 +179,8 @@ pub(crate) fn read_event(cells: &mut Cells<'_>) -> StoreResult<AuditEvent> {
     Ok(AuditEvent {
         id: cells.id("id")?,
         at: cells.time("happened_at")?,
-        kind: cells.parsed("kind", AuditKind::from_stored)?,
-        actor: cells.parsed("actor", Actor::from_stored)?,
+        kind: cells.parsed("kind", AuditKind::parse)?,
+        actor: cells.parsed("actor", Actor::parse)?,
         user_id: cells.maybe_id("user_id")?,
         session_id: cells.maybe_id("session_id")?,
         client: cells.maybe_client()?,

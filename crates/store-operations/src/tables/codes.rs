@@ -1,4 +1,6 @@
-//! Tables `codes` and `code_budgets`: email codes, and wrong attempts per address and lane.
+//! Tables `codes` and `code_budgets`: email codes, and counters of wrong attempts per email address. Clients known to
+//! the account and all other clients have separate codes and counters. The code calls these two groups *lanes*
+//! ([`Lane`]).
 
 use latchkey_domain::code_window::{CodeWindow, Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
@@ -8,7 +10,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
+use crate::form::{Cells, Results, Slot, statements};
 
 pub const TABLE: Table = Table::new(
     "codes",
@@ -28,13 +30,17 @@ pub const CODE_BUDGETS: Table = Table::new(
 );
 
 statements! {
-    SAVE_CODE = "
+    /// Inserts or replaces the code of an email address and purpose for one lane (clients known to the account, or all
+    /// others). A code without a user is a decoy.
+    SAVE_CODE: change save_code(
+        key: &str, purpose: Purpose, user_id: Option<UserId>, code: &CodeInLane<'_>, now: Timestamp
+    ) [key, purpose, code.lane.as_number(), user_id, code.mac, code.form == CodeForm::Long, now, code.expires_at] = "
         INSERT INTO codes (email_key, purpose, lane, user_id, mac, long, attempts, other_attempts, created_at, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $7, $8)
         ON CONFLICT (email_key, purpose, lane) DO UPDATE SET user_id = excluded.user_id, mac = excluded.mac,
             long = excluded.long, attempts = 0, other_attempts = 0, created_at = excluded.created_at,
             expires_at = excluded.expires_at";
-    /// Deletes the codes of an address and purpose in every lane.
+    /// Deletes the codes of an email address and purpose, for known clients and for all others.
     DELETE_CODE: change delete_code(key: &str, purpose: Purpose) =
         "DELETE FROM codes WHERE email_key = $1 AND purpose = $2";
     DELETE_CODES_OF: change delete_codes_of(user_id: UserId, purpose: Purpose) =
@@ -43,29 +49,36 @@ statements! {
     LOCK_CODES: read lock_codes(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, user_id, mac, long, attempts, other_attempts, expires_at FROM codes
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
-    /// Counts a wrong attempt from a lane on the codes of an address and purpose.
+    /// Counts a wrong attempt on all codes of an email address and purpose. Attempts by clients known to the account
+    /// and by all others (`typed_from`) are counted separately.
     COUNT_ON_CODES: change count_on_codes(email: &EmailKey, purpose: Purpose, typed_from: Lane)
         [email, purpose, typed_from.as_number()] = "
         UPDATE codes SET attempts = least(attempts + CASE lane WHEN $3 THEN 1 ELSE 0 END, 1000000),
             other_attempts = least(other_attempts + CASE lane WHEN $3 THEN 0 ELSE 1 END, 1000000)
         WHERE email_key = $1 AND purpose = $2";
-    /// Reads the attempt counters of an address and purpose.
     FIND_ATTEMPTS: read find_attempts(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane";
-    /// Locks and reads the attempt counters of an address and purpose.
     LOCK_ATTEMPTS: read lock_attempts(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
-    CREATE_ATTEMPTS = "
+    /// Inserts the attempt counters of one lane (clients known to the account, or all others). A concurrent insert is a
+    /// unique violation, which restarts the operation, so that both attempts count.
+    CREATE_ATTEMPTS: change create_attempts(email: &EmailKey, purpose: Purpose, from: Lane, made: &LaneAttempts) [
+        email, purpose, from.as_number(), made.hour.attempts, made.hour.since, made.day.attempts, made.day.since,
+        made.ends_at()
+    ] = "
         INSERT INTO code_budgets (email_key, purpose, lane, attempts, since, day_attempts, day_since, ends_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    SAVE_ATTEMPTS = "
+    SAVE_ATTEMPTS: change save_attempts(email: &EmailKey, purpose: Purpose, from: Lane, made: &LaneAttempts) [
+        email, purpose, from.as_number(), made.hour.attempts, made.hour.since, made.day.attempts, made.day.since,
+        made.ends_at()
+    ] = "
         UPDATE code_budgets SET attempts = $4, since = $5, day_attempts = $6, day_since = $7, ends_at = $8
         WHERE email_key = $1 AND purpose = $2 AND lane = $3";
 }
 
-/// A code about to be mailed in a lane.
+/// A code to be mailed, for one lane (clients known to the account, or all others).
 pub(crate) struct CodeInLane<'a> {
     pub(crate) lane: Lane,
     pub(crate) form: CodeForm,
@@ -73,20 +86,9 @@ pub(crate) struct CodeInLane<'a> {
     pub(crate) expires_at: Timestamp,
 }
 
-/// Upserts the code of an address, purpose and lane. Without a user it is a decoy.
-pub(crate) fn save_code(
-    writes: &mut Script,
-    key: &str,
-    purpose: Purpose,
-    user_id: Option<UserId>,
-    code: &CodeInLane<'_>,
-    now: Timestamp,
-) {
-    let (lane, is_long) = (code.lane.as_number(), code.form == CodeForm::Long);
-    writes.change(&SAVE_CODE, values![key, purpose, lane, user_id, code.mac, is_long, now, code.expires_at]);
-}
-
-/// Code mailed in a lane, as seen by an attempt from that or another lane, and its user. A decoy has no user.
+/// Decodes the code mailed to clients of the lane `mailed_in` (known to the account, or others), and its user; `None`
+/// if no code is stored. A decoy has no user. The attempts in the result are those of the lane `typed_from`, from which
+/// the code is entered.
 pub(crate) fn code(
     results: &Results<'_>,
     slot: Slot,
@@ -97,46 +99,10 @@ pub(crate) fn code(
     Ok(codes.into_iter().find(|(lane, ..)| *lane == mailed_in).map(|(_, owner, code)| (owner, code)))
 }
 
-/// Attempt counter of a lane, if it was found.
+/// Decodes the attempt counters of one lane (clients known to the account, or all others); `None` if none are stored.
 pub(crate) fn attempts(results: &Results<'_>, slot: Slot, from: Lane) -> StoreResult<Option<LaneAttempts>> {
     let lanes = results.list(slot, read_attempts)?;
     Ok(lanes.into_iter().find(|(lane, _)| *lane == from).map(|(_, made)| made))
-}
-
-/// Inserts the attempt counter of a lane. A concurrent insert is a unique violation, and its attempt is not lost.
-pub(crate) fn create_attempts(
-    writes: &mut Script,
-    email: &EmailKey,
-    purpose: Purpose,
-    from: Lane,
-    made: &LaneAttempts,
-) {
-    writes.change(&CREATE_ATTEMPTS, attempt_values(email, purpose, from, made));
-}
-
-/// Updates the attempt counter of a lane.
-pub(crate) fn save_attempts(
-    writes: &mut Script,
-    email: &EmailKey,
-    purpose: Purpose,
-    from: Lane,
-    made: &LaneAttempts,
-) {
-    writes.change(&SAVE_ATTEMPTS, attempt_values(email, purpose, from, made));
-}
-
-fn attempt_values(email: &EmailKey, purpose: Purpose, from: Lane, made: &LaneAttempts) -> Vec<Value> {
-    let LaneAttempts { hour, day } = made;
-    values![
-        email,
-        purpose,
-        from.as_number(),
-        hour.attempts,
-        hour.since,
-        day.attempts,
-        day.since,
-        made.ends_at(),
-    ]
 }
 
 fn read_lane(cells: &mut Cells<'_>) -> StoreResult<Lane> {

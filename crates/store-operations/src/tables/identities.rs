@@ -1,4 +1,4 @@
-//! The table `identities`.
+//! Table `identities`: identities of external providers that are linked to accounts.
 
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey, VerifiedIdentity};
@@ -11,10 +11,9 @@ use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 use crate::tables::profiles::profile_columns;
 use crate::tables::users::{account_columns, account_tables};
 
-/// Most identities listed for a user.
 const LISTED: u32 = 1_000;
 
-/// Columns of the identity with a provider, one of two issuers and a subject; the first issuer is preferred.
+/// Query for columns of the identity with a provider, a subject and one of two issuers. The first issuer is preferred.
 macro_rules! linked {
     ($asked:literal) => {
         concat!(
@@ -26,7 +25,8 @@ macro_rules! linked {
     };
 }
 
-/// Account that an identity belongs to: the linked one, otherwise the one with its address.
+/// Expression for the id of the user that an identity is linked to; if the identity is not linked, of the user with the
+/// identity's email address.
 macro_rules! concerned {
     () => {
         concat!(
@@ -65,7 +65,7 @@ statements! {
     INSERT INTO identities (provider, issuer, subject, user_id, created_at, email, vouched_email_key)
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
     TAKE_ISSUER = "UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3 AND subject = $4";
-    /// Fills in this issuer for all identities of a provider stored without one.
+    /// Sets the issuer of a provider's identities that were stored without one.
     SETTLE: change settle(provider: &ProviderKey, issuer: &Issuer)
         [provider.as_str(), issuer.as_str(), Issuer::unknown().as_str()] = "
     UPDATE identities SET issuer = $2 WHERE provider = $1 AND issuer = $3
@@ -78,7 +78,9 @@ statements! {
     UNLINK = "
     DELETE FROM identities WHERE provider = $1 AND issuer = $2 AND subject = $3 AND user_id = $4";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM identities WHERE user_id = $1";
-    /// Deletes the identities of a user, except those whose provider verified the user's own address.
+    DELETE_LINKED_SINCE: change delete_linked_since(user_id: UserId, since: Timestamp) =
+        "DELETE FROM identities WHERE user_id = $1 AND created_at >= $2";
+    /// Deletes the identities of a user, except those whose provider verified the user's current email address.
     DELETE_STRANGE: change delete_strange(user_id: UserId) = "
     DELETE FROM identities WHERE user_id = $1
         AND vouched_email_key IS DISTINCT FROM (SELECT email_key FROM users WHERE id = $1)";
@@ -88,18 +90,15 @@ statements! {
     ORDER BY created_at, provider, issuer, subject LIMIT $2";
 }
 
-/// An identity to look up: itself, and its form from before issuers were stored.
+/// An identity to look up, and the rule for identities that were stored without an issuer.
 #[derive(Clone, Copy)]
 pub(crate) struct Sought<'a> {
     pub(crate) identity: &'a VerifiedIdentity,
     pub(crate) earlier: LegacyIdentities,
 }
 
-/// An identity that was found.
 pub(crate) struct Owned {
-    /// User that it is linked to.
     pub(crate) owner: UserId,
-    /// Issuer that it is stored under.
     pub(crate) issuer: Issuer,
 }
 
@@ -117,28 +116,26 @@ impl Sought<'_> {
     }
 }
 
-/// Locks the account that an identity belongs to.
 pub(crate) fn lock_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&LOCK_CONCERNED, sought.concerned())
 }
 
-/// Reads the issuer that the identity is stored under, null if it is not linked, and the `account_columns!` of
-/// its account.
+/// Reads the account that an identity is linked to; if the identity is not linked, the account with the identity's
+/// email address. The first column is the stored issuer (null if the identity is not linked), the others are those of
+/// `account_columns!`.
 pub(crate) fn find_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&FIND_CONCERNED, sought.concerned())
 }
 
-/// Reads the `profile_columns!` of the account that an identity belongs to.
+/// Reads the profile of the same account as [`find_concerned`]: the `profile_columns!`.
 pub(crate) fn find_concerned_profile(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&FIND_CONCERNED_PROFILE, sought.concerned())
 }
 
-/// Reads the owner of an identity.
 pub(crate) fn find_owner(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&FIND_OWNER, sought.named())
 }
 
-/// Owner read by [`find_owner`].
 pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Owned>> {
     results.find(slot, |cells| {
         cells.of("identities");
@@ -154,7 +151,7 @@ pub(crate) fn insert(script: &mut Script, user_id: UserId, identity: &VerifiedId
     script.change(&LINK, values);
 }
 
-/// Fills in the issuer of an identity stored without one.
+/// Sets the issuer of an identity that was stored without one.
 pub(crate) fn take_issuer(script: &mut Script, identity: &VerifiedIdentity) {
     let VerifiedIdentity { provider, issuer, subject, .. } = identity;
     let unknown = Issuer::unknown();
@@ -162,7 +159,7 @@ pub(crate) fn take_issuer(script: &mut Script, identity: &VerifiedIdentity) {
     script.change(&TAKE_ISSUER, values);
 }
 
-/// Updates the address that the provider asserts, if it asserts one.
+/// Updates the stored email address of an identity to the one that the provider asserts, if any.
 pub(crate) fn save_email(script: &mut Script, identity: &VerifiedIdentity) {
     if identity.email.is_some() {
         let mut values = key_of(identity);

@@ -1,4 +1,4 @@
-//! The table `limit_buckets`.
+//! Table `limit_buckets`: token buckets of the rate limits. Each engine has its own statements for them.
 
 use crate::bulk::{Table, columns};
 

@@ -1,4 +1,5 @@
-//! The table `limit_failures`: failed password checks, counted per subject.
+//! Table `limit_failures`: failed password checks, counted per key. A key stands for an account, or for an account and
+//! a client.
 
 use latchkey_domain::guess_limits;
 use latchkey_domain::ids::SessionId;
@@ -7,7 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::StoreResult;
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Results, Script, Slot, statements, values};
+use crate::form::{Cells, Results, Script, Slot, Value, statements, values};
 
 pub const TABLE: Table = Table::new(
     "limit_failures",
@@ -19,53 +20,58 @@ pub const TABLE: Table = Table::new(
 
 statements! {
     FIND_FAILURES = "
-    SELECT key, failures, since, blocked_until FROM limit_failures WHERE key IN ($1, $2) ORDER BY key";
-    /// Locks in key order to prevent deadlocks.
+    SELECT key, failures, since, blocked_until FROM limit_failures WHERE key IN ($1, $2, $3, $4) ORDER BY key";
+    /// Locks and reads counters, in the order of their keys to prevent deadlocks.
     LOCK_FAILURES = "
-    SELECT key, failures, since, blocked_until FROM limit_failures WHERE key IN ($1, $2) ORDER BY key
+    SELECT key, failures, since, blocked_until FROM limit_failures WHERE key IN ($1, $2, $3, $4) ORDER BY key
     FOR NO KEY UPDATE";
-    /// A concurrent insert is a unique violation.
+    /// Inserts a failure counter. A concurrent insert of the same key is a unique violation, which restarts the
+    /// operation.
     CREATE_FAILURES = "
     INSERT INTO limit_failures (key, failures, since, blocked_until, remembered_until)
     VALUES ($1, $2, $3, $4, $5)";
     SAVE_FAILURES = "
     UPDATE limit_failures SET failures = $2, since = $3, blocked_until = $4, remembered_until = $5 WHERE key = $1";
-    /// Clears the failures of a subject.
     DELETE_FAILURES: change delete(key: &LimitKey) = "DELETE FROM limit_failures WHERE key = $1";
-    /// Same as [`delete`], if this session was opened.
+    /// Deletes the failure counter of a key, but only if this session exists.
     DELETE_FAILURES_IF_OPENED: change delete_if_opened(key: &LimitKey, session: SessionId) =
         "DELETE FROM limit_failures WHERE key = $1 AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)";
 }
 
-/// Lock mode of a counter read.
+/// Maximum number of counters that one statement reads.
+const MOST_COUNTERS: usize = 4;
+
+/// Lock mode for a read of failure counters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
     /// Locks the counters until the end of the transaction.
     Locked,
-    /// Takes no lock: nothing will be written.
+    /// Takes no lock, for reads that no write follows.
     Free,
 }
 
-/// Counters that have a row, by key.
+/// Stored failure counters by key.
 pub(crate) struct Counters(Vec<(LimitKey, Failures)>);
 
 impl Counters {
-    /// Reads the counters of two subjects.
-    pub(crate) fn find(script: &mut Script, keys: [LimitKey; 2], hold: Hold) -> Slot {
+    /// Reads up to four counters.
+    pub(crate) fn find(script: &mut Script, keys: &[LimitKey], hold: Hold) -> Slot {
         let sql = if hold == Hold::Locked { &LOCK_FAILURES } else { &FIND_FAILURES };
-        script.read(sql, values![&keys[0], &keys[1]])
+        // Missing keys repeat the last one.
+        let last = keys.last().into_iter().cycle();
+        let values = keys.iter().chain(last).take(MOST_COUNTERS).map(Value::from).collect();
+        script.read(sql, values)
     }
 
     pub(crate) fn of(results: &Results<'_>, slot: Slot) -> StoreResult<Self> {
         results.list(slot, read_counter).map(Self)
     }
 
-    /// Failures of a subject; zero without a row.
+    /// Returns the failures of a key, zero if none are stored.
     pub(crate) fn failures_of(&self, key: &LimitKey) -> Failures {
         self.row(key).copied().unwrap_or_default()
     }
 
-    /// Counts a failure of a subject.
     pub(crate) fn count(&self, script: &mut Script, key: &LimitKey, policy: &FailurePolicy, now: Timestamp) {
         let failures = self.failures_of(key).incremented(policy, now);
         let remembered_until = guess_limits::remembered_until(&failures, policy);

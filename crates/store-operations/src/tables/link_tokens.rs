@@ -1,10 +1,12 @@
-//! Table `link_tokens`: mailed links, and reset tokens issued for a code. [`StoredLink::status`] decides their
-//! validity.
+//! Table `link_tokens`: tokens of mailed links, and reset tokens issued in exchange for a code. [`StoredLink::status`]
+//! decides whether a token is valid.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::words;
 use latchkey_store::{NewToken, StoreResult, StoredLink};
 
 use crate::bulk::{Table, columns};
@@ -17,84 +19,75 @@ pub const TABLE: Table = Table::new(
     1,
     columns! {
         bytes hash, text purpose, text kind, text email_key, id user_id, text redirect_to, int created_at,
-        int expires_at, int used_at, int superseded_at
+        int expires_at, int used_at, int superseded_at, int level
     },
 );
 
 statements! {
     CREATE_TOKEN = "
         INSERT INTO link_tokens (hash, purpose, kind, email_key, user_id, redirect_to, created_at, expires_at, used_at,
-            superseded_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL)";
+            superseded_at, level)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL, $9)";
     LOCK_USER: read lock_user(hash: TokenHash) [&hash] = "
         SELECT 1 FROM users WHERE id = (SELECT user_id FROM link_tokens WHERE hash = $1) FOR NO KEY UPDATE";
-    /// Reads the token of an account, valid or not. Decoys are not found.
+    /// Reads a token, valid or not, and its account. Decoys have no account and are not found.
     FIND_TOKEN: read find_token(hash: TokenHash) [&hash] = concat!(
         "SELECT ",
         account_columns!(),
-        ", t.purpose, t.kind, t.email_key, t.redirect_to, t.expires_at, t.used_at, t.superseded_at
-        FROM link_tokens AS t CROSS JOIN ",
+        ", t.purpose, t.kind, t.email_key, t.redirect_to, t.expires_at, t.used_at, t.superseded_at,
+        t.level FROM link_tokens AS t CROSS JOIN ",
         account_tables!(),
         " WHERE t.hash = $1 AND u.id = t.user_id"
     );
-    /// Reads the profile of a token's user.
     FIND_PROFILE: read find_profile(hash: TokenHash) [&hash] = concat!(
         "SELECT ",
         profile_columns!(),
         " FROM profiles AS p JOIN link_tokens AS t ON t.user_id = p.user_id WHERE t.hash = $1"
     );
-    /// Marks the token as used, unless it already is.
     USE_TOKEN: change use_token(hash: TokenHash, now: Timestamp) [&hash, now] =
         "UPDATE link_tokens SET used_at = $2 WHERE hash = $1 AND used_at IS NULL";
-    /// Invalidates the live links of an address and purpose.
+    /// Invalidates the links of an email address and purpose that are neither used nor expired.
     SUPERSEDE_LINKS: change supersede_links(key: &str, purpose: Purpose, now: Timestamp)
         [key, purpose, now, TokenKind::Link.as_str()] = "
         UPDATE link_tokens SET superseded_at = $3
         WHERE email_key = $1 AND purpose = $2 AND kind = $4 AND used_at IS NULL AND superseded_at IS NULL
             AND expires_at > $3";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM link_tokens WHERE user_id = $1";
-    /// Invalidates the live links and exchanged tokens of a user and purpose, used verification links too. The rows
-    /// stay, so that their status can be shown.
+    /// Invalidates a user's tokens of a purpose, used verification links included. The rows are retained, so that a
+    /// page can show the status of an invalidated link.
     SUPERSEDE_TOKENS_OF: change supersede_tokens_of(user_id: UserId, purpose: Purpose, now: Timestamp) = "
         UPDATE link_tokens SET superseded_at = $3
         WHERE user_id = $1 AND purpose = $2 AND superseded_at IS NULL AND expires_at > $3";
-    /// Invalidates every outstanding link and token of a user. A used verification link is not outstanding.
+    /// Invalidates the tokens of a user for which a second factor was shown.
+    SUPERSEDE_LEVEL_TWO_OF: change supersede_level_two_of(user_id: UserId, now: Timestamp)
+        [user_id, now, i64::from(Level::Two.as_number())] = "
+        UPDATE link_tokens SET superseded_at = $2
+        WHERE user_id = $1 AND level = $3 AND used_at IS NULL AND superseded_at IS NULL AND expires_at > $2";
+    /// Invalidates all tokens of a user that are neither used nor expired.
     SUPERSEDE_ALL_TOKENS_OF: change supersede_all_tokens_of(user_id: UserId, now: Timestamp) = "
         UPDATE link_tokens SET superseded_at = $2
         WHERE user_id = $1 AND used_at IS NULL AND superseded_at IS NULL AND expires_at > $2";
 }
 
-/// Channel that the token was issued through.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TokenKind {
-    /// Mailed link.
-    Link,
-    /// Issued in exchange for a code.
-    Exchange,
-}
-
-impl TokenKind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Link => "link",
-            Self::Exchange => "exchange",
-        }
-    }
-
-    fn from_stored(text: &str) -> Option<Self> {
-        [Self::Link, Self::Exchange].into_iter().find(|kind| kind.as_str() == text)
+words! {
+    pub(crate) enum TokenKind {
+        /// Token in a mailed link.
+        Link = "link",
+        /// Token issued in exchange for a code.
+        Exchange = "exchange",
     }
 }
 
-/// A token that belongs to an account.
 pub(crate) struct Token {
     pub(crate) account: Account,
     pub(crate) kind: TokenKind,
     pub(crate) facts: StoredLink,
     pub(crate) redirect_to: Option<String>,
+    /// Level two if a second factor was shown for the token.
+    pub(crate) level: Level,
 }
 
-/// Inserts a link; without a user it is a decoy.
+/// Inserts the token of a mailed link. A token without a user is a decoy.
 pub(crate) fn insert_link(
     writes: &mut Script,
     key: &str,
@@ -105,24 +98,35 @@ pub(crate) fn insert_link(
     now: Timestamp,
 ) {
     let kind = TokenKind::Link.as_str();
-    let values = values![&token.hash, purpose, kind, key, user_id, redirect_to, now, token.expires_at];
+    let values = values![
+        &token.hash,
+        purpose,
+        kind,
+        key,
+        user_id,
+        redirect_to,
+        now,
+        token.expires_at,
+        i64::from(Level::One.as_number())
+    ];
     writes.change(&CREATE_TOKEN, values);
 }
 
-/// Inserts a reset token issued for a code.
+/// Inserts a reset token that is issued in exchange for a code (level one) or for a second factor (level two).
 pub(crate) fn insert_exchanged(
     writes: &mut Script,
     key: &str,
     user_id: UserId,
-    token: &NewToken,
+    (token, level): (&NewToken, Level),
     now: Timestamp,
 ) {
     let (purpose, kind) = (Purpose::ResetPassword, TokenKind::Exchange.as_str());
-    let values = values![&token.hash, purpose, kind, key, user_id, None::<&str>, now, token.expires_at];
+    let level = i64::from(level.as_number());
+    let values =
+        values![&token.hash, purpose, kind, key, user_id, None::<&str>, now, token.expires_at, level];
     writes.change(&CREATE_TOKEN, values);
 }
 
-/// The token, if it has this purpose.
 pub(crate) fn token(results: &Results<'_>, slot: Slot, purpose: Purpose) -> StoreResult<Option<Token>> {
     Ok(results.find(slot, read_token)?.filter(|token| token.facts.purpose == purpose))
 }
@@ -130,8 +134,8 @@ pub(crate) fn token(results: &Results<'_>, slot: Slot, purpose: Purpose) -> Stor
 fn read_token(cells: &mut Cells<'_>) -> StoreResult<Token> {
     let account = users::read_account(cells)?;
     cells.of("link_tokens");
-    let purpose = cells.parsed("purpose", Purpose::from_stored)?;
-    let kind = cells.parsed("kind", TokenKind::from_stored)?;
+    let purpose = cells.parsed("purpose", Purpose::parse)?;
+    let kind = cells.parsed("kind", TokenKind::parse)?;
     let is_its_address = cells.text("email_key")? == account.user.email.key().as_str();
     let redirect_to = cells.maybe_text("redirect_to")?;
     let facts = StoredLink {
@@ -141,5 +145,6 @@ fn read_token(cells: &mut Cells<'_>) -> StoreResult<Token> {
         used_at: cells.maybe_time("used_at")?,
         superseded_at: cells.maybe_time("superseded_at")?,
     };
-    Ok(Token { account, kind, facts, redirect_to })
+    let level = Level::from_number(cells.int("level")?).ok_or_else(|| cells.corrupt("level"))?;
+    Ok(Token { account, kind, facts, redirect_to, level })
 }

@@ -7,7 +7,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{NewOAuthCode, StoreResult, StoredCode};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Script, statements, values};
+use crate::form::{Cells, statements};
 use crate::tables::oauth_flows::read_linker;
 
 pub const TABLE: Table = Table::new(
@@ -20,40 +20,20 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    CREATE = "
+    CREATE: change insert(code: &NewOAuthCode) [
+        &code.code, &code.code_challenge, code.identity.provider.as_str(), code.identity.subject.as_str(),
+        code.identity.email.as_ref().map(Email::as_typed), code.identity.email_verified, code.identity.name.as_str(),
+        code.identity.avatar_url.as_ref().map(AvatarUrl::as_str), code.linker.map(|linker| linker.user_id),
+        code.linker.map(|linker| linker.session_id), code.created_at, code.expires_at, code.identity.issuer.as_str()
+    ] = "
     INSERT INTO oauth_codes (code_hash, code_challenge, provider, subject, email, email_verified, name, avatar_url,
         link_user_id, link_session_id, created_at, expires_at, issuer)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-    /// Locks and reads a code.
     LOCK: read lock(code: &TokenHash) = "
     SELECT code_challenge, expires_at, link_user_id, link_session_id, provider, issuer, subject, email, email_verified,
         name, avatar_url
     FROM oauth_codes WHERE code_hash = $1 FOR UPDATE";
-    DELETE = "DELETE FROM oauth_codes WHERE code_hash = $1";
-}
-
-pub(crate) fn insert(script: &mut Script, code: &NewOAuthCode) {
-    let identity = &code.identity;
-    let values = values![
-        &code.code,
-        &code.code_challenge,
-        identity.provider.as_str(),
-        identity.subject.as_str(),
-        identity.email.as_ref().map(Email::as_typed),
-        identity.email_verified,
-        identity.name.as_str(),
-        identity.avatar_url.as_ref().map(AvatarUrl::as_str),
-        code.linker.map(|linker| linker.user_id),
-        code.linker.map(|linker| linker.session_id),
-        code.created_at,
-        code.expires_at,
-        identity.issuer.as_str(),
-    ];
-    script.change(&CREATE, values);
-}
-
-pub(crate) fn delete(script: &mut Script, code: &TokenHash) {
-    script.change(&DELETE, values![code]);
+    DELETE: change delete(code: &TokenHash) = "DELETE FROM oauth_codes WHERE code_hash = $1";
 }
 
 pub(crate) fn read_code(cells: &mut Cells<'_>) -> StoreResult<(StoredCode, VerifiedIdentity)> {

@@ -1,11 +1,11 @@
-//! Table `oauth_flows`: `state` parameters sent through a provider.
+//! Table `oauth_flows`: running sign-ins at a provider, found by the hash of their `state` parameter.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{Linker, NewFlow, StateOutcome, StoreResult, TakenFlow};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Results, Script, Slot, statements, values};
+use crate::form::{Cells, Results, Slot, statements};
 
 macro_rules! find_flow {
     () => {
@@ -25,35 +25,21 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    CREATE = "
+    CREATE: change insert(flow: &NewFlow) [
+        &flow.state, flow.provider.as_str(), &flow.code_challenge, flow.redirect_to.as_str(), flow.sealed.clone(),
+        flow.linker.map(|linker| linker.user_id), flow.linker.map(|linker| linker.session_id), flow.created_at,
+        flow.expires_at
+    ] = "
     INSERT INTO oauth_flows (state_hash, provider, code_challenge, redirect_to, sealed, link_user_id, link_session_id,
         created_at, expires_at, used_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)";
-    /// Reads the flow of a `state`.
     FIND: read find(state: &TokenHash) = find_flow!();
-    /// Locks and reads the flow of a `state`.
     LOCK: read lock(state: &TokenHash) = concat!(find_flow!(), " FOR UPDATE");
     /// Marks a flow as used and deletes its secrets.
     USE: change mark_used(state: &TokenHash, now: Timestamp) =
         "UPDATE oauth_flows SET used_at = $2, sealed = NULL WHERE state_hash = $1";
 }
 
-pub(crate) fn insert(script: &mut Script, flow: &NewFlow) {
-    let values = values![
-        &flow.state,
-        flow.provider.as_str(),
-        &flow.code_challenge,
-        flow.redirect_to.as_str(),
-        flow.sealed.clone(),
-        flow.linker.map(|linker| linker.user_id),
-        flow.linker.map(|linker| linker.session_id),
-        flow.created_at,
-        flow.expires_at,
-    ];
-    script.change(&CREATE, values);
-}
-
-/// Flow read by [`find`] or [`lock`].
 pub(crate) fn outcome(results: &Results<'_>, slot: Slot) -> StoreResult<StateOutcome> {
     Ok(results.find(slot, read_flow)?.unwrap_or(StateOutcome::Unknown))
 }
@@ -73,7 +59,8 @@ fn read_flow(cells: &mut Cells<'_>) -> StoreResult<StateOutcome> {
     })))
 }
 
-/// Reads two columns, `link_user_id` and `link_session_id`.
+/// Decodes two columns, `link_user_id` and `link_session_id`: the user and session that want to link the identity.
+/// Returns `None` if one of them is null.
 pub(crate) fn read_linker(cells: &mut Cells<'_>) -> StoreResult<Option<Linker>> {
     let user_id = cells.maybe_id("link_user_id")?;
     let session_id = cells.maybe_id("link_session_id")?;

@@ -1,7 +1,8 @@
-//! Table `outbox`. A claim moves a mail's next attempt to the end of its lease, so that "due" is one column.
+//! Table `outbox`: mails to send. Claiming a mail sets its next attempt to the end of the lease, so that one column
+//! tells when a mail is due.
 
 use latchkey_domain::email::{Email, EmailKey};
-use latchkey_domain::ids::UserId;
+use latchkey_domain::ids::{LeaseId, MailId, UserId};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::mail_schedule::DueTerms;
 use latchkey_domain::profile::Name;
@@ -10,11 +11,11 @@ use latchkey_domain::user::User;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailState, NewMail, Recipient, StoreResult};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Script, statements, values};
+use crate::form::{Cells, Script, statements, stored_id, values};
 
-/// Leases the oldest due mails. The parameters are those of [`DueTerms`]. Mails locked by another worker are
-/// skipped (SKIP LOCKED). The CTE is materialized, so that no plan evaluates it twice and claims more than the
-/// limit.
+/// Statement that leases the oldest due mails. The parameters are those of [`DueTerms`]. Mails locked by another
+/// worker are skipped (SKIP LOCKED). The CTE is materialized: otherwise a plan could evaluate it twice and claim more
+/// than the limit.
 macro_rules! claim {
     ($next_attempt_at:literal) => {
         concat!(
@@ -31,13 +32,16 @@ macro_rules! claim {
                 WHEN m.lease_id IS NOT NULL THEN $6
                 WHEN m.attempts = 0 THEN $5
                 ELSE $5 + least($7 << CAST(least(m.attempts - 1, 16) AS integer), $8) END)
-            AND EXISTS (SELECT 1 FROM users AS u WHERE u.id = m.user_id)
+            AND (m.user_id IS NULL OR EXISTS (SELECT 1 FROM users AS u WHERE u.id = m.user_id))
         ORDER BY m.created_at, m.id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE outbox AS m SET lease_id = $3, next_attempt_at = $4, attempts = m.attempts + 1 FROM due WHERE m.id = due.id"
         )
     };
 }
+
+stored_id!(MailId);
+stored_id!(LeaseId);
 
 pub const TABLE: Table = Table::new(
     "outbox",
@@ -53,15 +57,19 @@ statements! {
     INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
         ended_at, last_error)
     VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)";
-    /// The unary plus makes SQLite use the index on age instead of sorting.
+    /// Leases the oldest due mails. The unary plus makes SQLite use the index on age instead of sorting.
     CLAIM = claim!("m.next_attempt_at"), claim!("+m.next_attempt_at");
-    /// Reads the mails under a lease, oldest first. Finds them by the end of the lease, which is indexed; the lease id is
-    /// not. The unary plus keeps SQLite from scanning the whole queue in order of age.
+    /// Reads the mails of a lease, oldest first. They are found by the end of the lease, which is indexed; the lease
+    /// id is not. The unary plus prevents SQLite from scanning the whole queue in order of age.
     LIST_CLAIMED: read list_claimed(lease: Lease) [lease.id, lease.until] = "
-    SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts - 1, m.user_id, u.contested,
-        NOT u.pending AND u.first_verified_at IS NULL, p.name
-    FROM outbox AS m JOIN users AS u ON u.id = m.user_id LEFT JOIN profiles AS p ON p.user_id = m.user_id
-    WHERE m.state = 'queued' AND m.next_attempt_at = $2 AND m.lease_id = $1
+    SELECT m.id, m.kind, m.email, m.payload, m.created_at, m.attempts - 1, m.user_id, coalesce(u.contested, FALSE),
+        coalesce(NOT u.pending AND u.first_verified_at IS NULL, FALSE),
+        EXISTS (SELECT 1 FROM credentials AS c WHERE c.user_id = u.id AND c.kind = 'password' AND NOT c.proven)
+            OR u.first_verified_at IS NULL AND (EXISTS (SELECT 1 FROM identities AS i WHERE i.user_id = u.id)
+                OR EXISTS (SELECT 1 FROM passkeys AS k WHERE k.user_id = u.id)),
+        p.name
+    FROM outbox AS m LEFT JOIN users AS u ON u.id = m.user_id LEFT JOIN profiles AS p ON p.user_id = m.user_id
+    WHERE m.state = 'queued' AND m.next_attempt_at = $2 AND m.lease_id = $1 AND (m.user_id IS NULL OR u.id IS NOT NULL)
     ORDER BY +m.created_at, m.id";
     SETTLE_SENT = "
     UPDATE outbox SET state = 'sent', payload = NULL, ended_at = $3, lease_id = NULL, last_error = NULL
@@ -88,17 +96,15 @@ statements! {
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM outbox WHERE user_id = $1";
 }
 
-/// Recipient of a new mail.
 #[derive(Clone, Copy)]
 pub(crate) enum Address<'a> {
-    /// A user.
+    /// A user with an email address.
     Of(UserId, &'a Email),
-    /// No user: a decoy that costs as much as a real mail.
+    /// No user. The mail is a decoy: written, so that the cost is that of a real mail, but never sent.
     Decoy(&'a EmailKey),
 }
 
 impl Address<'_> {
-    /// User of a real recipient.
     pub(crate) const fn user_id(self) -> Option<UserId> {
         match self {
             Self::Of(user_id, _) => Some(user_id),
@@ -107,7 +113,7 @@ impl Address<'_> {
     }
 }
 
-/// Writes a mail, due at once.
+/// Writes a mail that is due at once.
 pub(crate) fn write(
     writes: &mut Script,
     mail: &NewMail,
@@ -124,7 +130,7 @@ pub(crate) fn write(
     writes.change(&CREATE, values);
 }
 
-/// Writes a security notification, if they are on and the user may get mail.
+/// Writes a security notification, if notifications are enabled (`mail` is given) and the user may get one.
 pub(crate) fn notify(
     writes: &mut Script,
     user: &User,
@@ -137,7 +143,6 @@ pub(crate) fn notify(
     }
 }
 
-/// Leases the oldest due mails.
 pub(crate) fn claim(writes: &mut Script, lease: Lease, due: &DueTerms, limit: u32) {
     let values =
         values![due.now, limit, lease.id, lease.until, due.new, due.leased, due.first_ms, due.longest_ms];
@@ -146,16 +151,17 @@ pub(crate) fn claim(writes: &mut Script, lease: Lease, due: &DueTerms, limit: u3
 
 pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
     let id = cells.of("outbox").id("id")?;
-    let kind = cells.parsed("kind", MailKind::from_stored)?;
+    let kind = cells.parsed("kind", MailKind::parse)?;
     let email = cells.email("email")?;
     let sealed = cells.bytes("payload")?;
     let created_at = cells.time("created_at")?;
     let attempts = cells.count("attempts")?;
-    let user_id = cells.id("user_id")?;
+    let user_id = cells.maybe_id("user_id")?;
     let is_contested = cells.of("users").flag("contested")?;
     let is_entered = cells.flag("pending")?;
+    let may_be_hijacked = cells.of("credentials").flag("proven")?;
     let name = cells.of("profiles").maybe_text("name")?.map(Name::from_stored);
-    let recipient = Recipient { user_id, email, name, is_contested, is_entered };
+    let recipient = Recipient { user_id, email, name, is_contested, is_entered, may_be_hijacked };
     Ok(ClaimedMail { id, kind, recipient, sealed, created_at, attempts })
 }
 
@@ -163,9 +169,9 @@ pub(crate) fn read_listed(cells: &mut Cells<'_>) -> StoreResult<ListedMail> {
     cells.of("outbox");
     Ok(ListedMail {
         id: cells.id("id")?,
-        kind: cells.parsed("kind", MailKind::from_stored)?,
+        kind: cells.parsed("kind", MailKind::parse)?,
         email: cells.email("email")?,
-        state: cells.parsed("state", MailState::from_stored)?,
+        state: cells.parsed("state", MailState::parse)?,
         attempts: cells.count("attempts")?,
         created_at: cells.time("created_at")?,
         next_attempt_at: cells.time("next_attempt_at")?,

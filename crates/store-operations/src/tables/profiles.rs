@@ -1,9 +1,9 @@
-//! Table `profiles`. It is written through [`crate::form::ProfileWrite`], by which engines update their search
+//! Table `profiles`. Profiles are written as a [`crate::form::ProfileWrite`], so that engines can update their search
 //! index.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::ids::UserId;
+use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Profile, Username};
 use latchkey_domain::search::SearchText;
 use latchkey_store::StoreResult;
@@ -11,9 +11,9 @@ use latchkey_store::StoreResult;
 use super::audit_events::{event_values, record_event_where};
 use super::users::key_or_any;
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Results, Script, Slot, Value, clean, object_text, statements, values};
+use crate::form::{Cells, Results, Script, Slot, Value, clean, object_text, statements, stored_id, values};
 
-/// Columns read by [`read_profile`], in order.
+/// Columns of a profile, in the order in which [`read_profile`] decodes them.
 #[macro_export]
 macro_rules! profile_columns {
     () => {
@@ -47,6 +47,8 @@ macro_rules! save {
     };
 }
 
+stored_id!(ProfileId);
+
 pub const TABLE: Table = Table::new(
     "profiles",
     1,
@@ -58,53 +60,52 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    /// Profile of a user.
     FIND: read find_by_user(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
-    /// Reads the public profile of a user: none if the user is banned or pending.
+    /// Reads the profile of a user who is neither banned nor pending.
     FIND_PUBLIC: read find_public(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1 AND p.searchable");
-    /// Reads the profile of the user of an address at constant cost: without such a user another profile is read, and
-    /// [`profile_of`] drops it.
+    /// Reads the profile of the user with an email address. Without such a user, another profile is read, so that both
+    /// cases cost the same; `profile_of` drops the other profile.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
-    /// Insert, with [`create_values`]. Visible in search unless its user is banned or pending.
+    /// Inserts a profile, with [`create_values`]. The profile is visible in search unless its user is banned or
+    /// pending.
     CREATE = create!("", "");
-    /// Update, with [`save_values`].
+    /// Updates a profile, with [`save_values`].
     SAVE = save!("");
-    /// Update of the columns that are not searchable, with [`save_unsearched_values`].
+    /// Updates the columns that are not searchable, with [`save_unsearched_values`].
     SAVE_UNSEARCHED = "
         UPDATE profiles SET updated_at = $2, version = $3, avatar_url = $4, metadata = $5, custom = $6
         WHERE user_id = $1";
-    /// Updates the visibility in search from the user's row.
+    /// Makes a profile visible in search; hides it if its user is banned or pending.
     SHOW_OR_HIDE: change show_or_hide(user_id: UserId) = "
         UPDATE profiles SET searchable = (SELECT banned_at IS NULL AND NOT pending FROM users WHERE id = $1)
         WHERE user_id = $1";
-    /// Looks for another user with the username.
+    /// Reads a row if another user has the username.
     FIND_USERNAME: read find_username(username: &Username, user_id: UserId) [username.as_str(), user_id] =
         "SELECT 1 FROM profiles WHERE username = $1 AND user_id <> $2";
-    /// Deletes a user's profile.
     DELETE = "DELETE FROM profiles WHERE user_id = $1";
-    /// Runs before [`DELETE`], which would make its condition false.
+    /// Writes an event if the user has a profile. It must precede [`DELETE`].
     RECORD_DELETION = record_event_where!("EXISTS (SELECT 1 FROM profiles WHERE user_id = $10)");
 }
 
-/// [`CREATE`] with PostgreSQL's trigram column, after [`create_values`].
+/// [`CREATE`] with PostgreSQL's column `trigrams`, whose value follows [`create_values`].
 pub const CREATE_WITH_TRIGRAMS: &str = create!(", trigrams", ", $15");
-/// [`SAVE`] with PostgreSQL's trigram column, after [`save_values`].
+/// [`SAVE`] with PostgreSQL's column `trigrams`, whose value follows [`save_values`].
 pub const SAVE_WITH_TRIGRAMS: &str = save!(", trigrams = $13");
 
 pub(crate) fn profile(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Profile>> {
     results.find(slot, read_profile)
 }
 
-/// The profile, if it is this user's.
+/// Decodes a profile; `None` if there is none or it belongs to another user.
 pub(crate) fn profile_of(results: &Results<'_>, slot: Slot, user_id: UserId) -> StoreResult<Option<Profile>> {
     Ok(profile(results, slot)?.filter(|profile| profile.user_id == user_id))
 }
 
-/// Deletes the user's profile, and writes the event if there was one. The user is locked before, so that both
-/// statements see the same row. The affected rows tell if there was a profile.
+/// Deletes a user's profile, and writes the event if there was one. The user must be locked, so that both statements
+/// see the same row. The affected rows tell whether there was a profile.
 pub(crate) fn delete_and_record(
     writes: &mut Script,
     user_id: UserId,
@@ -116,7 +117,7 @@ pub(crate) fn delete_and_record(
     Ok(writes.change(&DELETE, values![user_id]))
 }
 
-/// Searchable text of a profile.
+/// Returns the searchable text of a profile: name, username and bio, folded for comparison.
 #[must_use]
 pub fn searched_text(profile: &Profile) -> SearchText {
     let username = profile.username.as_ref().map(Username::as_str);
@@ -125,7 +126,6 @@ pub fn searched_text(profile: &Profile) -> SearchText {
     SearchText { name: clean(text.name), username: clean(text.username), bio: clean(text.bio) }
 }
 
-/// Parameters of [`CREATE`].
 pub fn create_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     let mut values =
         values![profile.id, profile.user_id, profile.created_at, profile.updated_at, profile.version];
@@ -134,7 +134,6 @@ pub fn create_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     Ok(values)
 }
 
-/// Parameters of [`SAVE`].
 pub fn save_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     let mut values = values![profile.user_id, profile.updated_at, profile.version];
     values.reserve_exact(10);
@@ -157,7 +156,6 @@ fn text_values(profile: &Profile) -> StoreResult<[Value; 9]> {
     ])
 }
 
-/// Parameters of [`SAVE_UNSEARCHED`].
 pub fn save_unsearched_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     Ok(values![
         profile.user_id,

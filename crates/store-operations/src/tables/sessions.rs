@@ -1,62 +1,62 @@
-//! Table `sessions`: sessions and the state of their refresh tokens.
+//! Table `sessions`: sessions and the state of their refresh tokens. Contains columns, decoding of rows, and the
+//! statements that open, read and refresh sessions. Statements that end sessions are in [`ends`].
 
-mod rows;
+pub(crate) mod ends;
 
-use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::LimitKey;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::refresh::{RefreshState, ReplacedToken};
-use latchkey_domain::session::{MAX_LIVE_SESSIONS, NewSession, Session};
+use latchkey_domain::session::{AuthMethods, Level, NewSession, Session, SessionName};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{LinkedIdentity, RefreshSession, SignInGuard, StoreResult};
+use latchkey_store::{LiveSession, OwnProfile, RefreshSession, SignInGuard, StoreResult};
 
-pub(crate) use rows::{read_live, read_own_profile, read_refreshable, read_session};
+pub(crate) use ends::{
+    end_all_of, end_opened_by, end_others, end_others_and_record, end_own_and_record, end_shown_passkey,
+    end_shown_passkey_besides, lock_others,
+};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Results, Script, Slot, Value, statements, values};
-use crate::tables::audit_events::{event_values, record_event_where};
-use crate::tables::profiles::profile_columns;
-use crate::tables::users::{account_columns, account_tables};
+use crate::form::{Cells, Results, Script, Slot, Value, statements, stored_id, values};
+use crate::tables::profiles::{self, profile_columns};
+use crate::tables::users::{self, account_columns, account_tables};
+use ends::end_surplus;
 
-/// Columns read by [`read_session`], in order.
+/// Columns of a session, in the order in which [`read_session`] decodes them. A release from before migration 14 may
+/// still run during an update; sessions that it writes have an empty `amr` and no `auth_time`.
 macro_rules! session_columns {
     () => {
-        "s.id, s.user_id, s.created_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at, s.method,
-        s.address, s.user_agent"
+        "s.id, s.user_id, s.created_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at,
+        CASE WHEN s.amr = '' THEN s.method ELSE s.amr END, s.level,
+        CASE WHEN s.auth_time = 0 THEN s.created_at ELSE s.auth_time END, s.address, s.user_agent, s.name"
     };
 }
-/// Condition: session `s` is live at the time of a parameter.
+/// SQL condition that the session `s` is live at the time given by a parameter, as in [`RefreshState::is_live`].
+/// Queries that authenticate a user exclude banned users as well.
 #[macro_export]
-macro_rules! living {
+macro_rules! is_live {
     ($now:literal) => {
         concat!("s.ended_at IS NULL AND s.idle_expires_at > ", $now, " AND s.absolute_expires_at > ", $now)
     };
 }
-/// Ends live sessions of the first parameter's user at the time of the second.
-macro_rules! end_where {
-    ($which:literal) => {
+/// Statement that inserts a session with the values of [`new_values`], with a condition if need be. The fast path and
+/// the transaction insert the same columns. Parameters of the condition are numbered after those of the columns.
+macro_rules! insert_session {
+    ($condition:literal) => {
         concat!(
-            "UPDATE sessions AS s SET ended_at = $2, sealed_successor = NULL, sealed_until = NULL
-            WHERE s.user_id = $1 AND ",
-            $which,
-            living!("$2")
+            "
+        INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
+            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
+            auth_time, identity_provider, identity_issuer, identity_subject, passkey_id)
+        SELECT $1, $2, $3, $4, $5, NULL, NULL, $6, $7, $8, $9, $9, $10, $11, NULL, $12, $13, $9, $14, $15, $16, $17",
+            $condition
         )
     };
 }
-/// Writes an event if the tenth parameter's user has such a live session at the time of the eleventh.
-macro_rules! record_end_where {
-    ($which:literal) => {
-        record_event_where!(concat!(
-            "EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = $10 AND ",
-            $which,
-            living!("$11"),
-            ")"
-        ))
-    };
-}
+
+stored_id!(SessionId);
 
 pub const TABLE: Table = Table::new(
     "sessions",
@@ -65,30 +65,21 @@ pub const TABLE: Table = Table::new(
         id id, id user_id, bytes family_hash, bytes current_hash, bytes retired, bytes sealed_successor,
         int sealed_until, text method, text address, text user_agent, int created_at, int last_seen_at,
         int idle_expires_at, int absolute_expires_at, int ended_at, text amr, int level, int auth_time,
-        text identity_provider, text identity_issuer, text identity_subject
+        text identity_provider, text identity_issuer, text identity_subject, text name, id passkey_id
     },
 );
 
 statements! {
-    /// Insert.
-    OPEN_SESSION = "
-        INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
-            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
-            auth_time, identity_provider, identity_issuer, identity_subject)
-        VALUES ($1, $2, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8, $12, $13, $14)";
-    /// Conditional insert, the fast path of a sign-in. Repeats the rule of
-    /// [`latchkey_domain::guess_limits::limited`], except for a clock that stepped back.
-    OPEN_SESSION_PLAINLY = "
-        INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
-            address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
-            auth_time)
-        SELECT $1, u.id, $3, $4, $11, NULL, NULL, $5, $6, $7, $8, $8, $9, $10, NULL, $5, 1, $8
-        FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $12
-        WHERE u.id = $2 AND u.banned_at IS NULL AND NOT u.pending
-            AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $13 AND blocked_until > $8)
-            AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $14 AND failures >= $15 AND since >= $16)
-                OR EXISTS (SELECT 1 FROM known_clients WHERE key = $17 AND known_until > $8))";
-    /// Finds a live session with its user.
+    OPEN_SESSION = insert_session!("");
+    /// Inserts a session on the fast path of a sign-in: only if the user is neither banned nor pending nor has two-step
+    /// sign-in, the password is current and the guess limits allow it. The conditions are those of
+    /// [`latchkey_domain::guess_limits::limited`], but do not detect times written by a clock that ran ahead.
+    OPEN_SESSION_PLAINLY = insert_session!("
+        FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $18
+        WHERE u.id = $2 AND u.banned_at IS NULL AND u.two_step_at IS NULL AND NOT u.pending
+            AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $19 AND blocked_until > $9)
+            AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $20 AND failures >= $21 AND since >= $22)
+                OR EXISTS (SELECT 1 FROM known_clients WHERE key = $23 AND known_until > $9))");
     FIND_LIVE: read find_live(id: SessionId, now: Timestamp) = concat!(
         "SELECT ",
         account_columns!(),
@@ -97,75 +88,47 @@ statements! {
         " FROM sessions AS s CROSS JOIN ",
         account_tables!(),
         " WHERE s.id = $1 AND u.id = s.user_id AND u.banned_at IS NULL AND ",
-        living!("$2")
+        is_live!("$2")
     );
-    /// Finds the user of a live session.
     FIND_OWNER: read find_owner(id: SessionId, now: Timestamp) = concat!(
         "SELECT s.user_id FROM sessions AS s JOIN users AS u ON u.id = s.user_id
         WHERE s.id = $1 AND u.banned_at IS NULL AND ",
-        living!("$2")
+        is_live!("$2")
     );
-    /// Live session whose user has an address.
+    /// Reads a row if the session is live and its user has this email address.
     FIND_LIVE_OF_ADDRESS = concat!(
         "SELECT 1 FROM sessions AS s JOIN users AS u ON u.id = s.user_id
         WHERE s.id = $1 AND u.email_key = $3 AND u.banned_at IS NULL AND ",
-        living!("$2")
+        is_live!("$2")
     );
-    /// Finds the user and profile of a live session.
     FIND_OWN_PROFILE: read find_own_profile(id: SessionId, now: Timestamp) = concat!(
         "SELECT s.user_id, ",
         profile_columns!(),
         " FROM sessions AS s JOIN users AS u ON u.id = s.user_id LEFT JOIN profiles AS p ON p.user_id = s.user_id
         WHERE s.id = $1 AND u.banned_at IS NULL AND ",
-        living!("$2")
+        is_live!("$2")
     );
-    /// Lists the live sessions of a user, newest first.
+    /// Reads the live sessions of a user, newest first.
     LIST_LIVE: read list_live(user_id: UserId, now: Timestamp, limit: u32) = concat!(
         "SELECT ",
         session_columns!(),
         " FROM sessions AS s WHERE s.user_id = $1 AND ",
-        living!("$2"),
+        is_live!("$2"),
         " ORDER BY s.created_at DESC, s.id DESC LIMIT $3"
     );
-    /// Locks a session.
+    FIND_OF_USER: read find_of_user(id: SessionId, user_id: UserId) = concat!(
+        "SELECT ",
+        session_columns!(),
+        " FROM sessions AS s WHERE s.id = $1 AND s.user_id = $2"
+    );
+    RENAME = concat!("UPDATE sessions AS s SET name = $3 WHERE s.id = $1 AND s.user_id = $2 AND ", is_live!("$4"));
+    LOCK_USER: read lock_user(id: SessionId) =
+        "SELECT 1 FROM users WHERE id = (SELECT user_id FROM sessions WHERE id = $1) FOR NO KEY UPDATE";
     LOCK_SESSION: read lock(id: SessionId) = "SELECT 1 FROM sessions WHERE id = $1 FOR NO KEY UPDATE";
-    /// Locks the live sessions of the user except one. The user must be locked.
-    LOCK_OTHERS: read lock_others(user_id: UserId, kept: SessionId, now: Timestamp) [user_id, now, kept] = concat!(
-        "SELECT 1 FROM sessions AS s WHERE s.user_id = $1 AND s.id <> $3 AND ",
-        living!("$2"),
-        " FOR NO KEY UPDATE"
-    );
-    /// Ends the least recently refreshed live sessions of a user, except the newly opened one and a number of
-    /// others. Does nothing without the new one.
-    END_SURPLUS = concat!(
-        "UPDATE sessions SET ended_at = $2, sealed_successor = NULL, sealed_until = NULL
-        WHERE ended_at IS NULL AND EXISTS (SELECT 1 FROM sessions WHERE id = $3) AND id IN (
-            SELECT s.id FROM sessions AS s WHERE s.user_id = $1 AND s.id <> $3 AND ",
-        living!("$2"),
-        " ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 1000 OFFSET $4)"
-    );
-    /// Ends all live sessions of the user.
-    END_ALL: change end_all_of(user_id: UserId, now: Timestamp) = end_where!("");
-    /// Ends one live session of a user.
-    END_OWN = end_where!("s.id = $3 AND ");
-    /// Ends the live sessions of the user except one.
-    END_OTHERS: change end_others(user_id: UserId, kept: SessionId, now: Timestamp) [user_id, now, kept] =
-        end_where!("s.id <> $3 AND ");
-    /// Ends the live sessions of a user that an identity opened, except one. Sessions from before identities, or
-    /// issuers, were stored have none.
-    END_OPENED_BY = end_where!(
-        "s.id <> $3 AND (s.identity_provider = $4 AND s.identity_subject = $5
-            AND (s.identity_issuer IS NULL OR s.identity_issuer = $6)
-            OR s.identity_provider IS NULL AND s.method = 'fed') AND "
-    );
-    /// Event of an end, if the session is live.
-    RECORD_END_OF_OWN = record_end_where!("s.id = $12 AND ");
-    /// Event of an end, if other sessions are live.
-    RECORD_END_OF_OTHERS = record_end_where!("s.id <> $12 AND ");
-    /// Locks only the session of a refresh token's family: a transaction that bans or deletes its user waits for
-    /// it before it ends the session.
+    /// Locks the session of a refresh token's family, but not its user. A transaction that bans or deletes the user
+    /// waits for this lock before it ends the session.
     LOCK_BY_FAMILY = "SELECT 1 FROM sessions WHERE family_hash = $1 FOR NO KEY UPDATE";
-    /// Finds the session of a refresh token's family, live or not.
+    /// Reads the session of a refresh token's family, live or not.
     FIND_BY_FAMILY: read find_by_family(family: &TokenHash) = concat!(
         "SELECT ",
         account_columns!(),
@@ -175,47 +138,80 @@ statements! {
         account_tables!(),
         " WHERE s.family_hash = $1 AND u.id = s.user_id"
     );
-    /// Replaces the current refresh token.
     ROTATE = "
         UPDATE sessions SET current_hash = $2, retired = $3, sealed_successor = $4, sealed_until = $5,
             idle_expires_at = $6, last_seen_at = $7, address = $8, user_agent = $9
         WHERE id = $1";
 }
 
-/// A session, live or not, with its user and the state of its refresh tokens.
+/// A session that a refresh token belongs to, live or ended, with its user and the state of its refresh tokens.
 pub(crate) struct RefreshableSession {
     pub(crate) user: User,
     pub(crate) session: Session,
     pub(crate) state: RefreshState,
-    /// Current refresh token, sealed under its predecessor; deleted some time after the grace period.
+    /// Current refresh token, encrypted under a key from its predecessor; `None` once it is deleted, some time after
+    /// the grace period.
     pub(crate) sealed_successor: Option<Vec<u8>>,
 }
 
-/// User found by [`find_owner`].
+pub(crate) fn read_session(cells: &mut Cells<'_>) -> StoreResult<Session> {
+    Ok(Session {
+        id: cells.of("sessions").id("id")?,
+        user_id: cells.id("user_id")?,
+        created_at: cells.time("created_at")?,
+        last_seen_at: cells.time("last_seen_at")?,
+        idle_expires_at: cells.time("idle_expires_at")?,
+        absolute_expires_at: cells.time("absolute_expires_at")?,
+        methods: cells.parsed("amr", AuthMethods::from_stored)?,
+        level: Level::from_number(cells.int("level")?).ok_or_else(|| cells.corrupt("level"))?,
+        authenticated_at: cells.time("auth_time")?,
+        client: cells.client()?,
+        name: cells.maybe_text("name")?.map(SessionName::from_stored),
+    })
+}
+
+pub(crate) fn read_live(cells: &mut Cells<'_>) -> StoreResult<LiveSession> {
+    let user = users::read_account(cells)?.user;
+    Ok(LiveSession { session: read_session(cells)?, user })
+}
+
+pub(crate) fn read_own_profile(cells: &mut Cells<'_>) -> StoreResult<OwnProfile> {
+    let user_id = cells.of("sessions").id("user_id")?;
+    let profile = if cells.is_null() { None } else { Some(Box::new(profiles::read_profile(cells)?)) };
+    Ok(OwnProfile { user_id, profile })
+}
+
+pub(crate) fn read_refreshable(cells: &mut Cells<'_>) -> StoreResult<RefreshableSession> {
+    let user = users::read_account(cells)?.user;
+    let session = read_session(cells)?;
+    let current = cells.hash("current_hash")?;
+    let retired =
+        ReplacedToken::decode_all(&cells.bytes("retired")?).ok_or_else(|| cells.corrupt("retired"))?;
+    let ended_at = cells.maybe_time("ended_at")?;
+    let sealed_successor = cells.maybe_bytes("sealed_successor")?;
+    let state = RefreshState {
+        current,
+        retired,
+        idle_expires_at: session.idle_expires_at,
+        absolute_expires_at: session.absolute_expires_at,
+        ended_at,
+    };
+    Ok(RefreshableSession { user, session, state, sealed_successor })
+}
+
 pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<UserId>> {
     results.find(slot, |cells| cells.of("sessions").id("user_id"))
 }
 
-/// Inserts a session. The user must be locked.
+/// Inserts a session, and ends the user's least recently refreshed sessions above the maximum number. The user must be
+/// locked.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
-    let identity = session.identity.as_ref();
-    let mut values = new_values(user_id, session);
-    values.extend(values![
-        identity.map(|identity| identity.provider.as_str()),
-        identity.map(|identity| identity.issuer.as_str()),
-        identity.map(|identity| identity.subject.as_str()),
-    ]);
-    writes.change(&OPEN_SESSION, values);
+    writes.change(&OPEN_SESSION, new_values(user_id, session));
     end_surplus(writes, user_id, session);
 }
 
-/// Ends the sessions above the limit per user, if the new session was inserted.
-fn end_surplus(writes: &mut Script, user_id: UserId, opened: &NewSession) {
-    writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MAX_LIVE_SESSIONS - 1]);
-}
-
-/// Inserts a session on the fast path: only if the user is neither banned nor pending, the checked password is
-/// current, and the guess limits allow it. The affected rows tell if it was inserted.
+/// Inserts a session on the fast path of a sign-in, under the conditions of [`OPEN_SESSION_PLAINLY`]. The affected rows
+/// tell whether the session was inserted.
 pub(crate) fn open_plainly(
     writes: &mut Script,
     user_id: UserId,
@@ -240,74 +236,48 @@ pub(crate) fn open_plainly(
     opened
 }
 
+/// Returns the parameters of [`insert_session`].
 fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
+    let identity = session.identity.as_ref();
     values![
         session.id,
         user_id,
         &session.family,
         &session.refresh,
-        session.method.as_str(),
+        Vec::new(), // no retired tokens
+        session.methods.first().as_str(),
         session.client.address.to_string(),
         session.client.user_agent.clone(),
         session.created_at,
         session.idle_expires_at,
         session.absolute_expires_at,
-        Vec::new(), // no retired tokens
+        session.methods.to_stored(),
+        i64::from(session.level.as_number()),
+        identity.map(|identity| identity.provider.as_str()),
+        identity.map(|identity| identity.issuer.as_str()),
+        identity.map(|identity| identity.subject.as_str()),
+        session.passkey,
     ]
 }
 
-/// Ends a session of the user if it is live, and writes the event then. The session must be locked, so that both
-/// statements see the same row. The affected rows count the ended sessions.
-pub(crate) fn end_own_and_record(
+/// Names a live session of a user. The affected rows tell whether there is one.
+pub(crate) fn rename(
     writes: &mut Script,
     user_id: UserId,
     id: SessionId,
-    event: AuditEvent,
+    name: Option<&SessionName>,
     now: Timestamp,
-) -> StoreResult<Slot> {
-    writes.change(&RECORD_END_OF_OWN, end_values(user_id, id, event, now)?);
-    Ok(writes.change(&END_OWN, values![user_id, now, id]))
+) -> Slot {
+    writes.change(&RENAME, values![id, user_id, name.map(SessionName::as_str), now])
 }
 
-/// Ends the live sessions of the user except one, and writes the event if there are any. They must be locked.
-pub(crate) fn end_others_and_record(
-    writes: &mut Script,
-    user_id: UserId,
-    kept: SessionId,
-    event: AuditEvent,
-    now: Timestamp,
-) -> StoreResult<Slot> {
-    writes.change(&RECORD_END_OF_OTHERS, end_values(user_id, kept, event, now)?);
-    Ok(end_others(writes, user_id, kept, now))
-}
-
-fn end_values(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp) -> StoreResult<Vec<Value>> {
-    let event = AuditEvent { user_id: Some(user_id), session_id: Some(id), ..event };
-    let mut values = event_values(event)?;
-    values.extend(values![user_id, now, id]);
-    Ok(values)
-}
-
-/// Ends the live sessions of the user that an identity opened, except one.
-pub(crate) fn end_opened_by(
-    writes: &mut Script,
-    user_id: UserId,
-    identity: &LinkedIdentity,
-    kept: SessionId,
-    now: Timestamp,
-) {
-    let LinkedIdentity { provider, issuer, subject, .. } = identity;
-    let values = values![user_id, now, kept, provider.as_str(), subject.as_str(), issuer.as_str()];
-    writes.change(&END_OPENED_BY, values);
-}
-
-/// Locks and finds the session of a refresh token's family.
+/// Locks and reads the session of a refresh token's family.
 pub(crate) fn lock_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
     reads.read(&LOCK_BY_FAMILY, values![family]);
     find_by_family(reads, family)
 }
 
-/// Replaces the current refresh token of a session by the offered one.
+/// Replaces the current refresh token of a session by the successor in the request.
 pub(crate) fn rotate(
     writes: &mut Script,
     id: SessionId,

@@ -1,4 +1,5 @@
-//! Tables `settings` and `shared_version`. Other instances poll the version.
+//! Tables `settings` and `shared_version`: settings changed by an admin, and a version that every change of settings,
+//! providers or keys increments. Other instances poll the version.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{SettingChange, StoreError, StoreResult, StoredSettings};
@@ -11,7 +12,7 @@ pub const TABLE: Table = Table::new("settings", 1, columns! { text key, text val
 pub const SHARED_VERSION: Table = Table::new("shared_version", 1, columns! { int id, int version }).seeded();
 
 statements! {
-    /// Version and values from one snapshot.
+    /// Reads the version and all settings in one snapshot.
     LIST = "
     SELECT s.key, s.value, v.version
     FROM shared_version AS v LEFT JOIN settings AS s ON TRUE
@@ -21,21 +22,11 @@ statements! {
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
     DELETE = "DELETE FROM settings WHERE key = $1";
     FIND_VERSION = "SELECT version FROM shared_version WHERE id = 1";
-    LOCK_VERSION = "SELECT version FROM shared_version WHERE id = 1 FOR UPDATE";
-    GROW_VERSION = "UPDATE shared_version SET version = version + 1 WHERE id = 1";
+    /// Locks the version, so that changes of settings, providers and keys run one after another.
+    LOCK_VERSION: read lock_version() = "SELECT version FROM shared_version WHERE id = 1 FOR UPDATE";
+    GROW_VERSION: change grow_version() = "UPDATE shared_version SET version = version + 1 WHERE id = 1";
 }
 
-/// Increments the version that other instances poll.
-pub(crate) fn grow_version(writes: &mut Script) {
-    writes.change(&GROW_VERSION, Vec::new());
-}
-
-/// Serialises changes of settings and keys.
-pub(crate) fn lock_version(reads: &mut Script) {
-    reads.read(&LOCK_VERSION, Vec::new());
-}
-
-/// Upserts or deletes a setting.
 pub(crate) fn save(writes: &mut Script, change: &SettingChange, now: Timestamp) {
     match &change.value {
         Some(value) => writes.change(&SAVE, values![change.key.as_str(), value.to_string(), now]),
@@ -43,7 +34,6 @@ pub(crate) fn save(writes: &mut Script, change: &SettingChange, now: Timestamp) 
     };
 }
 
-/// Settings found by [`LIST`].
 pub fn settings(results: &Results<'_>, slot: Slot) -> StoreResult<StoredSettings> {
     let mut settings = StoredSettings::default();
     results.list(slot, |cells| {
@@ -58,7 +48,6 @@ pub fn settings(results: &Results<'_>, slot: Slot) -> StoreResult<StoredSettings
     Ok(settings)
 }
 
-/// Version found by [`FIND_VERSION`].
 pub(crate) fn version(results: &Results<'_>, slot: Slot) -> StoreResult<i64> {
     let version = results.find(slot, |cells| cells.of("shared_version").int("version"))?;
     version.ok_or(StoreError::Corrupt { table: "shared_version", column: "version" })

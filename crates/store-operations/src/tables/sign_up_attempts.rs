@@ -1,4 +1,4 @@
-//! Table `sign_up_attempts`: the last sign-up for the address of an account.
+//! Table `sign_up_attempts`: password hash and browser of the last sign-up with the email address of an account.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::email_verification::SIGN_UP_COOKIE_LIFETIME;
@@ -9,57 +9,49 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{SIGN_UP_PURGE_BATCH, StoreResult};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Results, Script, Slot, Value, statements, values};
+use crate::form::{Results, Slot, Value, statements};
 use crate::tables::users::key_or_any;
 
 pub const TABLE: Table =
     Table::new("sign_up_attempts", 1, columns! { id user_id, text hash, bytes browser_hash, int created_at });
 
 statements! {
-    /// Upserts the hash of the last sign-up.
     SAVE_ATTEMPT: change save(id: UserId, password: Option<&PasswordHash>, now: Timestamp)
         [id, password.map(PasswordHash::as_str), now] = "
     INSERT INTO sign_up_attempts (user_id, hash, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at";
-    REMEMBER_BROWSER = "
+    /// Stores the browser of a pending account's last sign-up, or null if the sign-up had no cookie.
+    REMEMBER_BROWSER: change remember_browser(user_id: UserId, browser: Option<&TokenHash>, now: Timestamp)
+        [user_id, Value::Bytes(browser.map(|hash| hash.as_bytes().to_vec())), now] = "
     INSERT INTO sign_up_attempts (user_id, browser_hash, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (user_id) DO UPDATE SET browser_hash = excluded.browser_hash, created_at = excluded.created_at";
-    /// Checks whether the account of a link was signed up for in this browser.
+    /// Reads a row if the last sign-up for the account of a link came from this browser.
     FIND_BROWSER: read find_browser(link: TokenHash, browser: &TokenHash, now: Timestamp)
         [&link, browser, now.minus(SIGN_UP_COOKIE_LIFETIME)] = "
     SELECT 1 FROM sign_up_attempts AS a JOIN link_tokens AS t ON t.user_id = a.user_id
     WHERE t.hash = $1 AND a.browser_hash = $2 AND a.created_at > $3";
-    /// Reads the hash of an address at constant cost, whether or not it has an account.
+    /// Reads the password hash of the last sign-up with an email address. The cost is the same if there is no such
+    /// user.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT user_id, hash FROM sign_up_attempts WHERE user_id = ", key_or_any!());
-    /// Reads the hash of a session's owner.
+    /// Reads the password hash of the last sign-up for a session's user.
     FIND_BY_SESSION: read find_by_session(id: SessionId) = "
     SELECT a.user_id, a.hash FROM sessions AS s JOIN sign_up_attempts AS a ON a.user_id = s.user_id WHERE s.id = $1";
-    /// Reads the hash of the user of a link or reset token.
+    /// Reads the password hash of the last sign-up for the user of a link or reset token.
     FIND_BY_TOKEN: read find_by_token(token: TokenHash) [&token] = "
     SELECT a.user_id, a.hash FROM link_tokens AS t JOIN sign_up_attempts AS a ON a.user_id = t.user_id
     WHERE t.hash = $1";
-    /// Deletes the hash unless it is comparable with the account's new password.
+    /// Deletes the password hash of the last sign-up for an account, unless it has the same algorithm, parameters and
+    /// salt as the account's new password hash, so that the two can be compared.
     FORGET_INCOMPARABLE: change forget_incomparable(id: UserId, password: &PasswordHash) [id, password.head()] = "
     UPDATE sign_up_attempts SET hash = NULL WHERE user_id = $1 AND substr(hash, 1, length($2)) <> $2";
     DELETE_ATTEMPT: change delete(id: UserId) = "DELETE FROM sign_up_attempts WHERE user_id = $1";
-    /// Locks a batch of rows not later than `until`, oldest first, and skips locked ones.
+    /// Locks a batch of rows from `until` or earlier, oldest first. Rows locked by other transactions are skipped.
     LOCK_STALE: read lock_stale(until: Timestamp) [until, SIGN_UP_PURGE_BATCH] = "
     SELECT user_id FROM sign_up_attempts WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED";
 }
 
-/// Stores the browser of a pending account's last sign-up, or that it had none.
-pub(crate) fn remember_browser(
-    writes: &mut Script,
-    user_id: UserId,
-    browser: Option<&TokenHash>,
-    now: Timestamp,
-) {
-    let browser = Value::Bytes(browser.map(|hash| hash.as_bytes().to_vec()));
-    writes.change(&REMEMBER_BROWSER, values![user_id, browser, now]);
-}
-
-/// The hash, if it is this user's.
+/// Decodes the password hash of the last sign-up; `None` if there is none or it belongs to another user.
 pub(crate) fn last_sign_up(
     results: &Results<'_>,
     slot: Slot,

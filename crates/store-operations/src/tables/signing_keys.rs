@@ -1,11 +1,13 @@
-//! The table `signing_keys`.
+//! Table `signing_keys`: keys that sign and verify the service's tokens.
 
 use latchkey_domain::ids::KeyId;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{NewSigningKey, StoreResult, StoredSigningKey};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Results, Script, Slot, statements, values};
+use crate::form::{Cells, Results, Slot, statements, stored_id};
+
+stored_id!(KeyId);
 
 pub const TABLE: Table = Table::new(
     "signing_keys",
@@ -14,34 +16,24 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    /// Keys in use, the current one first.
+    /// Reads the keys that may verify a token, the current signing key first.
     LIST = "
     SELECT id, algorithm, sealed, created_at, verify_until FROM signing_keys
     WHERE verify_until IS NULL OR verify_until > $1
     ORDER BY verify_until IS NOT NULL, created_at DESC, id DESC LIMIT 1000";
-    FIND_SIGNING = "
+    FIND_SIGNING: read find_signing() = "
     SELECT id, algorithm, sealed, created_at, verify_until FROM signing_keys WHERE verify_until IS NULL";
-    CREATE = "
+    /// Inserts a key as the current signing key.
+    CREATE: change insert(key: &NewSigningKey)
+        [key.id, key.algorithm.as_str(), key.sealed.as_slice(), key.created_at] = "
     INSERT INTO signing_keys (id, algorithm, sealed, created_at, verify_until) VALUES ($1, $2, $3, $4, NULL)";
-    /// Retires a key: it is accepted until `verify_until` and signs no more.
+    /// Retires a key. It signs no more, and its signatures are accepted until `verify_until`.
     RETIRE: change retire(id: KeyId, verify_until: Timestamp) =
         "UPDATE signing_keys SET verify_until = $2 WHERE id = $1 AND verify_until IS NULL";
 }
 
-/// Reads the current signing key.
-pub(crate) fn find_signing(script: &mut Script) -> Slot {
-    script.read(&FIND_SIGNING, Vec::new())
-}
-
-/// Key found by [`find_signing`].
 pub(crate) fn signing(results: &Results<'_>, slot: Slot) -> StoreResult<Option<StoredSigningKey>> {
     results.find(slot, read_key)
-}
-
-/// Inserts the current signing key.
-pub(crate) fn insert(script: &mut Script, key: &NewSigningKey) {
-    let NewSigningKey { id, algorithm, sealed, created_at } = key;
-    script.change(&CREATE, values![*id, algorithm.as_str(), sealed.as_slice(), *created_at]);
 }
 
 pub fn read_key(cells: &mut Cells<'_>) -> StoreResult<StoredSigningKey> {

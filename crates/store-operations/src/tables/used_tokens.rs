@@ -1,4 +1,4 @@
-//! The table `oauth_used_tokens`.
+//! Table `oauth_used_tokens`: hashes of provider tokens that were used for a sign-in, to detect replays.
 
 use latchkey_store::UsedToken;
 
@@ -8,8 +8,8 @@ use crate::form::statements;
 pub const TABLE: Table = Table::new("oauth_used_tokens", 1, columns! { bytes hash, int expires_at });
 
 statements! {
-    /// Claims a provider token; affects no row if it was used before. A concurrent sign-in with the same token blocks
-    /// on the unique key until the first one ends.
+    /// Marks a provider token as used. Affects no row if it was used before. A concurrent sign-in with the same token
+    /// waits on the unique key until the first one ends.
     CLAIM: change claim(token: UsedToken) [&token.hash, token.expires_at] = "
     INSERT INTO oauth_used_tokens (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
 }

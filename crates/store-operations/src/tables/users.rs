@@ -1,4 +1,4 @@
-//! The tables `users` and `credentials`.
+//! Tables `users` and `credentials`: accounts and their passwords.
 
 mod rows;
 
@@ -10,21 +10,22 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_store::{NewAccount, SIGN_UP_PURGE_BATCH, StoreError, StoreResult, UserPosition};
 
-pub(crate) use rows::read_account;
+pub(crate) use rows::{read_account, read_passkeys};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Results, Script, Slot, object_text, statements, values};
+use crate::form::{Results, Script, Slot, object_text, statements, stored_id, values};
 
-/// Columns read by [`read_account`], in order.
+/// Columns of an account, in the order in which [`read_account`] decodes them.
 macro_rules! account_columns {
     () => {
-        "u.id, u.email, u.email_verified, u.first_verified_at, u.pending, u.contested, u.banned_at, u.metadata,
-        u.created_at, u.updated_at, c.data, coalesce(c.proven, FALSE),
+        "u.id, u.email, u.email_verified, u.first_verified_at, u.pending, u.contested, u.banned_at, u.two_step_at,
+        u.metadata, u.created_at, u.updated_at, c.data, coalesce(c.proven, FALSE),
         (SELECT string_agg(i.provider, ' ') FROM identities AS i WHERE i.user_id = u.id),
+        (SELECT string_agg(k.rp_id, ' ') FROM passkeys AS k WHERE k.user_id = u.id),
         p.user_id IS NOT NULL, p.name, p.avatar_url"
     };
 }
-/// Tables of [`account_columns`].
+/// Joined tables that `account_columns!` refers to.
 macro_rules! account_tables {
     () => {
         "users AS u
@@ -32,7 +33,8 @@ macro_rules! account_tables {
         LEFT JOIN profiles AS p ON p.user_id = u.id"
     };
 }
-/// Id of the user of an address; without such a user, any other id, so that both cases cost the same.
+/// Expression for the id of the user with the email address `$1`. Without such a user, the value is another user's id,
+/// so that both cases cost the same.
 macro_rules! key_or_any {
     () => {
         "coalesce((SELECT id FROM users WHERE email_key = $1), (SELECT id FROM users ORDER BY id DESC LIMIT 1))"
@@ -40,15 +42,15 @@ macro_rules! key_or_any {
 }
 pub(crate) use {account_columns, account_tables, key_or_any};
 
-/// Condition of an admin's search: a lower-case text, and the id that it may be. `lower` folds ASCII only; in
-/// PostgreSQL because of the columns' collation.
+/// SQL condition of an admin's search. `$1` is the text in lower case; `$2` is the user id, if the text is one. `lower`
+/// folds ASCII only; in PostgreSQL because of the columns' collation.
 macro_rules! is_found {
     () => {
         "(u.id = $2 OR strpos(lower(u.email), $1) > 0 OR strpos(u.email_key, $1) > 0
             OR strpos(lower(p.name), $1) > 0)"
     };
 }
-/// Page of users, newest first.
+/// Query for a page of users, newest first.
 macro_rules! list_users {
     ($condition:expr, $limit:literal) => {
         concat!(
@@ -63,13 +65,15 @@ macro_rules! list_users {
     };
 }
 
+stored_id!(UserId);
+
 pub const TABLE: Table = Table::new(
     "users",
     1,
     columns! {
         id id, text email, text email_key, flag email_verified, int first_verified_at, flag pending, flag contested,
         int banned_at, text metadata, text locale, text pending_email, int created_at, int updated_at,
-        int signed_up_at
+        int signed_up_at, int two_step_at, bytes user_handle
     },
 );
 
@@ -82,29 +86,28 @@ pub const CREDENTIALS: Table = Table::new(
 );
 
 statements! {
-    /// Account by id.
     FIND_BY_ID: read find_by_id(id: UserId) =
         concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = $1");
-    /// Account by address.
     FIND_BY_KEY: read find_by_key(email: &EmailKey) =
         concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.email_key = $1");
-    /// Reads the account of an address at constant cost: without such a user another account is read, and
-    /// [`account_of_key`] drops it.
+    /// Reads the account of an email address. Without such an account, another account is read, so that both cases cost
+    /// the same; [`account_of_key`] drops the other account.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = ", key_or_any!());
-    /// Looks for another user with the address.
+    /// Reads a row if another user has the email address.
     FIND_OTHER_OWNER: read find_other_owner(email: &EmailKey, id: UserId) =
         "SELECT 1 FROM users WHERE email_key = $1 AND id <> $2";
     /// Locks a user, so that the account cannot change until the end of the transaction.
     LOCK_BY_ID: read lock_by_id(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE";
-    LOCK_BY_KEY = "SELECT 1 FROM users WHERE email_key = $1 FOR NO KEY UPDATE";
-    /// Locks a shared placeholder row if no user was locked, in a mode compatible with itself.
+    LOCK_BY_KEY: read lock_by_key(email: &EmailKey) = "SELECT 1 FROM users WHERE email_key = $1 FOR NO KEY UPDATE";
+    /// Locks the row of `health` if no user has the email address, so that both cases cost the same. The lock mode is
+    /// compatible with itself, so no request waits for another.
     LOCK_DECOY = "
     SELECT 1 FROM health WHERE id = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE email_key = $1) FOR KEY SHARE";
-    /// Locks a user about to be deleted. Also waits for transactions that insert rows of the user.
+    /// Locks a user who is about to be deleted. The lock also waits for transactions that insert rows of the user.
     LOCK_TO_DELETE: read lock_to_delete(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
-    /// Locks a batch of pending users whose last sign-up is not later than `until`, oldest first, and skips locked
-    /// ones.
+    /// Locks a batch of pending users whose last sign-up was at `until` or earlier, oldest first. Users locked by
+    /// other transactions are skipped.
     LOCK_STALE_SIGN_UPS: read lock_stale_sign_ups(until: Timestamp) [until, SIGN_UP_PURGE_BATCH] = "
     SELECT id FROM users WHERE pending AND banned_at IS NULL AND signed_up_at <= $1 ORDER BY signed_up_at LIMIT $2
     FOR UPDATE SKIP LOCKED";
@@ -115,89 +118,98 @@ statements! {
     LIST_FOUND_FROM = concat!(list_users!(concat!(" WHERE ", is_found!()), "$3"), " OFFSET $4");
     LIST_FOUND_AFTER =
         list_users!(concat!(" WHERE (u.created_at, u.id) < ($4, $5) AND ", is_found!()), "$3");
-    /// Starts the savepoint that [`KEEP`] releases or [`TAKE_BACK`] rolls back.
+    /// Starts a savepoint, which [`KEEP`] releases or [`TAKE_BACK`] rolls back.
     SAVE_POINT = "SAVEPOINT account";
     KEEP = "RELEASE account";
     TAKE_BACK = "ROLLBACK TO account";
+    /// Inserts a user, unless the email address is reserved. Then the next insert of the account violates its foreign
+    /// key, which restarts the operation; its decision finds the reservation.
     CREATE_USER = "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at)
-    VALUES ($1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8, $9)";
-    /// Upserts a password and whether it is proven.
-    SAVE_PASSWORD = "
+    SELECT $1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8, $9
+    WHERE NOT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $3 AND event = 'email_changed' AND expires_at > $8)";
+    /// Saves a password, and whether it is known to come from the mailbox's owner (`proven`).
+    SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)
+        [id, password.as_str(), proven, now] = "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
     VALUES ($1, 'password', $2, $3, $4, $4)
     ON CONFLICT (user_id, kind)
     DO UPDATE SET data = excluded.data, proven = excluded.proven, updated_at = excluded.updated_at";
-    /// Replaces or rehashes the password and keeps whether it is proven.
+    /// Replaces or rehashes the password. The column `proven` does not change.
     CHANGE_PASSWORD: change change_password(id: UserId, password: &PasswordHash, now: Timestamp)
         [id, password.as_str(), now] =
         "UPDATE credentials SET data = $2, updated_at = $3 WHERE user_id = $1 AND kind = 'password'";
-    /// Marks the password as proven, if there is one.
+    /// Marks the password, if there is one, as known to come from the mailbox's owner.
     PROVE_PASSWORD: change prove_password(id: UserId) =
         "UPDATE credentials SET proven = TRUE WHERE user_id = $1 AND kind = 'password'";
     DELETE_PASSWORD: change delete_password(id: UserId) =
         "DELETE FROM credentials WHERE user_id = $1 AND kind = 'password'";
-    /// Updates the user's time of change.
     TOUCH: change touch(id: UserId, now: Timestamp) =
         "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
-    /// Records another sign-up for a pending account.
     RENEW_SIGN_UP: change renew_sign_up(id: UserId, now: Timestamp) =
         "UPDATE users SET signed_up_at = $2 WHERE id = $1";
-    /// Marks the account as contested: until its mailbox is proven, nothing in it is known to be its owner's.
+    /// Marks an account as contested: until its email address is verified, no data in it is known to be the mailbox
+    /// owner's.
     CONTEST: change contest(id: UserId, now: Timestamp) =
         "UPDATE users SET contested = TRUE, updated_at = greatest(updated_at, $2) WHERE id = $1";
-    /// Marks the address as verified, and the account as neither pending nor contested.
+    /// Marks the email address as verified, and the account as neither pending nor contested.
     PROVE: change prove(id: UserId, now: Timestamp) = "
     UPDATE users SET email_verified = TRUE, first_verified_at = coalesce(first_verified_at, $2), pending = FALSE,
         contested = FALSE, signed_up_at = NULL, updated_at = greatest(updated_at, $2)
     WHERE id = $1";
-    /// Ends the pending state. The profile appears in search only after `profiles::show_or_hide`.
+    /// Ends the pending state of an account. The caller must also update the profile's visibility in search
+    /// (`profiles::show_or_hide`).
     PEND_NO_MORE: change pend_no_more(id: UserId, now: Timestamp) = "
     UPDATE users SET pending = FALSE, signed_up_at = NULL, updated_at = greatest(updated_at, $2)
     WHERE id = $1 AND pending";
     SET_EMAIL: change set_email(id: UserId, email: &Email) [id, email.as_typed(), email.key()] =
         "UPDATE users SET email = $2, email_key = $3 WHERE id = $1";
     SET_UNVERIFIED: change set_unverified(id: UserId) = "UPDATE users SET email_verified = FALSE WHERE id = $1";
-    /// Bans, or lifts the ban.
+    /// Bans a user, or lifts the ban if the time is null.
     SET_BANNED: change set_banned(id: UserId, banned_at: Option<Timestamp>) =
         "UPDATE users SET banned_at = $2 WHERE id = $1";
+    /// Turns two-step sign-in on at this time, or off if the time is null.
+    SET_TWO_STEP: change set_two_step(id: UserId, on_since: Option<Timestamp>) =
+        "UPDATE users SET two_step_at = $2 WHERE id = $1";
     SET_METADATA = "UPDATE users SET metadata = $2 WHERE id = $1";
-    /// Deletes a user and, by cascade, most of its rows.
+    /// Deletes a user and, by cascading foreign keys, most rows that belong to the user.
     DELETE_USER: change delete(id: UserId) = "DELETE FROM users WHERE id = $1";
 }
 
-/// A user, and account data that never leaves the store.
+/// A user with account data that never leaves the store, such as the password hash.
 pub(crate) struct Account {
     pub(crate) user: User,
     pub(crate) password: Option<PasswordHash>,
     /// True if the password is known to come from the mailbox's owner.
     pub(crate) has_proven_password: bool,
-    /// Time of the first proof of the mailbox.
+    /// Time at which the email address was verified for the first time; `None` if it never was.
     pub(crate) first_verified_at: Option<Timestamp>,
 }
 
 impl Account {
-    /// Facts that decide the effects of a proof.
+    /// Returns the facts about the account that determine what a verification of its email address changes.
     pub(crate) fn standing(&self) -> AccountFacts {
         AccountFacts {
             was_ever_verified: self.first_verified_at.is_some(),
             is_pending: self.user.is_pending,
             is_contested: self.user.is_contested,
-            has_credentials: self.user.has_password || !self.user.identities.is_empty(),
+            has_credentials: self.user.has_password
+                || !self.user.identities.is_empty()
+                || !self.user.passkeys.is_empty(),
             has_unproven_password: self.password.is_some() && !self.has_proven_password,
         }
     }
 }
 
-/// State of a new account.
+/// State of a new account: pending until its email address is verified, or not pending.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pending {
     Yes,
     No,
 }
 
-/// Inserts a new account under an address key: user, password, profile.
+/// Inserts a new account with its password and profile. `key` is the unique value of `users.email_key`.
 pub(crate) fn insert(
     script: &mut Script,
     account: &NewAccount,
@@ -217,8 +229,7 @@ pub(crate) fn insert(
     ];
     script.change(&CREATE_USER, values);
     if let Some(password) = &account.password {
-        let values = values![account.id, password.as_str(), account.email_verified, account.now];
-        script.change(&SAVE_PASSWORD, values);
+        save_password(script, account.id, password, account.email_verified, account.now);
     }
     if let Some(profile) = &account.profile {
         script.create_profile(profile.clone().into_profile(account.id, account.now));
@@ -226,22 +237,17 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Sets a password that is known to come from the mailbox's owner.
-pub(crate) fn save_proven_password(script: &mut Script, id: UserId, password: &PasswordHash, now: Timestamp) {
-    script.change(&SAVE_PASSWORD, values![id, password.as_str(), true, now]);
-}
-
 pub(crate) fn set_metadata(script: &mut Script, id: UserId, metadata: &AppMetadata) -> StoreResult<()> {
     script.change(&SET_METADATA, values![id, object_text(metadata.as_map())?]);
     Ok(())
 }
 
-/// Locks the user of an address at constant cost: without such a user another row is locked.
+/// Locks the user with an email address. Without such a user, another row is locked, so that both cases cost the same.
 pub(crate) fn lock_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) {
     script.read(&LOCK_BY_KEY, values![email]);
     script.read(&LOCK_DECOY, values![email]);
 }
-/// Counts the users that match an admin's search, all of them without one. The text is in lower case.
+/// Counts the users that match an admin's search, or all users if `search` is `None`. The text must be in lower case.
 pub(crate) fn count(script: &mut Script, search: Option<&str>, id: Option<UserId>) -> Slot {
     match search {
         None => script.read(&COUNT_ALL, Vec::new()),
@@ -249,7 +255,7 @@ pub(crate) fn count(script: &mut Script, search: Option<&str>, id: Option<UserId
     }
 }
 
-/// Reads a page of the same users.
+/// Reads a page of the users that match an admin's search, or of all users if `search` is `None`.
 pub(crate) fn list(
     script: &mut Script,
     search: Option<&str>,
@@ -273,7 +279,7 @@ pub(crate) fn list(
     script.read(sql, values)
 }
 
-/// Account of an address found by [`find_by_key_at_constant_cost`].
+/// Decodes the account read by [`find_by_key_at_constant_cost`], if it has this email address.
 pub(crate) fn account_of_key(
     results: &Results<'_>,
     slot: Slot,
@@ -286,7 +292,7 @@ pub(crate) fn account(results: &Results<'_>, slot: Slot) -> StoreResult<Option<A
     results.find(slot, read_account)
 }
 
-/// User after a change in the same transaction.
+/// Decodes a user that must exist, because the same transaction wrote or locked it.
 pub(crate) fn user_that_is(results: &Results<'_>, slot: Slot) -> StoreResult<User> {
     Ok(account(results, slot)?.ok_or(StoreError::Corrupt { table: "users", column: "id" })?.user)
 }

@@ -1,4 +1,4 @@
-//! Conversion of generic rows to parameters and from results.
+//! Conversion of generic rows to statement parameters, and of results to generic rows.
 
 use latchkey_domain::search::SearchText;
 use latchkey_store::StoreError;
@@ -11,7 +11,7 @@ use crate::errors::Fallible;
 use crate::trigrams;
 use crate::values::Value;
 
-/// Parameter for a cell of a key.
+/// Converts the value of a primary key column to a statement parameter.
 pub(super) fn parameter(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::Text(None),
@@ -23,7 +23,7 @@ pub(super) fn parameter(cell: &Cell) -> Value {
     }
 }
 
-/// Decodes the cells of these columns.
+/// Decodes the values of these columns.
 pub(super) fn read(table: &Table, columns: &[Column], row: &tokio_postgres::Row) -> Fallible<Vec<Cell>> {
     let cell = |(at, column): (usize, &Column)| {
         let cell = match column.kind {
@@ -38,7 +38,7 @@ pub(super) fn read(table: &Table, columns: &[Column], row: &tokio_postgres::Row)
     columns.iter().enumerate().map(cell).collect()
 }
 
-/// `None` if the column has another type.
+/// Decodes a column, or returns `None` if it has another type.
 fn read_one<T: FromSqlOwned>(
     row: &tokio_postgres::Row,
     at: usize,
@@ -48,7 +48,7 @@ fn read_one<T: FromSqlOwned>(
     Some(value.map_or(Cell::Null, wrap))
 }
 
-/// Columns of these rows as arrays, derived ones last.
+/// Converts rows to one array per column. Computed columns come last.
 pub(super) fn columns(table: &Table, rows: &[Row]) -> Vec<Value> {
     let mut values: Vec<_> =
         table.columns.iter().enumerate().map(|(at, column)| array(column.kind, at, rows)).collect();
@@ -76,7 +76,7 @@ fn array(kind: Kind, at: usize, rows: &[Row]) -> Value {
     }
 }
 
-/// Trigrams of a profile in the text form of an array.
+/// Computes the trigrams of a profile, as the text form of a PostgreSQL array.
 fn trigrams_of(table: &Table, row: &Row) -> String {
     let text = |name: &str| {
         let cell = table.columns.iter().position(|column| column.name == name).map(|at| &row[at]);

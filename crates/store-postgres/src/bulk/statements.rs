@@ -1,4 +1,4 @@
-//! Statements of a copy, generated from the table descriptions.
+//! SQL statements that copy all data from one database into another, generated from the descriptions of the tables.
 
 use std::fmt::Write;
 
@@ -18,14 +18,14 @@ pub(super) const CREATE_PLAN: &str = "
 pub(super) const ADD_TO_PLAN: &str =
     "INSERT INTO unfinished_copy (table_name, row_count, digest) VALUES ($1, $2, $3)";
 pub(super) const DROP_PLAN: &str = "DROP TABLE unfinished_copy";
-/// Copied rows fire the triggers of the search feed; no consumer needs these changes.
+/// Empties the search feed. Copied rows fire its triggers, but no instance needs these changes.
 pub(super) const EMPTY_FEED: &str = "TRUNCATE search_feed";
 pub(super) const SKIP_FEED: &str = "
     UPDATE search_feed_state SET purged = pg_current_xact_id()::text::bigint + 1 WHERE id = 1";
-/// Locks the row that serialises migrations.
+/// Locks a row that every migration and copy locks, so that they run one after another.
 pub(super) const TAKE_TURN: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 
-/// Names a table that is not empty.
+/// Returns the query for the name of a table that is not empty. Tables with rows from migrations are left out.
 pub(super) fn find_filled() -> String {
     let tables = TABLES.iter().filter(|table| !table.is_seeded);
     let questions =
@@ -33,26 +33,26 @@ pub(super) fn find_filled() -> String {
     format!("{} LIMIT 1", questions.collect::<Vec<_>>().join(" UNION ALL "))
 }
 
-/// Greatest key.
+/// Returns the query for the greatest primary key of a table.
 pub(super) fn find_last(table: &Table) -> String {
     let keys = &table.columns[..table.key];
     let order: Vec<_> = keys.iter().map(|column| format!("{} DESC", column.name)).collect();
     format!("SELECT {} FROM {} ORDER BY {} LIMIT 1", table.key_names(), table.name, order.join(", "))
 }
 
-/// Row by key.
+/// Returns the query that yields a row if a primary key exists.
 pub(super) fn find(table: &Table) -> String {
     format!("SELECT 1 FROM {} WHERE ({}) = ({})", table.name, table.key_names(), marks(table.key))
 }
 
-/// Rows after a key, in key order (keyset pagination).
+/// Returns the query for the rows after a primary key, in the order of the keys (keyset pagination).
 pub(super) fn page(table: &Table, has_key: bool, limit: u32) -> String {
     let (columns, keys) = (table.column_names(), table.key_names());
     let after = if has_key { format!("WHERE ({keys}) > ({})", marks(table.key)) } else { String::new() };
     format!("SELECT {columns} FROM {} {after} ORDER BY {keys} LIMIT {limit}", table.name)
 }
 
-/// Inserts rows given as one array per column.
+/// Returns the statement that inserts rows, given as one array per column.
 pub(super) fn insert(table: &Table) -> String {
     let columns = table.column_names();
     let (mut into, mut from, mut names) = (columns.clone(), columns.clone(), columns);

@@ -1,17 +1,18 @@
-//! Cursor of the search feed: a transaction snapshot, and between the pages of a long read also the target
-//! snapshot and the last change read. Text form: `lineage/seen` or `lineage/seen/until/place/profile`.
+//! Cursor of the search feed: a transaction snapshot. Between the pages of a long read the cursor also has the snapshot
+//! up to which the read goes, and the last change read. The text form of a cursor is `lineage/seen` or
+//! `lineage/seen/until/place/profile`.
 
 use latchkey_store::FeedPosition;
 use uuid::Uuid;
 
-/// A `pg_snapshot`: all transactions below `end` are visible, except those in `open`.
+/// A transaction snapshot (`pg_snapshot`): all transactions below `end` are visible, except those in `open`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snapshot {
-    /// `xmin`: the oldest transaction that was open; all below it are visible.
+    /// The oldest transaction that was open (`xmin`). All transactions below it are visible.
     pub(super) oldest: i64,
-    /// `xmax`: the first transaction id not yet assigned.
+    /// The first transaction id that was not yet assigned (`xmax`).
     pub(super) end: i64,
-    /// Transactions in between that were still open.
+    /// Transactions from `oldest` to `end` that were still open.
     pub(super) open: Vec<i64>,
     text: String,
 }
@@ -26,35 +27,34 @@ impl Snapshot {
         parts.next().is_none().then(|| Self { oldest, end, open, text: text.to_owned() })
     }
 
-    /// Text form, as PostgreSQL parses it.
+    /// Returns the text form that PostgreSQL parses.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// State of a read that spans several pages.
+/// State of a read of the feed that spans several pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Target snapshot of the read: it stays fixed, so that pages neither shift nor skip transactions that end
-    /// meanwhile.
+    /// Snapshot up to which the read goes. It is the same for all pages, so that no page repeats or skips transactions
+    /// that end meanwhile.
     pub(super) until: Snapshot,
-    /// Last change read.
+    /// Place and profile of the last change read.
     pub(super) last: (i64, Uuid),
 }
 
-/// A parsed cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Position {
-    /// Server, its start time and its tables: snapshots are comparable only within one lineage.
+    /// Identity of the server, its start time and the feed's table. Snapshots are comparable only within one lineage.
     pub(super) lineage: String,
-    /// Everything visible to this snapshot has been read.
+    /// Snapshot whose visible changes have all been read.
     pub(super) seen: Snapshot,
-    /// Progress within the rest.
+    /// Progress of a read in several pages, if one is under way.
     pub(super) page: Option<Page>,
 }
 
 impl Position {
-    /// Parses a cursor; `None` if it is not one of this engine.
+    /// Parses the text form of a cursor. Returns `None` if it is not a cursor of this engine.
     pub(super) fn parse(position: &FeedPosition) -> Option<Self> {
         let parts: Vec<&str> = position.0.split('/').collect();
         let (lineage, seen, page) = match parts[..] {
@@ -68,7 +68,6 @@ impl Position {
         Some(Self { lineage: lineage.to_owned(), seen: Snapshot::parse(seen)?, page })
     }
 
-    /// Text form.
     pub(super) fn write(&self) -> FeedPosition {
         let start = format!("{}/{}", self.lineage, self.seen.text);
         FeedPosition(match &self.page {
@@ -77,20 +76,21 @@ impl Position {
         })
     }
 
-    /// Keyset position among transactions that began after the snapshot: place and profile.
+    /// Returns the place and profile after which to continue, among transactions that began after the snapshot.
     pub(super) fn begins_after(&self) -> (i64, Uuid) {
         let start = (self.seen.end - 1, Uuid::max());
         self.page.as_ref().map_or(start, |page| page.last.max(start))
     }
 
-    /// Keyset positions among transactions that were open: each place, and the profile after which to continue.
+    /// Returns the transactions that were open in the snapshot and are not read yet, each with the profile after which
+    /// to continue.
     pub(super) fn ended_after(&self) -> impl Iterator<Item = (Option<i64>, Option<Uuid>)> {
         let (last, id) = self.page.as_ref().map_or((0, Uuid::nil()), |page| page.last);
         let left = self.seen.open.iter().filter(move |place| **place >= last);
         left.map(move |place| (Some(*place), Some(if *place == last { id } else { Uuid::nil() })))
     }
 
-    /// First transaction id unknown to every snapshot of this cursor.
+    /// Returns the first transaction id that is newer than every snapshot of this cursor.
     pub(super) fn end(&self) -> i64 {
         self.page.as_ref().map_or(self.seen.end, |page| page.until.end)
     }

@@ -7,7 +7,7 @@ use latchkey_domain::identity::{
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{IdentityEvents, Linker, NewFlow, SignInWithIdentity, UsedToken};
 
-use latchkey_store_suite::conformance::numbered::{at, email, event, mail, session, token, user_id};
+use latchkey_store_suite::conformance::numbered::{at, email, entry, event, mail, session, token, user_id};
 
 /// Google subject with the verified address of a number's account.
 pub(crate) fn identity(subject: &str, number: u64) -> VerifiedIdentity {
@@ -36,7 +36,7 @@ pub(crate) fn with_identity(
         token: Some(UsedToken { hash: token(next()), expires_at: at(600) }),
         user_id: user_id(next()),
         profile_id: None,
-        session: session(session_number),
+        entry: entry(session(session_number)),
         events: IdentityEvents {
             signed_up: one(),
             verified: one(),

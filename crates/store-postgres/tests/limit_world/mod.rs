@@ -1,4 +1,4 @@
-//! Unreachable limits, and passwords.
+//! Rate limits that no test reaches, and password hashes, for the round trip tests.
 
 use std::time::Duration;
 

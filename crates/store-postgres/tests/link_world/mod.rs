@@ -1,4 +1,4 @@
-//! Email codes and links, with the cookies of browsers and callers.
+//! Email codes and links for the round trip tests, with the cookies of browsers and callers.
 
 use std::time::Duration;
 

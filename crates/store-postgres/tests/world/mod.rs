@@ -8,7 +8,7 @@ use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tokio_postgres::types::FromSqlOwned;
 use tokio_postgres::{Client, NoTls};
 
-/// Store and outside connection.
+/// Store, and a connection outside its pool.
 pub(crate) struct Fixture {
     pub(crate) store: PostgresStore,
     pub(crate) outside: Client,

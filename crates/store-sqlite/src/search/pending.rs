@@ -1,5 +1,5 @@
-//! Profiles not yet in the trigram index. A search checks each of them, so results are always complete; their
-//! number only affects latency.
+//! Profiles that are not yet in the trigram index. Every search checks each of them, so that results are always
+//! complete. Their number affects only the latency.
 
 use latchkey_domain::ids::UserId;
 use rusqlite::{Connection, params};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::errors::Fallible;
 use crate::statements::{execute, find};
 
-/// Profiles indexed in one batch: takes some milliseconds.
+/// Number of profiles that are indexed in one batch, which takes some milliseconds.
 pub(crate) const BATCH: u32 = 256;
 
 const FIND_LAST: &str = "
@@ -17,7 +17,8 @@ const FORGET_OLD_WORDS: &str = "
     INSERT INTO profile_search (profile_search, rowid, words)
     SELECT 'delete', search_id, indexed FROM profile_search_pending 
     WHERE search_id BETWEEN ?1 AND ?2 AND indexed IS NOT NULL";
-/// `CROSS JOIN` fixes the join order: pending profiles are few, and each is looked up by key.
+/// Indexes the text of pending profiles. `CROSS JOIN` fixes the join order, because pending profiles are few and each
+/// is found by key.
 const TAKE_NEW_WORDS: &str = "
     INSERT INTO profile_search (rowid, words)
     SELECT p.search_id, '  ' || replace(p.folded_name || ' ' || p.folded_username || ' ' || p.folded_bio, ' ', '  ')
@@ -25,13 +26,13 @@ const TAKE_NEW_WORDS: &str = "
     WHERE behind.search_id BETWEEN ?1 AND ?2 AND p.searchable = 1";
 const SETTLE: &str = "DELETE FROM profile_search_pending WHERE search_id BETWEEN ?1 AND ?2";
 
-/// Indexes at most `at_most` pending profiles; returns the number.
+/// Indexes at most `at_most` pending profiles and returns their number.
 pub(crate) fn index_pending(conn: &Connection, at_most: u32) -> Fallible<usize> {
     let last = find(conn, FIND_LAST, params![at_most], |cells| cells.maybe_int("search_id"))?.flatten();
     last.map_or(Ok(0), |last| take_up_range(conn, i64::MIN, last))
 }
 
-/// Indexes a user's profile now, so that no old text of it stays in the index.
+/// Indexes the profile of a user at once, so that none of its former text stays in the index.
 pub(crate) fn index_profile_of(conn: &Connection, user_id: UserId) -> Fallible<()> {
     let own = find(conn, FIND_ONE, params![user_id.as_uuid().as_bytes()], |cells| cells.int("search_id"))?;
     own.map_or(Ok(0), |own| take_up_range(conn, own, own)).map(|_| ())

@@ -1,4 +1,4 @@
-//! Access to a database for callers without a driver. Each call uses a connection and a thread of its own.
+//! Blocking access to a database. Each call uses its own connection and its own thread.
 
 use std::pin::pin;
 use std::thread;
@@ -12,7 +12,7 @@ const LIST_TABLES: &str = "
     SELECT quote_ident(relname) FROM pg_catalog.pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY relname";
 
-/// Executes statements.
+/// Executes SQL statements.
 pub(super) fn run(url: &str, sql: &str) {
     with_client(url, async |client| client.batch_execute(sql).await);
 }
@@ -32,7 +32,8 @@ pub(super) fn bytes(url: &str) -> Vec<u8> {
     })
 }
 
-/// A test's own runtime must not be blocked by a nested one, so this uses a new thread.
+/// Runs asynchronous work with a connection, on a new thread, because a runtime cannot be started within a test's
+/// runtime.
 fn with_client<T: Send>(url: &str, work: impl AsyncFnOnce(&Client) -> Result<T, Error> + Send) -> T {
     let worked = || -> Result<T, String> {
         runtime()?.block_on(async {

@@ -1,5 +1,5 @@
-//! Proxy that simulates network latency and counts round trips: it holds back responses until the client has been
-//! idle for a while, and counts the requests that follow a response.
+//! Proxy that counts the round trips between client and server. It holds back a response until the client has been idle
+//! for a while, and counts the requests that follow a response.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, sleep_until};
 
-/// Idle time of the client before a response is delivered.
+/// Idle time of the client after which a response is delivered.
 const WAY: Duration = Duration::from_millis(8);
-/// Socket file name.
+/// Name of the socket file.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// ROLLBACK message, which the engine sends without waiting.
+/// Protocol message of a ROLLBACK, which the engine sends without waiting for the response.
 const ROLLBACK: &[u8] = b"Q\0\0\0\x0dROLLBACK\0";
 
-/// Counter of the round trips on all connections of the proxy.
+/// Counter of the round trips on all connections of a proxy.
 #[derive(Clone, Default)]
 pub struct RoundTrips(Arc<AtomicUsize>);
 
 impl RoundTrips {
-    /// Round trips since the last call.
+    /// Number of round trips since the last call.
     #[must_use]
     pub fn take(&self) -> usize {
         self.0.swap(0, Ordering::SeqCst)

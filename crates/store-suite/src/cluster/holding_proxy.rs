@@ -1,5 +1,5 @@
-//! Proxy that can stall a connection: after a number of requests it holds back everything that the client sends,
-//! until it is released.
+//! Proxy that can stall a connection. After a number of requests it holds back everything that the client sends, until
+//! the test releases it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Notify, Semaphore};
 
-/// Socket file name.
+/// Name of the socket file.
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// The proxy.
+/// Running proxy.
 #[derive(Clone)]
 pub struct HoldingProxy(Arc<Shared>);
 
 struct Shared {
-    /// Requests that still pass; unlimited if nothing is held.
+    /// Number of requests that still pass; the maximum if none are held back.
     passing: AtomicUsize,
     release: Notify,
     arrived: Semaphore,
@@ -66,7 +66,7 @@ impl HoldingProxy {
 }
 
 impl Shared {
-    /// Counts a request; `false` if it is held.
+    /// Counts a request. Returns `false` if it is held back.
     fn passes(&self) -> bool {
         let less = |left: usize| if left == usize::MAX { Some(left) } else { left.checked_sub(1) };
         self.passing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
@@ -99,8 +99,8 @@ async fn stand_between(mut client: UnixStream, mut server: UnixStream, shared: A
     }
 }
 
-/// Buffers the client's bytes until the release. The end of the request stream tells the server that the client
-/// has disconnected; the end of the response stream, that the server has finished.
+/// Buffers the client's bytes until the release. The end of the request stream tells the server that the client has
+/// disconnected. The end of the response stream tells the proxy that the server has finished.
 async fn hold(mut kept: Vec<u8>, mut client: UnixStream, mut server: UnixStream, shared: &Shared) {
     shared.release.notified().await;
     let _ = client.read_to_end(&mut kept).await;

@@ -1,4 +1,4 @@
-//! pgbouncer before a cluster.
+//! Connection pooler (pgbouncer) in front of a cluster.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::programs::{Programs, Watchdog};
 use super::{ClusterError, DEFAULT_PORT, TestDatabase, url_in};
 
-/// Runs the pooler until standard input closes, and removes its folder.
+/// Shell script that runs the pooler until its input ends, and then removes the pooler's folder.
 const RUN: &str = "\"$0\" -q \"$1/pgbouncer.ini\" & pid=$!; cat >/dev/null; kill -9 $pid; rm -rf \"$1\"";
-/// Most readiness checks after the start.
+/// Maximum number of readiness checks after the start.
 const LOOKS: u32 = 200;
 /// Interval of the readiness checks.
 const PAUSE: Duration = Duration::from_millis(25);
@@ -23,7 +23,7 @@ pub struct TestPooler {
 }
 
 impl TestPooler {
-    /// Starts pgbouncer before the cluster with its socket in `cluster`.
+    /// Starts pgbouncer in front of the cluster whose socket is in the folder `cluster`.
     pub(super) fn start(cluster: &Path, port: u16, connections: u32) -> Result<Self, ClusterError> {
         let programs = Programs::find("pgbouncer", "pgbouncer")?;
         let folder = programs.make_folder()?;

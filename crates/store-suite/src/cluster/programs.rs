@@ -1,4 +1,4 @@
-//! Programs of PostgreSQL and pgbouncer: lookup, execution, and cleanup.
+//! Programs of PostgreSQL and pgbouncer: lookup, execution, and cleanup at the end of the process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::process::{Child, Command, Stdio};
 
 use super::ClusterError;
 
-/// Debian's folder of the programs per version.
+/// Folder of Debian's PostgreSQL packages, with a subfolder per version.
 const DEBIAN_FOLDER: &str = "/usr/lib/postgresql";
-/// Debian's folder of system programs, often missing from PATH.
+/// Folder of system programs, which is often missing in PATH.
 const SYSTEM_FOLDER: &str = "/usr/sbin";
 
-/// Memory file system: creating and dropping a database per test is slow on a disk.
+/// Memory file system for the clusters, because creating and dropping a database per test is slow on a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// PostgreSQL's programs, and the user that runs them.
+/// Folder of the programs, and the user that runs them.
 pub(super) struct Programs {
     folder: Option<PathBuf>,
     is_root: bool,
 }
 
 impl Programs {
-    /// Finds the programs by one of them; `package` is the package to install.
+    /// Finds the folder of a program. The error names `package` as the one to install.
     pub(super) fn find(program: &str, package: &'static str) -> Result<Self, ClusterError> {
         let is_root = Command::new("id")
             .arg("-u")
@@ -43,7 +43,7 @@ impl Programs {
         own.unwrap_or_else(|| PathBuf::from(program))
     }
 
-    /// The server refuses to run as root; then it runs as the package's user.
+    /// Command that runs a program. The server refuses to run as root, so root runs it as the user of the package.
     fn command(&self, program: &str) -> Command {
         let path = self.path(program);
         let mut command = if self.is_root {
@@ -77,13 +77,13 @@ impl Programs {
         Ok(PathBuf::from(self.run("mktemp", &["-d", &pattern])?.trim()))
     }
 
-    /// Starts a shell script that cleans up when its standard input closes: at the end of this process, in
-    /// whatever way, or when the watchdog is dropped.
+    /// Starts a shell script that cleans up when its standard input closes. That happens at the end of this process,
+    /// even by a crash, or when the watchdog is dropped.
     pub(super) fn watch(&self, script: &str, arguments: &[&Path]) -> Result<Watchdog, ClusterError> {
         let mut command = self.command("sh");
         command.args(["-c", script]).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Its own process group, so that Ctrl-C in a terminal does not kill it before the cleanup.
+        // A process group of its own, so that Ctrl-C in a terminal does not kill the script before the cleanup.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command
@@ -93,7 +93,7 @@ impl Programs {
     }
 }
 
-/// A script that waits for the cleanup.
+/// Handle of the script; dropping it starts the cleanup.
 pub(super) struct Watchdog(Child);
 
 impl Drop for Watchdog {
@@ -103,7 +103,7 @@ impl Drop for Watchdog {
     }
 }
 
-/// Folder of the newest installed version.
+/// Folder of the newest installed version of PostgreSQL.
 fn newest_of_debian() -> Option<PathBuf> {
     let versions = fs::read_dir(DEBIAN_FOLDER).ok()?.filter_map(Result::ok);
     let with_number = versions.filter_map(|version| {

@@ -1,14 +1,14 @@
-//! Streaming standby of a cluster, and the crash of a primary in a drill.
+//! Streaming standby of a cluster, and the simulated crash of a primary.
 
 use std::path::{Path, PathBuf};
 
 use super::programs::{Programs, Watchdog};
 use super::{ClusterError, SETTINGS, STOP, TestCluster, TestDatabase, access, url_in};
 
-/// Kills the postmaster without shutdown, like a machine crash.
+/// Shell command that kills the server without a shutdown, as in a machine crash.
 const KILL: &str = "kill -KILL \"$(head -n 1 \"$0\")\"";
 
-/// A running standby, read-only until its promotion.
+/// Running standby, which is read-only until its promotion.
 pub struct TestStandby {
     programs: Programs,
     folder: PathBuf,
@@ -17,8 +17,8 @@ pub struct TestStandby {
 }
 
 impl TestCluster {
-    /// Starts a standby on a port of its own, with additional settings (`name=value`), and waits until it
-    /// streams.
+    /// Starts a standby on this port with additional settings (`name=value`), and waits until it receives the primary's
+    /// changes.
     pub fn standby(&self, port: u16, settings: &[&str]) -> Result<TestStandby, ClusterError> {
         let programs = Programs::find("initdb", "postgresql")?;
         let folder = programs.make_folder()?;
@@ -58,7 +58,7 @@ impl TestCluster {
         Ok(TestStandby { programs, folder, port, _watchdog: watchdog })
     }
 
-    /// Kills the server at once, like a crash. The cluster stays down.
+    /// Kills the server at once, as in a machine crash. The cluster cannot be started again.
     pub fn crash(&self) -> Result<(), ClusterError> {
         let programs = Programs::find("initdb", "postgresql")?;
         let file = self.folder.join("data/postmaster.pid");

@@ -1,4 +1,4 @@
-//! Accounts: atomic creation, lookup by id and by address.
+//! Cases of accounts: atomic creation, lookup by id and by address.
 
 use latchkey_domain::email::Email;
 use latchkey_domain::password::PasswordHash;
@@ -7,7 +7,8 @@ use latchkey_domain::user::{AppMetadata, UserProfile};
 use serde_json::json;
 
 use super::fixtures::{World, at, email, key, object, password, with_avatar};
-use latchkey_store::{CreateOutcome, NewAccount, UserPosition};
+use super::numbered::entry;
+use latchkey_store::{NewAccount, UserPosition};
 
 pub(super) async fn an_account_is_made_as_it_was_given(world: World) {
     let metadata =
@@ -71,9 +72,7 @@ pub(super) async fn an_account_comes_with_its_profile(world: World) {
 
 pub(super) async fn an_account_comes_with_its_session(world: World) {
     let session = world.session(at(0));
-    let account = NewAccount { session: Some(session.clone()), ..world.account("ada", at(0)) };
-
-    let user = world.create(account).await;
+    let user = world.create_in(world.account("ada", at(0)), session.clone()).await;
 
     let live = world.find_live_session(session.id, at(1)).await.unwrap().unwrap();
     assert_eq!((live.session.id, live.session.user_id, &live.user), (session.id, user.id, &user));
@@ -81,10 +80,10 @@ pub(super) async fn an_account_comes_with_its_session(world: World) {
 
 pub(super) async fn an_account_comes_with_its_event(world: World) {
     let session = world.session(at(0));
-    let account = NewAccount { session: Some(session.clone()), ..world.account("ada", at(0)) };
+    let account = world.account("ada", at(0));
     let mut expected = account.event.clone();
 
-    let user = world.create(account).await;
+    let user = world.create_in(account, session.clone()).await;
 
     (expected.user_id, expected.session_id) = (Some(user.id), Some(session.id));
     assert_eq!(world.events().await, [expected]);
@@ -93,17 +92,13 @@ pub(super) async fn an_account_comes_with_its_event(world: World) {
 pub(super) async fn a_taken_address_creates_nothing(world: World) {
     let first = world.verified("Ada", at(0)).await;
     let session = world.session(at(1));
-    let second = NewAccount {
-        email: email("aDa"),
-        password: Some(password("other")),
-        session: Some(session.clone()),
-        ..world.account("eve", at(1))
-    };
+    let second =
+        NewAccount { email: email("aDa"), password: Some(password("other")), ..world.account("eve", at(1)) };
     let second_id = second.id;
 
-    let outcome = world.create_account(second).await.unwrap();
+    let outcome = world.create_account_and_enter(second, entry(session.clone())).await.unwrap();
 
-    assert_eq!(outcome, CreateOutcome::EmailTaken);
+    assert_eq!(outcome, None);
     assert_eq!(world.find_user_by_email(&key("ada")).await.unwrap(), Some(first));
     assert_eq!(world.find_user(second_id).await.unwrap(), None);
     assert_eq!(world.find_profile(second_id).await.unwrap(), None);

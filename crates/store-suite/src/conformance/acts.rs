@@ -1,4 +1,4 @@
-//! Actions of the cases: each is one store call with defaults for all irrelevant fields.
+//! Helpers that make one store call each, with defaults for all fields that are irrelevant for a case.
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
@@ -12,22 +12,24 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac, password};
+use super::numbered::entry;
 use latchkey_store::{
-    BeginReset, Browser, ClaimedMail, CodeAttempt, CodeLane, Consent, CreateOutcome, ExchangeOutcome, Lease,
-    LinkState, LinkStatus, ListUsers, NewAccount, NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink,
-    PendingSignUp, RequestEmailCode, ResetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
-    SignUpOutcome, TokenAttempt, UpdateUser, UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
+    BeginReset, Browser, ClaimedMail, CodeAttempt, CodeLane, Consent, CreateOutcome, Entered,
+    ExchangeOutcome, Lease, LinkState, LinkStatus, ListUsers, NewAccount, NewCode, NewEmailCode, NewToken,
+    OpenLink, OpenedLink, PendingSignUp, RequestEmailCode, ResetOutcome, ResetPassword, SignIn,
+    SignInCandidate, SignInGuard, SignInOutcome, SignInSubject, SignUpOutcome, TokenAttempt, UpdateUser,
+    UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
 };
 
-/// Redirect target of the links.
+/// Redirect target of links.
 pub(super) const REDIRECT: &str = "https://app.example/done?x=1#top";
 
-/// Known link with this status.
+/// Expected outcome of opening a known link with this status.
 pub(super) fn known(status: LinkStatus) -> OpenedLink {
     OpenedLink::Known(LinkState { status, redirect_to: Some(REDIRECT.to_owned()) })
 }
 
-/// Accounts.
+/// Helpers for accounts.
 impl World {
     /// Creates an account at a free address.
     pub(super) async fn create(&self, account: NewAccount) -> User {
@@ -37,17 +39,25 @@ impl World {
         }
     }
 
-    /// A verified account.
+    /// Creates an account at a free address, with a session.
+    pub(super) async fn create_in(&self, account: NewAccount, session: NewSession) -> User {
+        match self.create_account_and_enter(account, entry(session)).await.unwrap() {
+            Some(Entered::Session(user)) => *user,
+            other => panic!("the session should open: {other:?}"),
+        }
+    }
+
+    /// Creates a verified account.
     pub(super) async fn verified(&self, name: &str, now: Timestamp) -> User {
         self.create(self.account(name, now)).await
     }
 
-    /// Account created while verification was off: unverified, not pending.
+    /// Creates an account as a sign-up without required verification does: unverified, but not pending.
     pub(super) async fn unverified(&self, name: &str, now: Timestamp) -> User {
         self.create(NewAccount { email_verified: false, ..self.account(name, now) }).await
     }
 
-    /// Sign-up with a code while verification is required.
+    /// Sign-up request with a code, while verification is required.
     pub(super) fn sign_up(
         &self,
         name: &str,
@@ -59,14 +69,14 @@ impl World {
         PendingSignUp { account, email_code: email_code(code, now), mail: self.mail(now), browser: None }
     }
 
-    /// A pending account with the password `secret` and the code `mac(1)`.
+    /// Creates a pending account with the password `secret` and the code `mac(1)`.
     pub(super) async fn pending(&self, name: &str, now: Timestamp) -> User {
         let sign_up = self.sign_up(name, password("secret"), mac(1), now);
         assert_eq!(self.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Created);
         self.find_user_by_email(&key(name)).await.unwrap().unwrap()
     }
 
-    /// A contested account with the code `mac(2)`.
+    /// Creates a contested account with the code `mac(2)`.
     pub(super) async fn contested(&self, name: &str, now: Timestamp) -> User {
         self.pending(name, now).await;
         let sign_up = self.sign_up(name, password("other"), mac(2), now);
@@ -74,12 +84,12 @@ impl World {
         self.find_user_by_email(&key(name)).await.unwrap().unwrap()
     }
 
-    /// Current user.
+    /// Reads a user.
     pub(super) async fn user(&self, id: UserId) -> User {
         self.find_user(id).await.unwrap().unwrap()
     }
 
-    /// Change of a user without any changed field.
+    /// Request to change a user, without changed fields.
     pub(super) fn change(&self, id: UserId, now: Timestamp) -> UpdateUser {
         let events = vec![self.event(AuditKind::UserUpdated, now)];
         UpdateUser {
@@ -94,7 +104,7 @@ impl World {
         }
     }
 
-    /// Page of users; an empty `search` means none.
+    /// Reads a page of users. An empty `search` lists all.
     pub(super) async fn users(&self, search: &str, position: UserPosition, limit: u32) -> UserPage {
         let search = (!search.is_empty()).then(|| search.to_owned());
         self.list_users(&ListUsers { search, position, limit }).await.unwrap()
@@ -106,27 +116,27 @@ impl World {
         assert!(matches!(self.update_user(ban).await.unwrap(), UpdateUserOutcome::Updated(_)));
     }
 
-    /// Changes a user's address.
+    /// Changes the email address of a user.
     pub(super) async fn move_to(&self, id: UserId, name: &str, now: Timestamp) {
         let change = UpdateUser { email: Some(email(name)), ..self.change(id, now) };
         assert!(matches!(self.update_user(change).await.unwrap(), UpdateUserOutcome::Updated(_)));
     }
 }
 
-/// Code valid for ten minutes, requested by a stranger.
+/// Code that is valid for ten minutes, requested by an unknown client.
 pub(super) fn email_code(mac: CodeMac, now: Timestamp) -> NewEmailCode {
     email_code_in(lane(&key("nobody"), STRANGER), mac, now)
 }
 
-/// Code in a lane.
+/// Code in a given lane (one client's share of an account's code attempts).
 pub(super) fn email_code_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> NewEmailCode {
     let expires_at = now.plus(std::time::Duration::from_mins(10));
     NewEmailCode::Code(NewCode { mac, long_mac: long(mac), long_sealed: LONG.to_vec(), lane, expires_at })
 }
 
-/// Codes and links.
+/// Helpers for codes and links.
 impl World {
-    /// Link valid for a day.
+    /// Link that is valid for a day.
     pub(super) fn email_link(&self, now: Timestamp) -> (NewEmailCode, TokenHash) {
         let hash = self.token();
         let token = NewToken { hash, expires_at: now.plus(days(1)) };
@@ -151,13 +161,13 @@ impl World {
         }
     }
 
-    /// Sends a code.
+    /// Sends a code to an address.
     pub(super) async fn send_code(&self, email: &EmailKey, purpose: Purpose, code: CodeMac, now: Timestamp) {
         let request = self.request(email, purpose, email_code(code, now), now);
         self.request_email_code(request).await.unwrap().unwrap();
     }
 
-    /// Sends a link.
+    /// Sends a link to an address, and returns its token's hash.
     pub(super) async fn send_link(&self, email: &EmailKey, purpose: Purpose, now: Timestamp) -> TokenHash {
         let (email_code, token) = self.email_link(now);
         let request = self.request(email, purpose, email_code, now);
@@ -165,7 +175,7 @@ impl World {
         token
     }
 
-    /// Attempt at a code by a stranger, without rate limits.
+    /// Attempt at a code by an unknown client, without rate limits.
     pub(super) fn attempt(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> CodeAttempt {
         let event = self.event(AuditKind::EmailVerified, now);
         let (lane, form, takes) = (lane(email, STRANGER), CodeForm::SixDigits, Vec::new());
@@ -173,34 +183,34 @@ impl World {
     }
 
     pub(super) async fn verify(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> VerifyOutcome {
-        self.verify_by_code(self.attempt(email, code, now), self.session(now)).await.unwrap().unwrap()
+        self.verify_by_code(self.attempt(email, code, now), entry(self.session(now))).await.unwrap().unwrap()
     }
 
     /// True if a verification code of ada verifies the account for a caller with this session.
     pub(super) async fn verifies_from(&self, caller: SessionId, code: CodeMac, now: Timestamp) -> bool {
         let attempt = CodeAttempt { caller: Some(caller), ..self.attempt(&key("ada"), code, now) };
-        let outcome = self.verify_by_code(attempt, self.session(now)).await.unwrap().unwrap();
-        matches!(outcome, VerifyOutcome::Verified(_))
+        let outcome = self.verify_by_code(attempt, entry(self.session(now))).await.unwrap().unwrap();
+        matches!(outcome, VerifyOutcome::Entered(Entered::Session(_)))
     }
 
     /// True if a verification code verifies the account.
     pub(super) async fn verifies(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> bool {
-        matches!(self.verify(email, code, now).await, VerifyOutcome::Verified(_))
+        matches!(self.verify(email, code, now).await, VerifyOutcome::Entered(Entered::Session(_)))
     }
 
     /// Redeems a verification link's token over the API.
     pub(super) async fn verify_token(&self, token: TokenHash, now: Timestamp) -> VerifyOutcome {
         let event = self.event(AuditKind::EmailVerified, now);
         let attempt = TokenAttempt { token, email: None, caller: None, takes: Vec::new(), event };
-        self.verify_by_token(attempt, self.session(now)).await.unwrap().unwrap()
+        self.verify_by_token(attempt, entry(self.session(now))).await.unwrap().unwrap()
     }
 
-    /// Opens a verification link.
+    /// Opens a verification link in a browser.
     pub(super) async fn open_link(&self, token: TokenHash, now: Timestamp) -> OpenedLink {
         self.open_verify_link(self.link_opening(token, now)).await.unwrap().unwrap()
     }
 
-    /// Verification link opened in a browser without cookies, with consent.
+    /// Request to open a verification link in a browser without cookies, with consent.
     pub(super) fn link_opening(&self, token: TokenHash, now: Timestamp) -> OpenLink {
         OpenLink {
             token,
@@ -212,12 +222,12 @@ impl World {
         }
     }
 
-    /// Inspects a link.
+    /// Inspects a link without using it.
     pub(super) async fn look(&self, token: TokenHash, purpose: Purpose, now: Timestamp) -> OpenedLink {
         self.inspect_link(token, purpose, &[], now).await.unwrap().unwrap()
     }
 
-    /// Exchanges a reset code; the token is valid for 15 minutes.
+    /// Exchanges a reset code for a token that is valid for 15 minutes.
     pub(super) async fn exchange(
         &self,
         email: &EmailKey,
@@ -237,21 +247,25 @@ impl World {
     /// Resets a password.
     pub(super) async fn reset(&self, token: TokenHash, secret: &str, now: Timestamp) -> Option<User> {
         let event = self.event(AuditKind::PasswordReset, now);
-        self.reset_password(ResetPassword { token, password: password(secret), event, mail: None, now })
-            .await
-            .unwrap()
+        let reset = ResetPassword { token, password: password(secret), event, mail: None, now };
+        match self.reset_password(reset).await.unwrap() {
+            ResetOutcome::Reset(user) => Some(*user),
+            ResetOutcome::NeedsSecondFactor | ResetOutcome::Refused => None,
+        }
     }
 }
 
-/// Sessions.
+/// Helpers for sessions.
 impl World {
-    /// Account at an address that signs in.
+    /// Reads the data that a sign-in at an address needs.
     pub(super) async fn candidate(&self, name: &str, now: Timestamp) -> Option<SignInCandidate> {
-        let candidate = self.begin_sign_in(&key(name), &[], None, now).await.unwrap().unwrap();
-        candidate.map(|found| *found)
+        match self.begin_sign_in(&key(name), &[], None, now).await.unwrap().unwrap() {
+            SignInSubject::Account(found) => Some(*found),
+            SignInSubject::Reserved(_) | SignInSubject::Unknown => None,
+        }
     }
 
-    /// Sign-in with the correct password.
+    /// Request to sign in, after the password was found to be correct.
     pub(super) fn right(
         &self,
         user: UserId,
@@ -263,7 +277,7 @@ impl World {
             user_id: user,
             checked: password(secret),
             rehashed: None,
-            session: self.session(now),
+            entry: entry(self.session(now)),
             guard: guard.cloned(),
             event: self.event(AuditKind::SignedIn, now),
         }
@@ -272,12 +286,15 @@ impl World {
     /// Signs in with the password `secret`.
     pub(super) async fn open_session(&self, user: UserId, now: Timestamp) -> NewSession {
         let sign_in = self.right(user, "secret", None, now);
-        let session = sign_in.session.clone();
-        assert!(matches!(self.sign_in(sign_in).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
+        let session = sign_in.entry.session.clone();
+        assert!(matches!(
+            self.sign_in(sign_in).await.unwrap().unwrap(),
+            SignInOutcome::Entered(Entered::Session(_))
+        ));
         session
     }
 
-    /// True if a session is live, by all three lookups.
+    /// True if a session is active. Checks all three ways to look a session up.
     pub(super) async fn lives(&self, id: SessionId, now: Timestamp) -> bool {
         let live = self.find_live_session(id, now).await.unwrap();
         let owner = self.find_session_owner(id, now).await.unwrap();
@@ -292,24 +309,24 @@ impl World {
     }
 }
 
-/// Mails and events.
+/// Helpers for mails and audit events.
 impl World {
-    /// Claims every due mail, for a minute.
+    /// Claims all due mails for a minute.
     pub(super) async fn mails(&self, now: Timestamp) -> Vec<ClaimedMail> {
         self.claim_mails(self.lease(now), &MailSchedule::default(), 1000, now).await.unwrap()
     }
 
-    /// Lease of one minute.
+    /// Lease of a worker for one minute.
     pub(super) fn lease(&self, now: Timestamp) -> Lease {
         Lease { id: self.lease_id(now), until: now.plus(std::time::Duration::from_mins(1)) }
     }
 
-    /// Every event, newest first.
+    /// All audit events, newest first.
     pub(super) async fn events(&self) -> Vec<AuditEvent> {
         self.list_events(None, 1000).await.unwrap().events
     }
 
-    /// One event.
+    /// Reads an audit event.
     pub(super) async fn event_of(&self, id: EventId) -> Option<AuditEvent> {
         self.events().await.into_iter().find(|event| event.id == id)
     }

@@ -1,4 +1,4 @@
-//! The audit trail: order, pages, retention beyond the user's deletion.
+//! Cases of the audit log: order, pages, and retention after the user's deletion.
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};

@@ -1,40 +1,39 @@
-//! Code lanes: wrong attempts of strangers do not count against clients that the account signs in from.
+//! Cases of code lanes. A lane is one client's share of an account's code attempts, so wrong attempts of strangers do
+//! not count against clients from which the account signs in.
 
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use latchkey_store::{
-    CodeAttempt, ExchangeOutcome, NewAccount, NewToken, SignIn, SignUpOutcome, VerifyOutcome,
-};
+use latchkey_store::{CodeAttempt, Entered, ExchangeOutcome, NewToken, SignIn, SignUpOutcome, VerifyOutcome};
 
 use super::acts::email_code_in;
 use super::fixtures::{DAY, HOME, HOUR, LONG, MINUTE, STRANGER, World, at, key, lane, long, mac, password};
 use super::guards::guard;
+use super::numbered::entry;
 use super::oauth_acts::google;
 
 use Purpose::{ResetPassword, VerifyEmail};
 
 impl World {
-    /// Account that signed up from its home client while verification was off.
+    /// Creates an account that signed up from its home client, while verification was off.
     async fn at_home(&self, name: &str, now: Timestamp) -> User {
-        let session = Some(self.session(now));
-        self.create(NewAccount { session, ..self.account(name, now) }).await
+        self.create_in(self.account(name, now), self.session(now)).await
     }
 
-    /// Mails a reset code requested from a host.
+    /// Sends a reset code that was requested from this host.
     async fn ask(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) {
         let email_code = email_code_in(lane(email, host), code, now);
         let request = self.request(email, ResetPassword, email_code, now);
         self.request_email_code(request).await.unwrap().unwrap();
     }
 
-    /// True if a reset code entered from a host is exchanged.
+    /// True if a reset code can be exchanged from this host.
     async fn types(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) -> bool {
         self.tries(email, host, (code, CodeForm::SixDigits), now).await
     }
 
-    /// True if a long reset code entered from a host is exchanged.
+    /// True if a long reset code can be exchanged from this host.
     async fn types_long(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) -> bool {
         self.tries(email, host, (code, CodeForm::Long), now).await
     }
@@ -47,14 +46,14 @@ impl World {
         outcome == ExchangeOutcome::Exchanged
     }
 
-    /// Enters wrong codes.
+    /// Enters wrong codes from this host.
     async fn guess(&self, email: &EmailKey, host: u8, times: u32, now: Timestamp) {
         for _ in 0..times {
             assert!(!self.types(email, host, mac(99), now).await);
         }
     }
 
-    /// Enters all wrong codes of a day within three hours; returns the time afterwards.
+    /// Enters all wrong codes that a day allows, within three hours. Returns the time afterwards.
     async fn guess_for_a_day(&self, email: &EmailKey, host: u8) -> Timestamp {
         for hour in 0..3 {
             self.guess(email, host, 10, at(hour * HOUR)).await;
@@ -62,7 +61,7 @@ impl World {
         at(3 * HOUR)
     }
 
-    /// True if a client is known: a stranger's guesses do not use up its attempts.
+    /// True if the client is known to the account, so that a stranger's guesses do not use up its attempts.
     async fn knows(&self, name: &str, host: u8, now: Timestamp) -> bool {
         let email = key(name);
         self.guess(&email, STRANGER, 10, now).await;
@@ -193,11 +192,11 @@ pub(super) async fn a_repeated_sign_up_gets_a_long_code(world: World) {
 
     assert!(!world.verifies(&ada, mac(2), now).await);
     let attempt = CodeAttempt { form: CodeForm::Long, ..world.attempt(&ada, long(mac(2)), now) };
-    let outcome = world.verify_by_code(attempt, world.session(now)).await.unwrap().unwrap();
-    assert!(matches!(outcome, VerifyOutcome::Verified(_)), "{outcome:?}");
+    let outcome = world.verify_by_code(attempt, entry(world.session(now))).await.unwrap().unwrap();
+    assert!(matches!(outcome, VerifyOutcome::Entered(Entered::Session(_))), "{outcome:?}");
 }
 
-/// The lanes become visible once an account is created for the address.
+/// The effect of the lanes is visible only after an account was created for the address.
 pub(super) async fn an_unknown_address_has_lanes_too(world: World) {
     let ada = key("ada");
     let now = world.guess_for_a_day(&ada, STRANGER).await;
@@ -223,7 +222,7 @@ pub(super) async fn every_kind_of_sign_in_makes_the_client_known(world: World) {
     assert!(world.verifies(&key("by.code"), mac(1), at(0)).await);
     assert!(world.knows("by.code", HOME, at(1)).await);
     let link = world.send_link(&key("by.link"), VerifyEmail, at(0)).await;
-    assert!(matches!(world.verify_token(link, at(0)).await, VerifyOutcome::Verified(_)));
+    assert!(matches!(world.verify_token(link, at(0)).await, VerifyOutcome::Entered(Entered::Session(_))));
     assert!(world.knows("by.link", HOME, at(1)).await);
 
     let grace = world.enter(google("1", "grace"), at(0)).await;

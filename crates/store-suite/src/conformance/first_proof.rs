@@ -1,4 +1,4 @@
-//! The first proof of a mailbox on an account that a stranger may be signed in to.
+//! Cases of the first verification of a mailbox, on an account in which a stranger may be signed in.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::identity::IdentityRefusal;
@@ -9,10 +9,11 @@ use latchkey_domain::user::User;
 
 use super::acts::{REDIRECT, known};
 use super::fixtures::{World, at, days, key, mac};
+use super::numbered::entry;
 use super::oauth_acts::{google, identity};
 use latchkey_store::{
-    Browser, Consent, LinkStatus, NewAccount, OpenLink, OpenedLink, RefreshCookie, TokenAttempt, UpdateUser,
-    VerifyOutcome,
+    Browser, Consent, Entered, LinkStatus, NewAccount, OpenLink, OpenedLink, RefreshCookie, TokenAttempt,
+    UpdateUser, VerifyOutcome,
 };
 
 use Purpose::{ResetPassword, VerifyEmail};
@@ -31,7 +32,8 @@ impl Squatter {
         Self { user, session }
     }
 
-    /// Asserts that nothing of the squatter is left, and that the owner's identity leads to the owner only.
+    /// Asserts that session, password and identity of the squatter are removed, and that the owner's identity leads to
+    /// the owner's account only.
     async fn assert_gone(&self, world: &World, now: Timestamp) {
         let user = world.user(self.user.id).await;
         assert!(user.email_verified && !user.has_password && user.identities.is_empty(), "{user:?}");
@@ -43,7 +45,7 @@ impl Squatter {
         assert_eq!((owner.id, owner.providers()), (self.user.id, vec!["google"]));
     }
 
-    /// Asserts that everything of the squatter is left.
+    /// Asserts that session, password and identity of the squatter are unchanged.
     async fn assert_there(&self, world: &World, now: Timestamp) {
         let user = world.user(self.user.id).await;
         assert_eq!(user.providers(), ["email", "github"]);
@@ -58,7 +60,7 @@ impl Squatter {
     }
 }
 
-/// Link opened in a browser without consent.
+/// Request to open a link in a browser without consent.
 fn unasked(world: &World, link: TokenHash, browser: Browser, now: Timestamp) -> OpenLink {
     OpenLink { browser, consent: Consent::Unasked, ..world.link_opening(link, now) }
 }
@@ -87,7 +89,7 @@ pub(super) async fn a_token_from_outside_removes_everything_of_a_squatter(world:
     let squatter = Squatter::settle(&world).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(1)).await;
 
-    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Verified(_)));
+    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Entered(Entered::Session(_))));
 
     squatter.assert_gone(&world, at(3)).await;
 }
@@ -160,7 +162,7 @@ pub(super) async fn a_session_of_another_account_is_outside(world: World) {
     let event = world.event(latchkey_domain::audit::AuditKind::EmailVerified, at(2));
     let caller = Some(other.session.id);
     let attempt = TokenAttempt { token: link, email: None, caller, takes: Vec::new(), event };
-    world.verify_by_token(attempt, world.session(at(2))).await.unwrap().unwrap();
+    world.verify_by_token(attempt, entry(world.session(at(2)))).await.unwrap().unwrap();
 
     assert_eq!(opened, asks());
     squatter.assert_gone(&world, at(3)).await;
@@ -183,8 +185,9 @@ pub(super) async fn a_session_that_ended_is_outside(world: World) {
 
 pub(super) async fn a_contested_account_is_emptied_from_inside_as_well(world: World) {
     let sign_in = world.with_identity(identity("x", "1", Some("ada"), false), at(0));
-    let (session, opened) = (sign_in.session.clone(), world.sign_in_with_identity(sign_in).await.unwrap());
-    assert!(matches!(opened, latchkey_store::IdentityOutcome::Opened(_)));
+    let (session, opened) =
+        (sign_in.entry.session.clone(), world.sign_in_with_identity(sign_in).await.unwrap());
+    assert!(matches!(opened, latchkey_store::IdentityOutcome::Entered(Entered::Session(_))));
     world.send_code(&key("ada"), VerifyEmail, mac(1), at(1)).await;
 
     assert!(world.verifies_from(session.id, mac(1), at(2)).await);

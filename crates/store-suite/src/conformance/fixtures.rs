@@ -1,5 +1,5 @@
-//! Fixtures of the cases: a world with a new store, its own ids and its own time. There is no clock and no
-//! randomness, so failures are deterministic (except for races). `acts` holds the actions.
+//! Fixtures of the cases: a store with generated ids and explicit times. There is no clock and no randomness, so
+//! failures are reproducible, except in races. Helpers for store calls are in `acts`.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Deref;
@@ -16,7 +16,7 @@ use latchkey_domain::ids::{EventId, KeyId, LeaseId, MailId, ProfileId, SessionId
 use latchkey_domain::limits::{LimitKey, Rate, Take};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{AvatarUrl, Name, NewProfile};
-use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
@@ -24,33 +24,37 @@ use serde_json::{Map, Value};
 
 use latchkey_store::{CodeLane, NewAccount, NewMail, Store};
 
-/// Minute in seconds.
+use super::numbered;
+
+/// A minute in seconds.
 pub(super) const MINUTE: i64 = 60;
-/// Hour in seconds.
+/// An hour in seconds.
 pub(super) const HOUR: i64 = 60 * MINUTE;
-/// Day in seconds.
+/// A day in seconds.
 pub(super) const DAY: i64 = 24 * HOUR;
 /// Grace period of replaced refresh tokens.
-pub(super) const GRACE: Duration = Duration::from_secs(30);
-/// Attempt budget of codes.
+pub(super) const GRACE: Duration = Duration::from_millis(GRACE_MS.unsigned_abs());
+/// The same in milliseconds.
+pub(super) const GRACE_MS: i64 = 30_000;
+/// Number of attempts that codes allow.
 pub(super) const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10, per_day: 30 };
-/// Sealed part of a mail with a long code.
+/// Sealed part of a mail that contains a long code.
 pub(super) const LONG: &[u8] = b"a long code";
-/// Host that accounts sign in from.
+/// Number of the host from which accounts sign in.
 pub(super) const HOME: u8 = 1;
-/// Host that no account signs in from.
+/// Number of a host from which no account signs in.
 pub(super) const STRANGER: u8 = 200;
-/// Concurrent tasks of a race.
+/// Number of concurrent tasks in a race.
 pub(super) const RACERS: usize = 20;
 
-/// A store and a source of unique ids.
+/// Store under test, with a source of unique ids.
 #[derive(Clone)]
 pub(super) struct World {
     store: Arc<dyn Store>,
     serial: Arc<AtomicU64>,
 }
 
-/// The store's methods are callable on the world.
+/// Makes the store's methods callable on the fixture.
 impl Deref for World {
     type Target = dyn Store;
 
@@ -59,7 +63,7 @@ impl Deref for World {
     }
 }
 
-/// Time at a number of seconds after the start.
+/// Time at this many seconds after the start.
 pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
 }
@@ -69,7 +73,7 @@ pub(super) fn email(name: &str) -> Email {
     Email::parse(&format!("{name}@example.org")).unwrap()
 }
 
-/// Key of that address.
+/// Lookup key of the address `name`@example.org.
 pub(super) fn key(name: &str) -> EmailKey {
     email(name).key().clone()
 }
@@ -79,22 +83,22 @@ pub(super) fn password(text: &str) -> PasswordHash {
     salted("c2FsdA", text)
 }
 
-/// Hash of a password with a salt: hashes with the same salt are comparable.
+/// Hash of a password with this salt. Hashes with the same salt can be compared.
 pub(super) fn salted(salt: &str, text: &str) -> PasswordHash {
     PasswordHash::from_phc(format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${text}"))
 }
 
-/// MAC of a code.
+/// MAC of a code, which this number identifies.
 pub(super) fn mac(code: u8) -> CodeMac {
     CodeMac::from_bytes([code; 32])
 }
 
-/// MAC of the long code that replaces a six-digit code.
+/// MAC of the long code that takes the place of a six-digit code.
 pub(super) fn long(six_digits: CodeMac) -> CodeMac {
     CodeMac::from_bytes(six_digits.as_bytes().map(|byte| !byte))
 }
 
-/// Lane of a client at 192.0.2.`host`.
+/// Lane of the client at 192.0.2.`host`: its share of the code attempts for an address.
 pub(super) fn lane(email: &EmailKey, host: u8) -> CodeLane {
     CodeLane { client: known_client(email, client(host).address), budget: BUDGET }
 }
@@ -104,7 +108,7 @@ pub(super) fn client(host: u8) -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, host))), Some("Browser/1.0"))
 }
 
-/// Take from a bucket with capacity `burst` that refills in a minute.
+/// Taking from a token bucket with the capacity `burst`, which refills in a minute.
 pub(super) fn take(limit: &'static str, burst: u32) -> Take {
     let rate = Rate { burst, window: Duration::from_mins(1) };
     Take { key: LimitKey::new(limit, &["subject"]), rate, limit }
@@ -120,11 +124,9 @@ macro_rules! ids {
     ($($method:ident -> $id:ident,)*) => {
         impl World {
             $(
-                /// New id; ids of one millisecond are ascending.
+                /// Makes a new id.
                 pub(super) fn $method(&self, now: Timestamp) -> $id {
-                    let mut random = [0; 10];
-                    random[2..].copy_from_slice(&self.serial().to_be_bytes());
-                    $id::new(now, random)
+                    self.id(now, $id::new)
                 }
             )*
         }
@@ -142,9 +144,16 @@ ids! {
 }
 
 impl World {
-    /// World with a new, empty store.
+    /// Makes a fixture with a new, empty store.
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         Self { store, serial: Arc::new(AtomicU64::new(1)) }
+    }
+
+    /// Makes a new id of any type: `world.id(now, NoteId::new)`. Ids of the same millisecond are ascending.
+    pub(super) fn id<T>(&self, now: Timestamp, new: fn(Timestamp, [u8; 10]) -> T) -> T {
+        let mut random = [0; 10];
+        random[2..].copy_from_slice(&self.serial().to_be_bytes());
+        new(now, random)
     }
 
     fn serial(&self) -> u64 {
@@ -156,7 +165,7 @@ impl World {
         TokenHash::of(&self.serial().to_be_bytes())
     }
 
-    /// Event without user and session, which the store fills in.
+    /// Audit event without user and session, which the store fills in.
     pub(super) fn event(&self, kind: AuditKind, now: Timestamp) -> AuditEvent {
         AuditEvent {
             id: self.event_id(now),
@@ -179,20 +188,19 @@ impl World {
             created_at: now,
             idle_expires_at: now.plus(days(30)),
             absolute_expires_at: now.plus(days(90)),
-            method: AuthMethod::Password,
-            identity: None,
             client: client(HOME),
             known_for: Some(days(30)),
+            ..numbered::session(0)
         }
     }
 
-    /// Mail with its id as the sealed part.
+    /// Mail whose sealed part is its id.
     pub(super) fn mail(&self, now: Timestamp) -> NewMail {
         let id = self.mail_id(now);
         NewMail { id, sealed: id.to_string().into_bytes() }
     }
 
-    /// Verified account with the password `secret` and a profile named `name`; not signed in.
+    /// Verified account with the password `secret` and a profile with this name, without a session.
     pub(super) fn account(&self, name: &str, now: Timestamp) -> NewAccount {
         NewAccount {
             id: self.user_id(now),
@@ -201,7 +209,6 @@ impl World {
             email_verified: true,
             metadata: AppMetadata::default(),
             profile: Some(self.profile(name, now)),
-            session: None,
             now,
             event: self.event(AuditKind::SignedUp, now),
         }

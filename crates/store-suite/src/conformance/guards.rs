@@ -1,4 +1,4 @@
-//! The guess limits of sign-in and password change.
+//! Cases of the guess limits of sign-in and password change.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use latchkey_domain::limits::{FailurePolicy, LimitKey, Limited};
 use latchkey_domain::time::Timestamp;
 
 use super::fixtures::{DAY, HOUR, MINUTE, World, at, days, key, password};
-use latchkey_store::{ChangePassword, FailedSignIn, SignInGuard, SignInOutcome};
+use latchkey_store::{ChangePassword, Entered, FailedSignIn, PasswordChange, SignInGuard, SignInOutcome};
 
-/// Name of the limit in refusals.
+/// Name of the limit per account and client address.
 const PAIR: &str = "password sign-in, per account and address";
 const ACCOUNT: &str = "password sign-in, per account over all addresses";
 
@@ -47,12 +47,12 @@ async fn fail_times(world: &World, guard: &SignInGuard, times: u32, now: Timesta
     }
 }
 
-/// Limit that refuses a sign-in, if any.
+/// Limit that refuses a sign-in; `None` if it succeeds.
 async fn limited(world: &World, name: &str, guard: &SignInGuard, now: Timestamp) -> Option<Limited> {
     world.begin_sign_in(&key(name), &[], Some(guard), now).await.unwrap().err()
 }
 
-/// A hundred failures from twelve clients, none of which is blocked by itself.
+/// Fails a hundred times from twelve clients, none of which reaches its own limit.
 async fn storm(world: &World, account: &str, now: Timestamp) {
     for client in 0..12 {
         let guard = guard(account, &format!("storm {client}"));
@@ -135,7 +135,10 @@ pub(super) async fn old_failures_are_forgotten(world: World) {
 pub(super) async fn a_hundred_failures_leave_only_known_clients(world: World) {
     let user = world.verified("ada", at(0)).await;
     let (home, stranger) = (guard("ada", "home"), guard("ada", "stranger"));
-    assert!(matches!(succeed(&world, user.id, &home, at(0)).await, SignInOutcome::Opened(_)));
+    assert!(matches!(
+        succeed(&world, user.id, &home, at(0)).await,
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
     storm(&world, "ada", at(DAY)).await;
 
     let stopped = limited(&world, "ada", &stranger, at(DAY + 60)).await.unwrap();
@@ -144,7 +147,7 @@ pub(super) async fn a_hundred_failures_leave_only_known_clients(world: World) {
     assert_eq!(stopped.retry_after, Duration::from_mins(59), "the rest of the window");
     assert_eq!(limited(&world, "ada", &home, at(DAY + 60)).await, None);
     let opened = succeed(&world, user.id, &home, at(DAY + 60)).await;
-    assert!(matches!(opened, SignInOutcome::Opened(_)));
+    assert!(matches!(opened, SignInOutcome::Entered(Entered::Session(_))));
     assert_eq!(limited(&world, "ada", &stranger, at(DAY + 2 * HOUR)).await, None);
 }
 
@@ -166,7 +169,10 @@ pub(super) async fn a_storm_on_one_account_stops_no_other(world: World) {
 pub(super) async fn a_client_is_known_for_thirty_days(world: World) {
     let user = world.verified("ada", at(0)).await;
     let home = guard("ada", "home");
-    assert!(matches!(succeed(&world, user.id, &home, at(0)).await, SignInOutcome::Opened(_)));
+    assert!(matches!(
+        succeed(&world, user.id, &home, at(0)).await,
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
     storm(&world, "ada", at(29 * DAY)).await;
     assert_eq!(limited(&world, "ada", &home, at(29 * DAY + 1)).await, None);
 
@@ -180,7 +186,10 @@ pub(super) async fn a_success_forgets_the_failures_of_the_pair(world: World) {
     let home = guard("ada", "home");
     fail_times(&world, &home, 9, at(0)).await;
 
-    assert!(matches!(succeed(&world, user.id, &home, at(1)).await, SignInOutcome::Opened(_)));
+    assert!(matches!(
+        succeed(&world, user.id, &home, at(1)).await,
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
 
     fail_times(&world, &home, 9, at(2)).await;
     assert_eq!(limited(&world, "ada", &home, at(2)).await, None);
@@ -189,10 +198,16 @@ pub(super) async fn a_success_forgets_the_failures_of_the_pair(world: World) {
 pub(super) async fn a_success_does_not_forget_the_failures_of_the_account(world: World) {
     let user = world.verified("ada", at(0)).await;
     let home = guard("ada", "home");
-    assert!(matches!(succeed(&world, user.id, &home, at(0)).await, SignInOutcome::Opened(_)));
+    assert!(matches!(
+        succeed(&world, user.id, &home, at(0)).await,
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
     storm(&world, "ada", at(HOUR)).await;
 
-    assert!(matches!(succeed(&world, user.id, &home, at(HOUR)).await, SignInOutcome::Opened(_)));
+    assert!(matches!(
+        succeed(&world, user.id, &home, at(HOUR)).await,
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
 
     assert_eq!(limited(&world, "ada", &guard("ada", "stranger"), at(HOUR + 1)).await.unwrap().limit, ACCOUNT);
 }
@@ -203,7 +218,7 @@ pub(super) async fn a_guess_begun_before_the_block_gains_nothing(world: World) {
     assert_eq!(limited(&world, "ada", &home, at(0)).await, None);
     fail_times(&world, &home, 10, at(0)).await;
     let sign_in = world.right(user.id, "secret", Some(&home), at(1));
-    let session = sign_in.session.id;
+    let session = sign_in.entry.session.id;
 
     let outcome = world.sign_in(sign_in).await.unwrap();
 
@@ -244,10 +259,7 @@ pub(super) async fn a_password_change_shares_the_guess_limits(world: World) {
 
     assert!(matches!(refused, Err(Limited { limit: PAIR, .. })), "{refused:?}");
     assert_eq!(world.candidate("ada", at(1)).await.unwrap().password, Some(password("secret")));
-    assert!(matches!(
-        world.change_password(change(at(31))).await.unwrap().unwrap(),
-        SignInOutcome::Opened(_)
-    ));
+    assert_eq!(world.change_password(change(at(31))).await.unwrap().unwrap(), PasswordChange::Changed);
     fail_times(&world, &home, 9, at(32)).await;
     assert_eq!(
         limited(&world, "ada", &home, at(32)).await,

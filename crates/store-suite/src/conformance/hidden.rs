@@ -1,5 +1,5 @@
-//! Facts of the rows, invisible through the contract: deleted secrets, and decoys that look like real rows. An
-//! engine implements [`InspectRows`] and runs all facts by [`hidden_tests!`](crate::hidden_tests).
+//! Cases of stored rows that the contract does not show: deleted secrets, and decoys that look like real rows. An
+//! engine implements [`InspectRows`] and runs all cases by [`hidden_tests!`](crate::hidden_tests).
 #![allow(clippy::missing_panics_doc, reason = "the name of a fact says it; it panics where it is not so")]
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_domain::mail_schedule::MailSchedule;
 
-use super::numbered::{self, account, at, client, email, event, key, mail, session, token, user_id};
+use super::numbered::{self, account, at, client, email, entry, event, key, mail, session, token, user_id};
 use latchkey_store::{
     CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewEmailCode, NewFlow, NewToken,
     PendingSignUp, RefreshOutcome, RefreshSession, RequestEmailCode, SignUpOutcome, StateOutcome, Store,
@@ -19,7 +19,7 @@ use latchkey_store::{
 
 const GRACE: Duration = Duration::from_secs(30);
 
-/// An empty store, with direct access to its rows.
+/// Empty store with direct access to its rows.
 #[async_trait]
 pub trait InspectRows: Send + Sync {
     /// The store.
@@ -29,7 +29,8 @@ pub trait InspectRows: Send + Sync {
     async fn text(&self, sql: &str) -> String;
 }
 
-/// Makes a test of every fact. Takes the name of an async function without arguments that returns an [`InspectRows`].
+/// Generates a test of every case. Takes the name of an async function without arguments that returns an
+/// [`InspectRows`].
 #[macro_export]
 macro_rules! hidden_tests {
     ($fixture:ident) => {
@@ -60,8 +61,7 @@ async fn number(fixture: &impl InspectRows, sql: &str) -> i64 {
 
 /// Creates account number 1 with a session.
 async fn begin(fixture: &impl InspectRows) {
-    let account = NewAccount { session: Some(session(1)), ..account(1) };
-    fixture.store().create_account(account).await.unwrap();
+    fixture.store().create_account_and_enter(account(1), entry(session(1))).await.unwrap();
 }
 
 async fn request(fixture: &impl InspectRows, email: EmailKey, number: u64, email_code: NewEmailCode) {
@@ -87,6 +87,7 @@ async fn rotate(fixture: &impl InspectRows) {
         client: client(),
         reuse_event: event(50),
         mail: None,
+        level_two_required: None,
         now: at(10),
     };
     let outcome = fixture.store().refresh_session(refresh).await.unwrap();
@@ -211,7 +212,7 @@ pub async fn only_the_audit_trail_of_a_deleted_user_stays(fixture: &impl Inspect
     assert_eq!(number(fixture, "SELECT count(*) FROM audit_events").await, 2);
 }
 
-/// A used flow keeps nothing but the fact of its use.
+/// A used flow stores only the fact that it was used.
 pub async fn a_used_state_keeps_nothing_sealed(fixture: &impl InspectRows) {
     begin(fixture).await;
     let flow = NewFlow {

@@ -1,4 +1,4 @@
-//! Sign-in with identities.
+//! Cases of sign-in with identities.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -9,13 +9,15 @@ use latchkey_domain::session::AuthMethod;
 use super::fixtures::{World, at, key, mac};
 use super::oauth_acts::{OPEN, google, identity};
 use super::profiles::update;
-use latchkey_store::{IdentityOutcome, NewAccount, SignInOutcome, SignInWithIdentity, UsedToken};
+use latchkey_store::{Entered, IdentityOutcome, NewAccount, SignInOutcome, SignInWithIdentity, UsedToken};
 
 pub(super) async fn a_first_sign_in_makes_an_account(world: World) {
     let sign_in = world.with_identity(google("1", "Ada"), at(0));
-    let session = sign_in.session.clone();
+    let session = sign_in.entry.session.clone();
 
-    let IdentityOutcome::Opened(user) = world.sign_in_with_identity(sign_in).await.unwrap() else {
+    let IdentityOutcome::Entered(Entered::Session(user)) =
+        world.sign_in_with_identity(sign_in).await.unwrap()
+    else {
         panic!("not opened")
     };
 
@@ -26,7 +28,7 @@ pub(super) async fn a_first_sign_in_makes_an_account(world: World) {
     assert_eq!(profile.name.as_str(), "Ada of Google");
     assert_eq!(profile.avatar_url.unwrap().as_str(), "https://pictures.example/ada.png");
     let live = world.find_live_session(session.id, at(1)).await.unwrap().unwrap();
-    assert_eq!((live.session.method, live.user), (AuthMethod::Federated, *user));
+    assert_eq!((live.session.methods.first(), live.user), (AuthMethod::Federated, *user));
 }
 
 pub(super) async fn a_later_sign_in_finds_the_account_by_the_subject_alone(world: World) {
@@ -67,7 +69,9 @@ pub(super) async fn profile_and_name_are_of_the_first_sign_in_alone(world: World
 
 pub(super) async fn an_account_without_a_profile_can_be_made(world: World) {
     let sign_in = SignInWithIdentity { profile_id: None, ..world.with_identity(google("1", "ada"), at(0)) };
-    let IdentityOutcome::Opened(user) = world.sign_in_with_identity(sign_in).await.unwrap() else {
+    let IdentityOutcome::Entered(Entered::Session(user)) =
+        world.sign_in_with_identity(sign_in).await.unwrap()
+    else {
         panic!("not opened")
     };
     assert_eq!(user.profile, None);
@@ -84,8 +88,10 @@ pub(super) async fn data_of_an_unproven_identity_does_not_survive_the_proof_of_t
     for (number, name) in ["ada", "eve"].into_iter().enumerate() {
         let unproven = || identity("x", name, Some(name), false);
         let sign_in = world.with_identity(unproven(), at(0));
-        let session = sign_in.session.clone();
-        let IdentityOutcome::Opened(user) = world.sign_in_with_identity(sign_in).await.unwrap() else {
+        let session = sign_in.entry.session.clone();
+        let IdentityOutcome::Entered(Entered::Session(user)) =
+            world.sign_in_with_identity(sign_in).await.unwrap()
+        else {
             panic!("not opened")
         };
         world.link(user.id, &session, identity("y", name, None, false), at(0)).await;
@@ -121,7 +127,7 @@ pub(super) async fn a_proven_address_links_to_a_verified_account(world: World) {
     assert_eq!(world.find_profile(owner.id).await.unwrap(), before, "the profile stays");
     assert!(world.lives(session.id, at(1)).await, "and so do sessions");
     let signed_in = world.sign_in(world.right(owner.id, "secret", None, at(2))).await.unwrap().unwrap();
-    assert!(matches!(signed_in, SignInOutcome::Opened(_)), "and the password");
+    assert!(matches!(signed_in, SignInOutcome::Entered(Entered::Session(_))), "and the password");
 }
 
 pub(super) async fn an_unproven_address_links_nothing(world: World) {
@@ -211,7 +217,9 @@ pub(super) async fn rules_of_the_operator_hold(world: World) {
     assert_eq!(outcome, IdentityOutcome::Refused(IdentityRefusal::AccountUnverified));
     let in_closed = identity("x", "8", Some("eve"), false);
     let sign_in = SignInWithIdentity { rules: closed, ..world.with_identity(in_closed, at(4)) };
-    let IdentityOutcome::Opened(user) = world.sign_in_with_identity(sign_in).await.unwrap() else {
+    let IdentityOutcome::Entered(Entered::Session(user)) =
+        world.sign_in_with_identity(sign_in).await.unwrap()
+    else {
         panic!("an account that is there opens while sign-up is closed")
     };
     assert_eq!(user.id, unproven.id);
@@ -221,7 +229,10 @@ pub(super) async fn a_token_is_accepted_once(world: World) {
     let token = UsedToken { hash: world.token(), expires_at: at(600) };
     let sign_in =
         || SignInWithIdentity { token: Some(token), ..world.with_identity(google("1", "ada"), at(0)) };
-    assert!(matches!(world.sign_in_with_identity(sign_in()).await.unwrap(), IdentityOutcome::Opened(_)));
+    assert!(matches!(
+        world.sign_in_with_identity(sign_in()).await.unwrap(),
+        IdentityOutcome::Entered(Entered::Session(_))
+    ));
     let events = world.events().await.len();
 
     assert_eq!(world.sign_in_with_identity(sign_in()).await.unwrap(), IdentityOutcome::Replayed);
@@ -254,8 +265,10 @@ pub(super) async fn events_name_user_and_session(world: World) {
     for (identity, kinds) in cases {
         let before = world.events().await.len();
         let sign_in = world.with_identity(identity, at(1));
-        let session = sign_in.session.id;
-        let IdentityOutcome::Opened(user) = world.sign_in_with_identity(sign_in).await.unwrap() else {
+        let session = sign_in.entry.session.id;
+        let IdentityOutcome::Entered(Entered::Session(user)) =
+            world.sign_in_with_identity(sign_in).await.unwrap()
+        else {
             panic!("not opened")
         };
         let mut written = world.events().await;

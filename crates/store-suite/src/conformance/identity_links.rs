@@ -1,12 +1,14 @@
-//! Linking and unlinking identities.
+//! Cases of linking and unlinking identities.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::identity::Subject;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 
 use super::fixtures::{World, at, mac};
+use super::numbered::entry;
 use super::oauth_acts::{google, identity, provider};
 use latchkey_store::{LinkOutcome, SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UpdateUser};
 
@@ -68,8 +70,10 @@ pub(super) async fn the_last_way_to_sign_in_stays(world: World) {
     assert_eq!(world.unlink(user.id, "google", None, at(1)).await, UnlinkOutcome::LastWayIn);
 
     let session = world.session(at(1));
-    let sign_in =
-        SignInWithIdentity { session: session.clone(), ..world.with_identity(google("1", "ada"), at(1)) };
+    let sign_in = SignInWithIdentity {
+        entry: entry(session.clone()),
+        ..world.with_identity(google("1", "ada"), at(1))
+    };
     world.sign_in_with_identity(sign_in).await.unwrap();
     world.link(user.id, &session, identity("gone", "1", None, false), at(2)).await;
     let outcome = world.unlink(user.id, "google", None, at(3)).await;
@@ -82,6 +86,18 @@ pub(super) async fn the_last_way_to_sign_in_stays(world: World) {
     assert_eq!(left.providers(), ["github", "gone"]);
     let event = world.events().await.swap_remove(0);
     assert_eq!((event.kind, event.user_id), (AuditKind::IdentityUnlinked, Some(user.id)));
+}
+
+pub(super) async fn a_verified_address_is_a_way_to_sign_in_by_mail(world: World) {
+    let verified = world.enter(google("1", "ada"), at(0)).await;
+    let unverified = world.enter(identity("google", "2", Some("eve"), false), at(0)).await;
+    let offer = SignInOffer { by_email: true, ..SignInOffer::default() };
+    let by_mail = |id, subject| UnlinkIdentity { offer: offer.clone(), ..unlink_of(&world, id, subject) };
+
+    let outcome = world.unlink_identity(by_mail(unverified.id, "2")).await.unwrap();
+    assert_eq!(outcome, UnlinkOutcome::LastWayIn);
+    let outcome = world.unlink_identity(by_mail(verified.id, "1")).await.unwrap();
+    assert!(matches!(outcome, UnlinkOutcome::Unlinked(_)));
 }
 
 pub(super) async fn a_password_is_a_way_to_sign_in(world: World) {
@@ -131,7 +147,7 @@ pub(super) async fn unlinking_ends_the_other_sessions_that_the_identity_opened(w
     let user = world.verified("ada", at(0)).await;
     let enter = async |subject: &str| {
         let sign_in = world.with_identity(google(subject, "ada"), at(1));
-        let id = sign_in.session.id;
+        let id = sign_in.entry.session.id;
         world.sign_in_with_identity(sign_in).await.unwrap();
         id
     };
@@ -150,8 +166,8 @@ pub(super) async fn unlinking_ends_the_other_sessions_that_the_identity_opened(w
 pub(super) async fn unlinking_ends_provider_sessions_of_unknown_identity(world: World) {
     let user = world.enter(google("1", "ada"), at(0)).await;
     let mut old = world.with_identity(google("2", "ada"), at(1));
-    old.session.identity = None;
-    let id = old.session.id;
+    old.entry.session.identity = None;
+    let id = old.entry.session.id;
     world.sign_in_with_identity(old).await.unwrap();
 
     world.unlink_identity(unlink_of(&world, user.id, "1")).await.unwrap();
@@ -164,7 +180,7 @@ fn unlink_of(world: &World, user_id: UserId, subject: &str) -> UnlinkIdentity {
         user_id,
         provider: provider("google"),
         subject: Subject::parse(subject),
-        offered: vec![provider("google")],
+        offer: SignInOffer { providers: vec![provider("google")], ..SignInOffer::default() },
         keep: world.session_id(at(2)),
         event: world.event(AuditKind::IdentityUnlinked, at(2)),
         mail: None,
@@ -172,7 +188,7 @@ fn unlink_of(world: &World, user_id: UserId, subject: &str) -> UnlinkIdentity {
     }
 }
 
-/// Subjects linked after a reset.
+/// Subjects of the identities that are still linked after a password reset.
 async fn left_after_reset(world: &World, id: UserId, now: Timestamp) -> Vec<String> {
     let email = world.user(id).await.email.key().clone();
     world.send_code(&email, Purpose::ResetPassword, mac(9), now).await;

@@ -1,11 +1,12 @@
-//! Issuers of identities, and identities linked before issuers were stored.
+//! Cases of issuers of identities, and of identities that were linked before issuers were stored.
 
 use latchkey_domain::identity::{IdentityRefusal, IdentityRules, Issuer, LegacyIdentities, VerifiedIdentity};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    IdentityOutcome, LinkIdentity, LinkOutcome, NewCodeOutcome, NewOAuthCode, SignInWithIdentity, UpdateUser,
+    Entered, IdentityOutcome, LinkIdentity, LinkOutcome, NewCodeOutcome, NewOAuthCode, SignInWithIdentity,
+    UpdateUser,
 };
 
 use super::fixtures::{World, at};
@@ -13,12 +14,12 @@ use super::oauth_acts::{ISSUER, OPEN, google, identity, issued_by, linker, of_un
 use super::races::race;
 
 const OTHER: &str = "https://other.example";
-/// Rules of a provider whose issuer is known from its tokens only.
+/// Rules of a provider whose issuer is known only from its tokens.
 const BY_TOKEN: IdentityRules = IdentityRules { earlier: LegacyIdentities::OfAnyIssuer, ..OPEN };
-/// Rules of a provider that does not link by address.
+/// Rules of a provider that does not link identities by address.
 const APART: IdentityRules = IdentityRules { links_by_email: false, ..OPEN };
 
-/// Google subject without an address: it opens only the account that it is linked to.
+/// Google identity without an address, which can sign in only to the account that it is linked to.
 fn bare(subject: &str) -> VerifiedIdentity {
     identity("google", subject, None, false)
 }
@@ -46,7 +47,7 @@ async fn sign_in(
 #[track_caller]
 fn opened(outcome: IdentityOutcome) -> User {
     match outcome {
-        IdentityOutcome::Opened(user) => *user,
+        IdentityOutcome::Entered(Entered::Session(user)) => *user,
         other => panic!("not opened: {other:?}"),
     }
 }
@@ -154,7 +155,7 @@ pub(super) async fn earlier_identity_takes_the_issuer_of_a_sign_in_that_alone_te
 
 pub(super) async fn earlier_identity_of_an_account_is_not_linked_twice(world: World) {
     let first = world.with_identity(of_unknown_issuer(google("1", "ada")), at(0));
-    let of_ada = first.session.clone();
+    let of_ada = first.entry.session.clone();
     let ada = opened(world.sign_in_with_identity(first).await.unwrap());
     let eve = world.verified("eve", at(0)).await;
     let of_eve = world.open_session(eve.id, at(0)).await;

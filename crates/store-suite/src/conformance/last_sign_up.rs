@@ -1,18 +1,18 @@
-//! The password hash of the last sign-up for an address: stored beside the account's own, and deleted with its
-//! purpose.
+//! Cases of the password hash of the last sign-up for an address. It is stored beside the account's own hash, and
+//! deleted when it is no longer needed.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::password::PasswordHash;
 use latchkey_store::{
-    BeginPasswordChange, BeginReset, BeginSignUp, ChangePassword, NewAccount, SIGN_UP_PURGE_BATCH, SignIn,
-    SignInOutcome, SignUpOutcome, UserPosition,
+    BeginPasswordChange, BeginReset, BeginSignUp, ChangePassword, Entered, NewAccount, SIGN_UP_PURGE_BATCH,
+    SignIn, SignInOutcome, SignUpOutcome, UserPosition,
 };
 
 use super::fixtures::{DAY, World, at, key, mac, password, salted};
 use super::races::race;
 
-/// Stored hash of the address.
+/// Hash that is stored for the address.
 async fn kept(world: &World, name: &str) -> Option<PasswordHash> {
     world.candidate(name, at(5)).await.and_then(|candidate| candidate.last_sign_up)
 }
@@ -187,7 +187,10 @@ pub(super) async fn a_hash_under_new_parameters_forgets_the_sign_up(world: World
     let rehashed = Some(salted("bmV3", "secret"));
 
     let sign_in = SignIn { rehashed, ..world.right(user.id, "secret", None, at(2)) };
-    assert!(matches!(world.sign_in(sign_in).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(
+        world.sign_in(sign_in).await.unwrap().unwrap(),
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
 
     assert_eq!(kept(&world, "ada").await, None);
 }

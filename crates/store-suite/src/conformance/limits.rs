@@ -1,4 +1,4 @@
-//! Token buckets: by themselves, and before every operation that takes from them, all or none.
+//! Cases of token buckets: their rule, and operations that take from several buckets, all or none.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,20 +11,21 @@ use latchkey_domain::tokens::TokenHash;
 
 use super::acts::{email_code, known};
 use super::fixtures::{World, at, key, mac, take};
+use super::numbered::entry;
 use super::random::Random;
 use latchkey_store::{
-    BeginPasswordChange, BeginReset, BeginSignUp, CodeAttempt, ExchangeOutcome, LinkStatus, NewToken,
-    OpenLink, OpenedLink, RequestEmailCode, TokenAttempt, VerifyOutcome,
+    BeginPasswordChange, BeginReset, BeginSignUp, CodeAttempt, Entered, ExchangeOutcome, LinkStatus,
+    NewToken, OpenLink, OpenedLink, RequestEmailCode, SignInSubject, TokenAttempt, VerifyOutcome,
 };
 
-/// Refusal by an empty bucket of capacity one that refills in a minute.
+/// Expected refusal by an empty bucket with a capacity of one, which refills in a minute.
 const EMPTY: Limited = Limited { limit: "empty", retry_after: Duration::from_mins(1) };
 
 async fn takes(world: &World, takes: &[Take], now: Timestamp) -> bool {
     world.take(takes, now).await.unwrap().is_ok()
 }
 
-/// Takes from a full bucket, and from one that is empty from `at(0)` to `at(60)`.
+/// Requests to take from two buckets: one is full, and the other is empty from `at(0)` to `at(60)`.
 async fn full_and_empty(world: &World) -> Vec<Take> {
     let empty = take("empty", 1);
     assert!(takes(world, &[empty], at(0)).await);
@@ -71,8 +72,8 @@ pub(super) async fn every_key_has_a_bucket_of_its_own(world: World) {
     assert!(!takes(&world, &[take("a", 1)], at(0)).await);
 }
 
-/// Differential test with the domain's rule: takes from several buckets with odd rates, while the clock jumps
-/// both ways.
+/// Differential test against the rule in the domain crate: takes from several buckets with odd rates, while the clock
+/// jumps forward and back.
 pub(super) async fn buckets_follow_the_rule_of_the_domain(world: World) {
     let rates = [(1, 60_000), (3, 10_000), (7, 100), (0, 1_500), (1_000, 3_333)];
     let all: Vec<Take> = (0u8..)
@@ -126,7 +127,7 @@ pub(super) async fn a_limited_sign_in_begins_nothing(world: World) {
 
     let candidate = world.begin_sign_in(&key("ada"), &limits[..1], None, at(0)).await.unwrap();
 
-    assert_eq!(candidate, Ok(None));
+    assert_eq!(candidate, Ok(SignInSubject::Unknown));
     assert!(!takes(&world, &limits[..1], at(0)).await, "a sign-in takes its token");
 }
 
@@ -186,14 +187,14 @@ pub(super) async fn a_limited_attempt_is_not_counted(world: World) {
     let limits = full_and_empty(&world).await;
     for _ in 0..12 {
         let attempt = CodeAttempt { takes: limits.clone(), ..world.attempt(&key("ada"), mac(1), at(0)) };
-        let outcome = world.verify_by_code(attempt, world.session(at(0))).await.unwrap();
+        let outcome = world.verify_by_code(attempt, entry(world.session(at(0)))).await.unwrap();
         assert_eq!(outcome, Err(EMPTY));
     }
 
     let attempt = CodeAttempt { takes: limits[..1].to_vec(), ..world.attempt(&key("ada"), mac(1), at(0)) };
-    let outcome = world.verify_by_code(attempt, world.session(at(0))).await.unwrap();
+    let outcome = world.verify_by_code(attempt, entry(world.session(at(0)))).await.unwrap();
 
-    assert!(matches!(outcome, Ok(VerifyOutcome::Verified(_))), "{outcome:?}");
+    assert!(matches!(outcome, Ok(VerifyOutcome::Entered(Entered::Session(_)))), "{outcome:?}");
     assert!(!takes(&world, &limits[..1], at(0)).await, "an attempt takes its token");
 }
 
@@ -214,7 +215,7 @@ pub(super) async fn a_limited_exchange_is_not_counted(world: World) {
     assert!(!takes(&world, &limits[..1], at(0)).await, "an exchange takes its token");
 }
 
-/// Opening of a link, with rate limits.
+/// Request to open a link, with rate limits.
 fn opening(world: &World, link: TokenHash, takes: &[Take]) -> OpenLink {
     OpenLink { takes: takes.to_vec(), ..world.link_opening(link, at(0)) }
 }
@@ -229,7 +230,7 @@ pub(super) async fn a_limited_link_is_not_opened(world: World) {
     let looked_at = world.inspect_link(link, Purpose::VerifyEmail, &limits, at(0)).await.unwrap();
     let attempt =
         TokenAttempt { token: link, email: None, caller: None, takes: limits.clone(), event: event() };
-    let verified = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
+    let verified = world.verify_by_token(attempt, entry(world.session(at(0)))).await.unwrap();
 
     assert_eq!((opened, looked_at), (Err(EMPTY), Err(EMPTY)));
     assert_eq!(verified, Err(EMPTY));
@@ -247,7 +248,7 @@ pub(super) async fn every_inspection_of_a_link_takes_from_its_limit(world: World
     let opened = world.open_verify_link(opening(&world, link, &limits[1])).await.unwrap();
     let attempt =
         TokenAttempt { token: link, email: None, caller: None, takes: limits[2].to_vec(), event: event() };
-    let used = world.verify_by_token(attempt, world.session(at(0))).await.unwrap();
+    let used = world.verify_by_token(attempt, entry(world.session(at(0)))).await.unwrap();
     let unknown = world.open_verify_link(opening(&world, world.token(), &limits[3])).await.unwrap();
 
     assert_eq!((looked_at, opened), (Ok(known(LinkStatus::Good)), Ok(known(LinkStatus::Good))));

@@ -1,12 +1,13 @@
-//! Links: opened in browsers and by mail scanners, redeemed over the API, inspected.
+//! Cases of links: opened in browsers and by mail scanners, redeemed over the API, and inspected.
 
 use latchkey_domain::codes::Purpose;
 
 use super::acts::known;
 use super::fixtures::{DAY, World, at, key, mac};
+use super::numbered::entry;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
-    LinkState, LinkStatus, NewEmailCode, NewToken, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
+    Entered, LinkState, LinkStatus, NewEmailCode, NewToken, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
     VerifyOutcome,
 };
 
@@ -112,7 +113,7 @@ pub(super) async fn inspecting_a_link_changes_nothing(world: World) {
     }
 
     assert_eq!(world.user(user.id).await, user);
-    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Verified(_)));
+    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Entered(Entered::Session(_))));
 }
 
 pub(super) async fn a_link_can_be_without_a_redirect(world: World) {
@@ -134,10 +135,10 @@ pub(super) async fn a_token_opens_nothing_for_another_address(world: World) {
 
     let attempt =
         TokenAttempt { token: link, email: Some(key("eve")), caller: None, takes: Vec::new(), event };
-    let refused = world.verify_by_token(attempt, world.session(at(1))).await.unwrap().unwrap();
+    let refused = world.verify_by_token(attempt, entry(world.session(at(1)))).await.unwrap().unwrap();
 
     assert_eq!(refused, VerifyOutcome::Refused);
-    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Verified(_)));
+    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Entered(Entered::Session(_))));
 }
 
 pub(super) async fn a_token_signs_in_where_it_verifies(world: World) {
@@ -149,9 +150,9 @@ pub(super) async fn a_token_signs_in_where_it_verifies(world: World) {
 
     let attempt =
         TokenAttempt { token: link, email: Some(key("ada")), caller: None, takes: Vec::new(), event };
-    let outcome = world.verify_by_token(attempt, session.clone()).await.unwrap().unwrap();
+    let outcome = world.verify_by_token(attempt, entry(session.clone())).await.unwrap().unwrap();
 
-    let VerifyOutcome::Verified(verified) = outcome else { panic!("{outcome:?}") };
+    let VerifyOutcome::Entered(Entered::Session(verified)) = outcome else { panic!("{outcome:?}") };
     assert_eq!((verified.id, verified.email_verified), (user.id, true));
     assert_eq!(world.find_session_owner(session.id, at(1)).await.unwrap(), Some(user.id));
     let event = world.event_of(event_id).await.unwrap();
@@ -162,7 +163,7 @@ pub(super) async fn a_token_signs_in_once(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
 
-    assert!(matches!(world.verify_token(link, at(1)).await, VerifyOutcome::Verified(_)));
+    assert!(matches!(world.verify_token(link, at(1)).await, VerifyOutcome::Entered(Entered::Session(_))));
     assert_eq!(world.verify_token(link, at(2)).await, VerifyOutcome::Refused);
 
     assert_eq!(world.list_sessions(user.id, at(2)).await.unwrap().len(), 1);
@@ -182,7 +183,7 @@ pub(super) async fn a_token_signs_nobody_in_after_a_browser_verified(world: Worl
 pub(super) async fn a_used_token_signs_nobody_in_after_the_address_was_unverified(world: World) {
     let user = world.unverified("ada", at(0)).await;
     let link = world.send_link(&key("ada"), VerifyEmail, at(0)).await;
-    assert!(matches!(world.verify_token(link, at(1)).await, VerifyOutcome::Verified(_)));
+    assert!(matches!(world.verify_token(link, at(1)).await, VerifyOutcome::Entered(Entered::Session(_))));
     let unverify = UpdateUser { email_verified: Some(false), ..world.change(user.id, at(2)) };
     world.update_user(unverify).await.unwrap();
 

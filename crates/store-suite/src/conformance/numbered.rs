@@ -1,23 +1,26 @@
-//! Numbered accounts, mails and sessions, for the tests of single engines.
+//! Accounts, mails and sessions made from a number, for the tests of single engines.
 #![allow(clippy::missing_panics_doc, reason = "what is made here is always valid")]
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
-use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::challenge::{FactorRules, SecondFactorPolicy};
+use latchkey_domain::client::{Client, ClientAddress, ClientType};
 use latchkey_domain::codes::{CodeBudget, CodeMac};
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{EventId, MailId, ProfileId, SessionId, UserId};
 use latchkey_domain::limits::LimitKey;
+use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Name, NewProfile};
-use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 use serde_json::Map;
 
-use latchkey_store::{CodeLane, NewAccount, NewCode, NewEmailCode, NewMail};
+use latchkey_store::{CodeLane, Entry, NewAccount, NewChallenge, NewCode, NewEmailCode, NewMail};
 
 /// Time at a number of seconds after the start.
 #[must_use]
@@ -25,7 +28,7 @@ pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
 }
 
-/// Random part of a number's ids.
+/// Random part of the ids that belong to a number.
 fn random(number: u64) -> [u8; 10] {
     let mut random = [0; 10];
     random[2..].copy_from_slice(&number.to_be_bytes());
@@ -44,7 +47,7 @@ pub fn email(number: u64) -> Email {
     Email::parse(&format!("user{number}@example.org")).unwrap()
 }
 
-/// Key of that address.
+/// Lookup key of a number's address.
 #[must_use]
 pub fn key(number: u64) -> EmailKey {
     email(number).key().clone()
@@ -64,7 +67,6 @@ pub fn account(number: u64) -> NewAccount {
             name: Name::parse(&format!("User {number}")).unwrap(),
             avatar_url: None,
         }),
-        session: None,
         now: at(0),
         event: event(number),
     }
@@ -103,7 +105,7 @@ pub fn client() -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
 }
 
-/// Code requested and entered by a stranger.
+/// Code that an unknown client requested and enters.
 #[must_use]
 pub fn code(number: u8) -> NewEmailCode {
     NewEmailCode::Code(NewCode {
@@ -115,11 +117,46 @@ pub fn code(number: u8) -> NewEmailCode {
     })
 }
 
-/// Lane of strangers.
+/// Lane that all unknown clients share.
 pub const LANE: CodeLane = CodeLane {
     client: LimitKey::from_bytes([0; 16]),
     budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
 };
+
+/// Random part of an id, for another id.
+fn random_of(id: SessionId) -> [u8; 10] {
+    let mut random = [0; 10];
+    random.copy_from_slice(&id.as_uuid().as_bytes()[6..]);
+    random
+}
+
+/// Sign-in that opens this session, or writes a challenge whose id is the hash of the session's id. Second factors are
+/// optional.
+#[must_use]
+pub fn entry(session: NewSession) -> Entry {
+    let challenge = NewChallenge {
+        hash: TokenHash::of(session.id.as_uuid().as_bytes()),
+        client_type: ClientType::Web,
+        expires_at: session.created_at.plus(Duration::from_mins(10)),
+        event: AuditEvent {
+            id: EventId::new(session.created_at, random_of(session.id)),
+            at: session.created_at,
+            kind: AuditKind::SignInChallenged,
+            actor: Actor::User,
+            user_id: None,
+            session_id: None,
+            client: None,
+            details: serde_json::Map::new(),
+        },
+    };
+    Entry { session, challenge, rules: rules(SecondFactorPolicy::Optional) }
+}
+
+/// Rules for second factors with this policy. Passkeys of `example.org` are usable.
+#[must_use]
+pub fn rules(policy: SecondFactorPolicy) -> FactorRules {
+    FactorRules { policy, rp_id: Some(RpId::new("example.org")) }
+}
 
 /// Session of a number: its family is the number's token, its first refresh token that of the number plus 1,000.
 #[must_use]
@@ -131,8 +168,10 @@ pub fn session(number: u64) -> NewSession {
         created_at: at(0),
         idle_expires_at: at(1_000_000),
         absolute_expires_at: at(2_000_000),
-        method: AuthMethod::Password,
+        methods: AuthMethods::of(AuthMethod::Password),
+        level: Level::One,
         identity: None,
+        passkey: None,
         client: client(),
         known_for: None,
     }

@@ -1,4 +1,4 @@
-//! Actions with identity providers.
+//! Helpers that make one store call each, for identity providers.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::{
@@ -6,16 +6,18 @@ use latchkey_domain::identity::{
     Subject, VerifiedIdentity,
 };
 use latchkey_domain::ids::UserId;
-use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::session::{AuthMethod, AuthMethods, NewSession};
+use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use serde_json::json;
 
 use super::fixtures::{MINUTE, World, object};
+use super::numbered::entry;
 use latchkey_store::{
-    IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, Linker, NewFlow, NewOAuthCode, PresentedCode,
-    SignInWithIdentity, StoredProvider, TakenCode, UnlinkIdentity, UnlinkOutcome,
+    Entered, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, Linker, NewFlow, NewOAuthCode,
+    PresentedCode, SignInWithIdentity, StoredProvider, TakenCode, UnlinkIdentity, UnlinkOutcome,
 };
 
 /// Rules that allow sign-up without verification.
@@ -25,7 +27,7 @@ pub(super) const OPEN: IdentityRules = IdentityRules {
     links_by_email: true,
     earlier: LegacyIdentities::Apart,
 };
-/// Issuer of the identities.
+/// Issuer of all identities.
 pub(super) const ISSUER: &str = "https://issuer.example";
 /// Redirect target of the flows.
 pub(super) const APP: &str = "https://app.example/back?x=1#top";
@@ -53,34 +55,34 @@ pub(super) fn identity(key: &str, subject: &str, name: Option<&str>, is_verified
     VerifiedIdentity::of(provider(key), facts).unwrap()
 }
 
-/// Same identity at another issuer.
+/// The same identity from another issuer.
 pub(super) fn issued_by(issuer: &str, identity: VerifiedIdentity) -> VerifiedIdentity {
     VerifiedIdentity { issuer: Issuer::parse(issuer).unwrap(), ..identity }
 }
 
-/// Same identity as stored before issuers were.
+/// The same identity as it was stored before issuers were.
 pub(super) fn of_unknown_issuer(identity: VerifiedIdentity) -> VerifiedIdentity {
     VerifiedIdentity { issuer: Issuer::unknown(), ..identity }
 }
 
-/// Session that links identities.
+/// User and session that link an identity.
 pub(super) fn linker(user_id: UserId, session: &NewSession) -> Linker {
     Linker { user_id, session_id: session.id }
 }
 
 impl World {
-    /// Sign-in with an identity, under permissive rules.
+    /// Request to sign in with an identity, under permissive rules.
     pub(super) fn with_identity(&self, identity: VerifiedIdentity, now: Timestamp) -> SignInWithIdentity {
         SignInWithIdentity {
             rules: OPEN,
             token: None,
             user_id: self.user_id(now),
             profile_id: Some(self.profile_id(now)),
-            session: NewSession {
-                method: AuthMethod::Federated,
+            entry: entry(NewSession {
+                methods: AuthMethods::of(AuthMethod::Federated),
                 identity: Some(identity.id()),
                 ..self.session(now)
-            },
+            }),
             events: IdentityEvents {
                 signed_up: self.event(AuditKind::SignedUp, now),
                 verified: self.event(AuditKind::EmailVerified, now),
@@ -94,15 +96,15 @@ impl World {
         }
     }
 
-    /// Signs in with an identity that opens an account.
+    /// Signs in with an identity, which must succeed.
     pub(super) async fn enter(&self, identity: VerifiedIdentity, now: Timestamp) -> User {
         match self.sign_in_with_identity(self.with_identity(identity, now)).await.unwrap() {
-            IdentityOutcome::Opened(user) => *user,
+            IdentityOutcome::Entered(Entered::Session(user)) => *user,
             other => panic!("not opened: {other:?}"),
         }
     }
 
-    /// Reason why an identity opens no account.
+    /// Reason for which a sign-in with an identity is refused.
     pub(super) async fn refused(&self, identity: VerifiedIdentity, now: Timestamp) -> IdentityRefusal {
         match self.sign_in_with_identity(self.with_identity(identity, now)).await.unwrap() {
             IdentityOutcome::Refused(refusal) => refusal,
@@ -125,7 +127,7 @@ impl World {
         self.link_identity(link).await.unwrap()
     }
 
-    /// Unlinks identities of a provider; google and github are offered for sign-in.
+    /// Unlinks the identities of a provider. Google and github are available for sign-in.
     pub(super) async fn unlink(
         &self,
         user_id: UserId,
@@ -137,7 +139,10 @@ impl World {
             user_id,
             provider: provider(key),
             subject: subject.and_then(Subject::parse),
-            offered: vec![provider("google"), provider("github")],
+            offer: SignInOffer {
+                providers: vec![provider("google"), provider("github")],
+                ..SignInOffer::default()
+            },
             keep: self.session_id(now),
             event: self.event(AuditKind::IdentityUnlinked, now),
             mail: None,
@@ -146,7 +151,7 @@ impl World {
         self.unlink_identity(unlink).await.unwrap()
     }
 
-    /// Google flow valid for ten minutes.
+    /// Google sign-in flow that is valid for ten minutes.
     pub(super) fn flow(&self, linker: Option<Linker>, now: Timestamp) -> NewFlow {
         NewFlow {
             state: self.token(),
@@ -160,7 +165,7 @@ impl World {
         }
     }
 
-    /// Code valid for one minute.
+    /// Exchange code that is valid for one minute.
     pub(super) fn oauth_code(
         &self,
         identity: VerifiedIdentity,
@@ -178,7 +183,7 @@ impl World {
         }
     }
 
-    /// Presents a code with a verifier.
+    /// Presents an exchange code with a PKCE verifier.
     pub(super) async fn present_code(
         &self,
         code: TokenHash,
@@ -191,7 +196,7 @@ impl World {
     }
 }
 
-/// A configured provider.
+/// Stored configuration of a provider.
 pub(super) fn configured(key: &str, now: Timestamp) -> StoredProvider {
     StoredProvider {
         key: provider(key),

@@ -1,4 +1,4 @@
-//! States and codes of OAuth: single use, bound to their client.
+//! Cases of OAuth states and exchange codes: single use, bound to their client.
 
 use latchkey_domain::identity::{IdentityRefusal, IdentityRules};
 use latchkey_domain::profile::{AvatarUrl, Name};

@@ -1,4 +1,4 @@
-//! Configured providers.
+//! Cases of configured identity providers.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::ProviderKind;

@@ -1,11 +1,11 @@
-//! Races of identities: twenty concurrent calls, one winner.
+//! Cases of races between sign-ins with identities: of twenty concurrent calls one succeeds.
 
 use super::fixtures::{RACERS, World, at};
 use super::oauth_acts::{google, identity};
 use super::races::{count, race};
 use latchkey_store::{
-    IdentityOutcome, LinkOutcome, SignInWithIdentity, StateOutcome, TakenCode, UnlinkOutcome, UsedToken,
-    UserPosition,
+    Entered, IdentityOutcome, LinkOutcome, SignInWithIdentity, StateOutcome, TakenCode, UnlinkOutcome,
+    UsedToken, UserPosition,
 };
 
 pub(super) async fn of_twenty_racers_one_takes_the_flow(world: World) {
@@ -25,7 +25,7 @@ pub(super) async fn of_twenty_racers_one_takes_the_oauth_code(world: World) {
     world.save_oauth_code(code.clone()).await.unwrap();
 
     let answers = race(&world, move |world, number| async move {
-        // The wrong verifier may come first; then no call gets the identity.
+        // If the wrong verifier comes first, no call gets the identity.
         let verifier = if number == 7 { "guess" } else { "verifier" };
         (number, world.present_code(code.code, verifier, None, at(1)).await)
     })
@@ -45,7 +45,7 @@ pub(super) async fn of_twenty_racers_one_signs_in_with_the_token(world: World) {
     })
     .await;
 
-    assert_eq!(count(&answers, |answer| matches!(answer, IdentityOutcome::Opened(_))), 1);
+    assert_eq!(count(&answers, |answer| matches!(answer, IdentityOutcome::Entered(Entered::Session(_)))), 1);
     assert_eq!(count(&answers, |answer| *answer == IdentityOutcome::Replayed), RACERS - 1);
 }
 
@@ -139,8 +139,8 @@ pub(super) async fn of_twenty_concurrent_unlinks_one_way_to_sign_in_stays(world:
 }
 
 pub(super) async fn a_way_to_sign_in_stays_while_the_password_is_removed(world: World) {
-    // An unverified account with a password and an identity: the owner takes it over while the identity is
-    // unlinked.
+    // An unverified account with a password and an identity: the owner takes the account over, while the identity is
+    // being unlinked.
     let user = world.unverified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     world.link(user.id, &session, identity("github", "1", None, false), at(0)).await;

@@ -1,4 +1,4 @@
-//! The outbox: claims under a lease, settlement by its holder, dead mails.
+//! Cases of the outbox: claims under a lease, settlement by the holder of the lease, and dead mails.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::profiles::{named, update};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState};
 
-/// Account with `count` mails, one per second from `at(1)` on.
+/// Creates an account with `count` mails, one per second from `at(1)` on.
 async fn write_mails(world: &World, count: i64) {
     world.verified("Ada", at(0)).await;
     for seconds in 1..=count {
@@ -70,7 +70,7 @@ pub(super) async fn a_claimed_mail_is_whole(world: World) {
     );
     assert_eq!((claimed[0].created_at, claimed[0].attempts), (at(1), 0));
     let recipient = &claimed[0].recipient;
-    assert_eq!((recipient.user_id, &recipient.email), (user.id, &email("Ada")));
+    assert_eq!((recipient.user_id, &recipient.email), (Some(user.id), &email("Ada")));
     assert_eq!((recipient.name.as_ref().map(Name::as_str), recipient.is_contested), (Some("Ada"), false));
 }
 

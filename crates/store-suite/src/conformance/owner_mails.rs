@@ -1,10 +1,11 @@
-//! Security notifications to the owner.
+//! Cases of security notifications to the owner.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::identity::LegacyIdentities;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::session::NewSession;
+use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 
 use super::fixtures::{GRACE, World, at, client, email, key, mac, password};
@@ -15,7 +16,7 @@ use latchkey_store::{
     SignInWithIdentity, UnlinkIdentity, UpdateUser,
 };
 
-/// Waiting mails and their recipients, without email codes.
+/// Kinds and recipients of the waiting mails, without those that contain a code.
 async fn told(world: &World, now: Timestamp) -> Vec<(MailKind, String)> {
     let mails = world.mails(now).await.into_iter();
     let told = mails.filter(|mail| !matches!(mail.kind, MailKind::Verify | MailKind::Reset));
@@ -92,7 +93,7 @@ pub(super) async fn an_unlink_is_notified(world: World) {
         user_id: user.id,
         provider: provider("google"),
         subject: None,
-        offered: Vec::new(),
+        offer: SignInOffer::default(),
         keep: world.session_id(at(1)),
         event: world.event(AuditKind::IdentityUnlinked, at(1)),
         mail: Some(world.mail(at(1))),
@@ -159,6 +160,7 @@ pub(super) async fn a_session_ended_for_safety_is_notified_once(world: World) {
             client: client(1),
             reuse_event: world.event(AuditKind::RefreshReused, now),
             mail: Some(world.mail(now)),
+            level_two_required: None,
             now,
         };
         let successor = refresh.successor;

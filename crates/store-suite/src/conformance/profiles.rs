@@ -1,4 +1,4 @@
-//! Profiles: atomic changes, versions, unique usernames.
+//! Cases of profiles: atomic changes, versions, unique usernames.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::UserId;
@@ -10,17 +10,17 @@ use latchkey_store::{EndedSession, NewAccount, UpdateProfile, UpdateProfileOutco
 
 use UpdateProfileOutcome::{NoSession, NotFound, PreconditionFailed, TooLarge, Updated, UsernameTaken};
 
-/// Change accepted at any version that creates no profile.
+/// Request to change a profile of any version, which creates no profile.
 pub(super) fn update(user_id: UserId, patch: ProfilePatch) -> UpdateProfile {
     UpdateProfile { user_id, session: None, patch, if_version: None, create: None, now: at(5) }
 }
 
-/// Patch of the name.
+/// Patch that sets the name.
 pub(super) fn named(name: &str) -> ProfilePatch {
     ProfilePatch { name: Some(Name::parse(name).unwrap()), ..ProfilePatch::default() }
 }
 
-/// Patch of the username; an empty one clears it.
+/// Patch that sets the username; an empty one clears it.
 pub(super) fn handle(username: &str) -> ProfilePatch {
     let username = (!username.is_empty()).then(|| Username::parse(username).unwrap());
     ProfilePatch { username: Some(username), ..ProfilePatch::default() }

@@ -1,4 +1,4 @@
-//! The first proof of a mailbox: nothing that a stranger may have put into an account survives it.
+//! Cases of the first verification of a mailbox: it removes everything that a stranger may have stored in the account.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::UserId;
@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::fixtures::{World, at, key, mac, object, password};
 use latchkey_store::{
-    LinkStatus, PendingSignUp, SignInOutcome, SignUpOutcome, UpdateProfile, UpdateProfileOutcome,
+    Entered, LinkStatus, PendingSignUp, SignInOutcome, SignUpOutcome, UpdateProfile, UpdateProfileOutcome,
 };
 
-/// Fills every field of a profile.
+/// Sets every field of a profile.
 async fn fill_profile(world: &World, user_id: UserId) -> Profile {
     let patch = ProfilePatch {
         name: Some(Name::parse("Somebody").unwrap()),
@@ -28,7 +28,7 @@ async fn fill_profile(world: &World, user_id: UserId) -> Profile {
     *profile
 }
 
-/// A contested account with a full profile, before its verification.
+/// Creates a contested account with a full profile.
 async fn contested(world: &World) -> (User, Profile) {
     let user = world.contested("ada", at(0)).await;
     let profile = fill_profile(world, user.id).await;
@@ -68,7 +68,9 @@ pub(super) async fn a_contested_account_verified_by_token_keeps_no_password_and_
     let (user, profile) = contested(&world).await;
     let link = world.send_link(&key("ada"), Purpose::VerifyEmail, at(1)).await;
 
-    let latchkey_store::VerifyOutcome::Verified(verified) = world.verify_token(link, at(2)).await else {
+    let latchkey_store::VerifyOutcome::Entered(Entered::Session(verified)) =
+        world.verify_token(link, at(2)).await
+    else {
         panic!("refused")
     };
 

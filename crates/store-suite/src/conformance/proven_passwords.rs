@@ -1,4 +1,4 @@
-//! Proven passwords: known to come from the mailbox's owner.
+//! Cases of proven passwords, which are known to come from the mailbox's owner.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -8,21 +8,22 @@ use latchkey_domain::user::User;
 
 use super::acts::known;
 use super::fixtures::{DAY, World, at, key, mac, password};
+use super::numbered::entry;
 use super::oauth_acts::{google, identity};
 use latchkey_store::{
-    Browser, ChangePassword, Consent, LinkStatus, NewAccount, OpenLink, PendingSignUp, SignIn, SignInOutcome,
-    SignUpOutcome, UpdateUser,
+    Browser, ChangePassword, Consent, Entered, LinkStatus, NewAccount, OpenLink, PasswordChange,
+    PendingSignUp, SignIn, SignInOutcome, SignUpOutcome, UpdateUser,
 };
 
 use Purpose::{ResetPassword, VerifyEmail};
 
-/// Sign-up of ada in a browser, while verification is required.
+/// Signs ada up in a browser, while verification is required.
 async fn sign_up(world: &World, browser: Option<TokenHash>, now: Timestamp) -> SignUpOutcome {
     let sign_up = PendingSignUp { browser, ..world.sign_up("ada", password("secret"), mac(1), now) };
     world.sign_up_pending(sign_up).await.unwrap()
 }
 
-/// Verifies ada by a link opened in a browser.
+/// Verifies ada's address by a link that is opened in a browser.
 async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> User {
     let link = world.send_link(&key("ada"), VerifyEmail, now).await;
     let browser = Browser { refresh: None, sign_up };
@@ -33,7 +34,8 @@ async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> Us
     user
 }
 
-/// True if the password is proven: then the owner's identity is linked; otherwise it takes the account over.
+/// True if the password is proven. Then the owner's identity is linked to the account; otherwise it takes the account
+/// over.
 async fn is_proven(world: &World, now: Timestamp) -> bool {
     let user = world.enter(google("1", "ada"), now).await;
     match user.providers()[..] {
@@ -131,10 +133,13 @@ pub(super) async fn a_changed_or_rehashed_password_is_as_unproven_as_before(worl
     let session = world.session(at(2));
     let rehash = SignIn {
         rehashed: Some(password("secret again")),
-        session: session.clone(),
+        entry: entry(session.clone()),
         ..world.right(user.id, "secret", None, at(2))
     };
-    assert!(matches!(world.sign_in(rehash).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(
+        world.sign_in(rehash).await.unwrap().unwrap(),
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
     let change = ChangePassword {
         user_id: user.id,
         checked: password("secret again"),
@@ -145,7 +150,7 @@ pub(super) async fn a_changed_or_rehashed_password_is_as_unproven_as_before(worl
         mail: None,
         now: at(3),
     };
-    assert!(matches!(world.change_password(change).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
+    assert_eq!(world.change_password(change).await.unwrap().unwrap(), PasswordChange::Changed);
     assert_eq!(world.candidate("ada", at(3)).await.unwrap().password, Some(password("changed")));
 
     assert!(!is_proven(&world, at(4)).await);

@@ -1,4 +1,4 @@
-//! Purge: expired rows are deleted, everything else stays.
+//! Cases of the purge: expired rows are deleted, all others are kept.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -14,13 +14,13 @@ use super::oauth_acts::google;
 use super::refresh::present;
 use super::signing_keys::new_key;
 use latchkey_store::{
-    IdentityOutcome, LinkStatus, MailFate, MailState, OpenedLink, RefreshOutcome, SettingChange,
+    Entered, IdentityOutcome, LinkStatus, MailFate, MailState, OpenedLink, RefreshOutcome, SettingChange,
     SignInOutcome, SignInWithIdentity, StateOutcome, UsedToken,
 };
 
 use Purpose::{ResetPassword, VerifyEmail};
 
-/// Purges until nothing is left.
+/// Purges until no expired rows are left. Returns the number of deleted rows.
 async fn purge(world: &World, now: Timestamp) -> u64 {
     let mut deleted = 0;
     for _ in 0..100 {
@@ -172,7 +172,7 @@ pub(super) async fn a_known_client_stays_known_for_thirty_days(world: World) {
     let user = world.verified("ada", at(0)).await;
     let home = guard("ada", "home");
     let opened = world.sign_in(world.right(user.id, "secret", Some(&home), at(0))).await.unwrap().unwrap();
-    assert!(matches!(opened, SignInOutcome::Opened(_)));
+    assert!(matches!(opened, SignInOutcome::Entered(Entered::Session(_))));
 
     purge(&world, at(29 * DAY)).await;
     for client in 0..12 {

@@ -1,10 +1,10 @@
-//! Deterministic pseudo-random numbers and texts: `SplitMix64`, and alphabets that are hard for search.
+//! Reproducible pseudo-random numbers (`SplitMix64`), and texts in alphabets that are difficult for a search.
 
-/// A seeded generator.
+/// Random number generator with a seed.
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Generator; equal seeds give equal sequences.
+    /// Generator with this seed; equal seeds give equal numbers.
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x9E37_79B9)
     }
@@ -24,7 +24,7 @@ impl Random {
         usize::try_from(self.next() % end).unwrap()
     }
 
-    /// Random choice.
+    /// Random element of the choices.
     pub(super) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
         choices[self.below(choices.len())]
     }

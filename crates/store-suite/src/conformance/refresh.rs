@@ -1,4 +1,5 @@
-//! Refresh tokens: rotation at every use, tolerance while the successor is unused, reuse detection afterwards.
+//! Cases of refresh tokens: rotation at every use, tolerance while the successor is unused, and detection of reuse
+//! afterwards.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::session::NewSession;
@@ -8,7 +9,7 @@ use latchkey_domain::tokens::TokenHash;
 use super::fixtures::{DAY, GRACE, World, at, client, days};
 use latchkey_store::{EndedSession, LiveSession, RefreshOutcome, RefreshSession};
 
-/// Refresh with the successor's hash as its sealed successor, so that cases can read it.
+/// Request to refresh. The sealed successor is the successor's hash, so that cases can read it.
 pub(super) fn refresh(
     world: &World,
     session: &NewSession,
@@ -26,11 +27,12 @@ pub(super) fn refresh(
         client: client(2),
         reuse_event: world.event(AuditKind::RefreshReused, now),
         mail: None,
+        level_two_required: None,
         now,
     }
 }
 
-/// Presents a token; returns the offered successor as well.
+/// Presents a token. Returns the outcome and the offered successor.
 pub(super) async fn present(
     world: &World,
     session: &NewSession,
@@ -42,7 +44,7 @@ pub(super) async fn present(
     (world.refresh_session(refresh).await.unwrap(), offered)
 }
 
-/// Presents a token that must be replaced.
+/// Presents a token, which must be accepted and replaced.
 async fn rotate(
     world: &World,
     session: &NewSession,
@@ -64,6 +66,28 @@ async fn signed_in(world: &World) -> NewSession {
     world.open_session(user.id, at(0)).await
 }
 
+pub(super) async fn a_session_of_level_one_ends_at_its_refresh_where_level_two_is_required(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let one = world.open_session(user.id, at(0)).await;
+    let mut sign_in = world.right(user.id, "secret", None, at(0));
+    sign_in.entry.session = world.session_of_two(at(0));
+    let two = sign_in.entry.session.clone();
+    world.sign_in(sign_in).await.unwrap().unwrap();
+    let demanding = |session: &NewSession, now| RefreshSession {
+        level_two_required: Some(world.event(AuditKind::SignedOut, now)),
+        ..refresh(&world, session, session.refresh, now)
+    };
+
+    let of_two = world.refresh_session(demanding(&two, at(1))).await.unwrap();
+
+    assert!(matches!(of_two, RefreshOutcome::Rotated(_)), "{of_two:?}");
+    assert_eq!(world.refresh_session(demanding(&one, at(1))).await.unwrap(), RefreshOutcome::LevelTooLow);
+    assert!(!world.lives(one.id, at(1)).await && world.lives(two.id, at(1)).await);
+    let ended = world.events().await.into_iter().find(|event| event.kind == AuditKind::SignedOut).unwrap();
+    assert_eq!((ended.user_id, ended.session_id), (Some(user.id), Some(one.id)));
+    assert_eq!(world.refresh_session(demanding(&one, at(2))).await.unwrap(), RefreshOutcome::Refused);
+}
+
 pub(super) async fn a_refresh_replaces_the_token(world: World) {
     let session = signed_in(&world).await;
 
@@ -74,7 +98,7 @@ pub(super) async fn a_refresh_replaces_the_token(world: World) {
         (session.id, at(0), at(DAY))
     );
     assert_eq!(live.session.client, client(2));
-    assert_eq!(live.session.method, session.method);
+    assert_eq!(live.session.methods, session.methods);
     assert_eq!(
         (live.session.idle_expires_at, live.session.absolute_expires_at),
         (at(31 * DAY), at(90 * DAY))

@@ -1,47 +1,47 @@
-//! Model-based test of refresh rotation: seeded random walks of tabs, lost responses, duplicates and a thief,
-//! under a clock that jumps. The model is written from the policy's words alone; the store must agree with it at
-//! every step.
+//! Model-based test of refresh rotation: random walks with browser tabs, lost responses, duplicate requests and a
+//! thief, under a clock that jumps. The model implements only the words of the policy, and the store must agree with it
+//! at every step.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
-use super::fixtures::{GRACE, World, at};
+use super::fixtures::{GRACE, GRACE_MS, World, at};
 use super::random::Random;
 use super::refresh::present;
 use latchkey_store::{EndedSession, RefreshOutcome};
 
 const WALKS: u64 = 16;
 const STEPS: usize = 60;
-/// Token holders: three tabs and a thief.
+/// Number of token holders: three tabs and a thief.
 const HOLDERS: usize = 4;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A refresh token of the lineage.
+/// Refresh token that was issued for the session.
 struct Issued {
     token: TokenHash,
     /// Time of its last replacement.
     replaced_at: Option<i64>,
 }
 
-/// Session state according to the policy.
+/// State of a session according to the policy.
 struct Model {
     opened_at: i64,
     last_refresh: i64,
     is_over: bool,
-    /// All tokens; the last one is current.
+    /// All issued tokens; the last one is current.
     lineage: Vec<Issued>,
-    /// Token that the current one was issued for.
+    /// Index of the token in whose place the current one was issued.
     predecessor: Option<usize>,
 }
 
-/// Outcome demanded by the policy.
+/// Outcome that the policy requires.
 #[derive(Debug, PartialEq)]
 enum Demand {
-    /// The offered new token.
+    /// The new token that the request offers.
     Next,
-    /// The current token again, issued for the presented one.
+    /// The current token once more. It was issued for the presented token.
     Again(TokenHash),
     Refusal,
     End,
@@ -57,9 +57,9 @@ impl Model {
             return Demand::Refusal; // "An ended session has no grace."
         }
         let newest = self.lineage.len() - 1;
-        let is_in_grace = self.lineage[index].replaced_at.is_some_and(|at| now - at <= 30_000);
+        let is_in_grace = self.lineage[index].replaced_at.is_some_and(|at| now - at <= GRACE_MS);
         if index == newest || (self.predecessor == Some(index) && !is_in_grace) {
-            // "rotated at every use"; "later a new successor with a grace of its own"
+            // The policy says: "rotated at every use"; "later a new successor with a grace of its own".
             self.lineage[index].replaced_at = Some(now);
             self.lineage.push(Issued { token: offered, replaced_at: None });
             self.predecessor = Some(index);
@@ -77,7 +77,7 @@ impl Model {
     }
 }
 
-/// A walk: the model, the session, and the token of each holder.
+/// State of a random walk: the model, the session, and the token of each holder.
 struct Walk {
     model: Model,
     session: NewSession,
@@ -95,7 +95,7 @@ impl Walk {
         Self { model, session, holders: [0; HOLDERS], now }
     }
 
-    /// A holder presents its token, and takes over the response unless it is lost.
+    /// Presents the token of a holder, which then uses the returned token unless the response is lost.
     async fn present(&mut self, world: &World, holder: usize, is_lost: bool) {
         let index = self.holders[holder];
         let token = self.model.lineage[index].token;
@@ -109,6 +109,7 @@ impl Walk {
             }
             RefreshOutcome::Refused => Demand::Refusal,
             RefreshOutcome::Revoked => Demand::End,
+            RefreshOutcome::LevelTooLow => panic!("no session of the model must have level 2"),
         };
         assert_eq!(answer, demand, "token {index} of {} by holder {holder}", self.model.lineage.len());
         if !is_lost && matches!(answer, Demand::Next | Demand::Again(_)) {
@@ -143,16 +144,16 @@ impl Walk {
             700,
             5_000,
             15_000,
-            29_999,
-            30_000,
-            30_001,
+            GRACE_MS - 1,
+            GRACE_MS,
+            GRACE_MS + 1,
             60_000,
             DAY_MS,
             12 * DAY_MS,
             29 * DAY_MS,
             31 * DAY_MS,
         ];
-        // Short waits are more frequent.
+        // Short waits are more probable.
         let reach = 1 + random.below(steps.len());
         self.now = Timestamp::from_millis(self.now.as_millis() + steps[random.below(reach)]);
     }
@@ -175,7 +176,7 @@ pub(super) async fn rotation_agrees_with_the_policy_on_seeded_walks(world: World
         for step in 0..STEPS {
             walk.step(&world, &mut random).await;
             walk.check(&world).await;
-            // An ended session is used for a few more steps, then the user signs in again.
+            // After the session has ended, its tokens are used for a few more steps. Then the user signs in again.
             if !walk.model.is_alive(walk.now.as_millis()) && step % 5 == 0 {
                 walk = Walk::begin(&world, user.id, walk.now).await;
             }

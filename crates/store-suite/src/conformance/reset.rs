@@ -1,4 +1,4 @@
-//! Password reset: codes exchanged for tokens, tokens consumed by a new password.
+//! Cases of the password reset: codes are exchanged for tokens, and a new password uses a token up.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -7,7 +7,8 @@ use super::acts::known;
 use super::fixtures::{HOUR, MINUTE, World, at, key, mac, password};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
-    BeginReset, ExchangeOutcome, LinkStatus, NewToken, OpenedLink, ResetPassword, SignInOutcome,
+    BeginReset, Entered, ExchangeOutcome, LinkStatus, NewToken, OpenedLink, ResetOutcome, ResetPassword,
+    SignInOutcome,
 };
 
 use Purpose::{ResetPassword as Reset, VerifyEmail};
@@ -179,7 +180,7 @@ pub(super) async fn a_reset_deletes_an_outstanding_code(world: World) {
     world.send_code(&key("ada"), Reset, mac(1), at(0)).await;
     let token = world.exchange(&key("ada"), mac(1), at(1)).await.unwrap();
     world.send_code(&key("ada"), Reset, mac(2), at(2)).await;
-    // The newer code may have invalidated the token; a token that is still valid must invalidate the code.
+    // The newer code may have invalidated the token. If the token is still valid, its use must invalidate the code.
     let was_reset = world.reset(token, "fresh", at(3)).await.is_some();
 
     let exchanged = world.exchange(&key("ada"), mac(2), at(4)).await;
@@ -193,7 +194,7 @@ pub(super) async fn a_reset_is_audited_with_its_user(world: World) {
     let (event, secret) = (world.event(AuditKind::PasswordReset, at(1)), password("fresh"));
     let reset = ResetPassword { token, password: secret, event: event.clone(), mail: None, now: at(1) };
 
-    assert!(world.reset_password(reset).await.unwrap().is_some());
+    assert!(matches!(world.reset_password(reset).await.unwrap(), ResetOutcome::Reset(_)));
 
     let written = world.event_of(event.id).await.unwrap();
     assert_eq!((written.kind, written.user_id), (AuditKind::PasswordReset, Some(user.id)));
@@ -209,7 +210,7 @@ pub(super) async fn an_account_without_a_password_gets_one_by_reset(world: World
     assert!(done.has_password);
     assert!(matches!(
         world.sign_in(world.right(user.id, "first", None, at(2))).await.unwrap().unwrap(),
-        SignInOutcome::Opened(_)
+        SignInOutcome::Entered(Entered::Session(_))
     ));
 }
 

@@ -1,4 +1,4 @@
-//! Search: matches, order, totals.
+//! Cases of the search: matches, order, totals.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::UserId;
@@ -12,7 +12,7 @@ use super::fixtures::{World, at, key, mac, object};
 use super::profiles::{handle, named, update};
 use latchkey_store::{NewAccount, ProfileHits, UpdateUser};
 
-/// User whose profile has these texts; the number determines address and creation time.
+/// Creates a user whose profile has these texts. The number determines address and creation time.
 async fn profile(world: &World, number: i64, name: &str, username: &str, bio: &str) -> User {
     let user = world.verified(&format!("p{number}"), at(number)).await;
     let patch = ProfilePatch {
@@ -165,7 +165,7 @@ const HOSTILE_TEXTS: [&str; 16] = [
     "??? what",
     "tab%_*\"'",
 ];
-/// Queries, and the number of matching bios.
+/// Queries, each with the number of matching bios.
 const HOSTILE_QUERIES: [(&str, usize); 36] = [
     ("%", 0),
     ("100%", 1),

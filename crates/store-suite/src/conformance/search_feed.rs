@@ -1,4 +1,5 @@
-//! The search feed: reading all entries once and then every change yields the same as a full scan.
+//! Cases of the search's change feed: reading all entries once and every change afterwards gives the same result as a
+//! full scan.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use super::fixtures::{DAY, RACERS, World, at, key, mac, object};
 use super::profiles::{handle, named, update};
 use latchkey_store::{FeedPosition, FeedRead, SearchChange, SearchEntry, UpdateUser};
 
-/// Feed consumer with its copy of the entries.
+/// Consumer of the change feed, with its copy of the entries.
 struct Follower {
     world: World,
     position: FeedPosition,
@@ -28,7 +29,7 @@ impl Follower {
         Self { world: world.clone(), position, known }
     }
 
-    /// Reads on; returns the changes.
+    /// Reads and applies the next changes, and returns them.
     async fn follow(&mut self) -> Vec<SearchChange> {
         let mut all = Vec::new();
         loop {
@@ -183,7 +184,7 @@ pub(super) async fn a_consumer_away_for_days_is_lost_or_misses_nothing(world: Wo
     assert_eq!(shown(&follower.follow().await).text.name, "countess");
 }
 
-/// Concurrent edits, with a consumer that reads between them in every order.
+/// Concurrent edits, between which a consumer reads in every order.
 pub(super) async fn a_consumer_misses_nothing_during_concurrent_writes(world: World) {
     let mut users = Vec::new();
     for number in 0..RACERS {

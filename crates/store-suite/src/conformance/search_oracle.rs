@@ -1,4 +1,4 @@
-//! Search against its oracle: seeded profiles and queries in many scripts, compared with a full scan by
+//! Test of the search against a reference: random profiles and queries in many scripts are compared with a full scan by
 //! [`latchkey_domain::search::matches`], while profiles are edited, deleted, banned and created.
 
 use latchkey_domain::audit::AuditKind;
@@ -15,7 +15,7 @@ const PROFILES: usize = 120;
 const ROUNDS: usize = 4;
 const QUERIES: usize = 120;
 
-/// Word fragments: few, so that they collide, and of every kind that is hard for folding or an index.
+/// Word fragments. They are few, so that they often match, and of every kind that is difficult for folding or an index.
 const PIECES: &[&str] = &[
     "a",
     "A",
@@ -98,7 +98,7 @@ fn patch(random: &mut Random, number: usize) -> ProfilePatch {
     }
 }
 
-/// Query of fragments, or a substring of a profile's text.
+/// Random query, made of fragments or of a substring of a profile's text.
 fn query(random: &mut Random, profiles: &[Profile]) -> Option<SearchQuery> {
     let text = if random.below(2) == 0 || profiles.is_empty() {
         text(random, 2, 2)
@@ -114,7 +114,7 @@ fn query(random: &mut Random, profiles: &[Profile]) -> Option<SearchQuery> {
     SearchQuery::parse(&text).ok()
 }
 
-/// Matches by definition, in order.
+/// Expected matches in order, by a full scan.
 fn expected(query: &SearchQuery, profiles: &[Profile]) -> Vec<Profile> {
     let mut hits: Vec<_> = profiles
         .iter()
@@ -130,7 +130,7 @@ fn expected(query: &SearchQuery, profiles: &[Profile]) -> Vec<Profile> {
     hits.into_iter().map(|(_, profile)| profile).collect()
 }
 
-/// Creates a user with a profile; some share their creation time.
+/// Creates a user with a profile. Some users have the same creation time.
 async fn make(world: &World, random: &mut Random, number: usize) -> Profile {
     let now = at(i64::try_from(number / 3).unwrap());
     let user = world.verified(&format!("n{number}"), now).await;

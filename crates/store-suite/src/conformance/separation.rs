@@ -1,9 +1,9 @@
-//! Isolation: a code or token is valid only for its own account and purpose.
+//! Cases of isolation: a code or token is valid only for its own account and purpose.
 
 use latchkey_domain::codes::Purpose;
 
 use super::fixtures::{World, at, key, mac};
-use latchkey_store::{OpenedLink, VerifyOutcome};
+use latchkey_store::{Entered, OpenedLink, VerifyOutcome};
 
 use Purpose::{ResetPassword, VerifyEmail};
 
@@ -57,7 +57,7 @@ pub(super) async fn a_verify_link_resets_no_password(world: World) {
     assert_eq!(world.reset(link, "evil", at(1)).await, None);
     assert_eq!(world.look(link, ResetPassword, at(1)).await, OpenedLink::Unknown);
 
-    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Verified(_)));
+    assert!(matches!(world.verify_token(link, at(2)).await, VerifyOutcome::Entered(Entered::Session(_))));
 }
 
 pub(super) async fn a_reset_token_verifies_no_address(world: World) {

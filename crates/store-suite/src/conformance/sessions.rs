@@ -1,14 +1,14 @@
-//! Sessions: lifetime, list, end.
+//! Cases of sessions: lifetime, list, end.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::session::{MAX_LIVE_SESSIONS, NewSession};
+use latchkey_domain::session::{MAX_LIVE_SESSIONS, NewSession, SessionName};
 use latchkey_domain::time::Timestamp;
 
 use super::fixtures::{DAY, GRACE, World, at, days, password};
 use super::oauth_acts::google;
 use super::refresh::present;
-use latchkey_store::{EndedSession, NewAccount, RefreshOutcome, SignIn, SignInOutcome};
+use latchkey_store::{EndedSession, Entered, RefreshOutcome, SignIn, SignInOutcome};
 
 async fn end(world: &World, which: EndedSession, now: Timestamp) -> u64 {
     world.end_sessions(which, world.event(AuditKind::SignedOut, now), now).await.unwrap()
@@ -35,8 +35,7 @@ pub(super) async fn a_session_ends_when_it_was_idle_too_long(world: World) {
 
 pub(super) async fn a_session_ends_when_it_is_too_old(world: World) {
     let session = NewSession { idle_expires_at: at(0).plus(days(365)), ..world.session(at(0)) };
-    let account = NewAccount { session: Some(session.clone()), ..world.account("ada", at(0)) };
-    let user = world.create(account).await;
+    let user = world.create_in(world.account("ada", at(0)), session.clone()).await;
 
     assert!(world.lives(session.id, at(90 * DAY - 1)).await);
     assert!(!world.lives(session.id, at(90 * DAY)).await);
@@ -61,6 +60,28 @@ pub(super) async fn living_sessions_are_listed_newest_first(world: World) {
     assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), expected);
     let live = world.find_live_session(expected[0], at(7)).await.unwrap().unwrap();
     assert_eq!(listed[0], live.session);
+}
+
+pub(super) async fn a_live_session_is_named_by_its_user_alone(world: World) {
+    let (ada, eve) = (world.verified("ada", at(0)).await, world.verified("eve", at(0)).await);
+    let (session, ended) = (world.open_session(ada.id, at(0)).await, world.open_session(ada.id, at(1)).await);
+    end(&world, EndedSession::Own(ada.id, ended.id), at(2)).await;
+    let name = |text: &str| Some(SessionName::from_stored(text.to_owned()));
+
+    let named = world.rename_session(ada.id, session.id, name("Laptop"), at(3)).await.unwrap().unwrap();
+    for (user_id, id, now) in [
+        (eve.id, session.id, at(3)),
+        (ada.id, ended.id, at(3)),
+        (ada.id, world.session_id(at(3)), at(3)),
+        (ada.id, session.id, at(30 * DAY)),
+    ] {
+        assert_eq!(world.rename_session(user_id, id, name("Taken"), now).await.unwrap(), None);
+    }
+
+    assert_eq!((named.id, &named.name), (session.id, &name("Laptop")));
+    assert_eq!(world.list_sessions(ada.id, at(4)).await.unwrap(), [named]);
+    let unnamed = world.rename_session(ada.id, session.id, None, at(5)).await.unwrap().unwrap();
+    assert_eq!(unnamed.name, None);
 }
 
 pub(super) async fn a_user_ends_one_session(world: World) {
@@ -185,7 +206,7 @@ pub(super) async fn a_ban_and_a_deletion_end_sessions_at_once(world: World) {
     }
 }
 
-/// Opens the maximum number of live sessions, one per second from `at(1)` on, and refreshes the first.
+/// Opens the maximum number of active sessions, one per second from `at(1)` on, and refreshes the first one.
 async fn fill(world: &World, user: UserId) -> Vec<NewSession> {
     let mut opened = Vec::new();
     for seconds in 0..i64::from(MAX_LIVE_SESSIONS) {
@@ -220,7 +241,10 @@ pub(super) async fn every_kind_of_sign_in_enforces_the_session_limit(world: Worl
 
     let rehashed =
         SignIn { rehashed: Some(password("new")), ..world.right(user.id, "secret", None, at(501)) };
-    assert!(matches!(world.sign_in(rehashed).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(
+        world.sign_in(rehashed).await.unwrap().unwrap(),
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
     assert!(!world.lives(opened[1].id, at(501)).await);
     world.enter(google("1", "ada"), at(502)).await;
     assert!(!world.lives(opened[2].id, at(502)).await);

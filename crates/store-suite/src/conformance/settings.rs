@@ -1,4 +1,4 @@
-//! Settings and readiness.
+//! Cases of settings stored by an admin, and of the readiness check.
 
 use latchkey_domain::audit::AuditKind;
 use serde_json::{Value, json};

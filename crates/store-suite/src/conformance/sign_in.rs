@@ -1,4 +1,4 @@
-//! Sign-in and password change without guess limits: correct passwords, and concurrent changes.
+//! Cases of sign-in and password change without guess limits: correct passwords, and concurrent changes.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -6,8 +6,8 @@ use latchkey_domain::ids::{SessionId, UserId};
 
 use super::fixtures::{World, at, key, mac, password, salted};
 use latchkey_store::{
-    BeginPasswordChange, ChangePassword, FailedSignIn, NewAccount, SignIn, SignInCandidate, SignInOutcome,
-    VerifyOutcome,
+    BeginPasswordChange, ChangePassword, Entered, FailedSignIn, NewAccount, PasswordChange, SignIn,
+    SignInCandidate, SignInOutcome, VerifyOutcome,
 };
 
 fn change(world: &World, user_id: UserId, checked: &str, keep: SessionId) -> ChangePassword {
@@ -36,14 +36,14 @@ pub(super) async fn the_account_at_an_address_is_found_with_its_password(world: 
 pub(super) async fn a_right_password_opens_the_session(world: World) {
     let user = world.verified("ada", at(0)).await;
     let sign_in = world.right(user.id, "secret", None, at(1));
-    let (session, event) = (sign_in.session.clone(), sign_in.event.id);
+    let (session, event) = (sign_in.entry.session.clone(), sign_in.event.id);
 
     let outcome = world.sign_in(sign_in).await.unwrap().unwrap();
 
-    assert_eq!(outcome, SignInOutcome::Opened(Box::new(world.user(user.id).await)));
+    assert_eq!(outcome, SignInOutcome::Entered(Entered::Session(Box::new(world.user(user.id).await))));
     let live = world.find_live_session(session.id, at(1)).await.unwrap().unwrap().session;
     assert_eq!((live.user_id, live.created_at, live.last_seen_at), (user.id, at(1), at(1)));
-    assert_eq!((live.method, &live.client), (session.method, &session.client));
+    assert_eq!((live.methods, &live.client), (session.methods, &session.client));
     assert_eq!(live.idle_expires_at, session.idle_expires_at);
     assert_eq!(live.absolute_expires_at, session.absolute_expires_at);
     let event = world.event_of(event).await.unwrap();
@@ -63,7 +63,10 @@ pub(super) async fn a_sign_in_stores_the_hash_under_new_parameters(world: World)
     let rehashed = salted("bmV3", "secret");
     let sign_in = SignIn { rehashed: Some(rehashed.clone()), ..world.right(user.id, "secret", None, at(1)) };
 
-    assert!(matches!(world.sign_in(sign_in).await.unwrap().unwrap(), SignInOutcome::Opened(_)));
+    assert!(matches!(
+        world.sign_in(sign_in).await.unwrap().unwrap(),
+        SignInOutcome::Entered(Entered::Session(_))
+    ));
 
     assert_eq!(world.candidate("ada", at(2)).await.unwrap().password, Some(rehashed));
 }
@@ -71,7 +74,7 @@ pub(super) async fn a_sign_in_stores_the_hash_under_new_parameters(world: World)
 pub(super) async fn a_password_that_changed_meanwhile_opens_nothing(world: World) {
     let user = world.verified("ada", at(0)).await;
     let stale = SignIn { rehashed: Some(password("evil")), ..world.right(user.id, "former", None, at(1)) };
-    let session = stale.session.id;
+    let session = stale.entry.session.id;
 
     assert_eq!(world.sign_in(stale).await.unwrap().unwrap(), SignInOutcome::Gone);
 
@@ -96,7 +99,7 @@ pub(super) async fn an_account_banned_or_deleted_meanwhile_opens_nothing(world: 
 
     for user in [banned.id, deleted.id] {
         let sign_in = world.right(user, "secret", None, at(2));
-        let session = sign_in.session.id;
+        let session = sign_in.entry.session.id;
         assert_eq!(world.sign_in(sign_in).await.unwrap().unwrap(), SignInOutcome::Gone);
         assert!(!world.lives(session, at(2)).await);
     }
@@ -126,7 +129,7 @@ pub(super) async fn a_changed_password_ends_the_other_sessions(world: World) {
 
     let outcome = world.change_password(change).await.unwrap().unwrap();
 
-    assert_eq!(outcome, SignInOutcome::Opened(Box::new(world.user(user.id).await)));
+    assert_eq!(outcome, PasswordChange::Changed);
     assert!(world.lives(kept.id, at(5)).await);
     assert!(!world.lives(other.id, at(5)).await);
     assert_eq!(world.candidate("ada", at(6)).await.unwrap().password, Some(password("fresh")));
@@ -142,7 +145,7 @@ pub(super) async fn a_changed_password_deletes_what_is_outstanding(world: World)
     let outcome =
         world.change_password(change(&world, user.id, "secret", session.id)).await.unwrap().unwrap();
 
-    assert!(matches!(outcome, SignInOutcome::Opened(_)));
+    assert_eq!(outcome, PasswordChange::Changed);
     assert!(!world.can_reset(reset, at(6)).await);
     assert_eq!(world.reset(reset, "evil", at(6)).await, None);
     assert_eq!(world.verify_token(verify, at(6)).await, VerifyOutcome::Refused);
@@ -166,7 +169,7 @@ pub(super) async fn a_change_from_a_stale_password_changes_nothing(world: World)
     let change = change(&world, user.id, "former", kept.id);
     let event = change.event.id;
 
-    assert_eq!(world.change_password(change).await.unwrap().unwrap(), SignInOutcome::Gone);
+    assert_eq!(world.change_password(change).await.unwrap().unwrap(), PasswordChange::Gone);
 
     assert!(world.lives(kept.id, at(5)).await && world.lives(other.id, at(5)).await);
     assert_eq!(world.candidate("ada", at(6)).await.unwrap().password, Some(password("secret")));
@@ -181,7 +184,7 @@ pub(super) async fn a_banned_account_changes_no_password(world: World) {
     let outcome =
         world.change_password(change(&world, user.id, "secret", session.id)).await.unwrap().unwrap();
 
-    assert_eq!(outcome, SignInOutcome::Gone);
+    assert_eq!(outcome, PasswordChange::Gone);
     assert_eq!(world.candidate("ada", at(6)).await.unwrap().password, Some(password("secret")));
 }
 

@@ -1,4 +1,4 @@
-//! Signing keys: one signs, its predecessors are accepted for a while.
+//! Cases of signing keys: one signs, and its predecessors stay valid for a while.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::KeyId;

@@ -1,4 +1,4 @@
-//! Changes of a user by an admin.
+//! Cases of changes of a user by an admin.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -143,9 +143,7 @@ pub(super) async fn metadata_is_replaced_as_a_whole(world: World) {
 pub(super) async fn fields_that_are_not_named_stay(world: World) {
     let user = world.contested("ada", at(0)).await;
     let session = world.session(at(0));
-    let other = world
-        .create(latchkey_store::NewAccount { session: Some(session.clone()), ..world.account("eve", at(0)) })
-        .await;
+    let other = world.create_in(world.account("eve", at(0)), session.clone()).await;
     let metadata = AppMetadata::new(object(json!({"plan": "gold"}))).unwrap();
 
     let changed =

@@ -1,4 +1,4 @@
-//! Users: an admin's list and deletion.
+//! Cases of the admin's list of users, and of deletion.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -13,7 +13,7 @@ fn ids(page: &UserPage) -> Vec<UserId> {
     page.users.iter().map(|user| user.id).collect()
 }
 
-/// Users in list order, some with equal creation times.
+/// Creates users, some with equal creation times, and returns them in the order of the list.
 async fn people(world: &World, count: usize) -> Vec<User> {
     let mut users = Vec::new();
     for number in 0..count {

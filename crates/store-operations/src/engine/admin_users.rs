@@ -1,0 +1,190 @@
+//! Operations on users that are reserved for admins: implementation of [`AdminUsers`].
+
+use std::str::FromStr;
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::email::Email;
+use latchkey_domain::email_verification::Verification;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_store::{AdminUsers, ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage};
+
+use super::Engine;
+use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
+use crate::operations::prove_mailbox::{Proven, prove};
+use crate::operations::{delete_account, request_code};
+use crate::tables::{
+    audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, undo_tokens, users,
+};
+
+#[async_trait]
+impl<E: Executor> AdminUsers for Engine<E> {
+    /// Lists a page of users. The page and the total number of users come from one snapshot.
+    async fn list_users(&self, question: &ListUsers) -> StoreResult<UserPage> {
+        let search = question.search.as_deref().filter(|text| !text.is_empty());
+        let id = search.and_then(|text| UserId::from_str(text).ok());
+        let search = search.map(str::to_ascii_lowercase);
+        let limit = question.limit;
+        let mut reads = Script::default();
+        let total = users::count(&mut reads, search.as_deref(), id);
+        let page = users::list(&mut reads, search.as_deref(), id, question.position, i64::from(limit) + 1);
+        let finish = move |results: &Results<'_>| {
+            let total = results.find(total, |cells| cells.of("users").count("total"))?.unwrap_or_default();
+            let mut users = results.list(page, |cells| Ok(users::read_account(cells)?.user))?;
+            let has_more = users.len() > limit as usize;
+            users.truncate(limit as usize);
+            Ok(UserPage { users, total: u64::from(total), has_more })
+        };
+        self.read_long(reads, finish).await
+    }
+
+    async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome> {
+        let mut reads = Script::default();
+        users::lock_by_id(&mut reads, update.id);
+        let found = users::find_by_id(&mut reads, update.id);
+        let profile = profiles::find_by_user(&mut reads, update.id);
+        let owner = update.email.as_ref().map(|email| {
+            let owner = users::find_other_owner(&mut reads, email.key(), update.id);
+            (owner, undo_tokens::find_reservation(&mut reads, email.key(), Some(update.id), update.now))
+        });
+        self.transact(reads, move |results| {
+            let Some(account) = users::account(results, found)? else {
+                return Ok(Decided::Return(UpdateUserOutcome::NotFound));
+            };
+            if let Some((owner, reservation)) = owner
+                && (results.any(owner)? || undo_tokens::is_reserved(results, reservation)?)
+            {
+                return Ok(Decided::Return(UpdateUserOutcome::EmailTaken));
+            }
+            let proven = Proven { account, profile: profiles::profile(results, profile)? };
+            let mut writes = Script::default();
+            change(&mut writes, &proven, &update)?;
+            let user = users::find_by_id(&mut writes, update.id);
+            Ok(Decided::write(writes, move |results| updated(results, user)))
+        })
+        .await
+    }
+
+    /// Deletes users. If an id occurs twice, its user is deleted once, with the first of the id's events.
+    async fn delete_users(&self, ids: &[UserId], events: Vec<AuditEvent>) -> StoreResult<u64> {
+        let mut named: Vec<(UserId, Option<AuditEvent>)> = Vec::with_capacity(ids.len());
+        let mut events = events.into_iter();
+        named.extend(ids.iter().map(|id| (*id, events.next())));
+        // The stable sort puts the first event of a duplicate id first. The fixed order of locks prevents deadlocks.
+        named.sort_by_key(|(id, _)| *id);
+        named.dedup_by_key(|(id, _)| *id);
+        let mut reads = Script::default();
+        let locks: Vec<Slot> = named.iter().map(|(id, _)| users::lock_to_delete(&mut reads, *id)).collect();
+        self.transact(reads, move |results| {
+            let (mut writes, mut deleted) = (Script::default(), 0);
+            for ((id, event), lock) in named.iter().zip(&locks) {
+                if results.any(*lock)? {
+                    delete_account::delete(&mut writes, *id);
+                    if let Some(event) = event {
+                        audit_events::record_of(&mut writes, event.clone(), *id)?;
+                    }
+                    deleted += 1;
+                }
+            }
+            Ok(Decided::done(writes, deleted))
+        })
+        .await
+    }
+
+    async fn end_all_sessions(
+        &self,
+        id: UserId,
+        event: AuditEvent,
+        now: Timestamp,
+    ) -> StoreResult<Option<u64>> {
+        let mut reads = Script::default();
+        let user = users::lock_by_id(&mut reads, id);
+        self.transact(reads, move |results| {
+            if !results.any(user)? {
+                return Ok(Decided::Return(None));
+            }
+            let mut writes = Script::default();
+            let ended = sessions::end_all_of(&mut writes, id, now);
+            audit_events::record_of(&mut writes, event.clone(), id)?;
+            Ok(Decided::write(writes, move |results| results.affected(ended).map(Some)))
+        })
+        .await
+    }
+
+    async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool> {
+        let mut writes = Script::default();
+        users::lock_by_id(&mut writes, id);
+        let deleted = profiles::delete_and_record(&mut writes, id, event)?;
+        self.write(writes, Repeat::Never, move |results| Ok(results.affected(deleted)? > 0)).await
+    }
+}
+
+fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> {
+    Ok(UpdateUserOutcome::Updated(Box::new(users::user_that_is(results, user)?)))
+}
+
+fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResult<()> {
+    let UpdateUser { id, email, email_verified, banned, metadata, events, mail, now } = update;
+    let (id, now, user) = (*id, *now, &there.account.user);
+    let is_moved = email.as_ref().is_some_and(|email| email.key() != user.email.key());
+    if let Some(email) = email {
+        set_email(writes, user, email, now);
+    }
+    if is_moved {
+        outbox::notify(writes, user, mail.as_ref(), MailKind::EmailChanged, now);
+    }
+    match email_verified {
+        Some(true) if is_moved || !user.email_verified => {
+            codes::delete_codes_of(writes, id, Purpose::VerifyEmail);
+            prove(writes, there, Verification::Vouched, now);
+        }
+        Some(false) => unverify(writes, id, now),
+        None if is_moved => unverify(writes, id, now),
+        Some(true) | None => {}
+    }
+    if let Some(is_banned) = banned {
+        set_banned(writes, user, *is_banned, now);
+    }
+    if let Some(metadata) = metadata {
+        users::set_metadata(writes, id, metadata)?;
+    }
+    if email.is_some() || email_verified.is_some() || banned.is_some() || metadata.is_some() {
+        users::touch(writes, id, now);
+    }
+    events.iter().try_for_each(|event| audit_events::record_of(writes, event.clone(), id))
+}
+
+/// Changes the email address. Codes and tokens of the former address are invalidated, unless only the spelling
+/// changes.
+fn set_email(writes: &mut Script, user: &User, email: &Email, now: Timestamp) {
+    users::set_email(writes, user.id, email);
+    if email.key() != user.email.key() {
+        request_code::end_all_of(writes, user.id, now);
+        // The admin's decision stands: no mailbox of an earlier address takes it back.
+        undo_tokens::delete_all_of(writes, user.id);
+        sign_up_attempts::delete(writes, user.id); // it was for the former address
+    }
+}
+
+/// Marks the email address as unverified. Used verification links are invalidated too, because they would verify the
+/// address again.
+fn unverify(writes: &mut Script, id: UserId, now: Timestamp) {
+    link_tokens::supersede_tokens_of(writes, id, Purpose::VerifyEmail, now);
+    users::set_unverified(writes, id);
+}
+
+fn set_banned(writes: &mut Script, user: &User, is_banned: bool, now: Timestamp) {
+    if is_banned == user.is_banned() {
+        return;
+    }
+    if is_banned {
+        request_code::end_all_of(writes, user.id, now);
+        sessions::end_all_of(writes, user.id, now);
+    }
+    users::set_banned(writes, user.id, is_banned.then_some(now));
+    profiles::show_or_hide(writes, user.id);
+}

@@ -1,0 +1,92 @@
+//! Operations on passkeys: implementation of [`Passkeys`].
+
+use async_trait::async_trait;
+use latchkey_domain::factors::FactorName;
+use latchkey_domain::ids::{PasskeyId, SessionId};
+use latchkey_domain::passkey::{CredentialId, Passkey, Passkeys as OwnPasskeys, RpId};
+use latchkey_domain::sign_in_offer::SignInOffer;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_store::{
+    BeginPasskey, BegunPasskey, ChangeFactors, ChangedFactors, LiveSession, PasskeySignIn, Passkeys,
+    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, RemovedPasskey, SignInWithPasskey, StoreResult,
+    VerifiablePasskey,
+};
+
+use super::Engine;
+use crate::form::{Executor, Results, Script};
+use crate::operations::{change_passkeys, register_passkey, sign_in_with_passkey};
+use crate::tables::{passkeys, sessions};
+
+#[async_trait]
+impl<E: Executor> Passkeys for Engine<E> {
+    async fn begin_passkey(&self, begin: BeginPasskey) -> StoreResult<BegunPasskey> {
+        register_passkey::begin(&self.0, begin).await
+    }
+
+    async fn register_passkey(&self, register: RegisterPasskey) -> StoreResult<RegisteredPasskey> {
+        register_passkey::register(&self.0, register).await
+    }
+
+    async fn find_passkey(
+        &self,
+        credential_id: &CredentialId,
+        rp_id: &RpId,
+    ) -> StoreResult<Option<Box<(VerifiablePasskey, User)>>> {
+        let mut script = Script::default();
+        let found = passkeys::find_by_credential(&mut script, credential_id, rp_id);
+        let finish = move |results: &Results<'_>| {
+            let found = passkeys::with_account(results, found)?;
+            Ok(found.map(|(passkey, account)| Box::new((passkey, account.user))))
+        };
+        self.read(script, finish).await
+    }
+
+    async fn sign_in_with_passkey(&self, sign_in: SignInWithPasskey) -> StoreResult<PasskeySignIn> {
+        sign_in_with_passkey::sign_in(&self.0, sign_in).await
+    }
+
+    async fn find_own_passkeys(
+        &self,
+        session_id: SessionId,
+        now: Timestamp,
+    ) -> StoreResult<Option<(LiveSession, OwnPasskeys)>> {
+        let mut script = Script::default();
+        let live = sessions::find_live(&mut script, session_id, now);
+        let owned = passkeys::list_of_session(&mut script, session_id);
+        let finish = move |results: &Results<'_>| {
+            let Some(live) = results.find(live, sessions::read_live)? else { return Ok(None) };
+            Ok(Some((live, passkeys::owned(results, owned)?.into_own())))
+        };
+        self.read(script, finish).await
+    }
+
+    async fn rename_passkey(
+        &self,
+        rename: ChangeFactors<(PasskeyId, FactorName)>,
+    ) -> StoreResult<ChangedFactors<Passkey>> {
+        change_passkeys::rename(&self.0, rename).await
+    }
+
+    async fn remove_passkey(
+        &self,
+        remove: ChangeFactors<PasskeyId>,
+        offer: SignInOffer,
+    ) -> StoreResult<RemovedPasskey> {
+        change_passkeys::remove(&self.0, remove, offer).await
+    }
+
+    async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> StoreResult<bool> {
+        change_passkeys::remove_of(&self.0, remove).await
+    }
+
+    async fn count_unusable_passkeys(&self, rp_id: Option<&RpId>) -> StoreResult<u64> {
+        let mut script = Script::default();
+        let counted = passkeys::count_others(&mut script, rp_id);
+        let finish = move |results: &Results<'_>| {
+            let count = results.find(counted, |cells| cells.of("passkeys").count("count"))?;
+            Ok(u64::from(count.unwrap_or_default()))
+        };
+        self.read_long(script, finish).await
+    }
+}

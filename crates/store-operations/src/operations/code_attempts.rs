@@ -1,0 +1,112 @@
+//! Judgement of entered email codes. A refused six-digit code counts as an attempt of the client's *lane*: clients known
+//! to the account and all others have separate counters.
+
+use latchkey_domain::code_window::{Lane, LaneAttempts};
+use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{CodeLane, StoreResult};
+
+use super::code_lanes::LaneReads;
+use crate::form::{Results, Script, Slot};
+use crate::tables::codes;
+
+/// Handles of the statements that read the codes of an email address and purpose, and the client's attempt counters.
+#[derive(Clone, Copy)]
+pub(crate) struct CodeReads {
+    codes: Slot,
+    lane: LaneReads,
+}
+
+/// A code that a client entered.
+pub(crate) struct Tried<'a> {
+    pub(crate) email: &'a EmailKey,
+    pub(crate) purpose: Purpose,
+    pub(crate) mac: &'a CodeMac,
+    pub(crate) form: CodeForm,
+    pub(crate) lane: &'a CodeLane,
+    pub(crate) now: Timestamp,
+}
+
+impl CodeReads {
+    /// Locks the codes of an email address and purpose, and the attempt counters. The user must be locked.
+    pub(crate) fn lock(script: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
+        Self {
+            codes: codes::lock_codes(script, email, purpose),
+            lane: LaneReads::lock(script, email, purpose, lane),
+        }
+    }
+
+    /// Redeems a code of the user `owner`, and returns whether it was right. A right code is deleted, in both lanes. A
+    /// wrong code of six digits is counted. Without an owner every code is wrong.
+    pub(crate) fn redeem(
+        self,
+        results: &Results<'_>,
+        writes: &mut Script,
+        tried: &Tried<'_>,
+        owner: Option<UserId>,
+    ) -> StoreResult<bool> {
+        let (lane, made) = self.lane.lane(results, tried.now)?;
+        let opened = self.owner_of_opened(results, tried, lane, made.unwrap_or_default())?;
+        let is_right = opened.is_some() && opened == owner;
+        if is_right {
+            codes::delete_code(writes, tried.email.as_str(), tried.purpose);
+        } else if tried.form == CodeForm::SixDigits {
+            count(writes, (tried.email, tried.purpose), lane, made, tried.now);
+        }
+        Ok(is_right)
+    }
+
+    /// Returns the lane of the client.
+    pub(crate) fn lane(self, results: &Results<'_>, now: Timestamp) -> StoreResult<Lane> {
+        Ok(self.lane.lane(results, now)?.0)
+    }
+
+    /// Returns the user of the code that the attempt matches. The attempt is compared with the code mailed to known
+    /// clients and with the code mailed to all other clients.
+    fn owner_of_opened(
+        self,
+        results: &Results<'_>,
+        tried: &Tried<'_>,
+        lane: Lane,
+        made: LaneAttempts,
+    ) -> StoreResult<Option<UserId>> {
+        let mut opened = None;
+        for mailed_in in Lane::ALL {
+            let found = codes::code(results, self.codes, mailed_in, lane)?;
+            let (owner, code) = found.unwrap_or((None, no_code()));
+            if code.accepts(tried.mac, made, tried.lane.budget, tried.now) {
+                opened = owner;
+            }
+        }
+        Ok(opened)
+    }
+}
+
+/// Counts a wrong attempt on each stored code, and for the lane of the client (known to the account, or other).
+fn count(
+    writes: &mut Script,
+    (email, purpose): (&EmailKey, Purpose),
+    lane: Lane,
+    made: Option<LaneAttempts>,
+    now: Timestamp,
+) {
+    codes::count_on_codes(writes, email, purpose, lane);
+    let counted = made.unwrap_or_default().incremented(now);
+    match made {
+        Some(_) => codes::save_attempts(writes, email, purpose, lane, &counted),
+        None => codes::create_attempts(writes, email, purpose, lane, &counted),
+    };
+}
+
+/// Returns a placeholder for a missing code. It has expired, and is compared like a stored code, so that both cases
+/// cost the same.
+const fn no_code() -> StoredCode {
+    StoredCode {
+        mac: CodeMac::from_bytes([0; 32]),
+        form: CodeForm::SixDigits,
+        attempts: 0,
+        expires_at: Timestamp::from_millis(i64::MIN),
+    }
+}

@@ -1,0 +1,172 @@
+//! Proof of a change of address by codes, and the change itself.
+
+use latchkey_domain::code_window::Lane;
+use latchkey_domain::email_change::{EmailChange, Side};
+use latchkey_domain::email_verification::Verification;
+use latchkey_domain::guess_limits;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::undo::UndoableEvent;
+use latchkey_store::{
+    ConfirmEmailChange, ConfirmedEmailChange, LimitedResult, ShownCode, StoreError, StoreResult, UndoLink,
+};
+
+use super::code_attempts::{CodeReads, Tried};
+use super::prove_mailbox::{Proven, prove};
+use super::{delete_account, takes};
+use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::tables::outbox::{self, Address};
+use crate::tables::users::{self, Account};
+use crate::tables::{audit_events, email_changes, known_clients, sessions, sign_up_attempts, undo_tokens};
+
+type Outcome = Decided<Result<ConfirmedEmailChange, latchkey_domain::limits::Limited>>;
+
+/// Handles of the statements whose results the decision depends on.
+#[derive(Clone, Copy)]
+struct Reads {
+    limit: Option<Slot>,
+    live: Slot,
+    change: Slot,
+    pending_at_new: Slot,
+    is_taken: Slot,
+    new: CodeReads,
+    current: CodeReads,
+}
+
+/// The change after the entered codes were judged.
+struct Judged {
+    change: EmailChange,
+    is_any_wrong: bool,
+}
+
+pub(crate) async fn confirm<E: Executor>(
+    engine: &E,
+    confirm: ConfirmEmailChange,
+) -> LimitedResult<ConfirmedEmailChange> {
+    let mut script = Script::default();
+    let reads = Reads::add(&mut script, &confirm);
+    engine.transact(script, move |results| decide(&confirm, reads, results)).await
+}
+
+fn decide(confirm: &ConfirmEmailChange, reads: Reads, results: &Results<'_>) -> StoreResult<Outcome> {
+    if let Some(limited) = takes::limited(results, reads.limit)? {
+        return Ok(Decided::Return(Err(limited)));
+    }
+    let account = results.find(reads.live, users::read_account)?;
+    let Some(account) = account.filter(|account| account.user.id == confirm.user_id) else {
+        return Ok(Decided::Return(Ok(ConfirmedEmailChange::NoSession)));
+    };
+    if *account.user.email.key() != confirm.email {
+        return Ok(Decided::Return(Ok(ConfirmedEmailChange::Moved)));
+    }
+    let mut writes = Script::default();
+    let change = email_changes::live(results, reads.change, confirm.now)?;
+    let Some(change) = change.filter(|change| change.id == confirm.id) else {
+        return Ok(Decided::done(writes, Ok(ConfirmedEmailChange::NotFound)));
+    };
+    let Judged { change, is_any_wrong } = reads.judge(results, &mut writes, confirm, change)?;
+    if change.is_new_proven {
+        for pending in results.list(reads.pending_at_new, |cells| cells.of("users").id::<UserId>("id"))? {
+            delete_account::delete(&mut writes, pending);
+        }
+    }
+    let needs = change.needs();
+    if !needs.is_empty() {
+        email_changes::save_proofs(&mut writes, confirm.user_id, &change);
+        let outcome =
+            if is_any_wrong { ConfirmedEmailChange::Refused } else { ConfirmedEmailChange::Needs(needs) };
+        return Ok(Decided::done(writes, Ok(outcome)));
+    }
+    if results.any(reads.is_taken)? {
+        email_changes::delete_of(&mut writes, confirm.user_id);
+        return Ok(Decided::done(writes, Ok(ConfirmedEmailChange::Taken)));
+    }
+    let lane = reads.new.lane(results, confirm.now)?;
+    complete(confirm, account, &change, lane, writes)
+}
+
+impl Reads {
+    fn add(script: &mut Script, confirm: &ConfirmEmailChange) -> Self {
+        let ConfirmEmailChange { user_id, session_id, email, lane, now, .. } = confirm;
+        let limit = takes::take(script, &confirm.takes, *now);
+        users::lock_by_id(script, *user_id);
+        let pending_at_new = email_changes::lock_pending_at_new(script, *user_id);
+        Self {
+            limit,
+            pending_at_new,
+            current: CodeReads::lock(script, email, Side::Current.purpose(), lane),
+            new: CodeReads::lock(script, email, Side::New.purpose(), lane),
+            live: sessions::find_live(script, *session_id, *now),
+            change: email_changes::find(script, *user_id),
+            is_taken: email_changes::find_taken(script, *user_id, *now),
+        }
+    }
+
+    /// Judges the codes of the sides that are still to be proven.
+    fn judge(
+        self,
+        results: &Results<'_>,
+        writes: &mut Script,
+        confirm: &ConfirmEmailChange,
+        mut change: EmailChange,
+    ) -> StoreResult<Judged> {
+        let mut is_any_wrong = false;
+        for side in change.needs() {
+            let (reads, shown) = match side {
+                Side::New => (self.new, confirm.new),
+                Side::Current => (self.current, confirm.current),
+            };
+            let is_right = match shown {
+                None => continue,
+                Some(ShownCode::Malformed) => false,
+                Some(ShownCode::Code(mac, form)) => {
+                    let ConfirmEmailChange { email, lane, now, user_id, .. } = confirm;
+                    let tried = Tried { email, purpose: side.purpose(), mac: &mac, form, lane, now: *now };
+                    reads.redeem(results, writes, &tried, Some(*user_id))?
+                }
+            };
+            if is_right {
+                change.prove(side);
+            }
+            is_any_wrong |= !is_right;
+        }
+        Ok(Judged { change, is_any_wrong })
+    }
+}
+
+/// Changes the address of an account whose change is proven. The client is in the lane `lane` of the old address.
+fn complete(
+    confirm: &ConfirmEmailChange,
+    account: Account,
+    change: &EmailChange,
+    lane: Lane,
+    mut writes: Script,
+) -> StoreResult<Outcome> {
+    let ConfirmEmailChange { session_id, client, known_for, writes: new, now, .. } = confirm;
+    let (user, email, now) = (account.user.clone(), &change.new_email, *now);
+    users::set_email(&mut writes, user.id, email);
+    prove(&mut writes, &Proven { account, profile: None }, Verification::NewAddress, now);
+    sign_up_attempts::delete(&mut writes, user.id); // it was for the old address
+    sessions::end_others(&mut writes, user.id, *session_id, now);
+    if let (Lane::Known, Some(known_for)) = (lane, known_for) {
+        let key = guess_limits::known_client(email.key(), *client);
+        known_clients::save(&mut writes, &key, now.plus(*known_for));
+    }
+    audit_events::record_in(&mut writes, new.event.clone(), user.id, *session_id)?;
+    outbox::notify(&mut writes, &user, new.to_old.as_ref(), MailKind::EmailChanged, now);
+    if let Some(mail) = &new.to_new {
+        outbox::write(&mut writes, mail, MailKind::EmailChangedNew, Address::Of(user.id, email), now);
+    }
+    if let (Some(_), Some(undo)) = (&new.to_old, &new.undo)
+        && user.may_be_notified()
+    {
+        let link = UndoLink { event: UndoableEvent::EmailChanged, happened_at: now };
+        undo_tokens::insert(&mut writes, user.id, undo, link, &user.email, user.has_two_step());
+    }
+    let live = sessions::find_live(&mut writes, *session_id, now);
+    Ok(Decided::write(writes, move |results| {
+        let live = results.find(live, sessions::read_live)?;
+        let live = live.ok_or(StoreError::Corrupt { table: "sessions", column: "id" })?;
+        Ok(Ok(ConfirmedEmailChange::Changed(Box::new(live))))
+    }))
+}

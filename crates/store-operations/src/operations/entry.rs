@@ -1,0 +1,122 @@
+//! Step after a right first factor: the only place that decides between a session and a challenge. The user must be
+//! locked.
+
+use latchkey_domain::challenge::{ChallengePurpose, FactorRules, is_challenged};
+use latchkey_domain::identity::VerifiedIdentity;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::user::User;
+use latchkey_store::{CompletedSignIn, Entered, Entry, StoreResult};
+
+use super::guards;
+use super::identities::link;
+use super::sign_in::pend_no_more;
+use crate::form::{Results, Script, Slot};
+use crate::tables::challenges::{self, Beginner, Challenge, FirstFactorIdentity};
+use crate::tables::{audit_events, known_clients, outbox, sessions, users};
+
+/// Consequence of a right first factor: a session or a challenge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// A session is opened.
+    Session,
+    /// A challenge is written. The other effects of a completed sign-in are deferred until the challenge is answered.
+    Challenge,
+}
+
+impl Way {
+    /// Decides between session and challenge, by the level of the sign-in, the account's two-step sign-in and the
+    /// operator's policy. `user` is `None` for an account that is about to be created.
+    pub(crate) fn of(user: Option<&User>, entry: &Entry) -> Self {
+        let has_two_step = user.is_some_and(User::has_two_step);
+        let is_challenged = is_challenged(entry.session.level, has_two_step, entry.rules.policy);
+        if is_challenged { Self::Challenge } else { Self::Session }
+    }
+}
+
+/// Handles of the statements whose results make an [`Entered`].
+#[derive(Clone)]
+pub(crate) enum Opening {
+    Session(Slot),
+    Challenge(Slot, FactorRules),
+}
+
+/// Opens the session of an entry, or writes its challenge. [`Opening::find`] reads the result.
+pub(crate) fn open(
+    writes: &mut Script,
+    user_id: UserId,
+    entry: &Entry,
+    way: Way,
+    identity: Option<FirstFactorIdentity<'_>>,
+) -> StoreResult<()> {
+    let Entry { session, challenge, .. } = entry;
+    match way {
+        Way::Session => sessions::open(writes, user_id, session),
+        Way::Challenge => {
+            let methods = Some(&session.methods);
+            let beginner = Beginner { methods, identity, ..Beginner::default() };
+            let purpose = ChallengePurpose::SignIn;
+            challenges::insert(writes, user_id, purpose, challenge, &beginner, session.created_at);
+            audit_events::record_of(writes, challenge.event.clone(), user_id)?;
+        }
+    }
+    Ok(())
+}
+
+impl Opening {
+    /// Adds the statements that read the result. They must come after all changes of the script.
+    pub(crate) fn find(script: &mut Script, user_id: UserId, entry: &Entry, way: Way) -> Self {
+        match way {
+            Way::Session => Self::Session(users::find_by_id(script, user_id)),
+            Way::Challenge => Self::Challenge(challenges::find_facts(script, user_id), entry.rules.clone()),
+        }
+    }
+
+    /// Returns the user of the opened session, or the kinds of answers that the written challenge accepts.
+    pub(crate) fn entered(self, results: &Results<'_>) -> StoreResult<Entered> {
+        Ok(match self {
+            Self::Session(user) => Entered::Session(Box::new(users::user_that_is(results, user)?)),
+            Self::Challenge(facts, rules) => {
+                Entered::Challenge(challenges::kinds(results, facts, ChallengePurpose::SignIn, &rules)?)
+            }
+        })
+    }
+}
+
+/// Completes a sign-in that a challenge answered: opens the session, and writes the effects that [`open`] deferred
+/// until the answer.
+pub(crate) fn complete(
+    writes: &mut Script,
+    challenge: &Challenge,
+    completed: &CompletedSignIn,
+    is_linked: bool,
+) -> StoreResult<()> {
+    let CompletedSignIn { session, guard, event, linked, mail } = completed;
+    let (user, now) = (&challenge.account.user, session.created_at);
+    let identity = challenge.identity.as_ref().map(|shown| &shown.identity);
+    if let Some(guard) = guard {
+        guards::forgive(writes, guard);
+        guards::know_client(writes, guard, now);
+    }
+    if user.is_pending {
+        pend_no_more(writes, user.id, now);
+    }
+    if let Some(identity) = identity
+        && !is_linked
+    {
+        link(writes, user.id, identity, now);
+        audit_events::record_in(writes, linked.clone(), user.id, session.id)?;
+        outbox::notify(writes, user, mail.as_ref(), MailKind::IdentityLinked, now);
+    }
+    let identity = identity.map(VerifiedIdentity::id);
+    let session = NewSession { identity, ..session.clone() };
+    sessions::open(writes, user.id, &session);
+    known_clients::remember(writes, user.email.key(), &session);
+    audit_events::record_in(writes, event.clone(), user.id, session.id)
+}
+
+/// Opens the session that replaces the caller's session after two-step sign-in was turned on in it.
+pub(crate) fn reopen(writes: &mut Script, user_id: UserId, session: &NewSession) {
+    sessions::open(writes, user_id, session);
+}

@@ -1,0 +1,139 @@
+//! Undo links: the owner of the mailbox reverses an event. The rules are in [`latchkey_domain::undo`].
+
+use latchkey_domain::challenge::ChallengePurpose;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::limits::Take;
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{LimitedResult, StoreResult, UndoLink, UndoOutcome, UndoWrites, UseUndoLink};
+
+use super::code_lanes::{AskReads, mail_of};
+use super::guards::take_and_read;
+use super::{factors, request_code, takes};
+use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::tables::challenges::{self, Beginner};
+use crate::tables::outbox::{self, Address};
+use crate::tables::undo_tokens::{self, Undo};
+use crate::tables::{
+    audit_events, identities, passkeys, recovery_codes, sessions, sign_up_attempts, totp_factors, users,
+};
+
+/// Handles of the statements that read an undo token, and the lane of the reset code that is mailed.
+#[derive(Clone, Copy)]
+pub(crate) struct UndoReads {
+    found: Slot,
+    lane: AskReads,
+}
+
+impl UndoReads {
+    /// Reads the undo token that began a challenge. The user must be locked.
+    pub(crate) fn of_challenge(script: &mut Script, challenge: TokenHash, writes: &UndoWrites) -> Self {
+        let found = undo_tokens::find_of_challenge(script, challenge);
+        Self::of(script, found, writes)
+    }
+
+    fn of(script: &mut Script, found: Slot, writes: &UndoWrites) -> Self {
+        let purpose = Purpose::ResetPassword;
+        Self { found, lane: AskReads::find(script, &writes.email, purpose, &writes.reset) }
+    }
+
+    /// Decodes the undo token, if it is live and was mailed to the address of the writes.
+    pub(crate) fn undo(self, results: &Results<'_>, writes: &UndoWrites) -> StoreResult<Option<Undo>> {
+        let is_good = |undo: &Undo| undo.is_live(writes.now) && undo.was_mailed_to(&writes.email);
+        Ok(undo_tokens::undo(results, self.found)?.filter(is_good))
+    }
+
+    /// Reverses the event.
+    pub(crate) fn apply(
+        self,
+        results: &Results<'_>,
+        writes: &mut Script,
+        undo: &Undo,
+        undo_writes: &UndoWrites,
+    ) -> StoreResult<()> {
+        let UndoWrites { event, reset, reset_mail, mail, left_mail, now, .. } = undo_writes;
+        let (left, user, facts, now) = (&undo.account.user, undo.restored(), undo.facts(), *now);
+        let since = facts.removes_since();
+        request_code::end_all_of(writes, user.id, now);
+        undo_tokens::delete_since(writes, user.id, facts.happened_at);
+        if undo.moves() {
+            users::set_email(writes, user.id, &user.email);
+            users::prove(writes, user.id, now);
+            sign_up_attempts::delete(writes, user.id); // it was for the address that is left
+            outbox::notify(writes, left, left_mail.as_ref(), MailKind::Undone, now);
+        }
+        users::delete_password(writes, user.id);
+        identities::delete_linked_since(writes, user.id, since);
+        passkeys::delete_added_since(writes, user.id, since);
+        if facts.turns_two_step_off() {
+            factors::remove_all_of(writes, user.id);
+        } else {
+            totp_factors::delete_added_since(writes, user.id, since);
+            recovery_codes::delete_made_since(writes, user.id, since);
+        }
+        users::touch(writes, user.id, now);
+        sessions::end_all_of(writes, user.id, now);
+        audit_events::record_of(writes, event.clone(), user.id)?;
+        let asked = self.lane.asked(results, reset, now)?;
+        let (key, purpose) = (user.email.key().as_str(), Purpose::ResetPassword);
+        request_code::write(writes, key, purpose, Some(user.id), (reset, asked), now);
+        let address = Address::Of(user.id, &user.email);
+        outbox::write(writes, &mail_of(reset, reset_mail, asked), MailKind::Reset, address, now);
+        outbox::notify(writes, &user, mail.as_ref(), MailKind::Undone, now);
+        Ok(())
+    }
+}
+
+/// Takes tokens from the rate limits, and reads the event of a live undo token.
+pub(crate) async fn find<E: Executor>(
+    engine: &E,
+    hash: TokenHash,
+    takes: &[Take],
+    now: Timestamp,
+) -> LimitedResult<Option<UndoLink>> {
+    let mut script = Script::default();
+    let limit = takes::take(&mut script, takes, now);
+    let found = undo_tokens::find(&mut script, hash);
+    let finish = move |results: &Results<'_>| {
+        if let Some(limited) = takes::limited(results, limit)? {
+            return Ok(Err(limited));
+        }
+        let undo = undo_tokens::undo(results, found)?.filter(|undo| undo.is_live(now));
+        Ok(Ok(undo.map(|undo| undo.link)))
+    };
+    take_and_read(engine, script, finish).await
+}
+
+/// Reverses an event, or writes a challenge if a second factor is needed.
+pub(crate) async fn undo<E: Executor>(engine: &E, link: UseUndoLink) -> LimitedResult<UndoOutcome> {
+    let UseUndoLink { token, takes, challenge, rules, writes: undo_writes } = link;
+    let (now, purpose) = (undo_writes.now, ChallengePurpose::Undo);
+    let mut script = Script::default();
+    let limit = takes::take(&mut script, &takes, now);
+    undo_tokens::lock_user(&mut script, token);
+    let facts = challenges::find_facts_of_undo(&mut script, token);
+    let found = undo_tokens::find(&mut script, token);
+    let reads = UndoReads::of(&mut script, found, &undo_writes);
+    engine
+        .transact(script, move |results| {
+            if let Some(limited) = takes::limited(results, limit)? {
+                return Ok(Decided::Return(Err(limited)));
+            }
+            let mut writes = Script::default();
+            let Some(undo) = reads.undo(results, &undo_writes)? else {
+                return Ok(Decided::done(writes, Ok(UndoOutcome::Refused)));
+            };
+            if undo.facts().needs_second_factor() {
+                let user_id = undo.account.user.id;
+                let kinds = challenges::kinds(results, facts, purpose, &rules)?;
+                challenges::delete_of_token(&mut writes, user_id, token, purpose);
+                let beginner = Beginner { token: Some(&token), ..Beginner::default() };
+                challenges::insert(&mut writes, user_id, purpose, &challenge, &beginner, now);
+                return Ok(Decided::done(writes, Ok(UndoOutcome::Challenged(kinds))));
+            }
+            reads.apply(results, &mut writes, &undo, &undo_writes)?;
+            Ok(Decided::done(writes, Ok(UndoOutcome::Undone)))
+        })
+        .await
+}

@@ -1,0 +1,15 @@
+//! Table `used_ceremonies`: WebAuthn ceremonies that were completed, so that each succeeds once.
+
+use latchkey_store::Ceremony;
+
+use crate::bulk::{Table, columns};
+use crate::form::statements;
+
+pub const TABLE: Table = Table::new("used_ceremonies", 1, columns! { bytes hash, int expires_at });
+
+statements! {
+    /// Marks a ceremony as used. Affects no row if it was used before. A concurrent use of the same ceremony waits on
+    /// the unique key until the first one ends.
+    CLAIM: change claim(ceremony: Ceremony) [&ceremony.hash, ceremony.expires_at] = "
+    INSERT INTO used_ceremonies (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
+}

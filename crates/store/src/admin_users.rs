@@ -1,0 +1,107 @@
+//! Contract for operations on users that only admins may call.
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::{AppMetadata, User};
+
+use crate::error::StoreResult;
+use crate::outbox::NewMail;
+
+/// Start of a page in the list of users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserPosition {
+    /// Offset pagination: number of users to skip.
+    Offset(u64),
+    /// Keyset pagination: the page starts after this user, the last one of the previous page. No user is skipped or
+    /// repeated while others are created or deleted.
+    After {
+        /// Creation time of the last user on the previous page.
+        created_at: Timestamp,
+        /// Id of the last user on the previous page.
+        id: UserId,
+    },
+}
+
+/// Filter and page of a list of users.
+#[derive(Debug, Clone)]
+pub struct ListUsers {
+    /// Substring of email address or profile name (ASCII case-insensitive), or a complete user id; `None` matches all.
+    pub search: Option<String>,
+    /// Start of the page.
+    pub position: UserPosition,
+    /// Maximum number of users on the page.
+    pub limit: u32,
+}
+
+/// A page of the list of users, read from one snapshot with its total.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserPage {
+    /// Users of the page, newest first, then by id descending.
+    pub users: Vec<User>,
+    /// Number of users that match the filter, over all pages.
+    pub total: u64,
+    /// True if a next page exists.
+    pub has_more: bool,
+}
+
+/// Changes that an admin makes to a user. `None` leaves a property unchanged.
+#[derive(Debug, Clone)]
+pub struct UpdateUser {
+    /// Id of the user to change.
+    pub id: UserId,
+    /// New email address; `None` leaves it unchanged. A different address invalidates outstanding codes and tokens, and
+    /// is unverified unless `email_verified` is `Some(true)`.
+    pub email: Option<Email>,
+    /// True if the email address is to count as verified, false if not; `None` leaves that unchanged.
+    pub email_verified: Option<bool>,
+    /// `Some(true)` bans the user, ends all sessions of the user, and invalidates all codes and tokens; `Some(false)`
+    /// lifts the ban; `None` leaves it unchanged.
+    pub banned: Option<bool>,
+    /// Application metadata that replaces the previous object as a whole; `None` leaves it unchanged.
+    pub metadata: Option<AppMetadata>,
+    /// Audit events to record with the change. The store fills in the user id.
+    pub events: Vec<AuditEvent>,
+    /// Mail of kind `EmailChanged` to the previous address; `None` if security notifications are off.
+    pub mail: Option<NewMail>,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Outcome of [`AdminUsers::update_user`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum UpdateUserOutcome {
+    /// The user after the change.
+    Updated(Box<User>),
+    /// No user has the id.
+    NotFound,
+    /// Another account has the new email address. Nothing changed.
+    EmailTaken,
+}
+
+/// Operations on users that only admins may call.
+#[async_trait]
+pub trait AdminUsers {
+    /// Lists one page of the users that match a filter.
+    async fn list_users(&self, list: &ListUsers) -> StoreResult<UserPage>;
+
+    /// Applies all changes to a user in one transaction, or none.
+    async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome>;
+
+    /// Deletes users with everything that belongs to them except audit events. Unknown ids are skipped. For the user
+    /// `ids[n]`, `events[n]` is recorded. Returns the number of deleted users.
+    async fn delete_users(&self, ids: &[UserId], events: Vec<AuditEvent>) -> StoreResult<u64>;
+
+    /// Ends all sessions of a user. Returns the number of sessions that ended, or `None` for an unknown user.
+    async fn end_all_sessions(
+        &self,
+        id: UserId,
+        event: AuditEvent,
+        now: Timestamp,
+    ) -> StoreResult<Option<u64>>;
+
+    /// Deletes a user's profile. Returns `false` if the user has none.
+    async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool>;
+}

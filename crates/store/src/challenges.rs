@@ -1,0 +1,270 @@
+//! Contract for challenges: beginning and answering them. The rules are in [`latchkey_domain::challenge`] and
+//! [`latchkey_domain::guess_limits`].
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose, FactorRules};
+use latchkey_domain::client::ClientType;
+use latchkey_domain::codes::CodeMac;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::factors::FactorId;
+use latchkey_domain::factors::TotpStep;
+use latchkey_domain::guess_limits::SecondFactorGuard;
+use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::limits::Take;
+use latchkey_domain::passkey::Passkey;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::session::SessionId;
+use latchkey_domain::session::{AuthMethods, NewSession};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+
+use crate::email_codes::NewToken;
+use crate::entry::NewChallenge;
+use crate::error::StoreResult;
+use crate::limits::LimitedResult;
+use crate::outbox::NewMail;
+use crate::passkeys::{PasskeyRefusal, ShownPasskey, VerifiablePasskey};
+use crate::sessions::{LiveSession, SignInGuard};
+use crate::undo::UndoWrites;
+
+/// Rules and time by which a challenge is looked up and its answer is checked.
+#[derive(Debug, Clone)]
+pub struct ChallengeTerms {
+    /// Number of wrong answers that ends a challenge.
+    pub attempts: u32,
+    /// Operator's rules for second factors, as in force.
+    pub rules: FactorRules,
+    /// True if only accounts with a verified email address may sign in.
+    pub must_verify: bool,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// A live challenge, with the data that its answer is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundChallenge {
+    /// Purpose of the challenge.
+    pub purpose: ChallengePurpose,
+    /// User of the account in the current state, not banned.
+    pub user: User,
+    /// Session that is reauthenticated; `None` for other purposes.
+    pub session_id: Option<SessionId>,
+    /// Client type of the request that began the challenge.
+    pub client_type: ClientType,
+    /// Authentication methods of the first factor; `None` for purposes other than sign-in.
+    pub methods: Option<AuthMethods>,
+    /// Identity provider of the first factor; `None` if that was no external identity.
+    pub provider: Option<ProviderKey>,
+    /// Kinds of answers that the challenge accepts now, strongest first.
+    pub kinds: Vec<ChallengeKind>,
+    /// Confirmed TOTP factors of the account.
+    pub totp: Vec<SealedTotp>,
+    /// Usable passkeys of the account.
+    pub passkeys: Vec<VerifiablePasskey>,
+    /// WebAuthn challenge of the newest request options; `None` if there were none.
+    pub passkey_options: Option<PasskeyOptions>,
+    /// Number of unused recovery codes.
+    pub recovery_codes_left: u32,
+    /// Address that the mail with the undo link went to; `None` for other purposes than an undo.
+    pub undo_email: Option<EmailKey>,
+    /// Expiry of the challenge.
+    pub expires_at: Timestamp,
+}
+
+/// A TOTP factor with its secret, sealed by the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedTotp {
+    /// Id of the factor.
+    pub id: FactorId,
+    /// Secret of the factor, sealed under the server secret.
+    pub secret: Vec<u8>,
+}
+
+/// WebAuthn challenge of the request options for the answer by a passkey: 32 random bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasskeyOptions(pub [u8; 32]);
+
+/// Result of the service's check of an answer. The store checks what depends on stored data.
+#[derive(Debug, Clone)]
+pub enum Shown {
+    /// An assertion for these options has a good signature by a passkey. The store accepts it if the options are the
+    /// newest of the challenge and the passkey is usable, by the rules of [`ShownPasskey`].
+    Passkey(ShownPasskey, PasskeyOptions),
+    /// A TOTP code of this step matched. The store accepts the step only if it is later than every step that the factor
+    /// accepted before.
+    Totp(FactorId, TotpStep),
+    /// MAC of an entered recovery code. The store accepts the code if it is among the account's unused recovery codes.
+    /// If the number of unused codes is no longer [`FoundChallenge::recovery_codes_left`], from which the mail was
+    /// made, the outcome is [`Answered::Moved`].
+    RecoveryCode(CodeMac),
+    /// The password matched this hash. The store accepts the answer if the account still has the hash.
+    Password(PasswordHash),
+    /// A mailed code of purpose [`latchkey_domain::codes::Purpose::Reauthenticate`] was redeemed.
+    EmailCode,
+    /// The answer was wrong.
+    Wrong,
+}
+
+/// An answer to a challenge.
+#[derive(Debug, Clone)]
+pub struct AnswerChallenge {
+    /// Hash of the challenge's id.
+    pub challenge: TokenHash,
+    /// Rules and time of the lookup.
+    pub terms: ChallengeTerms,
+    /// Kind of the answer, which the challenge must accept.
+    pub kind: ChallengeKind,
+    /// Result of the service's check of the answer.
+    pub shown: Shown,
+    /// Guess limits of TOTP and recovery codes; `None` if they are off, or for an answer of another kind.
+    pub guard: Option<SecondFactorGuard>,
+    /// Operation that a right answer completes. It must match the challenge's purpose.
+    pub completes: Completion,
+    /// Audit event of kind `SecondFactorFailed`, recorded for a wrong answer; `None` for an answer of another kind. The
+    /// store fills in the user id.
+    pub failed: Option<AuditEvent>,
+    /// Audit event of kind `RecoveryCodeUsed`. The store fills in the user id.
+    pub recovery_code_used: AuditEvent,
+    /// Audit event of kind `PasskeyRefused` and its mail, written if a passkey is refused after a good signature.
+    pub passkey_refusal: PasskeyRefusal,
+    /// Mails to the account's owner about the answer.
+    pub mails: AnswerMails,
+}
+
+/// Mails to the account's owner about an answer; each is `None` if no mail transport is configured.
+#[derive(Debug, Clone)]
+pub struct AnswerMails {
+    /// Mail of kind `SecondFactorFailed`, written when the failures in the account's window reach
+    /// [`latchkey_domain::guess_limits::FAILURES_TOLD`].
+    pub failed: Option<NewMail>,
+    /// Mail of kind `RecoveryCodeUsed`, written if a recovery code is accepted.
+    pub recovery_code_used: Option<NewMail>,
+    /// Number of unused recovery codes before this answer. The mail in `recovery_code_used` was made for this number.
+    pub recovery_codes_left: u32,
+}
+
+/// Operation that a right answer to a challenge completes.
+#[derive(Debug, Clone)]
+pub enum Completion {
+    /// A sign-in. Opens the session, and applies what [`crate::Entry`] deferred until the answer.
+    SignIn(Box<CompletedSignIn>),
+    /// Reauthentication (step-up) of this session, which must be live. Only the audit event is written.
+    Reauthenticate(SessionId, AuditEvent),
+    /// A password reset. Writes a reset token of level 2 for the account, and invalidates the token that began the
+    /// challenge.
+    Reset(NewToken),
+    /// Use of an undo link, with the effects of [`crate::UndoLinks::undo`].
+    Undo(Box<UndoWrites>),
+}
+
+/// A sign-in that a second factor completes.
+#[derive(Debug, Clone)]
+pub struct CompletedSignIn {
+    /// Session to open. It gets the identity of the challenge, if there is one, and the passkey that was shown or
+    /// registered.
+    pub session: NewSession,
+    /// Guess limits of the password sign-in, if any. The failure counter of account and client is cleared, and the
+    /// client becomes known to the account.
+    pub guard: Option<SignInGuard>,
+    /// Audit event of the sign-in. The store fills in user id and session id.
+    pub event: AuditEvent,
+    /// Audit event of kind `IdentityLinked`, written if the answer links an identity. The store fills in user id and
+    /// session id.
+    pub linked: AuditEvent,
+    /// Mail of kind `IdentityLinked`, written if the answer links an identity; `None` if security notifications are
+    /// off.
+    pub mail: Option<NewMail>,
+}
+
+/// Outcome of [`Challenges::answer_challenge`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answered {
+    /// The session of the sign-in was opened. Contains its user.
+    SignedIn(Box<User>),
+    /// The session is reauthenticated, so a token of a higher level may be issued for it.
+    Reauthenticated(Box<LiveSession>),
+    /// A reset token of level 2 was written.
+    Reset,
+    /// The event was reversed.
+    Undone,
+    /// The number of unused recovery codes changed since the challenge was found. The answer was not checked; the
+    /// caller must find the challenge again.
+    Moved,
+    /// The answer was wrong, or its code was used before. It counts as a wrong answer.
+    Wrong,
+    /// The challenge is unknown, expired, used or out of attempts, the session, token or identity that began it is no
+    /// longer valid, or the challenge does not accept this kind of answer. Nothing changed.
+    Invalid,
+}
+
+/// A reauthentication (step-up) to begin.
+#[derive(Debug, Clone)]
+pub struct BeginReauthentication {
+    /// Session of the caller, which must be live.
+    pub session_id: SessionId,
+    /// Challenge to write. It replaces an earlier one of the same session.
+    pub challenge: NewChallenge,
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
+    pub takes: Vec<Take>,
+    /// Operator's rules for second factors, as in force.
+    pub rules: FactorRules,
+    /// Audit event recorded if the session has level 1 and ends, because it must have level 2. The store fills in user
+    /// id and session id. `None` if level 1 is enough.
+    pub level_two_required: Option<AuditEvent>,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// A password reset of an account with two-step sign-in, for which a challenge is begun.
+#[derive(Debug, Clone)]
+pub struct BeginResetChallenge {
+    /// Hash of the reset token, which stays valid.
+    pub token: TokenHash,
+    /// Challenge to write. It replaces an earlier one of the same token.
+    pub challenge: NewChallenge,
+    /// Operator's rules for second factors, as in force.
+    pub rules: FactorRules,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Challenges for second factors and reauthentication.
+#[async_trait]
+pub trait Challenges {
+    /// Finds a live challenge, with the data that its answer is compared with. Changes nothing.
+    async fn find_challenge(
+        &self,
+        challenge: TokenHash,
+        terms: ChallengeTerms,
+    ) -> StoreResult<Option<Box<FoundChallenge>>>;
+
+    /// Stores the WebAuthn challenge of request options, which replaces an earlier one, and returns the usable passkeys
+    /// of the account; `None` unless the challenge is live and accepts a passkey.
+    async fn save_passkey_options(
+        &self,
+        challenge: TokenHash,
+        options: PasskeyOptions,
+        terms: ChallengeTerms,
+    ) -> StoreResult<Option<Vec<Passkey>>>;
+
+    /// Checks an answer and completes the operation of the challenge, atomically and once: of concurrent right answers
+    /// only one succeeds. A wrong answer counts on the challenge and in the guess limits, in the transaction that
+    /// checks it.
+    async fn answer_challenge(&self, answer: AnswerChallenge) -> LimitedResult<Answered>;
+
+    /// Writes a challenge for a live session and returns the kinds of answers that it accepts; `None` if the session is
+    /// not live, or ended because of its level ([`BeginReauthentication::level_two_required`]). If the account can give no answer, nothing is written and the list is empty.
+    async fn begin_reauthentication(
+        &self,
+        begin: BeginReauthentication,
+    ) -> LimitedResult<Option<Vec<ChallengeKind>>>;
+
+    /// Writes a challenge for a valid reset token and returns the kinds of answers that it accepts; `None` if the token
+    /// is not valid.
+    async fn begin_reset_challenge(
+        &self,
+        begin: BeginResetChallenge,
+    ) -> StoreResult<Option<Vec<ChallengeKind>>>;
+}

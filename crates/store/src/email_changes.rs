@@ -1,0 +1,162 @@
+//! Contract for changes of an account's email address by its owner. The rules are in
+//! [`latchkey_domain::email_change`].
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::client::ClientAddress;
+use latchkey_domain::codes::{CodeForm, CodeMac};
+use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::email_change::{EmailChangeId, Side};
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::limits::Take;
+use latchkey_domain::time::Timestamp;
+
+use crate::email_codes::{CodeLane, NewCode, NewToken};
+use crate::error::StoreResult;
+use crate::limits::LimitedResult;
+use crate::outbox::NewMail;
+use crate::sessions::LiveSession;
+
+/// A change of address that its owner begins. It replaces an earlier one of the account, whose codes become invalid.
+#[derive(Debug, Clone)]
+pub struct BeginEmailChange {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Session of the caller.
+    pub session_id: SessionId,
+    /// Id of the change.
+    pub id: EmailChangeId,
+    /// Canonical form of the account's current address, for which codes and limits were made.
+    pub email: EmailKey,
+    /// New address. It differs from the current one.
+    pub new_email: Email,
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
+    pub takes: Vec<Take>,
+    /// Code to mail to the new address. If another account has the address, the mail goes to that account's owner, with
+    /// the kind `EmailChangeAttempt`, and no code is valid.
+    pub to_new: SideCode,
+    /// Code to mail to the current address, if the change must prove it.
+    pub to_current: SideCode,
+    /// Expiry of the change.
+    pub expires_at: Timestamp,
+    /// Audit event of kind `EmailChangeStarted`. The store fills in user id and session id.
+    pub event: AuditEvent,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// A code that proves one side of a change, with its mail of kind `EmailChange`.
+#[derive(Debug, Clone)]
+pub struct SideCode {
+    /// Code to be stored. It expires with the change.
+    pub code: NewCode,
+    /// Mail with the six-digit code.
+    pub mail: NewMail,
+}
+
+/// Outcome of [`EmailChanges::begin_email_change`]. It is the same whether the new address is free, taken or reserved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BegunEmailChange {
+    /// The change was written. Contains the sides to prove.
+    Begun(Vec<Side>),
+    /// The account has another address than [`BeginEmailChange::email`] by now. Nothing changed.
+    Moved,
+    /// The session is not live, or belongs to another user. Nothing changed.
+    NoSession,
+}
+
+/// Codes that the owner entered for a change of address.
+#[derive(Debug, Clone)]
+pub struct ConfirmEmailChange {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Session of the caller. It is the only one that stays open.
+    pub session_id: SessionId,
+    /// Id of the change.
+    pub id: EmailChangeId,
+    /// Canonical form of the account's current address, for which lane and MACs were made.
+    pub email: EmailKey,
+    /// Code entered for the new address; `None` for none. It is ignored if the side is proven.
+    pub new: Option<ShownCode>,
+    /// Code entered for the current address; `None` for none. It is ignored if the side is proven or not needed.
+    pub current: Option<ShownCode>,
+    /// Client that entered the codes, with its attempt budget.
+    pub lane: CodeLane,
+    /// Network address of the client. If it is known to the account, it is known under the new address too.
+    pub client: ClientAddress,
+    /// Duration for which the client stays known; `None` if rate limits are off.
+    pub known_for: Option<Duration>,
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
+    pub takes: Vec<Take>,
+    /// Data to write when the address changes.
+    pub writes: EmailChangeWrites,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// A code as entered by the owner.
+#[derive(Debug, Clone, Copy)]
+pub enum ShownCode {
+    /// MAC and form of the code.
+    Code(CodeMac, CodeForm),
+    /// The text does not have the form of a code. It is wrong, but not counted.
+    Malformed,
+}
+
+/// Data to write when an address changes.
+#[derive(Debug, Clone)]
+pub struct EmailChangeWrites {
+    /// Audit event of kind `EmailChanged`. The store fills in user id and session id.
+    pub event: AuditEvent,
+    /// Mail of kind `EmailChanged` to the old address, if that was verified; `None` writes no mail.
+    pub to_old: Option<NewMail>,
+    /// Mail of kind `EmailChangedNew` to the new address; `None` writes no mail.
+    pub to_new: Option<NewMail>,
+    /// Undo token in the mail to the old address. It is not written without that mail. While it is valid, the old
+    /// address is reserved for the account ([`crate::UndoLinks`]).
+    pub undo: Option<NewToken>,
+}
+
+/// Outcome of [`EmailChanges::confirm_email_change`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum ConfirmedEmailChange {
+    /// The address was changed and is verified. Contains the caller's session with the changed user.
+    Changed(Box<LiveSession>),
+    /// No code was wrong. Contains the sides that are still to be proven.
+    Needs(Vec<Side>),
+    /// A code was wrong, expired, used or out of attempts. A right code entered beside it has proven its side.
+    Refused,
+    /// All sides are proven, but another account has the new address by now, or it is reserved. The change is deleted.
+    Taken,
+    /// The account has no such change, or it has expired.
+    NotFound,
+    /// The account has another address than [`ConfirmEmailChange::email`] by now. Nothing changed.
+    Moved,
+    /// The session is not live, or belongs to another user. Nothing changed.
+    NoSession,
+}
+
+/// Changes of an account's email address by its owner.
+#[async_trait]
+pub trait EmailChanges {
+    /// Writes a change of address with its codes, mails and audit event. The same statements are executed whether the
+    /// new address is free, taken or reserved.
+    async fn begin_email_change(&self, begin: BeginEmailChange) -> LimitedResult<BegunEmailChange>;
+
+    /// Redeems codes of a change. When all sides are proven: changes the address and marks it as verified, ends the
+    /// other sessions, and deletes outstanding codes, tokens and challenges. A pending account at the new address is
+    /// deleted as soon as that side is proven. Codes are judged and counted as in
+    /// [`crate::EmailCodes::verify_by_code`], for each side separately.
+    async fn confirm_email_change(&self, confirm: ConfirmEmailChange) -> LimitedResult<ConfirmedEmailChange>;
+
+    /// Deletes the account's change of address. Returns false, and records no event, if there is none.
+    async fn cancel_email_change(
+        &self,
+        user_id: UserId,
+        session_id: SessionId,
+        event: AuditEvent,
+        now: Timestamp,
+    ) -> StoreResult<bool>;
+}

@@ -1,0 +1,50 @@
+//! Contract for the step after a right first factor: a session is opened, or a challenge for a second factor is
+//! written.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::challenge::{ChallengeKind, FactorRules};
+use latchkey_domain::client::ClientType;
+use latchkey_domain::session::NewSession;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+
+/// A sign-in whose first factor is right. The store opens the session, or writes the challenge instead if
+/// [`latchkey_domain::challenge::is_challenged`] is true of the account's current state. Every method of sign-in leads
+/// to this decision.
+///
+/// With a challenge, only effects of the first factor itself are written (a used code, a verified address). The effects
+/// of a completed sign-in are deferred until [`crate::Challenges::answer_challenge`]: audit event, cleared failure
+/// counters, known client, end of the pending state, link of an identity to an existing account.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Session to open.
+    pub session: NewSession,
+    /// Challenge to write instead of opening the session.
+    pub challenge: NewChallenge,
+    /// Operator's rules for second factors, as in force.
+    pub rules: FactorRules,
+}
+
+/// A challenge to be written. It is live until it is answered, expires, or has [`crate::ChallengeTerms::attempts`]
+/// wrong answers. A change of the account that revokes codes deletes it.
+#[derive(Debug, Clone)]
+pub struct NewChallenge {
+    /// Hash of the challenge's id.
+    pub hash: TokenHash,
+    /// Client type of the request that began the challenge.
+    pub client_type: ClientType,
+    /// Expiry of the challenge.
+    pub expires_at: Timestamp,
+    /// Audit event of kind `SignInChallenged`, written for sign-ins only. The store fills in the user id.
+    pub event: AuditEvent,
+}
+
+/// Outcome of an [`Entry`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entered {
+    /// The session was opened. Contains its user.
+    Session(Box<User>),
+    /// The challenge was written. Contains the kinds of answers that it accepts, strongest first.
+    Challenge(Vec<ChallengeKind>),
+}

@@ -1,0 +1,279 @@
+//! Contract for passkeys: registration, sign-in, change and removal. The rules are in [`latchkey_domain::passkey`].
+//! Answers to challenges are in [`crate::Challenges`].
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::factors::FactorName;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::passkey::{
+    Aaguid, CredentialId, Passkey, PasskeyId, PasskeyState, Passkeys as OwnPasskeys, RpId, Transports,
+    UserHandle,
+};
+use latchkey_domain::sign_in_offer::SignInOffer;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
+
+use crate::email_codes::NewToken;
+use crate::entry::{Entered, Entry};
+use crate::error::StoreResult;
+use crate::factors::{ChangeFactors, ChangedFactors, Enroller, TurnedOn};
+use crate::outbox::NewMail;
+use crate::sessions::LiveSession;
+
+/// A WebAuthn ceremony that a request completes. It succeeds once over all instances.
+#[derive(Debug, Clone, Copy)]
+pub struct Ceremony {
+    /// Hash of the ceremony's WebAuthn challenge.
+    pub hash: TokenHash,
+    /// Expiry of the ceremony. Its use is stored until then.
+    pub expires_at: Timestamp,
+}
+
+/// Registration of a passkey, to be begun.
+#[derive(Debug, Clone)]
+pub struct BeginPasskey {
+    /// Proof that the caller may register a passkey.
+    pub enroller: Enroller,
+    /// User handle that the account gets if it has none.
+    pub user_handle: UserHandle,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Outcome of [`Passkeys::begin_passkey`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum BegunPasskey {
+    /// The registration may go on. Nothing but the user handle was written.
+    Begun(Box<PasskeyOwner>),
+    /// The session or challenge in [`BeginPasskey::enroller`] is not live, or the challenge does not permit the
+    /// enrolment.
+    NoEnroller,
+    /// A challenge enrols, and the account's address is not verified, or its password is not proven to be the owner's.
+    Unverified,
+    /// The account has [`latchkey_domain::passkey::MAX_PASSKEYS`].
+    TooMany,
+}
+
+/// An account that registers a passkey.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PasskeyOwner {
+    /// User of the account.
+    pub user: User,
+    /// User handle of the account.
+    pub user_handle: UserHandle,
+    /// All passkeys of the account, oldest first.
+    pub passkeys: Vec<Passkey>,
+}
+
+/// A passkey to be stored.
+#[derive(Debug, Clone)]
+pub struct NewPasskey {
+    /// Id of the passkey.
+    pub id: PasskeyId,
+    /// Credential id.
+    pub credential_id: CredentialId,
+    /// Public key in COSE form.
+    pub public_key: Vec<u8>,
+    /// Relying party id of the registration.
+    pub rp_id: RpId,
+    /// Name of the passkey.
+    pub name: FactorName,
+    /// Model of the authenticator.
+    pub aaguid: Aaguid,
+    /// Transports of the authenticator.
+    pub transports: Transports,
+    /// True if the passkey may be synced (flag BE).
+    pub is_backup_eligible: bool,
+    /// Signature counter and backup state of the registration.
+    pub state: PasskeyState,
+}
+
+/// A verified registration. A challenge that enrols turns two-step sign-in on, ends every session of the account, and
+/// opens a new one.
+#[derive(Debug, Clone)]
+pub struct RegisterPasskey {
+    /// Proof that the caller may register the passkey.
+    pub enroller: Enroller,
+    /// Ceremony of the registration.
+    pub ceremony: Ceremony,
+    /// Passkey to store.
+    pub passkey: NewPasskey,
+    /// Data to write if a challenge enrols; unused for a session. The store fills in the passkey of the session.
+    pub turned_on: Option<Box<TurnedOn>>,
+    /// Audit event of kind `PasskeyAdded`. The store fills in user id and session id.
+    pub event: AuditEvent,
+    /// Mail of kind `PasskeyAdded` without an undo link; `None` writes no mail. Mails go to a verified address only,
+    /// and none of this kind is written if a challenge enrols: `TwoStepOn` tells of it.
+    pub mail: Option<NewMail>,
+    /// Mail of kind `PasskeyAdded` with an undo link, and its token. It replaces `mail` while two-step sign-in is off;
+    /// `None` if undo links are off.
+    pub undoable: Option<(NewMail, NewToken)>,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Outcome of [`Passkeys::register_passkey`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum RegisteredPasskey {
+    /// The passkey was stored.
+    Added(Box<Passkey>),
+    /// The passkey was stored, two-step sign-in was turned on, and the new session was opened. Contains the user and
+    /// the passkey.
+    TurnedOn(Box<User>, Box<Passkey>),
+    /// The ceremony was completed before.
+    CeremonyUsed,
+    /// An account of the instance has a passkey with the credential id.
+    Exists,
+    /// The account has the maximum number of passkeys.
+    TooMany,
+    /// The session or challenge in [`RegisterPasskey::enroller`] is not live, the challenge does not permit the
+    /// enrolment, or the account began no registration.
+    NoEnroller,
+}
+
+/// A stored passkey with the data that an assertion is verified with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerifiablePasskey {
+    /// Passkey.
+    pub passkey: Passkey,
+    /// Public key in COSE form.
+    pub public_key: Vec<u8>,
+    /// Signature counter of the registration or the last accepted assertion.
+    pub counter: u32,
+    /// User handle of the account.
+    pub user_handle: UserHandle,
+}
+
+/// A passkey whose assertion has a good signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShownPasskey {
+    /// Id of the passkey.
+    pub id: PasskeyId,
+    /// Facts of the assertion. `None` if it was refused after the signature, because the counter did not grow or the
+    /// backup eligibility changed. The store judges the counter again, by [`latchkey_domain::passkey::may_follow`].
+    pub state: Option<PasskeyState>,
+}
+
+/// Audit event and mail about a passkey that was refused after a good signature: it may have been copied.
+#[derive(Debug, Clone)]
+pub struct PasskeyRefusal {
+    /// Audit event of kind `PasskeyRefused`. The store fills in the user id.
+    pub event: AuditEvent,
+    /// Mail of kind `PasskeyRefused`; `None` writes no mail.
+    pub mail: Option<NewMail>,
+}
+
+/// A sign-in with a passkey whose signature is good.
+#[derive(Debug, Clone)]
+pub struct SignInWithPasskey {
+    /// Ceremony of the assertion. A refusal of the passkey uses it up too, so that one assertion is mailed once.
+    pub ceremony: Ceremony,
+    /// Passkey with the facts of the assertion.
+    pub shown: ShownPasskey,
+    /// Relying party id in force.
+    pub rp_id: RpId,
+    /// Session of level 2 to open. The store fills in the passkey. The challenge of the entry is not used.
+    pub entry: Entry,
+    /// True if only accounts with a verified email address may sign in.
+    pub must_verify: bool,
+    /// Audit event of kind `SignedIn`. The store fills in user id and session id.
+    pub event: AuditEvent,
+    /// Data to write if the passkey is refused.
+    pub refusal: PasskeyRefusal,
+}
+
+/// Outcome of [`Passkeys::sign_in_with_passkey`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum PasskeySignIn {
+    /// The session was opened. Contains its user.
+    Entered(Entered),
+    /// The ceremony was completed before. Nothing changed.
+    CeremonyUsed,
+    /// The passkey was removed, or is of another relying party id. Nothing changed.
+    Gone,
+    /// The signature counter did not grow, or the assertion was refused by the caller. The refusal was written.
+    Refused,
+    /// The account is banned. Nothing changed.
+    Banned,
+    /// The account's address must be verified first. Nothing changed.
+    Unverified,
+}
+
+/// Outcome of [`Passkeys::remove_passkey`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum RemovedPasskey {
+    /// The passkey was removed. Contains the remaining ones.
+    Removed(OwnPasskeys),
+    /// The account has no such passkey.
+    NotFound,
+    /// Refused: it is the last TOTP factor or usable passkey while two-step sign-in is on. Nothing changed.
+    LastSecondFactor,
+    /// Refused: the owner could no longer sign in ([`SignInOffer::admits`]). Nothing changed.
+    LastWayIn,
+    /// The session is not live.
+    NoSession,
+}
+
+/// Removal of a passkey by an admin. Neither the last second factor nor the last method of sign-in is protected.
+#[derive(Debug, Clone)]
+pub struct RemovePasskeyOf {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Id of the passkey.
+    pub passkey: PasskeyId,
+    /// Audit event of kind `PasskeyRemoved`. The store fills in the user id.
+    pub event: AuditEvent,
+    /// Mail of kind `PasskeyRemoved`; `None` writes no mail.
+    pub mail: Option<NewMail>,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Passkeys of accounts: registration, sign-in, change and removal.
+#[async_trait]
+pub trait Passkeys {
+    /// Makes the account's user handle, if it has none, and returns what creation options need.
+    async fn begin_passkey(&self, begin: BeginPasskey) -> StoreResult<BegunPasskey>;
+
+    /// Stores a verified passkey. Of concurrent registrations, a ceremony and a credential id succeed once, and the
+    /// account never exceeds [`latchkey_domain::passkey::MAX_PASSKEYS`]. Deletes the account's challenges.
+    async fn register_passkey(&self, register: RegisterPasskey) -> StoreResult<RegisteredPasskey>;
+
+    /// Finds the passkey with a credential id, if it is of this relying party id, and its user.
+    async fn find_passkey(
+        &self,
+        credential_id: &CredentialId,
+        rp_id: &RpId,
+    ) -> StoreResult<Option<Box<(VerifiablePasskey, User)>>>;
+
+    /// Opens a session, and stores the counter and backup state of the assertion in the same transaction.
+    async fn sign_in_with_passkey(&self, sign_in: SignInWithPasskey) -> StoreResult<PasskeySignIn>;
+
+    /// Finds a live session and the passkeys of its account; `None` if the session is not live.
+    async fn find_own_passkeys(
+        &self,
+        session_id: SessionId,
+        now: Timestamp,
+    ) -> StoreResult<Option<(LiveSession, OwnPasskeys)>>;
+
+    /// Renames a passkey and records the audit event. No mail is written.
+    async fn rename_passkey(
+        &self,
+        rename: ChangeFactors<(PasskeyId, FactorName)>,
+    ) -> StoreResult<ChangedFactors<Passkey>>;
+
+    /// Removes a passkey of the caller, and ends the other sessions in whose sign-in it was shown.
+    async fn remove_passkey(
+        &self,
+        remove: ChangeFactors<PasskeyId>,
+        offer: SignInOffer,
+    ) -> StoreResult<RemovedPasskey>;
+
+    /// Removes a passkey for an admin, and ends the sessions in whose sign-in it was shown. Returns `false` if the
+    /// account has no such passkey.
+    async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> StoreResult<bool>;
+
+    /// Counts the passkeys of the instance that are not of this relying party id, all of them for `None`.
+    async fn count_unusable_passkeys(&self, rp_id: Option<&RpId>) -> StoreResult<u64>;
+}
