@@ -1,7 +1,6 @@
-//! The log of a process, to standard error, as text or JSON lines. Callers are responsible for the content.
+//! Log of a process on standard error, as text or JSON lines. The callers of `tracing` are responsible for the content.
 //!
-//! Every request logs a line, so this crate is optimised for speed, unlike the binary's other crates: ADR
-//! 0019.
+//! Every request logs a line, so this crate is optimised for speed, unlike the other crates of the binary (ADR 0019).
 
 mod lines;
 
@@ -14,16 +13,15 @@ use tracing_subscriber::{fmt, registry};
 
 pub use self::lines::LogThread;
 
-/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Human-readable text.
     Text,
     Json,
 }
 
-/// Installs the global subscriber. `directives` are comma-separated levels, also per module; if invalid,
-/// `info` applies. The log is written until the returned thread is dropped.
+/// Installs the global subscriber of `tracing`. `directives` are comma-separated levels, also per module, such as
+/// `info,latchkey_http=debug`; if they are invalid, `info` applies. The log is written until the returned thread is
+/// dropped.
 ///
 /// # Panics
 ///

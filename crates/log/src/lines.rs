@@ -1,6 +1,6 @@
-//! Non-blocking log writer. Log calls append to a bounded buffer; a background thread writes batches, because
-//! a system call per request would cost a sixth of a read. If the reader of standard error is slow, lines are
-//! dropped and their number is logged.
+//! Non-blocking writer of log lines. Log calls append to a bounded buffer and a background thread writes batches,
+//! because a system call per line would take a sixth of the time of a read request. If standard error is read too
+//! slowly, lines are dropped and their number is logged.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Batching delay, and so the most that a crash can lose.
+/// Batching delay. A crash loses at most the lines of this time.
 const BATCH_DELAY: Duration = Duration::from_millis(5);
-/// Capacity of the buffer in bytes.
+/// Capacity of the buffer in bytes. While the buffer is full, lines are dropped.
 const CAPACITY: usize = 4 * 1024 * 1024;
-/// Timeout of the final flush: a reader that has stalled must not keep the process alive.
+/// Timeout of the final flush, so that a stalled reader does not keep the process alive.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
-/// Capacity in bytes that is kept between batches.
+/// Capacity in bytes to which the buffer shrinks after a batch.
 const KEPT_CAPACITY: usize = 256 * 1024;
 
-/// Writer of log lines; one write is one line.
+/// Writer of log lines. Each call of `write` passes one line.
 #[derive(Clone)]
 pub(super) struct Lines(Arc<Shared>);
 
@@ -26,7 +26,7 @@ pub(super) struct Lines(Arc<Shared>);
 #[must_use = "dropping it ends the log"]
 pub struct LogThread {
     shared: Arc<Shared>,
-    /// Disconnected when the thread has ended.
+    /// Channel that is disconnected when the writer thread has ended.
     ended: Receiver<()>,
 }
 
@@ -40,12 +40,12 @@ struct Shared {
 struct Buffer {
     text: Vec<u8>,
     lost: u64,
-    /// The thread waits for a notification.
+    /// True while the thread waits for a notification.
     is_asleep: bool,
     is_closed: bool,
 }
 
-/// Starts the writer thread.
+/// Starts the writer thread. Returns the writer for `tracing`, and the guard that flushes it at the end.
 pub(super) fn start(out: impl Write + Send + 'static) -> std::io::Result<(Lines, LogThread)> {
     let shared = Arc::<Shared>::default();
     let writer = Arc::clone(&shared);
@@ -87,8 +87,8 @@ impl Shared {
         }
     }
 
-    /// Waits for lines and the batching delay, then swaps buffers. Returns the number of dropped lines;
-    /// `None` once the log is closed and empty.
+    /// Waits for lines and then for the batching delay, and swaps the buffer with `text`. Returns the number of dropped
+    /// lines; `None` once the log is closed and empty.
     fn next_batch(&self, text: &mut Vec<u8>) -> Option<u64> {
         let mut buffer = self.lock();
         while buffer.text.is_empty() && !buffer.is_closed {
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// A writer that blocks until it is read from, and tells about each write.
+    /// Writer that blocks until a test reads, and reports each write.
     struct Slow {
         taken: SyncSender<Vec<u8>>,
         begun: Sender<()>,

@@ -6,7 +6,7 @@ use crate::flow::AuthorizationRequest;
 use crate::provider::Provider;
 use crate::providers::{Pkce, Protocol};
 
-/// Parameters reserved for the service.
+/// Query parameters of the authorization request that the app may not set.
 const RESERVED: &[&str] = &[
     "client_id",
     "redirect_uri",
@@ -23,7 +23,7 @@ const RESERVED: &[&str] = &[
     "claims",
 ];
 
-/// Adds the parameters to the provider's authorization endpoint.
+/// Builds the authorization URL: the provider's authorization endpoint with the query parameters of the request.
 pub(crate) fn url(provider: &Provider, endpoint: Url, request: &AuthorizationRequest<'_>) -> Url {
     let entry = provider.entry;
     let mut url = endpoint;
@@ -53,8 +53,9 @@ pub(crate) fn url(provider: &Provider, endpoint: Url, request: &AuthorizationReq
     url
 }
 
-/// Compares as lenient servers parse names: case-insensitively, up to a bracket, other punctuation as
-/// underscores, as in `Client_Id`, `redirect.uri` or `scope[0]`.
+/// Returns `true` if the app may not set this parameter. Also returns `true` for names that a lenient server could take
+/// for a reserved one: in another case (`Client_Id`), with punctuation in place of the underscore (`redirect.uri`), or
+/// with an index (`scope[0]`).
 fn is_reserved(provider: &Provider, name: &str) -> bool {
     let name = plain(name);
     let own = provider.entry.parameters.iter().map(|(own, _)| *own);

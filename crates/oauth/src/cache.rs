@@ -1,5 +1,5 @@
-//! Cache of discovery documents and keys: time-to-live, single flight per URL, stale-if-error for a day with
-//! a back-off between attempts. Time is passed in.
+//! Cache of discovery documents and keys by URL: time-to-live, one request at a time per URL, stale values for a day
+//! after errors, and a backoff between attempts. Callers pass the current time.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,43 +12,43 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{ProviderError, Stage};
 use crate::outbound::too_slow;
 
-/// Default time-to-live, if the provider gives none.
+/// Default time-to-live, if the provider sends no `max-age`.
 const DEFAULT_TTL: Duration = Duration::from_hours(1);
-/// Minimum time-to-live.
+/// Minimum time-to-live, even if the provider's `max-age` is shorter.
 const MIN_TTL: Duration = Duration::from_mins(5);
-/// Maximum time-to-live: withdrawn keys must expire.
+/// Maximum time-to-live, so that keys withdrawn by the provider expire.
 const MAX_TTL: Duration = Duration::from_hours(24);
 /// Period after expiry during which a stale value is served if the provider fails.
 const STALE_IF_ERROR: Duration = Duration::from_hours(24);
 /// Backoff after a failure, during which a stale value is served without a request.
 const BACKOFF: Duration = Duration::from_secs(30);
-/// Time that a caller waits for a refresh before it takes the stale value: the sign-in needs time for other
-/// requests.
+/// Time that a sign-in waits for the refresh of a stale value. After it the sign-in uses the stale value, because the
+/// rest of its timeout is for further requests.
 const REFRESH_WAIT: Duration = Duration::from_secs(2);
-/// Refill interval of early renewals of a fresh value.
+/// Interval after which one more early renewal of a fresh value is allowed.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
-/// Capacity; beyond it the cache is cleared. URLs come from the operator, so this only bounds a mistake.
+/// Maximum number of cached URLs; a full cache is cleared. URLs come from the operator's configuration, so only a
+/// mistake could exceed it.
 const CAPACITY: usize = 512;
 
-/// A cache of values by URL.
 pub(crate) struct Cache<T> {
     stage: Stage,
     refresh_wait: Duration,
     slots: Mutex<HashMap<String, Arc<Slot<T>>>>,
 }
 
-/// Origin of a request for early renewal. Each has its own budget, so that strangers cannot use up the
-/// provider's.
+/// The cause of an early renewal. Each cause has its own budget, so that clients that send forged tokens cannot use
+/// up the budget of the provider's own responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RenewalSource {
-    /// A response from the provider itself.
+    /// The renewal is caused by a response from the provider itself.
     Provider,
-    /// Untrusted input that anybody can send.
+    /// The renewal is caused by untrusted input, such as an `id_token` sent by a client.
     Untrusted,
 }
 
 impl RenewalSource {
-    /// Burst of early renewals.
+    /// Returns the maximum number of early renewals in a burst.
     const fn renewals(self) -> u32 {
         match self {
             Self::Provider => 20,
@@ -57,18 +57,19 @@ impl RenewalSource {
     }
 }
 
-/// A fetched value with its `max-age`.
+/// The outcome of a request to a provider: the value and its `max-age`, if the provider sends one.
 pub(crate) type Fetched<T> = Result<(T, Option<Duration>), ProviderError>;
 
 struct Slot<T> {
     state: Mutex<SlotState<T>>,
-    /// Single flight: held during a request to the provider.
+    /// Locked during a request to the provider, so that there is only one at a time.
     in_flight: tokio::sync::Mutex<()>,
 }
 
 struct SlotState<T> {
     cached: Option<Cached<T>>,
-    /// Number of responses, including failures, by which waiting callers notice one.
+    /// Number of responses so far, including failures. A change of this number tells waiting callers that a concurrent
+    /// request ended.
     responses: u64,
     failure: Option<(ProviderError, Timestamp)>,
     renewals: [RenewalBucket; 2],
@@ -88,7 +89,7 @@ struct Cached<T> {
 }
 
 impl<T> Cached<T> {
-    /// False after the clock stepped back.
+    /// Returns `false` for an expired value, and if the clock was set back to before the fetch.
     fn is_fresh(&self, now: Timestamp) -> bool {
         self.fetched_at <= now && now < self.fresh_until
     }
@@ -121,8 +122,9 @@ impl<T> Cache<T> {
         Ok(self.fetch_once(&slot, seen, now, soon, fetch).await.unwrap_or(stale))
     }
 
-    /// Renews a value that lacks the wanted key. Returns the present value if the budget of renewals is used
-    /// up: anybody can send a token with an unknown key.
+    /// Fetches a key set or document again although it is fresh, because it lacks what the caller needs, such as the
+    /// public key of a token. Returns `old` if the budget of early renewals is used up. There is a budget, because
+    /// anyone can send a token with an unknown key id.
     pub(crate) async fn renew<F: Future<Output = Fetched<T>>>(
         &self,
         key: &str,
@@ -146,7 +148,7 @@ impl<T> Cache<T> {
         self.fetch_once(&slot, seen, now, deadline, fetch).await
     }
 
-    /// Evicts and returns the value of `key`. Requests in flight do not restore it.
+    /// Evicts and returns the value of `key`. A request in flight does not put it back.
     pub(crate) fn evict(&self, key: &str) -> Option<Arc<T>> {
         let slot = self.slots().remove(key)?;
         let state = slot.state();
@@ -178,7 +180,7 @@ impl<T> Cache<T> {
         Arc::clone(slots.entry(key.to_owned()).or_insert_with(Slot::new))
     }
 
-    /// Ignores poisoning: the map is always consistent.
+    /// Locks the map. Poisoning is ignored, because the map is always consistent.
     fn slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot<T>>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -240,7 +242,7 @@ impl<T> SlotState<T> {
 }
 
 impl RenewalBucket {
-    /// Takes one of `most` renewals, if available.
+    /// Takes one of at most `most` early renewals; returns `false` if none is left.
     fn take(&mut self, most: u32, now: Timestamp) -> bool {
         if now < self.counted_at {
             *self = Self::default(); // the clock went back

@@ -14,12 +14,12 @@ use crate::provider::{ClientSecret, Provider};
 use crate::providers::ClientAuth;
 use crate::secret::SecretText;
 
-/// Audience of Apple's client secret.
+/// The claim `aud` of Apple's client secret, which is a JWT.
 const APPLE: &str = "https://appleid.apple.com";
 /// Lifetime of a signed client secret, which is used at once.
 const LIFE: Duration = Duration::from_mins(5);
 
-/// Claims of Apple's client secret.
+/// Claims of the JWT that Apple expects as client secret.
 #[derive(Serialize)]
 struct AppleClaims<'a> {
     iss: &'a str,
@@ -55,7 +55,8 @@ pub(crate) fn signed(
     }
 }
 
-/// User name and password are form-encoded before joining (RFC 6749 section 2.3.1).
+/// Adds HTTP Basic authentication. Client id and secret are form-encoded before they are joined (RFC 6749 section
+/// 2.3.1).
 fn with_basic(request: RequestBuilder, client_id: &str, secret: &SecretText) -> RequestBuilder {
     let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     request.basic_auth(encoded(client_id), Some(encoded(secret.expose())))

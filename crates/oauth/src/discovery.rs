@@ -10,18 +10,18 @@ use crate::id_token::ALGORITHMS;
 use crate::provider::Provider;
 use crate::providers::ClientAuth;
 
-/// The used fields of a discovery document.
+/// The fields of a discovery document that this client uses.
 #[derive(Debug)]
 pub(crate) struct Metadata {
-    /// `issuer`; at Microsoft possibly a pattern with `{tenantid}`.
+    /// The issuer; Microsoft's multi-tenant documents have a pattern with `{tenantid}`.
     pub(crate) issuer: String,
     pub(crate) authorization_endpoint: Url,
     pub(crate) token_endpoint: Url,
     pub(crate) userinfo_endpoint: Option<Url>,
     pub(crate) jwks_uri: Url,
-    /// Announced and accepted signature algorithms.
+    /// Signature algorithms that the document announces and this client accepts.
     pub(crate) algorithms: Vec<Algorithm>,
-    /// Client authentication; `None` if no supported method is announced.
+    /// Client authentication method; `None` if the document announces no supported one.
     pub(crate) client_auth: Option<ClientAuth>,
     /// True if authorization responses carry `iss` (RFC 9207).
     pub(crate) names_issuer: bool,
@@ -39,7 +39,7 @@ struct Document {
     authorization_response_iss_parameter_supported: Option<bool>,
 }
 
-/// Parses the document of `provider`; its issuer must be the expected one.
+/// Parses the discovery document of `provider`. Its issuer must be the expected one.
 pub(crate) fn read(body: Value, provider: &Provider) -> Result<Metadata, ProviderError> {
     let bad = |reason: &str| ProviderError::BadAnswer { stage: Stage::Discovery, reason: reason.to_owned() };
     let document: Document =
@@ -64,14 +64,15 @@ pub(crate) fn read(body: Value, provider: &Provider) -> Result<Metadata, Provide
     })
 }
 
-/// Defaults to RS256, which every provider must support.
+/// Selects the accepted signature algorithms; RS256, which every provider must support, if none are announced.
 fn algorithms(announced: Option<&[String]>) -> Vec<Algorithm> {
     let Some(announced) = announced else { return vec![Algorithm::RS256] };
     let known = announced.iter().filter_map(|name| name.parse().ok());
     known.filter(|algorithm| ALGORITHMS.contains(algorithm)).collect()
 }
 
-/// Prefers Basic, the default (RFC 6749 section 2.3.1).
+/// Selects the client authentication: HTTP Basic, which is the default, or else the secret in the body; `None` if
+/// neither is announced.
 fn client_auth(announced: Option<&[String]>) -> Option<ClientAuth> {
     let Some(announced) = announced else { return Some(ClientAuth::Basic) };
     let has = |method: &str| announced.iter().any(|one| one == method);

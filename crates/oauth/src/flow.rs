@@ -23,7 +23,7 @@ use self::exchange::Exchange;
 
 mod exchange;
 
-/// Client for all providers. One per process: it caches connections, discovery documents and keys.
+/// OAuth client for all providers. A process needs only one, which caches connections, discovery documents and keys.
 pub struct ProviderClient {
     outbound: Outbound,
     timeout: Duration,
@@ -36,11 +36,11 @@ pub struct ProviderClient {
 pub struct AuthorizationRequest<'a> {
     /// Callback URL of this service.
     pub redirect_uri: &'a str,
-    /// `state`, returned by the provider.
+    /// `state`, which the provider returns in the callback.
     pub state: &'a str,
-    /// `nonce`, repeated in the `id_token`.
+    /// `nonce`, which the provider repeats in the `id_token`.
     pub nonce: &'a str,
-    /// PKCE verifier of the sent challenge.
+    /// PKCE verifier, of which the challenge is sent.
     pub pkce: &'a PkceVerifier,
     /// Additional parameters from the app; reserved names are silently dropped.
     pub hints: &'a [(String, String)],
@@ -49,17 +49,17 @@ pub struct AuthorizationRequest<'a> {
 /// An authorization response with the stored parameters of its request.
 #[derive(Clone, Copy)]
 pub struct Grant<'a> {
-    /// `code` of the callback.
+    /// Authorization code in the callback.
     pub code: &'a str,
-    /// `iss` of the callback (RFC 9207), if there was one.
+    /// `iss` in the callback (RFC 9207), if present.
     pub issuer: Option<&'a str>,
-    /// `user` of Apple's callback, if there was one.
+    /// `user` in Apple's callback, if present.
     pub user: Option<&'a str>,
     /// Callback URL that received the code.
     pub redirect_uri: &'a str,
-    /// Nonce of the request.
+    /// Nonce of the authorization request.
     pub nonce: &'a str,
-    /// PKCE verifier of the request.
+    /// PKCE verifier of the authorization request.
     pub pkce: &'a PkceVerifier,
 }
 
@@ -67,7 +67,8 @@ pub struct Grant<'a> {
 #[derive(Clone, Copy)]
 pub struct IdToken<'a> {
     pub token: &'a str,
-    /// Nonce of the app, if any. A token with a `nonce` requires it, plain or as hexadecimal SHA-256 (Apple).
+    /// Nonce that the app generated, if any. Required if the token has the claim `nonce`. The claim is this nonce itself
+    /// or its hexadecimal SHA-256 (Apple).
     pub nonce: Option<&'a str>,
 }
 
@@ -81,7 +82,8 @@ impl ProviderClient {
         })
     }
 
-    /// Builds the authorization URL. Fetches the discovery document if the entry lacks the endpoint.
+    /// Builds the authorization URL. Fetches the discovery document if the provider table lacks the authorization
+    /// endpoint.
     pub async fn authorization_url(
         &self,
         provider: &Provider,
@@ -127,7 +129,7 @@ impl ProviderClient {
         };
         let jws = Jws::parse(token.token)?;
         let audiences: Vec<_> = provider.client.native_client_ids.iter().map(String::as_str).collect();
-        // On Android `aud` is the service's client and `azp` the app's.
+        // On Android, `aud` is the client id of the service, and `azp` is that of the app.
         let parties = audiences.iter().copied().chain([provider.client.client_id.as_str()]).collect();
         let issuers = provider.issuers_of_document();
         let issuers: Vec<_> = issuers.iter().map(String::as_str).collect();
@@ -153,7 +155,7 @@ impl ProviderClient {
         Ok(VerifiedIdToken { identity, expires_at: validated.expires_at, replay_key: jws.replay_key() })
     }
 
-    /// Evicts the provider's cached discovery document and keys, after an operator changed it.
+    /// Evicts the provider's cached discovery document and keys, after an operator changed the provider.
     pub fn evict(&self, provider: &Provider) {
         let Ok(document) = provider.document() else { return };
         if let Some(metadata) = self.documents.evict(document.as_str()) {
@@ -166,7 +168,7 @@ impl ProviderClient {
     }
 }
 
-/// Removes secrets that the provider echoes, because errors are logged.
+/// Removes codes and secrets that the provider repeats in an error, because errors are logged.
 fn redact_grant(error: ProviderError, provider: &Provider, grant: &Grant<'_>) -> ProviderError {
     let client_secret = match &provider.client.secret {
         ClientSecret::Text(secret) => secret.expose(),
@@ -175,7 +177,7 @@ fn redact_grant(error: ProviderError, provider: &Provider, grant: &Grant<'_>) ->
     redact(error, &[grant.code, grant.nonce, grant.pkce.expose(), client_secret])
 }
 
-/// Removes the provider's texts if they contain one of the secrets.
+/// Removes the provider's error code and description if they contain one of `secrets`.
 fn redact(error: ProviderError, secrets: &[&str]) -> ProviderError {
     let ProviderError::Refused { stage, error, description } = error else { return error };
     let repeats = |text: &str| secrets.iter().any(|secret| secret.len() > 3 && text.contains(secret));

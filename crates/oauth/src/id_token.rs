@@ -1,5 +1,5 @@
-//! Validation of `id_token` claims (OpenID Connect Core 1.0 section 3.1.3.7, RFC 8725). Parsing and
-//! signatures are in `jws`.
+//! Validation of `id_token` claims (OpenID Connect Core 1.0 section 3.1.3.7, RFC 8725). Parsing and signatures are in
+//! `jws`, times in `dates`.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use jsonwebtoken::Algorithm;
@@ -14,7 +14,7 @@ mod jws;
 
 pub(crate) use jws::Jws;
 
-/// Accepted algorithms: asymmetric ones.
+/// Accepted signature algorithms. All are asymmetric.
 pub(crate) const ALGORITHMS: &[Algorithm] = &[
     Algorithm::RS256,
     Algorithm::RS384,
@@ -27,53 +27,53 @@ pub(crate) const ALGORITHMS: &[Algorithm] = &[
     Algorithm::EdDSA,
 ];
 
-/// Longest `sub` (OpenID Connect Core 1.0 section 2).
+/// Maximum length of `sub` in characters (OpenID Connect Core 1.0 section 2).
 pub(crate) const LONGEST_SUBJECT: usize = 255;
 
-/// Expected claims.
+/// The claims that a valid `id_token` must have.
 pub(crate) struct Expected<'a> {
     pub(crate) issuer: Issuer<'a>,
-    /// Accepted `aud` clients.
+    /// Client ids accepted in `aud`.
     pub(crate) audiences: Vec<&'a str>,
-    /// Accepted `azp` clients.
+    /// Client ids accepted in `azp`.
     pub(crate) parties: Vec<&'a str>,
     pub(crate) nonce: Nonce<'a>,
     pub(crate) now: Timestamp,
 }
 
-/// Expected issuer.
+/// The expected `iss`.
 pub(crate) enum Issuer<'a> {
-    /// One of these, compared exactly.
+    /// One of these issuers, compared exactly.
     OneOf(Vec<&'a str>),
-    /// This pattern with the token's `tid` for `{tenantid}`: Microsoft's multi-tenant issuers. `tenants` is
-    /// the predicate of accepted tenants.
+    /// The issuer of the token's own tenant: `pattern` with the claim `tid` in place of `{tenantid}`, as in
+    /// Microsoft's multi-tenant documents. `tenants` returns whether a tenant is accepted.
     OfTenant { pattern: &'a str, tenants: fn(&str) -> bool },
 }
 
-/// Expected nonce.
+/// The expected `nonce`.
 #[derive(Clone, Copy)]
 pub(crate) enum Nonce<'a> {
-    /// The sent one.
+    /// The nonce of the authorization request, which the token must contain.
     Required(&'a str),
-    /// The app's nonce, if the token has one, plain or as hexadecimal SHA-256.
+    /// The app's nonce, plain or as hexadecimal SHA-256. App and token must both have a nonce, or neither.
     IfPresent(Option<&'a str>),
-    /// The same for a provider whose apps send a hashed nonce: a value in the form of a hash is compared as
-    /// one, so that the hash read from a stolen token is useless.
+    /// Like `IfPresent`, for a provider whose apps send it the SHA-256 of their nonce. A claim in the form of a hash
+    /// is compared only with the hash of the app's nonce. A thief of a token thus cannot present the hash in the
+    /// token as the nonce.
     IfPresentHashed(Option<&'a str>),
 }
 
-/// A validated token.
+/// The claims of an `id_token` that passed validation.
 #[derive(Debug)]
 pub(crate) struct ValidatedClaims {
     pub(crate) claims: Value,
-    /// `sub`.
     pub(crate) subject: String,
-    /// `exp`.
+    /// The claim `exp`.
     pub(crate) expires_at: Timestamp,
 }
 
 impl Expected<'_> {
-    /// Validates claims. Trustworthy only with a verified signature.
+    /// Validates claims. The outcome is trustworthy only if the signature is verified too.
     pub(crate) fn validate(&self, claims: Value) -> Result<ValidatedClaims, IdTokenFault> {
         self.check_issuer(&claims)?;
         self.check_audience(&claims)?;
@@ -95,8 +95,8 @@ impl Expected<'_> {
         if is_right { Ok(()) } else { Err(IdTokenFault::Issuer) }
     }
 
-    /// `aud` must name one of our clients. Further audiences require an `azp` of ours, and an `azp` is always
-    /// checked.
+    /// Checks `aud`, which must contain one of our client ids, and `azp`, which must be one of ours if present. A
+    /// further audience requires an `azp`.
     fn check_audience(&self, claims: &Value) -> Result<(), IdTokenFault> {
         let audiences: Vec<&str> = match &claims["aud"] {
             Value::String(one) => vec![one],

@@ -6,21 +6,20 @@ use serde_json::Value;
 
 use crate::error::{IdTokenFault, ProviderError, Stage};
 
-/// Most keys read from a set.
+/// Maximum number of keys read from a key set.
 const MOST: usize = 100;
 
-/// Verification keys of a set; others are skipped.
+/// The keys of a provider's key set that can verify signatures.
 pub(crate) struct ProviderKeys(Vec<ProviderKey>);
 
 struct ProviderKey {
     id: Option<String>,
-    /// `alg` of the key, if given.
+    /// The key's own `alg`, if present.
     algorithm: Option<Algorithm>,
     kind: Kind,
     key: DecodingKey,
 }
 
-/// Key type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Rsa,
@@ -54,7 +53,8 @@ impl ProviderKeys {
         Ok(Self(read.collect()))
     }
 
-    /// Selects the key for a signature: by key id, or, for a token without one, the only key that fits.
+    /// Selects the key of a signature: the one with this key id, or, for a token without a key id, the only one that
+    /// fits the algorithm.
     pub(crate) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<&DecodingKey, IdTokenFault> {
         let named = |key: &&ProviderKey| id.is_none() || key.id.as_deref() == id;
         let mut fitting = self.0.iter().filter(named).filter(|key| key.fits(algorithm));
@@ -66,7 +66,7 @@ impl ProviderKeys {
 }
 
 impl ProviderKey {
-    /// True if the key's type and its `alg`, if given, fit the algorithm.
+    /// Returns `true` if the key's type and its `alg`, if present, fit the algorithm.
     fn fits(&self, algorithm: Algorithm) -> bool {
         kind_for(algorithm) == Some(self.kind) && self.algorithm.is_none_or(|own| own == algorithm)
     }
@@ -89,7 +89,7 @@ fn read_key(jwk: Jwk) -> Option<ProviderKey> {
     if !is_for_signatures {
         return None;
     }
-    // An unknown algorithm excludes the key.
+    // A key with an unknown algorithm is skipped.
     let algorithm = jwk.alg.as_deref().map(str::parse).transpose().ok()?;
     let (x, y) = (jwk.x.as_deref(), jwk.y.as_deref());
     let (kind, key) = match (jwk.kty.as_str(), jwk.crv.as_deref()) {

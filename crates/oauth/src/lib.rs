@@ -1,7 +1,8 @@
 //! OAuth 2.0 and OpenID Connect client: the provider table (data, in `providers`), the authorization request,
 //! and the validation of what comes back. All outbound requests go through one guarded HTTP client.
 //!
-//! States, codes and identities in the database, linking and sessions belong to the store and the service.
+//! The storage of states, codes and identities, their linking to accounts, and sessions are in the crates `store` and
+//! `service`.
 
 mod authorization;
 mod cache;

@@ -1,4 +1,4 @@
-//! Extraction of an identity from a provider's responses, as its entry describes.
+//! Extraction of an identity from a provider's responses, by the field mapping in the provider table.
 
 use latchkey_domain::email::Email;
 use serde_json::Value;
@@ -9,10 +9,10 @@ use crate::identity::ProviderIdentity;
 use crate::provider::Provider;
 use crate::providers::{Avatar, EmailList, FieldMapping, Verified};
 
-/// Longest accepted name and picture URL; the domain's types validate them later.
+/// Maximum length of a name and of a picture URL, in characters; longer ones are ignored.
 const LONGEST_NAME: usize = 400;
 const LONGEST_AVATAR: usize = 2048;
-/// Most addresses read from a list.
+/// Maximum number of entries read from a list of email addresses.
 const MOST_EMAILS: usize = 100;
 
 /// An email address and its verification status.
@@ -23,8 +23,8 @@ pub(crate) struct Mailbox {
 }
 
 impl Provider {
-    /// Extracts the identity by [`Facts::read`]. If tenants have their own issuers, the first document is an
-    /// `id_token` with a verified issuer.
+    /// Extracts the identity by [`FieldMapping::read`]. If each tenant of the provider has its own issuer, the
+    /// first document must be a verified `id_token`; its claim `iss` is then the issuer of the identity.
     pub(crate) fn read(&self, documents: &[&Value]) -> Result<ProviderIdentity, ProviderError> {
         let told = documents.first().and_then(|document| document["iss"].as_str());
         let issuer = self.issuer().or_else(|| told.map(str::to_owned)).ok_or(IdTokenFault::Issuer)?;
@@ -33,8 +33,8 @@ impl Provider {
 }
 
 impl FieldMapping {
-    /// Extracts the identity from documents, most trusted first: the subject from the first one, an address
-    /// together with its flag from one document.
+    /// Extracts the identity from documents, most trusted first. The subject is from the first document. An email
+    /// address and its verified flag are from the same document.
     pub(crate) fn read(
         &self,
         provider: &str,
@@ -78,8 +78,8 @@ impl FieldMapping {
         is_good.then_some(subject)
     }
 
-    /// The first address with a verification flag, else the first address. A flag never applies to an address
-    /// of another document.
+    /// Selects the first email address with a verified flag, else the first one. A flag never applies to an address of
+    /// another document.
     fn mailbox(&self, documents: &[&Value]) -> Option<Mailbox> {
         let pointer = self.email?;
         let mut found = documents.iter().filter_map(|document| {
@@ -92,7 +92,7 @@ impl FieldMapping {
         Some(Mailbox { email, is_verified: flag == Some(true) })
     }
 
-    /// Verification flag of the document; `None` if absent.
+    /// Returns the verified flag in the document; `None` if absent.
     fn flag(&self, document: &Value) -> Option<bool> {
         let (Verified::True(pointer) | Verified::TrueOrText(pointer)) = &self.verified else { return None };
         match document.pointer(pointer)? {
@@ -119,7 +119,7 @@ impl FieldMapping {
 }
 
 impl EmailList {
-    /// The primary address, if any.
+    /// Reads the primary email address in the response, if any; an error if the response has no list.
     pub(crate) fn read(&self, response: &Value) -> Result<Option<Mailbox>, ProviderError> {
         let list = response.pointer(self.list).and_then(Value::as_array);
         let list = list.ok_or_else(|| ProviderError::BadAnswer {
@@ -134,7 +134,7 @@ impl EmailList {
     }
 }
 
-/// Part of a subject: a string, or an integer as at GitHub.
+/// Reads one part of a subject: a string, or an integer (GitHub).
 fn part(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => {
@@ -151,8 +151,7 @@ fn text(value: &Value, longest: usize) -> Option<String> {
     (!text.is_empty() && text.chars().count() <= longest).then(|| text.to_owned())
 }
 
-/// Expands `{pointer}` placeholders of a URL template. `None` for values that could alter the URL's
-/// structure.
+/// Expands `{pointer}` placeholders of a URL template. Returns `None` for values that could alter the URL's structure.
 fn filled(template: &str, document: &Value) -> Option<String> {
     let mut address = String::new();
     let mut rest = template;
@@ -171,7 +170,8 @@ fn filled(template: &str, document: &Value) -> Option<String> {
     Some(address)
 }
 
-/// Name in the `user` parameter of Apple's first callback. Unverified: it passes through the browser.
+/// Reads the name in the `user` parameter of Apple's first callback. It is not verified, because it passes through the
+/// browser.
 pub(crate) fn name_in_callback(user: &str) -> Option<String> {
     if user.len() > 4096 {
         return None;

@@ -1,6 +1,5 @@
-//! Guarded HTTP client against server-side request forgery: https only, no redirects, at most 1 MiB, a
-//! timeout, and public addresses only. The policy in `address` is applied to the address that is connected
-//! to.
+//! HTTP client guarded against server-side request forgery: https only, no redirects, responses of at most 1 MiB, a
+//! timeout, and public addresses only. The network policy in `address` is applied to the IP address of the connection.
 
 use std::future::Future;
 use std::io;
@@ -19,12 +18,12 @@ mod tls;
 
 pub(crate) use client::{JsonResponse, Outbound, refusal, too_slow};
 
-/// Network policy of connections.
+/// The network policy: networks to which connections are allowed besides public ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Networks {
-    /// Allows loopback addresses, and http to them, for development.
+    /// True if loopback addresses, and http to them, are allowed, for development.
     pub loopback: bool,
-    /// Allows private networks, for a provider inside one. Metadata addresses of clouds stay forbidden.
+    /// True if private networks are allowed, for providers inside them. Metadata services of clouds remain forbidden.
     pub private: bool,
 }
 
@@ -34,7 +33,7 @@ pub trait Lookup: Send + Sync + 'static {
     fn lookup(&self, host: &str) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 }
 
-/// A proxy for all requests; it also resolves the hosts.
+/// A proxy for all requests. It also resolves the host names.
 #[derive(Clone)]
 pub struct Proxy(pub(crate) Url);
 
@@ -47,23 +46,22 @@ impl Proxy {
     }
 }
 
-/// Settings of the outbound client.
+/// Settings of the HTTP client for requests to providers.
 #[derive(Clone)]
 pub struct OutboundSettings {
-    /// Network policy of connections.
     pub networks: Networks,
-    /// Proxy, if any. Environment variables are ignored.
+    /// Proxy for all requests, if any. Proxy settings in environment variables are ignored.
     pub proxy: Option<Proxy>,
     /// PEM file with root certificates in addition to the public ones.
     pub ca_file: Option<PathBuf>,
     /// Timeout of all requests of one operation together.
     pub timeout: Duration,
-    /// Replacement of the system's resolver.
+    /// Replacement of the system's DNS resolver, if any.
     pub lookup: Option<Arc<dyn Lookup>>,
 }
 
 impl Default for OutboundSettings {
-    /// Public addresses only, no proxy, and 9 seconds, so that errors are reported within ten.
+    /// Allows only public addresses and uses no proxy. The timeout is 9 seconds, so that errors are reported within ten.
     fn default() -> Self {
         Self {
             networks: Networks::default(),
@@ -75,13 +73,13 @@ impl Default for OutboundSettings {
     }
 }
 
-/// Error: invalid outbound settings.
+/// The reason for which [`OutboundSettings`] are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOutbound {
-    /// Unusable root certificates.
+    /// The file of root certificates cannot be read or contains none.
     #[error("oauth.ca_file {path}: {reason}")]
     CaFile { path: PathBuf, reason: String },
-    /// Other TLS errors.
+    /// TLS or the HTTP client cannot be configured.
     #[error("TLS towards providers cannot be set up: {0}")]
     Tls(String),
 }

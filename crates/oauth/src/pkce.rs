@@ -1,11 +1,12 @@
-//! PKCE towards the provider (RFC 7636), method S256.
+//! PKCE (RFC 7636) with the method S256, between this service and the provider.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A code verifier: 32 random bytes in base64url without padding, 43 characters. No `Debug` or `Display`.
+/// A code verifier: 32 random bytes in base64url without padding, 43 characters. It implements neither `Debug` nor
+/// `Display`.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct PkceVerifier(String);
 
@@ -24,13 +25,13 @@ impl PkceVerifier {
         is_verifier.then(|| Self(text.to_owned()))
     }
 
-    /// The verifier, for sealing or for the token endpoint.
+    /// Returns the verifier, for sealing or for the token endpoint.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// `code_challenge`: SHA-256 in base64url without padding.
+    /// Computes the `code_challenge`: SHA-256 of the verifier in base64url without padding.
     #[must_use]
     pub fn challenge(&self) -> String {
         URL_SAFE_NO_PAD.encode(digest(&SHA256, self.0.as_bytes()))

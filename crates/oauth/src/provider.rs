@@ -1,5 +1,5 @@
-//! A configured provider: an entry of the table, or a discovery URL, with client credentials. Endpoints are
-//! in `place`, validation in `check`.
+//! A configured provider: an entry of the provider table, or a discovery URL, with client credentials. Endpoints are in
+//! `location`, validation is in `validation`.
 
 use url::Url;
 
@@ -12,12 +12,12 @@ mod validation;
 pub(crate) use location::Location;
 pub(crate) use validation::is_guid;
 
-/// Client credential at a provider.
+/// The credential of this client at a provider.
 #[derive(Clone)]
 pub enum ClientSecret {
-    /// Client secret issued by the provider, or at Apple a JWT that the operator signs and renews.
+    /// A client secret: issued by the provider, or at Apple a JWT that the operator signs and renews.
     Text(SecretText),
-    /// Apple's private key, with which a short-lived secret is signed for each request.
+    /// Apple's private key, with which a short-lived client secret is signed for each request.
     AppleKey {
         /// Developer team id, ten characters.
         team_id: String,
@@ -28,51 +28,44 @@ pub enum ClientSecret {
     },
 }
 
-/// Operator's settings of a provider.
+/// The operator's settings of a provider.
 #[derive(Clone)]
 pub struct ClientSettings {
-    /// `client_id`.
     pub client_id: String,
-    /// Credential of the client.
     pub secret: ClientSecret,
-    /// Replacement of the default scopes; scopes that sign-in requires are added.
+    /// Scopes in place of the default ones; `None` selects the default ones. Scopes that sign-in requires are added.
     pub scopes: Option<Vec<String>>,
-    /// Client ids of native apps whose `id_token` is accepted, in `aud` and, if present, `azp`.
+    /// Client ids of native apps whose `id_token`s are accepted, in `aud` and, if present, `azp`.
     pub native_client_ids: Vec<String>,
     /// Microsoft's tenant: `common` (the default), `organizations`, `consumers`, or a directory's GUID.
     pub tenant: Option<String>,
 }
 
-/// Error: invalid provider settings.
+/// An invalid setting of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidProvider {
-    /// Invalid client id.
     #[error("clientId must be 1 to 512 visible characters")]
     ClientId,
-    /// Invalid client secret.
     #[error("clientSecret must be 1 to 2048 visible characters")]
     ClientSecret,
-    /// An Apple key at another provider.
+    /// Apple's key fields are set for another provider.
     #[error("clientSecret is required: teamId, keyId and privateKey are Apple's alone")]
     SecretKind,
-    /// Unusable Apple key.
+    /// Apple's key cannot be parsed or cannot sign.
     #[error("privateKey must be the PEM text of Apple's .p8 file, an EC key on P-256")]
     AppleKey,
-    /// Invalid scopes.
     #[error("scopes must be at most 50 texts without spaces")]
     Scopes,
-    /// Invalid native client ids.
     #[error("nativeClientIds must be at most 50 texts of 1 to 512 visible characters")]
     NativeClientIds,
-    /// Invalid tenant, or a provider without tenants.
+    /// The tenant is invalid, or the provider has no tenants.
     #[error("tenant is Microsoft's alone: common, organizations, consumers or a directory's GUID")]
     Tenant,
-    /// Invalid discovery URL.
     #[error("discoveryEndpoint must be an https URL without user, query and fragment")]
     Discovery,
 }
 
-/// A configured provider.
+/// A configured provider: its entry in the provider table, its settings and its endpoints.
 #[derive(Clone)]
 pub struct Provider {
     pub(crate) key: String,
@@ -82,14 +75,14 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Configures a built-in provider.
+    /// Validates the settings of a built-in provider.
     pub fn built_in(entry: &'static Entry, client: ClientSettings) -> Result<Self, InvalidProvider> {
         validation::client(entry, &client)?;
         Ok(Self { key: entry.key.to_owned(), entry, client, location: Location::AsInEntry })
     }
 
-    /// Configures a custom provider. `key` identifies it in stored identities, `discovery` is the URL of its
-    /// discovery document, or its issuer.
+    /// Validates the settings of a custom provider. `key` identifies it in stored identities. `discovery` is the URL of
+    /// its discovery document, or its issuer.
     pub fn custom(key: &str, discovery: &str, client: ClientSettings) -> Result<Self, InvalidProvider> {
         validation::client(&providers::CUSTOM, &client)?;
         let location = Location::discovered(discovery).ok_or(InvalidProvider::Discovery)?;
@@ -104,19 +97,17 @@ impl Provider {
         self
     }
 
-    /// Key of the provider in stored identities.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Entry of the table.
     #[must_use]
     pub const fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// Scopes of the authorization request: the operator's or the default ones, and the required ones.
+    /// Joins the scopes of the authorization request: the operator's or the default ones, and the required ones.
     pub(crate) fn scopes(&self) -> String {
         let Scopes { usual, needed, separator } = &self.entry.scopes;
         let chosen: Vec<&str> = match &self.client.scopes {

@@ -1,16 +1,16 @@
-//! Providers as data: the vocabulary of entries; the entries are in `table`.
+//! Types that describe an identity provider as data. The entries of the provider table are in `table`.
 
 mod table;
 
 pub use table::BUILT_IN;
 pub(crate) use table::CUSTOM;
 
-/// A provider. All its peculiarities are data, not code.
+/// An entry of the provider table. It has all the peculiarities of a provider, so that no provider needs code of its
+/// own.
 #[derive(Debug, PartialEq)]
 pub struct Entry {
-    /// Key in paths and settings, lower case.
+    /// The provider's key in paths and settings, in lower case.
     pub key: &'static str,
-    /// Display name.
     pub name: &'static str,
     pub(crate) protocol: Protocol,
     /// Name of the client id parameter: `client_id`, except at `TikTok`.
@@ -25,11 +25,12 @@ pub struct Entry {
     pub(crate) mapping: FieldMapping,
 }
 
-/// Issuer of identities from a provider without one.
+/// Issuer of identities from a provider without an issuer.
 const NO_ISSUER: &str = "";
 
 impl Entry {
-    /// Issuer of this provider's identities; empty if it has none, `None` if each tenant has its own.
+    /// Returns the issuer of this provider's identities; empty if the provider has none, `None` if each tenant has its
+    /// own.
     #[must_use]
     pub fn issuer(&self) -> Option<&'static str> {
         match self.protocol {
@@ -39,89 +40,84 @@ impl Entry {
         }
     }
 
-    /// True if `id_token`s of native apps are supported.
+    /// Returns `true` if sign-in with an `id_token` of a native app is supported.
     #[must_use]
     pub const fn has_id_tokens(&self) -> bool {
         matches!(self.protocol, Protocol::OpenId { .. })
     }
 
-    /// True if the client can authenticate with Apple's key instead of a secret.
+    /// Returns `true` if the client can authenticate with Apple's private key instead of a client secret.
     #[must_use]
     pub fn needs_apple_key(&self) -> bool {
         self.client_auth == ClientAuth::AppleKey
     }
 }
 
-/// Finds the entry with this key.
+/// Finds a built-in provider by its key.
 #[must_use]
 pub fn built_in(key: &str) -> Option<&'static Entry> {
     BUILT_IN.iter().find(|entry| entry.key == key)
 }
 
-/// Protocol of a provider.
+/// The protocol by which a provider identifies users.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Protocol {
     /// OpenID Connect: token endpoint and keys by discovery, identity from the `id_token`.
     OpenId {
-        /// Issuer; `{tenant}` stands for the configured tenant.
+        /// Issuer; `{tenant}` is replaced by the configured tenant.
         issuer: &'static str,
-        /// Authorization endpoint with the same `{tenant}`; `None` if only discovery names it.
+        /// Authorization endpoint; `{tenant}` is replaced by the configured tenant. `None` if the discovery document
+        /// contains the endpoint.
         authorize: Option<&'static str>,
         /// Other spellings of the issuer that the provider documents for `iss`.
         aliases: &'static [&'static str],
-        /// Use of the userinfo endpoint.
         userinfo: Userinfo,
     },
-    /// OAuth 2.0 with a proprietary profile endpoint.
-    OAuth {
-        /// Authorization endpoint.
-        authorize: &'static str,
-        /// Token endpoint.
-        token: &'static str,
-    },
+    /// OAuth 2.0 without OpenID Connect. The user's profile comes from an endpoint that only this provider defines.
+    OAuth { authorize: &'static str, token: &'static str },
 }
 
-/// Use of the userinfo endpoint.
+/// Use of the userinfo endpoint of OpenID Connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Userinfo {
-    /// Fetched if the `id_token` lacks data.
+    /// Userinfo is fetched if the `id_token` lacks data.
     WhereLacking,
-    /// Never fetched, because it has no further data.
+    /// Userinfo is never fetched, because it has no more data than the `id_token`.
     Never,
 }
 
 /// Client authentication at the token endpoint (RFC 6749 section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClientAuth {
-    /// HTTP Basic.
+    /// HTTP Basic with a form as body.
     Basic,
-    /// HTTP Basic with a JSON body.
+    /// HTTP Basic with JSON as body.
     BasicWithJson,
-    /// Client secret in the body.
+    /// The client secret is a field of the body.
     Post,
-    /// Secret signed with Apple's key, in the body.
+    /// A secret signed with Apple's private key is a field of the body.
     AppleKey,
-    /// Method announced by discovery.
+    /// The discovery document announces the method.
     Discovered,
 }
 
-/// Support of PKCE.
+/// A provider's support of PKCE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pkce {
-    /// S256 (RFC 7636).
+    /// The method S256 (RFC 7636).
     S256,
-    /// Not supported or refused.
+    /// The provider does not support PKCE, or refuses it.
     Unsupported,
 }
 
-/// Requested scopes.
+/// The scopes of the authorization request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Scopes {
-    /// Defaults, replaced by the operator's.
+    /// Default scopes, which the operator can replace.
     pub usual: &'static [&'static str],
-    /// Required, always added.
+    /// Scopes that are always requested.
     pub needed: &'static [&'static str],
-    /// Separator.
+    /// Separator of scopes in the request.
     pub separator: &'static str,
 }
 
@@ -129,43 +125,44 @@ pub(crate) struct Scopes {
 #[derive(Debug, PartialEq)]
 pub(crate) struct FieldMapping {
     pub source: Source,
-    /// Stable subject. Several parts are joined by colons: some providers' subjects are unique only within an
-    /// organisation.
+    /// Pointers to the parts of the subject, which are joined by colons. Some providers need two parts, because their
+    /// user ids are unique only within an organisation.
     pub subject: &'static [&'static str],
     pub email: Option<&'static str>,
     pub verified: Verified,
-    /// Candidates in order of preference.
+    /// Pointers to the name, in order of preference.
     pub name: &'static [&'static str],
     pub avatar: Avatar,
 }
 
-/// Document with the identity.
+/// The document with the identity of the user.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Source {
-    /// The `id_token`, and userinfo.
+    /// The `id_token`, completed by userinfo.
     IdToken,
-    /// The `id_token`; the name comes only with the first callback, in `user` (Apple).
+    /// The `id_token`. The name comes only with the first callback, in the parameter `user` (Apple).
     IdTokenAndCallback,
-    /// Response of this URL to the access token.
+    /// The response of this URL to a GET request with the access token.
     Profile {
         url: &'static str,
-        /// Required headers.
+        /// Headers that the URL requires.
         headers: &'static [(&'static str, &'static str)],
     },
-    /// The token response.
+    /// The token response itself contains the user.
     TokenResponse,
 }
 
 /// Evidence that the email address is verified.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verified {
-    /// None, or not about the mailbox.
+    /// The address is never verified: the provider has no flag, or a flag that is not about the mailbox.
     Never,
-    /// JSON value `true` at this pointer.
+    /// The address is verified if the value at this pointer is `true`.
     True(&'static str),
-    /// `true` or the string `"true"` at this pointer, both documented by the provider.
+    /// The address is verified if the value at this pointer is `true` or the string `"true"`; the provider documents
+    /// both.
     TrueOrText(&'static str),
-    /// Flag of the primary address in a list.
+    /// The address is the primary one of a list, which has a flag for each address.
     Listed(EmailList),
 }
 
@@ -173,21 +170,21 @@ pub(crate) enum Verified {
 #[derive(Debug, PartialEq)]
 pub(crate) struct EmailList {
     pub url: &'static str,
-    /// Pointer to the list.
+    /// JSON pointer to the list in the response.
     pub list: &'static str,
-    /// Fields of an element: address, primary flag, verified flag.
+    /// Names of the fields of a list element: address, primary flag, verified flag.
     pub address: &'static str,
     pub primary: &'static str,
     pub verified: &'static str,
 }
 
-/// Picture of the user.
+/// The picture of the user.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Avatar {
-    /// No publicly accessible picture.
+    /// The provider has no publicly accessible picture.
     None,
-    /// URL at this pointer.
+    /// The URL of the picture is at this pointer.
     At(&'static str),
-    /// URL template with pointers in braces.
+    /// The URL is this template, with pointers in braces.
     Template(&'static str),
 }

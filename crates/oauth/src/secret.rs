@@ -1,9 +1,9 @@
-//! Secret strings: client secrets, private keys, tokens.
+//! A type for secret strings: client secrets, private keys, tokens.
 
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-/// A secret string. Zeroised on drop; no `Debug` or `Display`.
+/// A secret string. It is zeroised on drop and implements neither `Debug` nor `Display`.
 #[derive(Clone, Deserialize)]
 #[serde(from = "String")]
 pub struct SecretText(Zeroizing<String>);
@@ -20,7 +20,7 @@ impl SecretText {
         Self(Zeroizing::new(text))
     }
 
-    /// The plain text, for sealing or sending.
+    /// Returns the plain text, for sealing or sending.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

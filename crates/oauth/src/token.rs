@@ -1,4 +1,4 @@
-//! Token response (RFC 6749 section 5).
+//! The response of the token endpoint (RFC 6749 section 5).
 
 use serde_json::Value;
 
@@ -6,19 +6,17 @@ use crate::error::{ProviderError, Stage};
 use crate::outbound::refusal;
 use crate::secret::SecretText;
 
-/// A token response. The tokens are moved out of the body.
+/// A token response. The tokens are moved out of `body` and zeroised on drop.
 pub(crate) struct TokenResponse {
-    /// `access_token`.
     pub(crate) access_token: Option<SecretText>,
-    /// `id_token`.
     pub(crate) id_token: Option<SecretText>,
-    /// The rest of the response.
+    /// The response without the tokens.
     pub(crate) body: Value,
 }
 
 impl TokenResponse {
-    /// Parses a response, including errors with status 200 (GitHub, Slack) and responses wrapped in `data`
-    /// (Instagram).
+    /// Parses a token response. Some providers send errors with status 200 (GitHub, Slack) or wrap the response in
+    /// `data` (Instagram).
     pub(crate) fn read(mut body: Value) -> Result<Self, ProviderError> {
         if let Some(refused) = refusal(Stage::Token, &body) {
             return Err(refused);
@@ -41,7 +39,7 @@ impl TokenResponse {
         Ok(Self { access_token, id_token, body })
     }
 
-    /// The access token, required for further requests.
+    /// Returns the access token; an error if the response has none.
     pub(crate) fn access_token(&self) -> Result<&SecretText, ProviderError> {
         self.access_token.as_ref().ok_or_else(|| bad("there is no access_token"))
     }

@@ -1,4 +1,4 @@
-//! The anonymous key of public calls, and admin keys.
+//! Checks of the anonymous key, which public calls may have to carry, and of admin keys.
 
 use std::sync::Arc;
 
@@ -15,26 +15,25 @@ use crate::refusal::{ADMIN_UNAUTHORIZED, ANON_KEY_REQUIRED, AUTH_UNAUTHORIZED, F
 use crate::sessions::Sessions;
 
 settings! {
-    /// The rate limits of keys.
+    /// The rate limits of admin keys.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {
-        /// Wrong admin keys from one address.
+        /// The limit on wrong admin keys from one client address.
         "limits.admin_failures_per_address" => admin_address: Rate = "10/15m";
     }
 }
 
-/// The keys that callers present besides the tokens of users.
+/// The hashes of the keys that callers present instead of a user's token.
 #[derive(Debug, Clone, Default)]
 pub struct AccessKeys {
-    /// SHA-256 of the admin keys in force, two at most.
+    /// SHA-256 of each admin key in force; at most two, so that keys can be rotated.
     pub admin: Vec<TokenHash>,
-    /// SHA-256 of the anonymous key; `None` if none is set.
+    /// SHA-256 of the anonymous key; `None` if none is configured.
     pub anonymous: Option<TokenHash>,
-    /// Public calls must carry the anonymous key.
+    /// True if public calls must carry the anonymous key or a token of this service.
     pub require_anonymous: bool,
 }
 
-/// The use cases of the anonymous key and the admin keys.
 pub struct Access {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,
@@ -43,14 +42,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// Public calls must carry the anonymous key.
+    /// Returns true if public calls must carry the anonymous key or a token of this service.
     #[must_use]
     pub fn wants_anon_key(&self) -> bool {
         self.keys.require_anonymous
     }
 
-    /// Admits a public call: always, unless the operator requires the anonymous key. A token of this
-    /// service, stale or not, shows as much: its bearer once signed in here.
+    /// Admits a public call. If the operator requires the anonymous key, the bearer must be that key or an access token
+    /// of this service. An expired token suffices: it shows that its bearer once signed in here.
     pub async fn check_anon_key(&self, bearer: Option<&str>) -> Result<()> {
         if !self.keys.require_anonymous {
             return Ok(());
@@ -59,24 +58,24 @@ impl Access {
         if self.is_anon_key(bearer) {
             return Ok(());
         }
-        // A time before all others: no token has ended then.
+        // At the epoch no token is expired, so only the signature and the claims count.
         self.sessions.good_token(Some(bearer), Timestamp::default()).await.map(|_| ())
     }
 
-    /// Compares with the anonymous key.
     pub(crate) fn is_anon_key(&self, bearer: &str) -> bool {
         self.keys.anonymous.is_some_and(|key| key == TokenHash::of(bearer.as_bytes()))
     }
 
-    /// Compares with the admin keys, in constant time.
+    /// Compares `key` with the admin keys, in constant time.
     #[must_use]
     pub fn is_admin_key(&self, key: &str) -> bool {
         let hash = TokenHash::of(key.as_bytes());
-        // Every key is compared, so that time does not tell which of them it was.
+        // All keys are compared, so that the response time does not reveal which of them matched.
         self.keys.admin.iter().filter(|admin| **admin == hash).count() > 0
     }
 
-    /// Lets a good admin key pass. A refusal is counted by address and written to the audit.
+    /// Admits a call with a valid admin key. A wrong key counts against the limit per address and is written to the
+    /// audit log.
     pub async fn authorize_admin(&self, key: Option<&str>, client: &Client) -> Result<()> {
         let Some(key) = key else { return Err(Error::Refused(&ADMIN_UNAUTHORIZED)) };
         if self.is_admin_key(key) {
@@ -84,7 +83,7 @@ impl Access {
         }
         let now = self.kernel.now();
         match self.sessions.good_token(Some(key), now).await {
-            // A user's token is known, and does not open this.
+            // A valid access token of a user is 403 and does not count as a guessed admin key.
             Ok(_) => return Err(Error::Refused(&FORBIDDEN)),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => {}
             Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! Accounts: signing up.
+//! Accounts: rate limits of sign-ups. The use case is in [`sign_up`].
 
 use std::sync::Arc;
 
@@ -14,15 +14,13 @@ use crate::sessions::Sessions;
 pub mod sign_up;
 
 settings! {
-    /// The rate limits of sign-ups.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {
-        /// Sign-ups from one address.
+        /// The limit on sign-ups from one client address.
         "limits.sign_up_per_address" => sign_up_address: Rate = "20/1h";
     }
 }
 
-/// Use cases of accounts.
 pub struct Accounts {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,

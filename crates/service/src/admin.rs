@@ -1,8 +1,9 @@
-//! Administration: users, settings, the audit trail.
+//! Administration: the use cases of an admin about users, settings and the audit log.
 
 use std::sync::Arc;
 
 use crate::kernel::Kernel;
+use crate::passkeys::Passkeys;
 use crate::passwords::Passwords;
 use crate::shared::Shared;
 
@@ -14,9 +15,9 @@ pub use latchkey_store::{EventPage, UserPage, UserPosition};
 pub use settings::PublicSettings;
 pub use users::{NewUser, UserChange, UserQuery};
 
-/// The use cases of administration.
 pub struct Admin {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) passwords: Arc<Passwords>,
+    pub(crate) passkeys: Arc<Passkeys>,
 }

@@ -1,20 +1,19 @@
-//! The one source of time.
+//! The trait `Clock`, the only source of time, and its implementation by the system clock.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use latchkey_domain::time::Timestamp;
 
-/// Tells the time. Injected everywhere, so that tests can hold and move it.
+/// A source of time. It is injected everywhere, so that tests can stop and move it.
 pub trait Clock: Send + Sync + 'static {
-    /// The time now.
     fn now(&self) -> Timestamp;
 
-    /// The monotonic clock, from an origin of its own: it never steps, whatever is done to the time of day.
+    /// Returns the time of the monotonic clock since an arbitrary origin. Setting the system time does not change it.
     fn steady(&self) -> Duration;
 }
 
-/// The machine's clock.
+/// The clock of the operating system: time of day and monotonic time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

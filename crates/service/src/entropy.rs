@@ -1,22 +1,21 @@
-//! The one source of randomness.
+//! The trait `Entropy`, the only source of randomness, and its implementation by the operating system.
 
 use latchkey_domain::codes::SixDigitCode;
 use latchkey_domain::long_code::LongCode;
 
-/// Gives random bytes. Injected everywhere, so that tests can seed it.
+/// A source of random bytes. It is injected everywhere, so that tests can use a seeded generator.
 pub trait Entropy: Send + Sync + 'static {
-    /// Fills the buffer with unpredictable bytes.
     fn fill(&self, buffer: &mut [u8]);
 }
 
-/// The operating system's generator.
+/// The random number generator of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
     #[allow(clippy::disallowed_methods, reason = "the one place that asks the operating system")]
     fn fill(&self, buffer: &mut [u8]) {
-        // Without randomness nothing here is safe; there is no way to go on.
+        // No operation is safe without randomness, so the process ends.
         if getrandom::fill(buffer).is_err() {
             std::process::abort();
         }
@@ -24,14 +23,13 @@ impl Entropy for SystemEntropy {
 }
 
 impl dyn Entropy {
-    /// So many random bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.fill(&mut bytes);
         bytes
     }
 
-    /// A code out of a million, each as likely as the others.
+    /// Draws a code of six digits, uniform over all million values.
     pub fn six_digit_code(&self) -> SixDigitCode {
         const FAIR: u32 = u32::MAX - u32::MAX % 1_000_000;
         loop {
@@ -42,12 +40,12 @@ impl dyn Entropy {
         }
     }
 
-    /// A code that nobody guesses.
+    /// Draws a code of 16 characters, too long to be guessed.
     pub fn long_code(&self) -> LongCode {
         LongCode::new(self.bytes())
     }
 
-    /// A random number in `0.0..1.0`, for jitter.
+    /// Draws a number in `0.0..1.0`, for jitter.
     pub fn fraction(&self) -> f64 {
         f64::from(u32::from_be_bytes(self.bytes())) / (f64::from(u32::MAX) + 1.0)
     }

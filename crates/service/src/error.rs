@@ -1,4 +1,4 @@
-//! The error of a use case: a refusal out of the rows of [`crate::refusal`], or a fault of the service.
+//! The error type of use cases: a refusal from the rows of [`crate::refusal`], or a fault of the service.
 
 use std::time::Duration;
 
@@ -13,69 +13,66 @@ use crate::refusal::{
     WEAK_PASSWORD,
 };
 
-/// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A refusal or a failure of a use case.
+/// The error of a use case: a refusal, which the caller can act on, or a fault, which the operator can.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A refusal, as its row has it.
+    /// A refusal with the message, field and waiting time of its row in [`crate::refusal`].
     #[error("{}", .0.message)]
     Refused(&'static Refusal),
-    /// A refusal whose message, field or wait depend on the request.
+    /// A refusal with a message, field or waiting time that depends on the request.
     #[error("{}", .1.message)]
     RefusedWith(&'static Refusal, Box<Details>),
-    /// A field is missing or wrong.
+    /// A field of the request is missing or invalid.
     #[error("{field}: {problem}")]
     Validation {
-        /// The key as the client sent it; a dotted path for a nested one.
+        /// The key of the field as the client sent it; for a nested field, the keys from the top joined by dots.
         field: &'static str,
-        /// The same for programs.
         reason: Reason,
-        /// A sentence that goes on after the key, without the value.
+        /// The rest of a sentence that begins with the key, such as "must not be empty". It never contains the value.
         problem: String,
     },
-    /// The storage did not answer.
+    /// The database cannot be reached.
     #[error("the storage is unavailable")]
     StorageUnavailable(#[source] StoreError),
-    /// A fault of the service; the source goes to the log, never to the client.
+    /// A fault of the service. Its source is logged and never sent to the client.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The parts of a refusal that its row cannot have.
+/// The parts of an error response that depend on the request.
 #[derive(Debug, Clone, Default)]
 pub struct Details {
-    /// The message, in place of the row's.
+    /// The message, in place of the one in the refusal's row.
     pub message: String,
-    /// The field that is wrong.
+    /// The request field that is invalid, if the error is about one.
     pub field: Option<&'static str>,
-    /// Reasons about the field, for programs.
+    /// Machine-readable reasons for which the field is invalid.
     pub reasons: Vec<Reason>,
-    /// The name of the limit that is used up.
+    /// The name of the rate limit that is used up, if one is.
     pub limit: Option<&'static str>,
-    /// The time to wait, in place of the row's.
+    /// The value of `Retry-After`, if it replaces the one in the refusal's row.
     pub retry_after: Option<Duration>,
 }
 
 impl Error {
-    /// A field that is missing or wrong.
     pub(crate) fn validation(field: &'static str, reason: Reason, problem: impl Into<String>) -> Self {
         Self::Validation { field, reason, problem: problem.into() }
     }
 
-    /// A password that breaks rules of the policy.
+    /// Builds the error for a new password that breaks rules of the password policy.
     pub(crate) fn weak_password(field: &'static str, broken: &BrokenRules) -> Self {
         let reasons = broken.rules().iter().map(WeakPassword::reason).collect();
         Self::of_field(&WEAK_PASSWORD, field, reasons, sentence(&broken.to_string()))
     }
 
-    /// A redirect target that is not on the list.
+    /// Builds the error for a redirect target that is not in the list of allowed redirect URLs.
     pub(crate) fn redirect_not_allowed(field: &'static str, refusal: &RedirectRefusal) -> Self {
         Self::of_field(&REDIRECT_NOT_ALLOWED, field, vec![refusal.reason()], sentence(&refusal.to_string()))
     }
 
-    /// A setting that is fixed by file, environment or command line.
+    /// Builds the error for a change of a setting that the settings file, the environment or the command line fixes.
     pub(crate) fn setting_pinned(setting: &'static str) -> Self {
         let message = format!("`{setting}` is pinned by the service's configuration.");
         Self::of_field(&SETTING_PINNED, setting, Vec::new(), message)
@@ -91,7 +88,7 @@ impl Error {
         Self::RefusedWith(refusal, Box::new(details))
     }
 
-    /// Wraps a fault of the service.
+    /// Wraps the cause of a fault of the service. The cause is logged and never sent to the client.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())
     }
@@ -123,7 +120,7 @@ impl From<StoreError> for Error {
     }
 }
 
-/// A phrase of a domain type as a sentence: with a capital and a full stop.
+/// Turns an error phrase of a domain type into a sentence: adds a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let capital: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -1,4 +1,5 @@
-//! The kernel: the parts that every room uses, and the small acts that many use cases share.
+//! The kernel: the dependencies that all capabilities share, such as store, clock and settings, and helpers that many
+//! use cases call.
 
 use std::sync::Arc;
 
@@ -7,13 +8,14 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::EventId;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
 use latchkey_store::Store;
 use serde_json::Map;
 use url::Url;
 
 use crate::clock::Clock;
 use crate::entropy::Entropy;
-use crate::settings::SettingsInForce;
+use crate::settings::{EmailSignIn, SettingsInForce};
 
 mod client_limits;
 mod id_order;
@@ -23,9 +25,9 @@ mod mail_writer;
 pub(crate) use client_limits::ClientLimits;
 pub(crate) use id_order::IdOrder;
 pub(crate) use limit_audit::LimitAudit;
-pub(crate) use mail_writer::{MailPayload, MailWriter};
+pub(crate) use mail_writer::{ActFact, MailPayload, MailWriter};
 
-/// The kernel. Rooms share it; it knows none of them.
+/// The dependencies that all capabilities share. The kernel depends on no capability.
 pub(crate) struct Kernel {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -38,49 +40,59 @@ pub(crate) struct Kernel {
     pub(crate) ids: IdOrder,
 }
 
-/// The public face of the service.
+/// The public URL and name of the service, the prefix of redirect parameters, and the creation of profiles at sign-up.
 #[derive(Debug, Clone)]
 pub struct Site {
-    /// The origin under which clients reach it.
+    /// The URL under which clients reach the service. Links in mails and provider callbacks begin with it.
     pub public_url: Url,
-    /// Its name in mails and in the password rule.
+    /// The name of the service in mails. Passwords may not contain it.
     pub service_name: String,
-    /// The prefix of the browser redirect parameters.
+    /// The prefix of the query parameters that the service adds to a redirect target: `service` gives `service_status`.
     pub redirect_param_prefix: String,
-    /// Sign-ups create a profile.
+    /// True if sign-ups create a profile with the account.
     pub create_profile_on_sign_up: bool,
 }
 
 impl Site {
-    /// The public URL without a trailing slash.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.public_url.as_str().trim_end_matches('/')
     }
 
-    /// A browser redirect parameter: the prefix and a name.
+    /// Returns the name of a query parameter in a redirect: prefix, underscore, `name`.
     pub(crate) fn parameter(&self, name: &str) -> String {
         format!("{}_{name}", self.redirect_param_prefix)
+    }
+
+    /// Returns the address of the undo page, for the mail about the change. It is built from the public URL, never from
+    /// request headers.
+    pub(crate) fn undo_link(&self, token: &LinkToken) -> String {
+        format!("{}/api/auth/undo?token={}", self.origin(), token.expose())
     }
 }
 
 impl Kernel {
-    /// The time. A use case reads it once.
+    /// Returns the current time. A use case reads it once and passes it on.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The settings in force.
     pub(crate) fn settings(&self) -> Arc<SettingsInForce> {
         self.settings.load_full()
     }
 
-    /// Random bytes for an id. Ids of one millisecond sort in the order of their creation.
+    /// Returns the setting `auth.email_sign_in`; `Off` if no mail transport is configured.
+    pub(crate) fn email_sign_in(&self) -> EmailSignIn {
+        if self.mails.has_transport() { self.settings.load().values.email_sign_in } else { EmailSignIn::Off }
+    }
+
+    /// Returns random bytes for a UUID v7, led by a counter: ids that one instance makes in the same millisecond sort
+    /// in the order of creation.
     pub(crate) fn id_bytes(&self, now: Timestamp) -> [u8; 10] {
         self.ids.number(now, self.entropy.bytes())
     }
 
-    /// An audit event; the store fills in what only it finds.
+    /// Builds an audit event without user and session; the store operation that writes the event fills them in.
     pub(crate) fn event(
         &self,
         kind: AuditKind,

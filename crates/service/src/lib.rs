@@ -1,8 +1,8 @@
-//! The use cases of Latchkey, over an injected store, clock and entropy. No HTTP here, no SQL, and no transaction: what must
-//! be atomic is one call of the store.
+//! The use cases of Latchkey, over an injected store, clock and entropy. This crate contains no HTTP, no SQL and no
+//! transactions: changes that must be atomic are one call of the store.
 //!
-//! A capability is a module with a struct of what it needs, its limits, its lifetimes and the labels of its keys; a file
-//! per use case. It uses the kernel and the modules above it in this table, never those below.
+//! A capability is a module with a struct of its dependencies, its limits, its lifetimes and the labels of its keys,
+//! and with one file per use case. A module uses the kernel and the modules above it in this table, never those below.
 //!
 //! | Module | Use cases |
 //! |---|---|
@@ -13,24 +13,33 @@
 //! | [`access`] | the anonymous key, admin keys |
 //! | [`mailbox`] | email codes and link tokens |
 //! | [`passwords`] | hash; sign in, change, reset |
+//! | [`factors`] | second factors: TOTP, recovery codes, two-step sign-in |
+//! | [`passkeys`] | register and use passkeys |
+//! | [`challenges`], [`undo`] | ask for a second factor or a reauthentication; undo account changes by mailed links |
+//! | [`own_data`] | data that the service stores about a user, for that user: security events |
+//! | [`email_change`] | change the email address of one's account |
 //! | [`accounts`] | sign up |
 //! | [`profiles`], [`search`] | read, change and search profiles |
 //! | [`oauth`] | sign in through identity providers |
 //! | [`admin`] | users, settings, audit |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
-//! | [`config`], [`service`] | configuration and assembly |
+//! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
 
 pub mod access;
 pub mod accounts;
 pub mod admin;
+pub mod challenges;
 pub mod clock;
-pub mod config;
+pub mod email_change;
 pub mod entropy;
 pub mod error;
+pub mod factors;
 mod kernel;
 pub mod mailbox;
 pub mod oauth;
 pub mod outbox;
+pub mod own_data;
+pub mod passkeys;
 pub mod passwords;
 pub mod profiles;
 pub mod providers;
@@ -43,9 +52,11 @@ pub mod sessions;
 pub mod settings;
 pub mod shared;
 pub mod tokens;
+pub mod undo;
 pub mod upkeep;
 
 pub use error::{Error, Result};
+pub use kernel::Site;
 pub use outbox::Mailer;
 pub use refusal::Refusal;
-pub use service::{Service, ServiceParts, StartError};
+pub use service::{Lifetimes, LimitSwitch, LimitsConfig, Service, ServiceConfig, ServiceParts, StartError};

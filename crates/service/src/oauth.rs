@@ -1,25 +1,23 @@
-//! Signing in through identity providers (RFC 6749 with PKCE, OpenID Connect). How a provider is talked to is in
-//! `latchkey-oauth`; who may open which account is decided in [`latchkey_domain::identity`].
+//! Sign-in through identity providers (RFC 6749 with PKCE, OpenID Connect). The protocol with the provider is in the
+//! crate `latchkey-oauth`. The rules by which an identity signs in to an account are in [`latchkey_domain::identity`].
 //!
-//! | Verb | File |
+//! | Use case | File |
 //! |---|---|
-//! | signInWithOAuth, link | [`start`] |
-//! | the browser comes back from the provider | [`callback`] |
-//! | the app exchanges the code | [`exchange`] |
-//! | a native app brings an `id_token` | [`id_token`] |
-//! | the owner lists and unlinks identities | [`identities`] |
-//! | an admin configures providers | [`provider_configs`] |
-//! | which providers there are now | [`providers`] |
+//! | start of a sign-in or of linking | [`start`] |
+//! | callback from the provider | [`callback`] |
+//! | exchange of the code by the app | [`exchange`] |
+//! | sign-in of a native app with an `id_token` | [`id_token`] |
+//! | list and unlinking of own identities | [`identities`] |
+//! | configuration of providers by an admin | [`provider_configs`] |
+//! | providers in force | [`providers`] |
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::limits::Rate;
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
-use latchkey_store::NewMail;
 
 use crate::access::Access;
 use crate::error::Result;
@@ -39,36 +37,35 @@ pub mod start;
 pub use crate::providers;
 pub use latchkey_oauth::SecretText;
 
-/// Returns with a state that no flow has, per client.
+/// Name of the rate limit of callbacks with an unknown `state`, per client address.
 const UNKNOWN_STATES: &str = "unknown OAuth states, per address";
 
 settings! {
-    /// The rate limits of sign-ins through providers.
+    /// The rate limits of sign-ins through identity providers.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {
-        /// Sign-ins through identity providers that one address begins or ends.
+        /// The limit on sign-ins through identity providers that one client address starts or completes.
         "limits.oauth_per_address" => oauth_address: Rate = "300/5m";
     }
 }
 
 settings! {
-    /// The lifetimes of a flow.
+    /// The lifetimes of a sign-in through an identity provider.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Lifetimes {
-        /// The longest time of the browser at the provider, and of the app until it exchanges the code that
-        /// came back.
+        /// The longest time from the redirect to the provider until the callback, and from the callback until the app
+        /// exchanges the code.
         "oauth.state_ttl" => state: Duration = "10m";
         "oauth.code_ttl" => code: Duration = "60s";
     }
 }
 
-/// The use cases of identity providers.
 pub struct OAuth {
     kernel: Arc<Kernel>,
     shared: Arc<Shared>,
     sessions: Arc<Sessions>,
     access: Arc<Access>,
-    /// Seals the secrets of a flow, bound to the hash of its state.
+    /// The key that seals the nonce and the PKCE verifier of a sign-in in the database.
     flow_key: SealingKey,
     limits: Limits,
     lifetimes: Lifetimes,
@@ -88,7 +85,6 @@ impl OAuth {
         Ok(Self { kernel, shared, sessions, access, flow_key, limits, lifetimes })
     }
 
-    /// The lifetimes of a flow.
     #[must_use]
     pub const fn lifetimes(&self) -> &Lifetimes {
         &self.lifetimes
@@ -99,28 +95,16 @@ impl OAuth {
         self.kernel.limits.take_here("sign-in through providers, per address", rate, client.address, now)
     }
 
-    /// So many unknown states came back from a client that no more of its returns are looked up. Those of flows that
-    /// were begun count nowhere: each took from the bucket of [`Self::take`] at its start.
+    /// Returns `true` if so many callbacks with an unknown `state` came from a client that further callbacks are
+    /// refused without a database read. Callbacks of started sign-ins do not count, because each start already counted
+    /// against a limit ([`Self::take`]).
     fn has_guessed_states(&self, client: &Client, now: Timestamp) -> bool {
         self.kernel.limits.is_used_up_here(UNKNOWN_STATES, self.limits.oauth_address, client.address, now)
     }
 
-    /// Counts an unknown state that came back from a client.
+    /// Counts a callback with an unknown `state` against the limit of its client.
     fn note_unknown_state(&self, client: &Client, now: Timestamp) {
-        // Whether it was the last one matters at the next.
+        // An exceeded limit takes effect at the client's next callback.
         let _ = self.kernel.limits.take_here(UNKNOWN_STATES, self.limits.oauth_address, client.address, now);
-    }
-
-    /// The security notification about an act on an identity of this provider; names it by its key if it is configured no
-    /// more.
-    fn identity_notification(
-        &self,
-        client: &Client,
-        provider: &ProviderKey,
-        now: Timestamp,
-    ) -> Result<Option<NewMail>> {
-        let providers = self.shared.providers.load();
-        let name = providers.find(provider).map_or(provider.as_str(), |known| known.name());
-        self.kernel.notification(Some(client), Some(name), now)
     }
 }

@@ -1,4 +1,5 @@
-//! Mails on their way out, and the inbox of development mode.
+//! The outbox: delivery of mails, commands for the operator, and the inbox page of development mode. Mails are written
+//! by `kernel::mail_writer`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,30 +14,28 @@ pub mod inbox;
 
 pub use deliver::Delivered;
 
-/// The rendering and sending of mails.
+/// The templates and the transport of mails.
 pub struct Mailer {
-    /// The templates of mails.
     pub templates: Templates,
-    /// The transport; `None` keeps mails in the outbox.
+    /// The transport; with `None`, mails stay in the outbox.
     pub transport: Option<Transport>,
 }
 
-/// Retries of a mail that does not go through.
+/// The backoff and the lease of mail delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailRetries {
-    /// The wait after the first failure; doubles with each further one.
+    /// The wait after the first failed attempt to send a mail. It doubles with each further failure.
     pub first: Duration,
-    /// The longest wait.
+    /// The longest wait between two attempts to send a mail.
     pub longest: Duration,
-    /// After so many tries it is dead.
+    /// Maximum number of attempts to send a mail. After the last one the mail is dead (never retried).
     pub attempts: u32,
-    /// Lease of claimed mails: after a crash they wait as long. A mail that takes longer than
-    /// three quarters of it is tried again.
+    /// The lease of a claimed mail: if the instance crashes, the mail is claimed again after this time. A send that
+    /// takes longer than three quarters of the lease is cancelled and retried.
     pub lease: Duration,
 }
 
 impl MailRetries {
-    /// The waits of a mail.
     #[must_use]
     pub const fn schedule(&self) -> MailSchedule {
         MailSchedule { first: self.first, longest: self.longest, lease: self.lease }
@@ -50,7 +49,6 @@ impl Default for MailRetries {
     }
 }
 
-/// The use cases of mails on their way out.
 pub struct Outbox {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) mailer: Mailer,

@@ -1,4 +1,5 @@
-//! Passwords: hashing them, and signing in with one, changing and resetting it.
+//! Passwords: limits, lifetimes and the policy check. The use cases (sign-in, change, reset) and hashing are in the
+//! modules below.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,31 +20,33 @@ use crate::settings::SettingsInForce;
 
 pub mod change;
 pub mod hashing;
+mod reauthenticate;
 pub mod reset;
+mod set;
 pub mod sign_in;
 
 pub use hashing::HashingConfig;
 pub(crate) use hashing::PasswordHasher;
 
 settings! {
-    /// The limits of password checks.
+    /// The rate limits of password checks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {
-        /// Failed sign-ins of one account from one address. After the last free one a delay begins with
-        /// sign_in_first_delay and doubles with each further failure up to sign_in_longest_delay.
+        /// Maximum number of failed sign-ins to one account from one client address without a delay. Then a delay
+        /// begins with sign_in_first_delay and doubles with each further failure up to sign_in_longest_delay.
         "limits.sign_in_per_account_and_address" => sign_in_pair: Rate = "10/15m";
         "limits.sign_in_first_delay" => sign_in_first_delay: Duration = "30s";
         "limits.sign_in_longest_delay" => sign_in_longest_delay: Duration = "15m";
-        /// Failed sign-ins of one account from all addresses. Above it, only addresses from which the account
-        /// signed in during the last sign_in_known_address_age may try.
+        /// Maximum number of failed sign-ins to one account from all client addresses. Above it, only addresses from
+        /// which the account signed in during the last sign_in_known_address_age may try.
         "limits.sign_in_per_account" => sign_in_account: Rate = "100/1h";
-        /// Sign-in attempts from one address.
+        /// The limit on sign-in attempts from one client address.
         "limits.sign_in_per_address" => sign_in_address: Rate = "30/5m";
     }
 }
 
 impl Limits {
-    /// The guess limit of an account: so many free failures, from one client or from all.
+    /// Returns the policy for failed sign-ins: `free` failures without delay, then growing delays.
     const fn failures(&self, free: Rate) -> FailurePolicy {
         FailurePolicy {
             threshold: free.burst,
@@ -55,15 +58,13 @@ impl Limits {
 }
 
 settings! {
-    /// The lifetimes of password resets.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Lifetimes {
-        /// The life of the token that a reset code is exchanged for.
+        /// The lifetime of the reset token that a reset code is exchanged for.
         "auth.reset_token_ttl" => exchanged_reset: Duration = "15m";
     }
 }
 
-/// The use cases of passwords.
 pub struct Passwords {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,
@@ -74,7 +75,7 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Applies the policy to a new password for the account of an address. `field` is the key of the password.
+    /// Checks a new password against the policy. `field` is the request's key that the error names.
     pub(crate) fn check_new_password(
         &self,
         settings: &SettingsInForce,
@@ -92,8 +93,9 @@ impl Passwords {
         self.kernel.limits.by_address("password sign-in, per address", rate, client)
     }
 
-    /// The guess limits of a password check; `None` if limits are off.
-    fn guard(&self, email: &EmailKey, client: &Client) -> Option<SignInGuard> {
+    /// Returns the limits on failed sign-ins to an account, from this client and from all; `None` if rate limits are
+    /// switched off.
+    pub(crate) fn guard(&self, email: &EmailKey, client: &Client) -> Option<SignInGuard> {
         let known_for = self.sessions.known_client_age()?;
         let network = client.address.network_text();
         Some(SignInGuard {

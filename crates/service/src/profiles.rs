@@ -1,4 +1,5 @@
-//! Profiles: reading one's own and others', changing one's own.
+//! Profiles: a user reads and changes their own profile, and anyone reads public ones. The search is in
+//! [`crate::search`].
 
 use std::sync::Arc;
 
@@ -18,25 +19,24 @@ use crate::refusal::{
 use crate::sessions::Sessions;
 use crate::sessions::authenticate::NamedCaller;
 
-/// Treatment of a user without a profile.
+/// The treatment of a user without a profile when a change arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// The change is refused.
+    /// The change is refused with 404.
     Refuse,
-    /// The profile is made.
+    /// A profile is created with the change.
     Create,
 }
 
 settings! {
-    /// The rate limits of public reads.
+    /// The rate limits of searches and public profiles.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {
-        /// Searches and public profiles from one address.
+        /// The limit on searches and reads of public profiles from one client address.
         "limits.search_per_address" => public_read_address: Rate = "600/1m";
     }
 }
 
-/// The use cases of profiles.
 pub struct Profiles {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) sessions: Arc<Sessions>,
@@ -44,7 +44,7 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// Takes from the bucket of searches and public profiles.
+    /// Takes a token from the rate limit that searches and reads of public profiles share.
     pub(crate) fn take_public_read(&self, address: ClientAddress) -> Result<()> {
         let rate = self.limits.public_read_address;
         self.kernel.limits.take_here(
@@ -55,7 +55,7 @@ impl Profiles {
         )
     }
 
-    /// The profile of the bearer of a good token whose session lives.
+    /// Returns the profile of the user whose access token is valid and whose session is live.
     pub async fn own(&self, bearer: Option<&str>) -> Result<Profile> {
         let now = self.kernel.now();
         let token = self.sessions.good_token(bearer, now).await?;
@@ -64,13 +64,15 @@ impl Profiles {
         own.profile.map(|profile| *profile).ok_or(Error::Refused(&PROFILE_NOT_FOUND))
     }
 
-    /// Anybody's profile, for somebody at this address. Banned and pending users have none.
+    /// Returns the public profile of any user, at a limited rate per client address. Banned and pending users have no
+    /// public profile.
     pub async fn public(&self, user_id: UserId, address: ClientAddress) -> Result<Profile> {
         self.take_public_read(address)?;
         self.kernel.store.find_profile(user_id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
-    /// Changes the profile of whom a good token names, if the session lives.
+    /// Changes the profile of the authenticated user, if the session is still live. `if_version` has the versions from
+    /// `If-Match`.
     pub async fn update(
         &self,
         caller: NamedCaller,

@@ -1,5 +1,5 @@
-//! Readiness: whether the storage reads and writes. A single flight with a cache, so that many health checks cost the
-//! storage one judgement a second.
+//! The readiness check of the database: it must be readable and writable. Concurrent health checks share one database
+//! check, and its outcome is cached for a second.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -13,27 +13,26 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
-/// The greatest age of an answer.
+/// The time for which the outcome of a check is cached.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// The cause of an unready storage, shared by all who ask.
+/// The cause of a failed check. It is reference-counted, because all concurrent health checks return it.
 type Cause = Arc<dyn StdError + Send + Sync>;
 
-/// The latest judgement.
+/// The cached outcome of the latest database check.
 #[derive(Default)]
 struct LatestJudgement {
     latest: Mutex<Option<Judgement>>,
-    /// The number of judgements so far.
+    /// The number of checks so far.
     judged: AtomicU64,
 }
 
 struct Judgement {
-    /// Its start by the monotonic clock, so that a time of day that is set back makes no judgement last longer.
+    /// The start of the check by the monotonic clock, because the system time can be set back.
     at: Duration,
     outcome: Result<(), Cause>,
 }
 
-/// The readiness check of the storage.
 pub struct Readiness {
     kernel: Arc<Kernel>,
     latest: LatestJudgement,
@@ -44,7 +43,7 @@ impl Readiness {
         Self { kernel, latest: LatestJudgement::default() }
     }
 
-    /// Succeeds if the storage reads and writes, by a judgement that is at most a second old.
+    /// Succeeds if the database is readable and writable, according to a check that is at most a second old.
     pub async fn check(&self) -> Result<()> {
         let outcome = self.latest.judge(&*self.kernel.clock, || self.kernel.store.check()).await;
         outcome.map_err(|cause| Error::StorageUnavailable(StoreError::Unavailable(cause.into())))
@@ -52,7 +51,8 @@ impl Readiness {
 }
 
 impl LatestJudgement {
-    /// The latest judgement, or a new one by `check`. All who ask while one is made share it.
+    /// Returns the cached outcome, or that of a new call of `check`. Callers that arrive during a call share its
+    /// outcome.
     async fn judge<C>(&self, clock: &dyn Clock, check: impl FnOnce() -> C) -> Result<(), Cause>
     where
         C: Future<Output = StoreResult<()>>,

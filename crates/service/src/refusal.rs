@@ -1,12 +1,15 @@
-//! Refusals: every answer of a use case that is the caller's to act on. Each is one row: code, status, message, next
-//! action, condition. The HTTP answers, `docs/errors.md` and the `OpenAPI` document follow from the rows.
+//! Refusals: the error responses of use cases that the caller can act on. Each is a row of code, status, message,
+//! remedy and condition. The HTTP error responses, `docs/errors.md` and the `OpenAPI` document are generated from the
+//! rows.
 
 mod accounts;
 mod admin;
+mod factors;
 mod general;
 mod mailbox;
 mod oauth;
 mod outbox;
+mod passkeys;
 mod passwords;
 mod profiles;
 mod search;
@@ -16,21 +19,25 @@ use std::time::Duration;
 
 pub use accounts::*;
 pub use admin::*;
+pub use factors::*;
 pub use general::*;
 pub use mailbox::*;
 pub use oauth::*;
 pub use outbox::*;
+pub use passkeys::*;
 pub use passwords::*;
 pub use profiles::*;
 pub use search::*;
 pub use sessions::*;
 
-/// The rows with a code of their own, by room. The documents list codes by status, then in this order.
-pub const ROOMS: &[&[&Refusal]] = &[
+/// All error codes, one list per capability. The generated documents sort the codes by status, then by this order.
+pub const CAPABILITIES: &[&[&Refusal]] = &[
     search::ROWS,
     passwords::ROWS,
     mailbox::ROWS,
     sessions::ROWS,
+    factors::ROWS,
+    passkeys::ROWS,
     accounts::ROWS,
     profiles::ROWS,
     admin::ROWS,
@@ -39,27 +46,27 @@ pub const ROOMS: &[&[&Refusal]] = &[
     general::ROWS,
 ];
 
-/// One row: a refusal with its words. Rows of the same code differ in message, next action or wait.
+/// A refusal, as a row of constants. Rows of the same code differ in message, remedy or waiting time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
-    /// The code, for programs. Stable.
+    /// The machine-readable code. It never changes.
     pub name: &'static str,
-    /// The HTTP status that always goes with the code.
+    /// The HTTP status. Each code has exactly one.
     pub status: u16,
-    /// One sentence for people. Never the value of a field, never anything internal.
+    /// One sentence for the user, without field values or internals.
     pub message: &'static str,
-    /// The field of the request that is wrong, if it is always the same.
+    /// The request field that is invalid, if it is the same for every request.
     pub field: Option<&'static str>,
-    /// The time after which a repetition may succeed.
+    /// The value of `Retry-After`, if a later repetition may succeed.
     pub retry_after: Option<Duration>,
-    /// The condition for the documents: a phrase about the code, not the row.
+    /// The condition under which the code is returned, for the generated documents. It covers all rows of the code.
     pub when: &'static str,
-    /// The remedy, for people.
+    /// The user's next step, as a sentence.
     pub next_action: &'static str,
 }
 
-/// Declares rows with a code of their own, and `ROWS`, the list of them. A further row of the same code is a constant
-/// beside it: `Refusal { message: "…", ..OTHER }`.
+/// Declares one refusal per error code, and `ROWS`, the list of them. Another row of the same code is a constant
+/// outside the macro: `Refusal { message: "…", ..OTHER }`.
 #[macro_export]
 macro_rules! refusals {
     (@option) => { None };
@@ -79,7 +86,7 @@ macro_rules! refusals {
             };
         )+
 
-        /// The rows with a code of their own.
+        /// The refusals of this module, one per error code.
         pub(crate) const ROWS: &[&$crate::refusal::Refusal] = &[$(&$name),+];
     };
 }

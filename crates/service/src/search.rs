@@ -1,7 +1,8 @@
-//! Profile search: in an index in memory, or by the storage engine, which also answers until the index is loaded.
+//! Profile search in an index in memory. The database searches instead if so configured, and while the index is missing
+//! or behind.
 //!
-//! The index follows the change feed of the store: a worker applies changes all the time, and every search does before it
-//! reads, so that a search sees every change acknowledged before it. If that fails, the storage engine answers.
+//! The index follows the change feed of the store. A worker applies changes continuously, and every search applies them
+//! before it reads, so that a search sees every change acknowledged before it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,55 +30,57 @@ mod tests;
 use background::BackgroundIndex;
 use backoff::Backoff;
 
-/// Attempts of a search when a found profile was deleted meanwhile.
+/// Maximum number of attempts of a search. It is repeated if a found profile was deleted before its row was read.
 const ATTEMPTS: u32 = 3;
 
-/// The engine that answers searches.
+/// The engine that runs searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SearchEngine {
-    /// An index in memory.
+    /// An index in the memory of this process.
     #[default]
     Memory,
-    /// The storage engine.
+    /// A query of the database.
     Database,
 }
 
-/// The index, once it is loaded.
+/// The index, if it is loaded, and the backoff between builds of it.
 #[derive(Default)]
 struct ProfileSearch {
     following: ArcSwapOption<Following>,
     backoff: Backoff,
 }
 
-/// An index that follows the store.
+/// A loaded index, and its position in the change feed.
 struct Following {
     index: BackgroundIndex,
     position: Arc<Mutex<FeedPosition>>,
-    /// Reads of the change feed that began, and the number of the last that ended.
+    /// The reads of the change feed are numbered. `begun` is the number of the latest read that started, `ended` that
+    /// of the latest read that ended.
     begun: AtomicU64,
     ended: AtomicU64,
-    /// The last read of the change feed failed.
+    /// True if the last read of the change feed failed.
     is_behind: AtomicBool,
 }
 
-/// Reader of the change feed. After a failure only the worker retries, so that searches do not queue behind it.
+/// The kind of caller that reads the change feed. After a failed read, only the worker retries: otherwise searches
+/// would wait for a read that fails again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reader {
     Search,
     Worker,
 }
 
-/// State of the index against the change feed.
+/// The state of the index after reading the change feed.
 #[derive(PartialEq, Eq)]
 enum Caught {
     Up,
-    /// Reading failed, and the worker has to catch up first.
+    /// A read of the change feed failed, so the index may lack changes. The worker retries the read.
     Behind,
-    /// The feed no longer reaches back to it, or a thread panicked on it: it must be rebuilt.
+    /// The index must be rebuilt: the feed no longer has the changes after the index's position, or a thread panicked
+    /// while it changed the index.
     Lost,
 }
 
-/// The use cases of searches.
 pub struct Search {
     kernel: Arc<Kernel>,
     profiles: Arc<Profiles>,
@@ -90,14 +93,14 @@ impl Search {
         Self { kernel, profiles, engine, index: ProfileSearch::default() }
     }
 
-    /// Profiles that match, and how many there are.
+    /// Returns a page of the profiles that match, and their total number.
     pub async fn find(&self, query: &SearchQuery, page: Page, client: &Client) -> Result<ProfileHits> {
         self.profiles.take_public_read(client.address)?;
         self.index.find(&*self.kernel.store, query, page).await
     }
 
-    /// One step of following: builds the index if there is none, applies changes, merges segments. Does nothing if the
-    /// storage engine searches.
+    /// Runs one step of the search worker: loads the index if there is none, applies the change feed, merges segments.
+    /// It does nothing if the database is configured as the search engine.
     pub async fn follow(&self) -> Result<()> {
         match self.engine {
             SearchEngine::Memory => self.index.follow(&*self.kernel.store).await,
@@ -105,7 +108,7 @@ impl Search {
         }
     }
 
-    /// Searches are answered from memory.
+    /// Returns true if the index is loaded, so that searches use it.
     #[must_use]
     pub fn is_loaded(&self) -> bool {
         self.index.is_loaded()
@@ -117,7 +120,7 @@ impl ProfileSearch {
         self.following.load().is_some()
     }
 
-    /// Searches the index, or the storage engine if the index is missing or behind.
+    /// Searches the index, or the database if the index is missing or behind.
     async fn find(&self, store: &dyn Store, query: &SearchQuery, page: Page) -> Result<ProfileHits> {
         if let Some(following) = self.following.load_full()
             && let Some(hits) = self.find_in(&following, store, query, page).await?
@@ -159,7 +162,7 @@ impl ProfileSearch {
         Ok(())
     }
 
-    /// Searches the index; `None` if it is behind or lost.
+    /// Searches the index; `None` if the database must search instead.
     async fn find_in(
         &self,
         following: &Arc<Following>,
@@ -193,14 +196,14 @@ impl ProfileSearch {
             let was_missing = |id: &ProfileId| missing.as_ref().is_none_or(|missing| missing.contains(id));
             missing = Some(hits.ids.into_iter().filter(|id| is_gone(id) && was_missing(id)).collect());
         }
-        // Every reading after the first should have told that it is gone: the database was changed behind the feed.
+        // The feed should have removed a profile that is missing in every attempt: the database was changed without it.
         if missing.is_some_and(|missing| !missing.is_empty()) {
             self.forget(following);
         }
         Ok(None)
     }
 
-    /// Drops the index; the storage engine searches until a new one is loaded.
+    /// Drops the index. The database searches until a new one is loaded.
     fn forget(&self, lost: &Arc<Following>) {
         let before = self.following.rcu(|now| now.clone().filter(|now| !Arc::ptr_eq(now, lost)));
         if before.is_some_and(|before| Arc::ptr_eq(&before, lost)) {
@@ -212,8 +215,8 @@ impl ProfileSearch {
 }
 
 impl Following {
-    /// Applies every change acknowledged before this call. Single flight: concurrent callers share a read that began
-    /// after they came.
+    /// Applies to the index every change that the database acknowledged before this call. Concurrent callers share one
+    /// read of the change feed, if that read started after they called.
     async fn catch_up(&self, store: &dyn Store, reader: Reader) -> Result<Caught> {
         let seen = self.begun.load(Ordering::SeqCst);
         let is_hopeless = || reader == Reader::Search && self.is_behind.load(Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! The server secret, the keys derived from it (HKDF-SHA-256, RFC 5869), and sealing (AES-256-GCM). Each room names the
-//! labels of its own keys.
+//! The server secret, derivation of keys from it (HKDF-SHA-256, RFC 5869), and sealing (AES-256-GCM). The labels of
+//! keys are in the modules of the capabilities that use them.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::{hkdf, hmac};
@@ -7,47 +7,47 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::entropy::Entropy;
 
-/// Least length of a server secret in bytes.
+/// Minimum length of the server secret in bytes.
 pub const SHORTEST_SECRET: usize = 32;
 
 /// The secret from which all keys of this service are derived. All instances share it.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct ServerSecret(Vec<u8>);
 
-/// A sealed value cannot be opened: another secret, another associated value, or damage.
+/// A sealed value cannot be opened, because it was sealed with another key, is bound to other associated data, or is
+/// damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value cannot be opened; was server.secret changed?")]
 pub struct CannotOpen;
 
-/// A failure inside the cryptography library.
+/// The cryptography library failed to derive a key or to encrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a key could not be derived")]
 pub struct CannotDerive;
 
 impl ServerSecret {
-    /// Takes the secret's bytes; `None` if they are fewer than [`SHORTEST_SECRET`].
+    /// Wraps the bytes of the secret; `None` if these are fewer than [`SHORTEST_SECRET`].
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Option<Self> {
         (bytes.len() >= SHORTEST_SECRET).then_some(Self(bytes))
     }
 
-    /// Derives the key material of a label. Every use has a label of its own, and labels never change.
+    /// Derives 256 bits of key material for a label. Every use has its own label. A label never changes, or stored data
+    /// would become unreadable.
     pub fn key(&self, label: &str) -> Result<[u8; 32], CannotDerive> {
         derive(b"latchkey/v1", &self.0, label)
     }
 
-    /// Derives the HMAC-SHA-256 key of a label.
     pub fn hmac_key(&self, label: &str) -> Result<hmac::Key, CannotDerive> {
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.key(label)?))
     }
 
-    /// Derives the sealing key of a label.
     pub fn sealing_key(&self, label: &str) -> Result<SealingKey, CannotDerive> {
         SealingKey::new(&self.key(label)?)
     }
 }
 
-/// HKDF: extracts under the salt, expands by the label.
+/// Derives a key by HKDF: extracts with the salt, then expands with the label.
 pub(crate) fn derive(salt: &[u8], secret: &[u8], label: &str) -> Result<[u8; 32], CannotDerive> {
     let mut key = [0; 32];
     let info = [label.as_bytes()];
@@ -56,16 +56,15 @@ pub(crate) fn derive(salt: &[u8], secret: &[u8], label: &str) -> Result<[u8; 32]
     Ok(key)
 }
 
-/// A key that seals by AES-256-GCM. A sealed value is bound to associated data, such as the id of its row.
+/// An AES-256-GCM key. A sealed value is bound to associated data, such as the id of its row.
 pub struct SealingKey(LessSafeKey);
 
 impl SealingKey {
-    /// Takes a key of 256 bits.
     pub fn new(key: &[u8; 32]) -> Result<Self, CannotDerive> {
         UnboundKey::new(&AES_256_GCM, key).map(|key| Self(LessSafeKey::new(key))).map_err(|_| CannotDerive)
     }
 
-    /// Seals: a random nonce of 96 bits, then the ciphertext, then the tag.
+    /// Encrypts and authenticates a value. The result is a random nonce of 96 bits, the ciphertext and the tag.
     pub fn seal(
         &self,
         entropy: &dyn Entropy,
@@ -82,7 +81,7 @@ impl SealingKey {
         Ok(sealed)
     }
 
-    /// Opens a value that was sealed with the same associated data.
+    /// Decrypts a value that was sealed with the same key and the same associated data.
     pub fn open(&self, bound_to: &[u8], sealed: &[u8]) -> Result<Vec<u8>, CannotOpen> {
         let (nonce, body) = sealed.split_at_checked(NONCE_LEN).ok_or(CannotOpen)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| CannotOpen)?;

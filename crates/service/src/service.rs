@@ -1,113 +1,206 @@
-//! The service: its rooms, and how it starts.
+//! `Service`, which has one field per capability, its configuration, and its start from injected parts. Settings that
+//! an admin edits at run time are in [`crate::settings`].
 
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use latchkey_domain::time::Timestamp;
+use latchkey_mail::Mailbox as MailAddress;
 use latchkey_oauth::{InvalidOutbound, ProviderClient};
+use latchkey_settings::{Group, Groups, Item, Reader, settings};
 use latchkey_store::{Store, StoreError};
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::access::Access;
+use crate::access::{Access, AccessKeys};
 use crate::accounts::Accounts;
 use crate::admin::Admin;
+use crate::challenges::Challenges;
 use crate::clock::Clock;
-use crate::config::ServiceConfig;
+use crate::email_change::EmailChanges;
 use crate::entropy::Entropy;
 use crate::error::Error;
-use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter};
+use crate::factors::Factors;
+use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, Site};
 use crate::mailbox::Mailbox;
 use crate::oauth::OAuth;
-use crate::outbox::{Mailer, Outbox};
+use crate::outbox::{MailRetries, Mailer, Outbox};
+use crate::own_data::OwnData;
+use crate::passkeys::{Passkeys, RelyingParty};
 use crate::passwords::hashing::HashingError;
-use crate::passwords::{PasswordHasher, Passwords};
+use crate::passwords::{HashingConfig, PasswordHasher, Passwords};
 use crate::profiles::Profiles;
 use crate::providers::{OAuthParts, ProviderRegistry};
 use crate::readiness::Readiness;
-use crate::search::Search;
+use crate::search::{Search, SearchEngine};
 use crate::secrets::{CannotDerive, ServerSecret};
 use crate::sessions::Sessions;
 use crate::settings::{BaseSettings, SettingsInForce};
 use crate::shared::Shared;
 use crate::tokens::access_tokens::TokenNames;
 use crate::tokens::signing_keys::{KeySet, new_signing_key};
-use crate::tokens::{self, AccessTokens};
+use crate::tokens::{self, AccessTokens, SigningAlgorithm};
+use crate::undo::UndoLinks;
 use crate::upkeep::Upkeep;
+use crate::{
+    access, accounts, email_change, factors, mailbox, oauth, passkeys, passwords, profiles, sessions, upkeep,
+};
 
-/// The parts of a service.
+macro_rules! by_capability {
+    ($(#[$doc:meta])* $name:ident { $($capability:ident: $group:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $name {
+            $(#[doc = concat!("[`", stringify!($group), "`].")] pub $capability: $group,)*
+        }
+
+        impl Groups for $name {
+            const GROUPS: &'static [&'static [Item]] = &[$(<$group>::ITEMS),*];
+
+            fn read_all(reader: &mut Reader<'_>) -> Self {
+                Self { $($capability: Group::read(reader),)* }
+            }
+        }
+    };
+}
+
+by_capability! {
+    /// The lifetimes of tokens, codes and rows, one group per capability.
+    Lifetimes {
+        sessions: sessions::Lifetimes,
+        mailbox: mailbox::Lifetimes,
+        passwords: passwords::Lifetimes,
+        factors: factors::Lifetimes,
+        email_change: email_change::Lifetimes,
+        upkeep: upkeep::Lifetimes,
+        oauth: oauth::Lifetimes,
+    }
+}
+
+by_capability! {
+    /// The rate limits, one group per capability.
+    LimitsConfig {
+        all: LimitSwitch,
+        passwords: passwords::Limits,
+        factors: factors::Limits,
+        passkeys: passkeys::Limits,
+        accounts: accounts::Limits,
+        mailbox: mailbox::Limits,
+        sessions: sessions::Limits,
+        profiles: profiles::Limits,
+        oauth: oauth::Limits,
+        access: access::Limits,
+    }
+}
+
+settings! {
+    /// The switch of all rate limits.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct LimitSwitch {
+        /// Enforces the rate limits. Each is a token bucket: 10/15m allows 10 requests at once and refills
+        /// evenly over 15 minutes. A request over a limit gets 429 with Retry-After and the name of the
+        /// limit. IPv6 addresses count by their /64. Switch this off for load tests only.
+        "limits.enabled" => enabled: bool = true;
+    }
+}
+
+/// Configuration that is fixed at the start of the service.
+#[derive(Debug, Clone)]
+pub struct ServiceConfig {
+    pub site: Site,
+    /// The claim `aud` of access tokens.
+    pub audience: String,
+    pub algorithm: SigningAlgorithm,
+    pub lifetimes: Lifetimes,
+    /// Cost parameters and queue of password hashing.
+    pub hashing: HashingConfig,
+    pub limits: LimitsConfig,
+    pub search_engine: SearchEngine,
+    /// True if a mail transport is configured.
+    pub has_mail_transport: bool,
+    /// True if account owners get security notifications by mail.
+    pub notifies_owners: bool,
+    pub mail_from: MailAddress,
+    pub mail_retries: MailRetries,
+    pub access: AccessKeys,
+    pub relying_party: RelyingParty,
+}
+
+/// The dependencies and the configuration from which [`Service::start`] builds a service.
 pub struct ServiceParts {
-    /// Its configuration.
     pub config: ServiceConfig,
-    /// The editable settings as file, environment and command line give them.
+    /// The settings that an admin may edit, with the values from the settings file, the environment and the command
+    /// line.
     pub base_settings: BaseSettings,
-    /// Its storage.
     pub store: Arc<dyn Store>,
-    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub entropy: Arc<dyn Entropy>,
-    /// The secret of this service.
     pub secret: ServerSecret,
-    /// Mails.
     pub mailer: Mailer,
-    /// Identity providers.
+    /// The configuration of identity providers and of outbound HTTP to them.
     pub oauth: OAuthParts,
 }
 
-/// A failure to start.
+/// A failure to start the service.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The storage did not answer.
+    /// A database operation failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The hashing threads.
+    /// The threads that hash passwords cannot be started.
     #[error(transparent)]
     Hashing(#[from] HashingError),
-    /// The keys.
+    /// A key cannot be derived from the server secret.
     #[error(transparent)]
     Keys(#[from] CannotDerive),
-    /// Settings of outbound HTTP.
+    /// The settings of outbound HTTP to identity providers are invalid.
     #[error(transparent)]
     Outbound(#[from] InvalidOutbound),
-    /// Settings, signing keys or identity providers that do not fit.
+    /// Stored settings, signing keys or identity providers cannot be loaded.
     #[error("{0}: {reason}", reason = crate::service::reason(.0))]
     Service(#[from] Error),
 }
 
-/// The service: a room for each capability.
+/// The service: one field per capability. The HTTP layer, the workers and the command line call its use cases.
 pub struct Service {
-    /// Signing up.
     pub accounts: Accounts,
-    /// Passwords: signing in with one, changing and resetting it.
+    /// Sign-in by password; change and reset of a password.
     pub passwords: Arc<Passwords>,
-    /// Sessions, their tokens, and who a bearer is.
+    /// Sessions, their access and refresh tokens, and the authentication of bearer tokens.
     pub sessions: Arc<Sessions>,
-    /// The anonymous key and the admin keys.
     pub access: Arc<Access>,
-    /// Mailed codes and links.
+    /// Verification of email addresses by mailed codes and links.
     pub mailbox: Arc<Mailbox>,
-    /// Identity providers.
+    /// Second factors, and two-step sign-in.
+    pub factors: Arc<Factors>,
+    /// Passkeys: registration, sign-in, and those of an account.
+    pub passkeys: Arc<Passkeys>,
+    /// Requests for a second factor or a reauthentication, and their answers.
+    pub challenges: Arc<Challenges>,
+    /// Undo links in mails, by which the owner of the mailbox reverses a change of the account.
+    pub undo: UndoLinks,
+    /// The data that the service stores about a user, for that user.
+    pub own_data: OwnData,
+    /// Changes of the email address of an account by its owner.
+    pub email_changes: EmailChanges,
+    /// Sign-in through identity providers.
     pub oauth: OAuth,
-    /// Profiles.
     pub profiles: Arc<Profiles>,
-    /// Searching profiles.
     pub search: Search,
-    /// Administration.
+    /// The use cases of an admin: users, settings and the audit log.
     pub admin: Admin,
-    /// Mails on their way out.
+    /// Delivery of mails from the outbox table.
     pub outbox: Outbox,
-    /// Deleting what is past its use.
+    /// Periodic deletion of expired rows, and rotation of the signing key.
     pub upkeep: Upkeep,
-    /// Settings, providers and keys that other instances change.
+    /// Settings, identity providers and signing keys in force, which any instance can change through the database.
     pub shared: Arc<Shared>,
-    /// The readiness of the storage.
     pub readiness: Readiness,
     kernel: Arc<Kernel>,
 }
 
 impl Service {
-    /// Starts the hashing threads, makes sure of a signing key, loads settings and identity providers, and gives
-    /// identities from before issuers were stored those of their providers.
+    /// Starts the hashing threads, creates a signing key if none exists, and loads settings and identity providers.
+    /// Linked identities that old releases stored without an issuer get the issuer of their provider.
     pub async fn start(parts: ServiceParts) -> Result<Self, StartError> {
         let ServiceParts { config, base_settings, store, clock, entropy, secret, mailer, oauth } = parts;
         let hasher = PasswordHasher::start(config.hashing, Arc::clone(&entropy))?;
@@ -145,7 +238,8 @@ impl Service {
         Ok(Self::open(kernel, Arc::new(shared), config, &secret, hasher, mailer)?)
     }
 
-    /// Opens the rooms, from the bottom up: a room uses the kernel and the rooms above its line.
+    /// Constructs the capabilities in the order of their dependencies: each uses the kernel and those constructed
+    /// before it.
     fn open(
         kernel: Arc<Kernel>,
         shared: Arc<Shared>,
@@ -156,8 +250,10 @@ impl Service {
     ) -> Result<Self, CannotDerive> {
         let ServiceConfig { limits, lifetimes, .. } = config;
         let k = || kernel.clone();
+        let rp_id = config.relying_party.id.clone();
         let sessions =
-            Arc::new(Sessions::new(k(), shared.clone(), secret, limits.sessions, lifetimes.sessions)?);
+            Sessions::new(k(), shared.clone(), secret, limits.sessions, lifetimes.sessions, rp_id)?;
+        let sessions = Arc::new(sessions);
         let s = || sessions.clone();
         let access =
             Arc::new(Access { kernel: k(), sessions: s(), keys: config.access, limits: limits.access });
@@ -171,7 +267,12 @@ impl Service {
             limits: limits.passwords,
             lifetimes: lifetimes.passwords,
         });
+        let party = config.relying_party;
+        let SecondFactors { factors, passkeys, challenges } =
+            second_factors(&kernel, &sessions, &mailbox, &passwords, secret, (limits, lifetimes), party)?;
         let profiles = Arc::new(Profiles { kernel: k(), sessions: s(), limits: limits.profiles });
+        let (limit, lifetime) = (limits.oauth, lifetimes.oauth);
+        let oauth = OAuth::new(k(), shared.clone(), s(), access.clone(), secret, limit, lifetime)?;
         Ok(Self {
             accounts: Accounts {
                 kernel: k(),
@@ -180,21 +281,24 @@ impl Service {
                 mailbox: mailbox.clone(),
                 limits: limits.accounts,
             },
-            oauth: OAuth::new(
-                k(),
-                shared.clone(),
-                s(),
-                access.clone(),
-                secret,
-                limits.oauth,
-                lifetimes.oauth,
-            )?,
+            own_data: OwnData { kernel: k() },
+            email_changes: EmailChanges::new(k(), s(), mailbox.clone(), lifetimes.email_change),
+            undo: UndoLinks::new(k(), s(), mailbox.clone(), challenges.clone()),
+            oauth,
             search: Search::new(k(), profiles.clone(), config.search_engine),
-            admin: Admin { kernel: k(), shared: shared.clone(), passwords: passwords.clone() },
+            admin: Admin {
+                kernel: k(),
+                shared: shared.clone(),
+                passwords: passwords.clone(),
+                passkeys: passkeys.clone(),
+            },
             outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },
             upkeep: Upkeep::new(k(), s(), lifetimes.upkeep),
             readiness: Readiness::new(k()),
             passwords,
+            factors,
+            passkeys,
+            challenges,
             sessions,
             access,
             mailbox,
@@ -204,32 +308,63 @@ impl Service {
         })
     }
 
-    /// The name of the service, as people see it.
+    /// Returns the name of the service for display, such as in mails.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.kernel.site.service_name
     }
 
-    /// The settings in force.
     #[must_use]
     pub fn settings(&self) -> Arc<SettingsInForce> {
         self.kernel.settings()
     }
 
-    /// The time, by the service's clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.kernel.now()
     }
 
-    /// Random bytes, by the service's entropy.
     #[must_use]
     pub fn random_bytes<const N: usize>(&self) -> [u8; N] {
         self.kernel.entropy.bytes()
     }
 }
 
-/// The cause of a fault of our own, for the operator at the start.
+/// The capabilities of second factors.
+struct SecondFactors {
+    factors: Arc<Factors>,
+    passkeys: Arc<Passkeys>,
+    challenges: Arc<Challenges>,
+}
+
+/// Constructs the capabilities of second factors.
+fn second_factors(
+    kernel: &Arc<Kernel>,
+    sessions: &Arc<Sessions>,
+    mailbox: &Arc<Mailbox>,
+    passwords: &Arc<Passwords>,
+    secret: &ServerSecret,
+    (limits, lifetimes): (LimitsConfig, Lifetimes),
+    relying_party: RelyingParty,
+) -> Result<SecondFactors, CannotDerive> {
+    let (k, s) = (|| kernel.clone(), || sessions.clone());
+    let factors = Factors::new(k(), s(), passwords.clone(), secret, limits.factors, lifetimes.factors)?;
+    let factors = Arc::new(factors);
+    let passkeys =
+        Passkeys::new(k(), s(), mailbox.clone(), factors.clone(), secret, limits.passkeys, relying_party)?;
+    let passkeys = Arc::new(passkeys);
+    let challenges = Challenges {
+        kernel: k(),
+        sessions: s(),
+        mailbox: mailbox.clone(),
+        passwords: passwords.clone(),
+        factors: factors.clone(),
+        passkeys: passkeys.clone(),
+    };
+    Ok(SecondFactors { factors, passkeys, challenges: Arc::new(challenges) })
+}
+
+/// Joins the chain of causes of an error by colons, for the operator who reads it at the start.
 fn reason(error: &Error) -> String {
     let mut text = String::new();
     let mut source = std::error::Error::source(error);

@@ -1,9 +1,11 @@
-//! Sessions: opening, authenticating a bearer, refreshing, listing and ending, and the keys that sign access tokens.
+//! Sessions: limits and lifetimes. The use cases (authenticate, refresh, list, end, rotate signing keys) are in the
+//! modules below.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::limits::Rate;
+use latchkey_domain::passkey::RpId;
 use latchkey_settings::{Kind, settings};
 
 use crate::kernel::Kernel;
@@ -11,58 +13,71 @@ use crate::secrets::{CannotDerive, ServerSecret};
 use crate::shared::Shared;
 
 pub mod authenticate;
+mod completion;
+mod fresh;
 mod keys;
 mod opening;
 mod own_sessions;
 pub mod refresh;
 mod rotation;
 
+pub use fresh::FreshCaller;
+pub(crate) use fresh::Presented;
 use keys::SessionKeys;
-pub use opening::SignedIn;
+pub(crate) use opening::SessionDraft;
+pub use opening::{Challenge, Entrance, SignInClient, SignedIn};
 pub use own_sessions::SignOut;
 
 settings! {
-    /// The rate limits of sessions.
+    /// The rate limits of session requests.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {
         /// The time for which an address counts as known to an account after a sign-in from it.
         "limits.sign_in_known_address_age" => known_client: Duration = "30d";
-        /// Refreshes from one address.
+        /// The limit on refreshes from one client address.
         "limits.refresh_per_address" => refresh_address: Rate = "300/5m";
-        /// CSRF tokens of the refresh cookie (GET /api/auth/csrf) for one address.
+        /// The limit on requests for the CSRF token of the refresh cookie (GET /api/auth/csrf) from one client address.
         "limits.csrf_per_address" => csrf_address: Rate = "600/1m";
     }
 }
 
 settings! {
-    /// The lifetimes of sessions, their tokens, and the keys that sign them.
+    /// The lifetimes of sessions, of their tokens, and of the keys that sign access tokens.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Lifetimes {
-        /// The life of an access token (JWT). Sign-out and bans act at once at this service; another service
-        /// that only checks signatures trusts a token until it ends.
+        /// The lifetime of an access token (JWT). Sign-out and bans take effect at once at this service; another
+        /// service that only checks signatures accepts a token until it expires.
         "auth.access_token_ttl" => access_token: Duration = "15m";
-        /// A session ends when its refresh token was not used for so long (sliding), and at the latest so
-        /// long after sign-in (absolute).
+        /// The lifetime of a session: it ends after this time without a refresh (idle), and at the latest after this
+        /// time since sign-in (absolute).
         "auth.refresh_idle_ttl" => refresh_idle: Duration = "30d";
         "auth.refresh_absolute_ttl" => refresh_absolute: Duration = "90d";
-        /// For so long the refresh token that was just replaced still gives the same successor: two tabs, a
-        /// lost response. Later it gives a new one, if the first was never used; the first is dead then. Once
-        /// the successor was used, the token is refused, and after the grace it ends the whole session. "0s"
-        /// switches the grace off.
+        /// The grace period, during which the refresh token that was just replaced still gives the same
+        /// successor (two tabs, a lost response). Later it gives a new one if the first was never used, which
+        /// invalidates the first. Once the successor was used, the replaced token is refused, and after the
+        /// grace period it ends the whole session. "0s" switches the grace period off.
         "auth.refresh_grace" => refresh_grace: Duration [Kind::DurationOrZero] = "30s";
-        /// The time after which a new signing key takes over. The one before stays in the key set until its last
-        /// token has expired. "0s" leaves rotation to `latchkey keys rotate`.
+        /// The age of the signing key at which a new one replaces it. The replaced key stays in the key set until its
+        /// last token has expired. "0s" leaves rotation to `latchkey keys rotate`.
         "auth.key_rotation_interval" => signing_key: Option<Duration> = "90d";
+        /// The lifetime of a challenge, which asks for a second factor at sign-in.
+        "auth.challenge_ttl" => challenge: Duration = "10m";
+        /// The number of wrong answers after which a challenge ends.
+        "auth.challenge_attempts" => challenge_attempts: u32 [1..=20] = 5;
+        /// The maximum time since the sign-in or step-up of an access token that changes factors or links an identity.
+        /// At least 30 s.
+        "auth.reauthentication_window" => reauthentication: Duration = "10m";
     }
 }
 
-/// The use cases of sessions.
 pub struct Sessions {
     kernel: Arc<Kernel>,
     shared: Arc<Shared>,
     keys: SessionKeys,
     limits: Limits,
     lifetimes: Lifetimes,
+    /// Relying party id of usable passkeys; `None` if the service has no domain.
+    rp_id: Option<RpId>,
 }
 
 impl Sessions {
@@ -72,7 +87,8 @@ impl Sessions {
         secret: &ServerSecret,
         limits: Limits,
         lifetimes: Lifetimes,
+        rp_id: Option<RpId>,
     ) -> Result<Self, CannotDerive> {
-        Ok(Self { kernel, shared, keys: SessionKeys::derive(secret)?, limits, lifetimes })
+        Ok(Self { kernel, shared, keys: SessionKeys::derive(secret)?, limits, lifetimes, rp_id })
     }
 }

@@ -1,9 +1,10 @@
-//! Settings that an admin may change at run time. Precedence: file, environment and command line (these pin a setting),
-//! then the database, then the default.
+//! Settings that an admin may change at run time. Precedence: the settings file, the environment and the command line
+//! (they pin a setting), then the value in the database, then the default.
 
 use std::collections::BTreeSet;
 
-use latchkey_domain::password::PasswordPolicy;
+use latchkey_domain::challenge::SecondFactorPolicy;
+use latchkey_domain::password::{LONGEST_PASSWORD, PasswordPolicy, SHORTEST_PASSWORD};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy, RedirectUrl};
 use latchkey_settings::{Entries, Group, Item, Kind, settings, text_of, words};
@@ -14,24 +15,38 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::refusal::EMAIL_PROVIDER_NOT_CONFIGURED;
 
-/// The way in which the owner of an email address proves it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EmailMethod {
-    /// A six-digit code to type in.
-    Code,
-    /// A link to open.
-    Link,
+words! {
+    /// The method by which a user proves control of an email address.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum EmailMethod {
+        /// The mail contains a code of six digits to enter.
+        Code = "code",
+        /// The mail contains a link to open.
+        Link = "link",
+    }
 }
 
-words!(EmailMethod { Code = "code", Link = "link" });
+words! {
+    /// Sign-in by a mailed code or link.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum EmailSignIn {
+        /// Nobody can sign in by mail.
+        Off = "off",
+        /// The mail contains a code to enter.
+        Code = "code",
+        /// The mail also contains a link, if the request has what a link needs.
+        CodeAndLink = "code_and_link",
+    }
+}
 
 settings! {
-    /// The settings that an admin may change at run time, with their fields in the admin interface.
+    /// The settings that an admin may change at run time, with their field names in the admin API.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct EditableSettings, patch SettingsPatch {
-        /// A new account must verify its address before it can sign in. While off, a sign-up
-        /// gives a session at once. Development: false. Production: true. Needs mail.transport.
+        /// A new account must verify its address before it can sign in. If this is off, a sign-up opens a
+        /// session at once. Development: false. Production: true. Needs mail.transport.
         "auth.require_email_verification" / "requireEmailVerification" =>
             require_email_verification: bool = in_production, true;
         /// The method of verifying an address, and of resetting a password: "code" mails six digits, "link"
@@ -45,15 +60,26 @@ settings! {
         /// A wildcard right below a public suffix, such as https://*.vercel.app/, allows hosts of any owner: the
         /// start warns of it. `latchkey redirects test URL` tells whether a target passes.
         "auth.allowed_redirect_urls" / "allowedRedirectUrls" => allowed_redirect_urls: Vec<String> = [];
-        /// The redirect target when a call names none. Must itself be allowed by the list.
+        /// The redirect target of requests that name none. auth.allowed_redirect_urls must allow it.
         "auth.default_redirect_url" / "defaultRedirectUrl" => default_redirect_url: Option<String> = "";
         /// Refuses new accounts with 403 SIGNUP_DISABLED; an admin can still create them.
         "auth.disable_sign_up" / "disableSignup" => disable_sign_up: bool = false;
-        /// The fewest characters of a new password, 8 to 128 (128 is also the most that is taken).
-        /// 15 is recommended where there is no second factor (NIST SP 800-63B-4).
+        /// Sign-in by mail, without a password: "code" mails six digits, "code_and_link" also a link, which works only
+        /// in the browser that asked for the mail. An unknown address gets an account, unless
+        /// auth.disable_sign_up is set. Needs mail.transport; without it the value is "off".
+        "auth.email_sign_in" / "emailSignIn" => email_sign_in: EmailSignIn = "code";
+        /// Two-step sign-in with an authenticator app: "optional" lets users turn it on, "required" makes every
+        /// account set it up at its next sign-in (needs auth.require_email_verification), "off" refuses new
+        /// factors. Accounts that have it on are asked for it in any case.
+        "auth.second_factor" / "secondFactor" => second_factor: SecondFactorPolicy = "optional";
+        /// Sign-in by passkey. If this is off, the calls that register and use passkeys answer 403 FEATURE_DISABLED; lists
+        /// and removal stay.
+        "passkeys.enabled" / "passkeys" => passkeys_enabled: bool = true;
+        /// The minimum length of a new password in characters, 8 to 128 (128 is also the maximum length). 15
+        /// is recommended where there is no second factor (NIST SP 800-63B-4).
         "passwords.min_length" / "passwordMinLength" => password_min_length: usize [8..=128] = 8;
-        /// Character classes that a new password must have. Off, because they make passwords worse
-        /// (NIST SP 800-63B-4); they exist for those who are obliged to have them.
+        /// Character classes that a new password must have. Off by default, because they make passwords worse
+        /// (NIST SP 800-63B-4); for operators who are obliged to require them.
         "passwords.require_number" / "requireNumber" => require_number: bool = false;
         "passwords.require_lowercase" / "requireLowercase" => require_lowercase: bool = false;
         "passwords.require_uppercase" / "requireUppercase" => require_uppercase: bool = false;
@@ -61,14 +87,16 @@ settings! {
     }
 }
 
-/// Derived default of settings that are on in production.
+// The literals of `passwords.min_length`.
+const _: () = assert!(SHORTEST_PASSWORD == 8 && LONGEST_PASSWORD == 128);
+
+/// Returns the default of settings that are on in production and off in development.
 #[must_use]
 pub fn in_production(entries: &Entries) -> Option<latchkey_settings::Value> {
     Some(latchkey_settings::Value::Boolean(text_of(entries, "server.mode") == "production"))
 }
 
 impl EditableSettings {
-    /// The rules of new passwords.
     #[must_use]
     pub const fn passwords(&self) -> PasswordPolicy {
         PasswordPolicy {
@@ -81,48 +109,46 @@ impl EditableSettings {
     }
 }
 
-/// The configured values, and the keys that are pinned.
+/// The settings of file, environment and command line, and the keys that they pin.
 #[derive(Debug, Clone)]
 pub struct BaseSettings {
-    /// The values, defaults included.
+    /// The configured values; the default where none is configured.
     pub values: EditableSettings,
-    /// The keys that file, environment or command line set.
+    /// The keys that the settings file, the environment or the command line set.
     pub pinned: BTreeSet<&'static str>,
-    /// Loopback targets pass an empty redirect list.
+    /// In development mode, redirect targets on localhost are allowed while the list of allowed redirect URLs is empty.
     pub development: DevelopmentLoopback,
-    /// A mail transport is configured.
     pub has_mail_transport: bool,
 }
 
-/// The settings in force, ready for use.
+/// The editable settings in force, merged from all sources and parsed.
 #[derive(Debug, Clone)]
 pub struct SettingsInForce {
-    /// The values.
     pub values: EditableSettings,
-    /// The redirect list.
+    /// The parsed list of allowed redirect URLs.
     pub redirects: RedirectPolicy,
-    /// The default redirect target.
     pub default_redirect: Option<RedirectUrl>,
-    /// The version of the shared state that this was made from.
+    /// The version of the shared state that contained these settings.
     pub version: i64,
 }
 
 impl BaseSettings {
-    /// Merges the stored values over those that are not pinned. A stored value that cannot be read, or conflicts with
-    /// the pinned ones, is dropped and logged, so that one bad row does not stop the start. The others stay in force: a
-    /// sign-up that an admin closed stays closed.
+    /// Merges the stored values over the configured ones that are not pinned. A stored value that cannot be read or
+    /// conflicts with a pinned one is dropped and logged, so that one invalid row does not prevent the start. The other
+    /// stored values stay in force.
     pub fn in_force(&self, stored: &StoredSettings) -> Result<SettingsInForce> {
         let (_, (values, redirects, default_redirect)) = self.check_stored(self.readable(stored))?;
         Ok(SettingsInForce { values, redirects, default_redirect, version: stored.version })
     }
 
-    /// The stored values in force, by key.
+    /// Returns the stored values that are in force, each with the key of its setting.
     pub fn stored_in_force(&self, stored: &StoredSettings) -> Result<Vec<(&'static str, Value)>> {
         let (patch, _) = self.check_stored(self.readable(stored))?;
         Ok(patch.named().into_iter().map(|(item, value)| (item.name, value)).collect())
     }
 
-    /// The stored values that are readable and not pinned.
+    /// Returns the stored values that can be decoded and that neither settings file, environment nor command line
+    /// override.
     fn readable(&self, stored: &StoredSettings) -> SettingsPatch {
         let mut patch = SettingsPatch::default();
         for (key, value) in &stored.values {
@@ -133,7 +159,8 @@ impl BaseSettings {
         patch
     }
 
-    /// Drops stored values until the rest is valid; the configured ones must be.
+    /// Drops stored values until the merged settings are valid. Returns the error if the configured values themselves
+    /// are invalid.
     fn check_stored(&self, mut patch: SettingsPatch) -> Result<(SettingsPatch, Checked)> {
         loop {
             let error = match self.check(patch.over(&self.values)) {
@@ -177,14 +204,19 @@ impl BaseSettings {
         if values.require_email_verification && !self.has_mail_transport {
             return Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED));
         }
+        if values.second_factor == SecondFactorPolicy::Required && !values.require_email_verification {
+            let problem = "cannot be `required` while addresses need not be verified: set \
+                           auth.require_email_verification, or choose `optional`";
+            return Err(invalid("auth.second_factor", Reason::Conflicting, problem.to_owned()));
+        }
         Ok((values, redirects, default_redirect))
     }
 }
 
-/// Valid settings, with the parsed redirect list and default target.
+/// Valid settings, with the parsed list of redirect URLs and the default redirect target.
 type Checked = (EditableSettings, RedirectPolicy, Option<RedirectUrl>);
 
-/// The key that an error of [`BaseSettings::check`] is about.
+/// Returns the key of the setting that caused an error of [`BaseSettings::check`].
 fn misfit(error: &Error) -> Option<&'static str> {
     match error {
         Error::Validation { field, .. } => {

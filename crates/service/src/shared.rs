@@ -1,5 +1,5 @@
-//! State that instances share and that may change at any time: settings, identity providers and signing keys. Other
-//! instances, and the command line beside a running service, change it through the database; a version tells.
+//! State that all instances share and that can change at run time: settings, identity providers and signing keys. An
+//! instance or the command line changes it in the database and increments a version, which every instance polls.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::providers::ProviderRegistry;
 use crate::settings::BaseSettings;
 use crate::tokens::AccessTokens;
 
-/// The shared state in force on this instance; the settings among it are in the kernel.
+/// The shared state in force on this instance, except the settings, which are in the kernel.
 pub struct Shared {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) base_settings: BaseSettings,
@@ -21,7 +21,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Reloads if settings, providers or keys changed elsewhere; returns `true` if they had.
+    /// Reloads the shared state if its version in the database is another than the loaded one; returns `true` after a
+    /// reload.
     pub async fn sync(&self) -> Result<bool> {
         if self.kernel.store.shared_version().await? == self.kernel.settings.load().version {
             return Ok(false);
@@ -30,8 +31,8 @@ impl Shared {
         Ok(true)
     }
 
-    /// Loads settings, providers and keys. One task at a time: a later read must not be overwritten by an earlier one, or
-    /// the version would be that of other keys.
+    /// Loads settings, providers and keys from the database and puts them in force. Only one task reloads at a time,
+    /// because a slow read of old values could otherwise overwrite newer ones.
     pub(crate) async fn reload(&self) -> Result<()> {
         let _turn = self.reloading.lock().await;
         let store = &self.kernel.store;

@@ -14,6 +14,9 @@ use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 
 pub mod access_tokens;
 pub mod claims;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(crate) mod fixtures;
 pub mod signing_keys;
 mod verified_tokens;
 
@@ -21,23 +24,22 @@ use access_tokens::TokenNames;
 use signing_keys::{KeySet, new_signing_key};
 pub(crate) use verified_tokens::VerifiedToken;
 
-/// The algorithm that signs access tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SigningAlgorithm {
-    /// ECDSA on P-256 with SHA-256.
-    Es256,
-    /// Ed25519.
-    EdDsa,
+words! {
+    /// The signature algorithm of access tokens.
+    pub enum SigningAlgorithm {
+        /// ECDSA on P-256 with SHA-256.
+        Es256 = "ES256",
+        /// Ed25519.
+        EdDsa = "EdDSA",
+    }
 }
-
-words!(SigningAlgorithm { Es256 = "ES256", EdDsa = "EdDSA" });
 
 /// Derives the key that seals private signing keys.
 pub fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
     secret.sealing_key("signing-keys")
 }
 
-/// Access tokens: their names, and the signing keys in force.
+/// Issuer and audience of access tokens, and the signing keys in force.
 pub(crate) struct AccessTokens {
     pub(crate) names: TokenNames,
     pub(crate) algorithm: SigningAlgorithm,
@@ -46,22 +48,19 @@ pub(crate) struct AccessTokens {
 }
 
 impl AccessTokens {
-    /// The keys in force.
     pub(crate) fn keys(&self) -> Arc<KeySet> {
         self.in_force.load_full()
     }
 
-    /// Opens stored keys.
+    /// Decrypts stored signing keys.
     pub(crate) fn open(&self, stored: &[StoredSigningKey]) -> Result<KeySet> {
         KeySet::open(stored, &self.sealing)
     }
 
-    /// Puts these keys in force.
     pub(crate) fn replace(&self, keys: KeySet) {
         self.in_force.store(Arc::new(keys));
     }
 
-    /// Generates a signing key, sealed for the store.
     pub(crate) fn new_key(&self, entropy: &dyn Entropy, now: Timestamp) -> Result<NewSigningKey> {
         new_signing_key(self.algorithm, &self.sealing, entropy, now)
     }

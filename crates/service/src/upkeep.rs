@@ -1,4 +1,5 @@
-//! Upkeep: deleting what is past its use. It goes by the time of day, so it waits while that clock has just jumped.
+//! Periodic maintenance: deletion of expired rows, rotation of the signing key, audit events of rate limits. Deletion
+//! and rotation pause after a jump of the system clock, because they cannot be undone.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,24 +13,23 @@ use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::sessions::Sessions;
 
-/// Rounds of deletion in one step, so that a step ends.
+/// Maximum rounds of deletion in one call of `purge`, so that the call ends.
 const ROUNDS: u32 = 100;
 
 settings! {
-    /// The retention of rows that are deleted.
+    /// The retention of pending accounts and of audit events.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Lifetimes {
-        /// The longest time from the last sign-up for an address until it is verified. After it the pending account
-        /// is removed, and the address is free again. As long, the password of a sign-up for a taken
-        /// address is remembered (as a hash), so that a sign-in with it answers as for a free one.
+        /// The longest time from the last sign-up for an address until it is verified. Then the pending account is
+        /// deleted, and the address is free again. For the same time the password of a sign-up for a taken address is
+        /// stored (as a hash), so that a sign-in with it gets the same response as for a free address.
         "auth.pending_ttl" => pending: Duration = "30d";
-        /// The retention of audit events. Failures that are about no account (wrong passwords for unknown
-        /// addresses, refused admin keys) go after 30 days.
+        /// The retention of audit events. Failures without an account (wrong passwords for unknown addresses, refused
+        /// admin keys) are deleted after 30 days.
         "audit.retention" => audit_event: Duration = "400d";
     }
 }
 
-/// The use cases of upkeep.
 pub struct Upkeep {
     kernel: Arc<Kernel>,
     sessions: Arc<Sessions>,
@@ -43,12 +43,13 @@ impl Upkeep {
         Self { kernel, sessions, lifetimes, clock_watch }
     }
 
-    /// Writes the refusals by limits that wait for the audit.
+    /// Writes the audit events of requests refused by rate limits, which are collected in memory.
     pub async fn record_refusals(&self) -> Result<()> {
         self.kernel.record_refusals().await
     }
 
-    /// Rotates the signing key where it has signed for longer than the configuration says, and the clock is trusted.
+    /// Rotates the signing key if it is older than the rotation interval, unless the clock jumped recently. Returns
+    /// `true` if this call replaced the key.
     pub async fn rotate_signing_key_if_due(&self) -> Result<bool> {
         let Some(due_at) = self.sessions.rotation_due_at()? else { return Ok(false) };
         if self.trusted_now().is_none_or(|now| now < due_at) {
@@ -57,11 +58,12 @@ impl Upkeep {
         self.sessions.rotate_signing_key(Actor::System, None).await
     }
 
-    /// Deletes what is past its use; answers how many rows went. Deletes nothing while the clock is not trusted.
+    /// Deletes expired rows in rounds; returns the number of rows. After a jump of the system clock nothing is deleted
+    /// during [`PROBATION`].
     pub async fn purge(&self) -> Result<u64> {
         let mut deleted = 0;
         for _ in 0..ROUNDS {
-            // Each round looks anew: the clock can jump between two of them.
+            // Each round checks the clock again, because it can jump between two rounds.
             let Some(now) = self.trusted_now() else { return Ok(deleted) };
             let (retention, stale) = (self.lifetimes.audit_event, now.minus(self.lifetimes.pending));
             let round = self.kernel.store.purge(now).await?
@@ -76,7 +78,8 @@ impl Upkeep {
         Ok(deleted)
     }
 
-    /// The time, for what cannot be taken back; `None` for [`PROBATION`] after the clock jumped.
+    /// Returns the current time, for changes that cannot be undone; `None` during [`PROBATION`] after a jump of the
+    /// clock.
     fn trusted_now(&self) -> Option<Timestamp> {
         let (now, steady) = (self.kernel.now(), self.kernel.clock.steady());
         let verdict = self.clock_watch.lock().unwrap_or_else(PoisonError::into_inner).sample(now, steady);

@@ -1,13 +1,13 @@
 //! Redaction of passwords in URLs.
 
-/// The replacement of a password.
+/// Text that replaces a password.
 const HIDDEN: &str = "***";
 
-/// The URL with its passwords redacted, in the user information and in the query.
+/// Replaces the passwords in a URL by `***`: in the user information (`user:password@`) and in the query.
 #[must_use]
 pub fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
-    // The last `@` ends the user information, whatever was forgotten to be encoded in it.
+    // The last `@` ends the user information, even if the password contains an unencoded `@`.
     let (user, rest) = match rest.rsplit_once('@') {
         Some((information, rest)) => (information.split(':').next().map(|user| (user, information)), rest),
         None => (None, rest),
@@ -20,7 +20,7 @@ pub fn without_password(text: &str) -> String {
     format!("{scheme}://{user}{}", without_parameter(rest))
 }
 
-/// The URL holds a password.
+/// True if the URL contains a password.
 #[must_use]
 pub fn holds_password(text: &str) -> bool {
     without_password(text) != text

@@ -1,4 +1,4 @@
-//! The macros that declare settings.
+//! Macros that declare groups of settings.
 
 /// Declares a group: a struct with one field per setting.
 ///
@@ -8,24 +8,25 @@
 ///     /// Limits.
 ///     #[derive(Debug)]
 ///     pub struct Limits {
-///         /// The longest time for a request. (This sentence is the documentation of the key.)
+///         /// Timeout of a request. (This sentence is the documentation of the key.)
 ///         "server.request_timeout" => request_timeout: Duration = "15s";
-///         /// Connections at once.
+///         /// Maximum number of open connections.
 ///         "server.max_connections" => max_connections: usize [1..=1_000_000] = 4096;
 ///     }
 /// }
 /// assert_eq!(latchkey_settings::defaults::<Limits>().max_connections, 4096);
 /// ```
 ///
-/// A line is `key / field => name: Type kind | read = default;`
-/// - `/ field`: an admin may change it at run time; its field in the admin interface.
-/// - kind: that of the type (see [`Setting`](crate::Setting)), or `[from..=to]`, `[Kind::…]`, or
-///   `{ "word" => Variant, … }`.
-/// - `| read`: a function `fn(&mut Reader, &'static str) -> Type`; the kind is then [`Kind::Text`](crate::Kind) unless
-///   given.
-/// - default: a TOML value; `none, EXAMPLE` for a key without one; `function, EXAMPLE` for one that follows from others.
+/// An item has the form `key / field => name: Type kind | read = default;`
+/// - `/ field` (optional): an admin may change the setting at run time, under this field name in the admin API.
+/// - `kind` (optional): `[from..=to]`, `[Kind::…]`, or `{ "word" => Variant, … }`. Without it, the type determines the
+///   kind (see [`Setting`](crate::Setting)).
+/// - `| read` (optional): a function `fn(&mut Reader, &'static str) -> Type` that reads the value. The kind is then
+///   [`Kind::Text`](crate::Kind) unless given.
+/// - `default`: a TOML value; `none, EXAMPLE` if the setting has none; `function, EXAMPLE` if it is computed from other
+///   settings. The example appears in the documentation.
 ///
-/// `struct Name, patch Patch` declares a second struct beside, in which every field is optional: a partial change.
+/// `struct Name, patch Patch` also declares `Patch`, a struct for partial changes, in which every field is optional.
 #[macro_export]
 macro_rules! settings {
     ($(#[$meta:meta])* $vis:vis struct $name:ident, patch $patch:ident $body:tt) => {
@@ -90,24 +91,25 @@ macro_rules! settings {
         )* }
 
         impl $patch {
-            /// The settings after the change.
+            /// Returns a copy of `base` with the change applied.
             fn over(&self, base: &$name) -> $name {
                 $name { $($field: self.$field.as_ref().unwrap_or(&base.$field).clone(),)* }
             }
 
-            /// Takes a key out of the change.
+            /// Removes a key from the change.
             fn forget(&mut self, key: &str) {
                 match key { $($key => self.$field = None,)* _ => {} }
             }
 
-            /// The items that the change names, with their values as they are stored.
+            /// Returns the changed items, each with its value in the form that the database stores.
             fn named(&self) -> Vec<(&'static $crate::Item, ::serde_json::Value)> {
                 let values = [$(self.$field.as_ref().and_then(|value| ::serde_json::to_value(value).ok())),*];
                 let items = <$name as $crate::Group>::ITEMS.iter().zip(values);
                 items.filter_map(|(item, value)| value.map(|value| (item, value))).collect()
             }
 
-            /// Takes a stored value in; `false` if the key is unknown or the value has another type.
+            /// Sets the field of a key to a value from the database. Returns `false` if the key is unknown or the value
+            /// has the wrong type.
             fn read(&mut self, key: &str, value: &::serde_json::Value) -> bool {
                 match key {
                     $($key => {
@@ -121,26 +123,20 @@ macro_rules! settings {
     };
 }
 
-/// Implements [`Words`](crate::Words) for an enum, and reads and shows it: `words!(Mode { Development = "development" })`.
+/// Declares an enum as [`latchkey_domain::words!`] does, and makes it the type of a setting.
 #[macro_export]
 macro_rules! words {
-    ($ty:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
-        impl $crate::Words for $ty {
-            const WORDS: &'static [&'static str] = &[$($word),+];
-            const VARIANTS: &'static [Self] = &[$(Self::$variant),+];
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        ::latchkey_domain::words! {
+            $(#[$meta])*
+            $vis enum $name { $($(#[$doc])* $variant = $word,)+ }
         }
 
-        impl $ty {
-            /// The word in settings and on the wire.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                $crate::Words::word(self)
-            }
+        impl $crate::Setting for $name {
+            const KIND: $crate::Kind = $crate::Kind::Choice(&[$($word),+]);
 
-            /// Reads the word.
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                $crate::Words::from_word(text)
+            fn read(reader: &mut $crate::Reader<'_>, key: &'static str) -> Self {
+                Self::parse(reader.text(key)).unwrap_or(Self::ALL[0])
             }
         }
     };

@@ -1,16 +1,17 @@
-//! Durations and rates as text: `15m`, `10/15m`.
+//! Parsing and formatting of durations such as `15m` and rates such as `10/15m`.
 
 use std::time::Duration;
 
 use latchkey_domain::limits::Rate;
 
-/// The units, longest first, in milliseconds.
+/// Units with their milliseconds, longest first.
 const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Ten years: anything longer is a typing error, and sums stay within the range of timestamps.
+/// Maximum duration: ten years. A longer one is probably a typing error; the limit also keeps sums within the range of
+/// timestamps.
 const LONGEST: Duration = Duration::from_hours(24 * 3650);
 
-/// Reads a whole number and a unit (`ms s m h d`), at most ten years.
+/// Parses a whole number with a unit (`ms`, `s`, `m`, `h` or `d`), at most ten years.
 #[must_use]
 pub fn parse(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit())?;
@@ -20,7 +21,7 @@ pub fn parse(text: &str) -> Option<Duration> {
     Some(Duration::from_millis(total)).filter(|duration| *duration <= LONGEST)
 }
 
-/// Writes a duration in the largest unit that divides it.
+/// Formats a duration in the largest unit that divides it.
 #[must_use]
 pub fn format(duration: Duration) -> String {
     let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
@@ -32,7 +33,7 @@ pub fn format(duration: Duration) -> String {
     format!("{}{name}", millis / size)
 }
 
-/// Reads a count and a duration, `10/15m`; both above zero.
+/// Parses a rate: a count and a duration such as `10/15m`, both above zero.
 #[must_use]
 pub fn parse_rate(text: &str) -> Option<Rate> {
     let (count, window) = text.split_once('/')?;
@@ -42,7 +43,7 @@ pub fn parse_rate(text: &str) -> Option<Rate> {
     Some(Rate { burst, window })
 }
 
-/// Writes a rate as [`parse_rate`] reads it.
+/// Formats a rate in the syntax of [`parse_rate`].
 #[must_use]
 pub fn format_rate(rate: Rate) -> String {
     format!("{}/{}", rate.burst, format(rate.window))

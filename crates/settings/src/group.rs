@@ -1,8 +1,9 @@
-//! Groups of settings: a struct whose fields are items.
+//! Groups of settings: structs whose fields are declared as items.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::limits::Rate;
 
 use crate::item::{Item, Kind};
@@ -12,21 +13,21 @@ use crate::secret::Secret;
 use crate::source::Source;
 use crate::value::{Entries, Entry};
 
-/// A struct of settings, declared by [`settings!`](crate::settings).
+/// Struct of settings, one field per item. Declared by [`settings!`](crate::settings).
 pub trait Group: Sized {
-    /// The items, in the order of the documentation.
+    /// Items of the fields, in the order of the documentation.
     const ITEMS: &'static [Item];
 
-    /// Reads every field; bad values are reported to the reader.
+    /// Reads all fields. Bad values are reported to the reader.
     fn read(reader: &mut Reader<'_>) -> Self;
 }
 
-/// A group, or several groups in one struct.
+/// Struct of settings: a single group, or a struct whose fields are groups.
 pub trait Groups: Sized {
-    /// The items of each group, in the order of the documentation.
+    /// Items of each group, in the order of the documentation.
     const GROUPS: &'static [&'static [Item]];
 
-    /// Reads every group.
+    /// Reads all fields of all groups.
     fn read_all(reader: &mut Reader<'_>) -> Self;
 }
 
@@ -38,7 +39,7 @@ impl<G: Group> Groups for G {
     }
 }
 
-/// The groups with the fixed default of every item.
+/// Makes a group, or several in one struct, in which every item has its fixed default.
 #[must_use]
 pub fn defaults<G: Groups>() -> G {
     let items = G::GROUPS.iter().copied().flatten();
@@ -48,42 +49,13 @@ pub fn defaults<G: Groups>() -> G {
     G::read_all(&mut Reader::new(&mut entries, &mut Problems::default()))
 }
 
-/// A type that a field of a group can have.
+/// A type that a field of a group of settings can have.
 pub trait Setting: Sized {
-    /// The kind of its values, unless the item says another.
+    /// Kind of the values, unless the item declares another.
     const KIND: Kind;
 
-    /// Takes the value of this key.
+    /// Reads the value of a key and converts it to this type.
     fn read(reader: &mut Reader<'_>, key: &'static str) -> Self;
-}
-
-/// An enum whose variants are words of a setting.
-pub trait Words: Copy + PartialEq + 'static {
-    /// The words.
-    const WORDS: &'static [&'static str];
-    /// The variants, in the order of the words; the first stands in for a word that is none.
-    const VARIANTS: &'static [Self];
-
-    /// The word of this variant.
-    fn word(self) -> &'static str {
-        let pairs = Self::VARIANTS.iter().zip(Self::WORDS);
-        pairs.into_iter().find(|(variant, _)| **variant == self).map_or("", |(_, word)| word)
-    }
-
-    /// The variant of this word.
-    #[must_use]
-    fn from_word(text: &str) -> Option<Self> {
-        let pairs = Self::VARIANTS.iter().zip(Self::WORDS);
-        pairs.into_iter().find(|(_, word)| **word == text).map(|(variant, _)| *variant)
-    }
-}
-
-impl<T: Words> Setting for T {
-    const KIND: Kind = Kind::Choice(T::WORDS);
-
-    fn read(reader: &mut Reader<'_>, key: &'static str) -> Self {
-        T::from_word(reader.text(key)).unwrap_or(T::VARIANTS[0])
-    }
 }
 
 macro_rules! plain_settings {
@@ -107,11 +79,15 @@ plain_settings! {
     Option<PathBuf>: Kind::Text, |reader, key| reader.optional_text(key).map(PathBuf::from);
     Vec<String>: Kind::List, |reader, key| reader.list(key);
     Duration: Kind::Duration, |reader, key| reader.duration(key);
-    // Zero switches it off.
+    // A zero duration means "off" and reads as `None`.
     Option<Duration>: Kind::DurationOrZero, |reader, key| Some(reader.duration(key)).filter(|time| !time.is_zero());
     Rate: Kind::Rate, |reader, key| reader.rate(key);
     Option<Secret>: Kind::Secret, |reader, key| reader.take_secret(key);
     u16: Kind::Integer { from: 0, to: 0xffff }, |reader, key| reader.number(key);
     u32: Kind::Integer { from: 0, to: 0xffff_ffff }, |reader, key| reader.number(key);
+    // Words of the domain; those of other crates are declared with `words!` of this crate.
+    SecondFactorPolicy: Kind::Choice(&["off", "optional", "required"]), |reader, key| {
+        SecondFactorPolicy::parse(reader.text(key)).unwrap_or(SecondFactorPolicy::Optional)
+    };
     usize: Kind::Integer { from: 0, to: 0xffff_ffff }, |reader, key| reader.number(key);
 }

@@ -1,45 +1,40 @@
-//! A setting as one value: its name, its type, its default and its sentence.
+//! Description of a setting: its name, type, default and documentation.
 
 use std::fmt;
 
 use crate::value::{self, Entries, Value};
 
-/// Prefix of environment variables. Two underscores, because container systems set variables such as `LATCHKEY_PORT`
-/// for a service of that name.
+/// Prefix of environment variables. It ends in two underscores, because container systems set variables such as
+/// `LATCHKEY_PORT` for a service of that name.
 pub const PREFIX: &str = "LATCHKEY__";
 
-/// The type of a setting, with its bounds.
+/// Type of a setting, with its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Any text.
     Text,
-    /// One of these words.
+    /// One of the listed words.
     Choice(&'static [&'static str]),
-    /// `true` or `false`.
     Boolean,
-    /// A whole number within inclusive bounds.
+    /// Whole number within inclusive bounds.
     Integer {
-        /// The smallest.
         from: u64,
-        /// The largest.
         to: u64,
     },
-    /// A list of texts.
     List,
-    /// A duration above zero.
+    /// Duration above zero.
     Duration,
-    /// A duration, zero included.
+    /// Duration, zero included.
     DurationOrZero,
-    /// A count and a duration, `10/15m`.
+    /// Count and duration, such as `10/15m`.
     Rate,
-    /// A text that is never shown.
+    /// Text that is never printed.
     Secret,
-    /// A URL that may hold a password, which is never shown.
+    /// URL that may contain a password, which is never printed.
     Address,
 }
 
 impl Kind {
-    /// TOML has a type of its own for it, so that a text is wrong there.
+    /// True if TOML has a native type for this kind, so that a string is refused in a settings file.
     pub(crate) fn is_strict(self) -> bool {
         matches!(self, Self::Boolean | Self::Integer { .. } | Self::List)
     }
@@ -48,14 +43,14 @@ impl Kind {
         matches!(self, Self::Integer { from, to } if (from..=to).contains(&number))
     }
 
-    /// The value can come from a file that `…_FILE` names, and is hidden in messages.
+    /// True if a `…_FILE` variable may name a file with the value, and messages do not quote the value.
     #[must_use]
     pub const fn is_sensitive(self) -> bool {
         matches!(self, Self::Secret | Self::Address)
     }
 }
 
-/// The end of a sentence: "wanted …".
+/// Writes a description of the valid values, for messages such as "wanted a list of texts".
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -74,59 +69,58 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The value of a setting that no source sets.
+/// Value of a setting that no source sets.
 #[derive(Debug, Clone, Copy)]
 pub enum Fallback {
-    /// This TOML value.
+    /// Default value in TOML syntax.
     Fixed(&'static str),
-    /// None; the text is an example in TOML.
+    /// No default; the text is an example in TOML.
     Unset(&'static str),
-    /// Computed from other settings; the text is an example in TOML.
+    /// Default computed from other settings; the text is an example in TOML.
     Derived(fn(&Entries) -> Option<Value>, &'static str),
 }
 
-/// A setting. [`settings!`](crate::settings) declares it with the field that it fills.
+/// Description of a setting. [`settings!`](crate::settings) declares it together with the field that it fills.
 #[derive(Debug, Clone, Copy)]
 pub struct Item {
-    /// The key, `section.key`.
+    /// Key, `section.key`.
     pub name: &'static str,
-    /// The field of the admin interface, if an admin may change it at run time.
+    /// Field name in the admin API; `None` if an admin cannot change the setting at run time.
     pub field: Option<&'static str>,
-    /// The type.
     pub kind: Kind,
-    /// The value that holds where no source sets one.
+    /// Value if no source sets the key.
     pub fallback: Fallback,
-    /// The sentence, by line; empty where that of the key above covers it.
+    /// Documentation by line; empty if the documentation of the previous item covers this one too.
     pub doc: &'static [&'static str],
 }
 
 impl Item {
-    /// The section: `mail.smtp` of `mail.smtp.host`.
+    /// Returns the section, such as `mail.smtp` for `mail.smtp.host`.
     #[must_use]
     pub fn section(&self) -> &'static str {
         self.name.rsplit_once('.').map_or("", |(section, _)| section)
     }
 
-    /// The name inside the section: `host` of `mail.smtp.host`.
+    /// Returns the name within the section, such as `host` for `mail.smtp.host`.
     #[must_use]
     pub fn key(&self) -> &'static str {
         self.name.rsplit('.').next().unwrap_or_default()
     }
 
-    /// The fixed default, if there is one.
+    /// Returns the fixed default; `None` if there is none.
     #[must_use]
     pub fn default_value(&self) -> Option<Value> {
         let Fallback::Fixed(text) = self.fallback else { return None };
         value::from_toml_text(self.kind, text).ok()
     }
 
-    /// An empty text asks for the derived default.
+    /// True if an empty text selects the computed default.
     #[must_use]
     pub fn is_unset_by_empty_text(&self) -> bool {
         matches!(self.fallback, Fallback::Derived(..)) && matches!(self.kind, Kind::Text | Kind::Address)
     }
 
-    /// The lines of the settings file that document it.
+    /// Formats the lines of the default settings file for this setting: its documentation, and its default or example.
     #[must_use]
     pub fn documentation(&self) -> String {
         let mark = match (self.field, self.kind) {
@@ -147,13 +141,13 @@ impl Item {
     }
 }
 
-/// `mail.smtp.host` of `LATCHKEY__MAIL__SMTP__HOST`.
+/// Converts the name of an environment variable into a key: `LATCHKEY__MAIL__SMTP__HOST` into `mail.smtp.host`.
 #[must_use]
 pub fn key_of_variable(variable: &str) -> String {
     variable.trim_start_matches(PREFIX).to_ascii_lowercase().replace("__", ".")
 }
 
-/// `LATCHKEY__MAIL__SMTP__HOST` of `mail.smtp.host`.
+/// Converts a key into the name of its environment variable: `mail.smtp.host` into `LATCHKEY__MAIL__SMTP__HOST`.
 #[must_use]
 pub fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"))

@@ -1,7 +1,8 @@
-//! Settings as items: a key with its type, default and sentence is declared once, beside the field that it fills.
+//! Declaration of settings. A key, its type, its default and its documentation are declared once, beside the field that
+//! the setting fills.
 //!
-//! [`settings!`] declares a group of them. Parsers of all sources, the default file, the documentation, the names in the
-//! environment and the defaults of a group are made from the items. Rules between keys are not here.
+//! [`settings!`] declares a group of settings. Parsers for all sources, the default file, the documentation,
+//! environment variables and default values follow from the items. Rules between keys are in the crate `latchkey`.
 
 mod address;
 mod declare;
@@ -15,7 +16,7 @@ mod source;
 mod value;
 
 pub use address::{holds_password, without_password};
-pub use group::{Group, Groups, Setting, Words, defaults};
+pub use group::{Group, Groups, Setting, defaults};
 pub use item::{Fallback, Item, Kind, PREFIX, key_of_variable, variable_of};
 pub use problem::{Problem, Problems, SettingsError};
 pub use reader::Reader;

@@ -1,4 +1,4 @@
-//! Problems of settings, as sentences.
+//! Problems of settings, reported as sentences.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use crate::item::{PREFIX, key_of_variable};
 use crate::source::Source;
 
-/// A problem: its place, and a sentence with the remedy.
+/// Problem of the settings: its place, and a sentence that ends with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     place: String,
@@ -14,26 +14,27 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem at a place; the sentence contains the remedy.
+    /// Makes a problem. The sentence must contain the remedy.
     #[must_use]
     pub fn new(place: &str, sentence: impl Into<String>) -> Self {
         Self { place: place.to_owned(), sentence: sentence.into() }
     }
 
-    /// The key (`section.key`), the variable or the file that it is about.
+    /// Returns the place of the problem: a key (`section.key`, perhaps with its source), an environment variable, or a
+    /// file.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// The key that it is about, without its source; the place itself where that is a file.
+    /// Returns the key of the setting, without its source. For a problem of a file it is the place itself.
     #[must_use]
     pub fn key(&self) -> String {
         let place = self.place.split(" (").next().unwrap_or_default();
         if place.starts_with(PREFIX) { key_of_variable(place) } else { place.to_owned() }
     }
 
-    /// The remedy: the end of the sentence.
+    /// Returns the remedy: the last clause of the sentence.
     #[must_use]
     pub fn remedy(&self) -> String {
         if let Some((_, remedy)) = self.sentence.rsplit_once("; ") {
@@ -52,14 +53,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems of the settings; never empty.
+/// Error with all problems of the settings; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsError {
     problems: Vec<Problem>,
 }
 
 impl SettingsError {
-    /// The problems, in the order of the sources and then of the sections.
+    /// Returns the problems, in the order of the sources and then of the sections.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -90,7 +91,8 @@ impl fmt::Display for SettingsError {
 
 impl std::error::Error for SettingsError {}
 
-/// Collects problems, and the keys that have one, so that no rule builds on a bad value.
+/// Collector of problems and warnings. It knows the keys with bad values, so that rules that depend on them are
+/// skipped.
 #[derive(Debug, Default)]
 pub struct Problems {
     list: Vec<Problem>,
@@ -99,23 +101,23 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Adds a warning.
     pub fn warn(&mut self, sentence: String) {
         self.notices.push(sentence);
     }
 
-    /// Adds a problem at a place that is no known key.
+    /// Adds a problem at a place that is no known key, such as a file.
     pub fn at(&mut self, place: &str, sentence: impl Into<String>) {
         self.list.push(Problem::new(place, sentence));
     }
 
-    /// Adds a problem of a value.
+    /// Adds a problem with the value of a key.
     pub fn value(&mut self, key: &'static str, source: &Source, sentence: &str) {
         self.bad.insert(key);
         self.list.push(Problem::new(&format!("{key} ({source})"), sentence));
     }
 
-    /// Adds a broken rule between keys, at the first of them, unless one of them is bad itself.
+    /// Adds a violated rule between keys, with the first key as its place. Does nothing if one of the keys has a bad
+    /// value.
     pub fn rule(&mut self, keys: &[&'static str], sentence: impl Into<String>) {
         let Some(first) = keys.first() else { return };
         if !keys.iter().any(|key| self.bad.contains(key)) {
@@ -123,12 +125,12 @@ impl Problems {
         }
     }
 
-    /// Drops the problems of some keys.
+    /// Removes the problems of the keys for which the function returns true.
     pub fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
         self.list.retain(|problem| !is_left_out(&problem.key()));
     }
 
-    /// The warnings and the problems.
+    /// Splits the collection into warnings and problems.
     #[must_use]
     pub fn into_parts(self) -> (Vec<String>, Vec<Problem>) {
         (self.notices, self.list)

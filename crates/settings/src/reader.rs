@@ -1,4 +1,4 @@
-//! Typed access to the merged values.
+//! Typed access to the merged values of the settings.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -10,21 +10,22 @@ use crate::problem::Problems;
 use crate::secret::Secret;
 use crate::value::{Entries, Value, text_of};
 
-/// Typed access to the merged values; a value of another type than asked for reads as not set. Collects problems.
+/// Typed access to the merged values. A value of another type than requested reads as not set. Bad values are reported
+/// as problems.
 pub struct Reader<'a> {
-    /// Precedes every key that is asked for.
+    /// Prefix that is added to every requested key.
     prefix: String,
     entries: &'a mut Entries,
     problems: &'a mut Problems,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads these values and reports to these problems.
+    /// Makes a reader of these values that reports to these problems.
     pub fn new(entries: &'a mut Entries, problems: &'a mut Problems) -> Self {
         Self { prefix: String::new(), entries, problems }
     }
 
-    /// Reads with this prefix before every key.
+    /// Calls `read` with this prefix added to every key.
     pub fn below<T>(&mut self, prefix: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         prefix.clone_into(&mut self.prefix);
         let value = read(self);
@@ -40,36 +41,36 @@ impl<'a> Reader<'a> {
         self.entries.get(self.name(key).as_str()).map(|entry| &entry.value)
     }
 
-    /// A source or a default sets the key.
+    /// True if a source or a default sets the key.
     #[must_use]
     pub fn is_set(&self, key: &str) -> bool {
         self.value(key).is_some()
     }
 
-    /// The keys with a value whose names start with the prefix.
+    /// Returns the keys with a value whose names start with the prefix.
     #[must_use]
     pub fn names_under(&self, prefix: &str) -> Vec<&'static str> {
         self.entries.keys().copied().filter(|name| name.starts_with(prefix)).collect()
     }
 
-    /// The text; empty if it is not set.
+    /// Returns a text value; empty if the key is not set.
     #[must_use]
     pub fn text(&self, key: &str) -> &str {
         text_of(self.entries, &self.name(key))
     }
 
-    /// The text; `None` if it is not set or empty.
+    /// Returns a text value; `None` if the key is not set or empty.
     pub fn optional_text(&self, key: &str) -> Option<String> {
         Some(self.text(key)).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// The flag; off if it is not set.
+    /// Returns a boolean value; false if the key is not set.
     #[must_use]
     pub fn flag(&self, key: &str) -> bool {
         matches!(self.value(key), Some(Value::Boolean(true)))
     }
 
-    /// The number; the bounds of the item keep it within `T`.
+    /// Returns an integer value; zero if the key is not set. The bounds of the item keep it within the range of `T`.
     #[must_use]
     pub fn number<T: TryFrom<u64> + Default>(&self, key: &str) -> T {
         match self.value(key) {
@@ -78,7 +79,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The texts.
+    /// Returns a list value; empty if the key is not set.
     #[must_use]
     pub fn list(&self, key: &str) -> Vec<String> {
         match self.value(key) {
@@ -87,7 +88,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The duration; zero if it is not set.
+    /// Returns a duration value; zero if the key is not set.
     #[must_use]
     pub fn duration(&self, key: &str) -> Duration {
         match self.value(key) {
@@ -96,7 +97,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The rate; one per second if it is not set.
+    /// Returns a rate value; one per second if the key is not set.
     #[must_use]
     pub fn rate(&self, key: &str) -> Rate {
         match self.value(key) {
@@ -105,7 +106,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Moves the secret out, so that no second copy exists; `None` if it is not set or empty.
+    /// Moves the secret out of the values, so that no second copy stays in memory. `None` if the key is not set or
+    /// empty.
     pub fn take_secret(&mut self, key: &str) -> Option<Secret> {
         let entry = self.entries.get_mut(self.name(key).as_str())?;
         match &mut entry.value {
@@ -117,7 +119,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses the text; `None` if it is not set, or bad, which is reported.
+    /// Parses a text value with a function. `None` if the key is not set, or if parsing fails, which is reported.
     pub fn parse<T, E: Display>(
         &mut self,
         key: &'static str,
@@ -133,7 +135,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses every text of a list; drops bad ones and reports them.
+    /// Parses every text of a list with a function. Texts that fail are reported and left out.
     pub fn parse_list<T, E: Display>(
         &mut self,
         key: &'static str,
@@ -149,7 +151,7 @@ impl<'a> Reader<'a> {
         good
     }
 
-    /// Reports a bad value; the sentence gives the reason and the remedy.
+    /// Reports a bad value. The sentence gives the reason and the remedy.
     pub fn refuse(&mut self, key: &'static str, sentence: &str) {
         match self.entries.get(key) {
             Some(entry) => self.problems.value(key, &entry.source, sentence),
@@ -157,14 +159,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reports a broken rule between keys, or a missing key, at the first of `keys`; nothing if one of them is bad
-    /// itself.
+    /// Reports a violated rule between keys, or a missing key, with the first of `keys` as its place. Does nothing if
+    /// one of the keys has a bad value.
     pub fn rule(&mut self, keys: &[&'static str], sentence: &str) {
         self.problems.rule(keys, sentence);
     }
 }
 
-/// A bad value in quotes, unless it looks like a URL with a password in it.
+/// Quotes a bad value for a message, unless it looks like a URL with a password.
 fn shown(text: &str) -> String {
     let may_hold_password = text.contains("://") && (text.contains('@') || address::holds_password(text));
     if may_hold_password { "a URL with user information".to_owned() } else { format!("{text:?}") }

@@ -1,20 +1,19 @@
-//! Secret texts.
+//! Secret text values, which are never printed and are erased from memory after use.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A secret of the operator: printed as `***`, zeroed on drop.
+/// Secret of the operator. It prints as `***` and is zeroed on drop.
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes the text over.
     #[must_use]
     pub fn new(text: String) -> Self {
         Self(Zeroizing::new(text))
     }
 
-    /// The text.
+    /// Returns the secret text. Callers must not log it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,29 +1,29 @@
-//! Provenance of a value.
+//! Source of a setting's value: default, file, environment, command line or database.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The source of the value in force of a key.
+/// Source of the value that is in force for a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The embedded default.
+    /// Fixed default of the item.
     Default,
-    /// Made of other settings, for example of `server.mode`.
+    /// Default computed from other settings, for example from `server.mode`.
     Derived,
-    /// A settings file.
+    /// Settings file at this path.
     File(PathBuf),
-    /// The environment variable of this name.
+    /// Environment variable of this name.
     Environment(String),
-    /// A file that an environment variable names: the variable, and the path in it.
+    /// File named by an environment variable: the variable and the path.
     SecretFile(String, PathBuf),
-    /// `--set`.
+    /// Command-line option `--set`.
     CommandLine,
-    /// The database: an admin changed it at run time.
+    /// Database: an admin changed the value at run time.
     Admin,
 }
 
 impl Source {
-    /// An operator set it.
+    /// True if an operator set the value, which an admin then cannot change.
     #[must_use]
     pub fn pins(&self) -> bool {
         !matches!(self, Self::Default | Self::Derived | Self::Admin)

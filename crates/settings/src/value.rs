@@ -1,4 +1,4 @@
-//! A value of a setting, read from text or from TOML by its kind.
+//! Values of settings, parsed from text or TOML according to their kind.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,38 +10,29 @@ use crate::item::Kind;
 use crate::secret::Secret;
 use crate::source::Source;
 
-/// A value of the right kind.
+/// Value that matches the kind of its setting.
 #[derive(Debug)]
 pub enum Value {
-    /// A text, or a word of a choice.
+    /// Text, or one of the words of a choice.
     Text(String),
-    /// A flag.
     Boolean(bool),
-    /// A whole number.
     Integer(u64),
-    /// Texts.
     List(Vec<String>),
-    /// A duration.
     Duration(Duration),
-    /// A rate.
     Rate(Rate),
-    /// A secret.
     Secret(Secret),
 }
 
-/// A value with its source.
 #[derive(Debug)]
 pub struct Entry {
-    /// The value.
     pub value: Value,
-    /// Its source.
     pub source: Source,
 }
 
-/// Values in force, by key; a key that is not set is absent.
+/// Values in force by key. Keys that are not set are absent.
 pub type Entries = BTreeMap<&'static str, Entry>;
 
-/// The text of a key; empty if it is not set or no text.
+/// Returns the text value of a key; empty if the key is not set or has another type.
 #[must_use]
 pub fn text_of<'a>(entries: &'a Entries, key: &str) -> &'a str {
     match entries.get(key).map(|entry| &entry.value) {
@@ -50,10 +41,10 @@ pub fn text_of<'a>(entries: &'a Entries, key: &str) -> &'a str {
     }
 }
 
-/// A value of the wrong kind: the description of what was found.
+/// Error of a value of the wrong kind: a description of the value.
 pub struct Found(pub String);
 
-/// Reads a value of TOML, where types are strict.
+/// Parses a TOML value. Booleans, numbers and lists must have the TOML type of their kind.
 pub fn from_toml(kind: Kind, value: toml::Value) -> Result<Value, Found> {
     match (kind, value) {
         (Kind::Boolean, toml::Value::Boolean(flag)) => Ok(Value::Boolean(flag)),
@@ -70,14 +61,14 @@ pub fn from_toml(kind: Kind, value: toml::Value) -> Result<Value, Found> {
     }
 }
 
-/// Reads a TOML expression, `"15m"` or `[]`.
+/// Parses a TOML expression such as `"15m"` or `[]`.
 pub(crate) fn from_toml_text(kind: Kind, text: &str) -> Result<Value, Found> {
     let parsed = format!("value = {text}").parse::<toml::Table>().ok();
     let value = parsed.and_then(|mut table| table.remove("value"));
     from_toml(kind, value.ok_or_else(|| Found(format!("the text {text:?}")))?)
 }
 
-/// Reads a value of the environment or of `--set`.
+/// Parses a value of an environment variable or of `--set`.
 pub fn from_text(kind: Kind, text: String) -> Result<Value, Found> {
     let found = |text: &str| Found(format!("the text {text:?}"));
     match kind {
@@ -105,7 +96,7 @@ fn integer(kind: Kind, text: &str) -> Result<Value, Found> {
         .ok_or_else(|| Found(format!("{text:?}")))
 }
 
-/// Reads a TOML array, or items between commas, trimmed.
+/// Parses a list: a TOML array, or comma-separated items without surrounding white space.
 fn list(text: &str) -> Result<Value, Found> {
     if text.trim_start().starts_with('[') {
         return from_toml_text(Kind::List, text);

@@ -1,4 +1,4 @@
-//! One exchange with a provider: all requests share a deadline.
+//! The requests of one operation at a provider (discovery, keys, token, userinfo), with a common deadline.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ use crate::providers::{ClientAuth, Pkce, Source, Userinfo, Verified};
 use crate::secret::SecretText;
 use crate::token::TokenResponse;
 
-/// Context of the exchange.
+/// One operation at a provider, such as the identification of a user: the current time, and the deadline that all
+/// requests of the operation share.
 pub(super) struct Exchange<'a> {
     pub(super) client: &'a ProviderClient,
     pub(super) provider: &'a Provider,
@@ -32,7 +33,7 @@ pub(super) struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// OpenID Connect: identifies by the `id_token`, completed by userinfo.
+    /// Identifies the user of an OpenID Connect provider by the `id_token`, completed by userinfo.
     pub(super) async fn identify_by_id_token(
         &self,
         grant: &Grant<'_>,
@@ -69,8 +70,8 @@ impl Exchange<'_> {
         Ok(identity)
     }
 
-    /// OAuth 2.0 without OpenID Connect: identifies by the profile of the access token, which came directly
-    /// from the provider over TLS.
+    /// Identifies the user of an OAuth 2.0 provider without OpenID Connect by the user's profile. The profile needs no
+    /// signature, because it comes directly from the provider over TLS.
     pub(super) async fn identify_by_profile(
         &self,
         grant: &Grant<'_>,
@@ -93,7 +94,7 @@ impl Exchange<'_> {
                 _ => &[],
             };
             let mailbox = match self.get_json(Stage::Emails, &url, headers, response.access_token()?).await {
-                // No permission to read addresses: the identity is known, the address is not.
+                // Without permission to read addresses the identity is known, but not its address.
                 Err(ProviderError::Refused { .. }) => None,
                 listed => list.read(&listed?)?,
             };
@@ -105,7 +106,7 @@ impl Exchange<'_> {
         Ok(identity)
     }
 
-    /// The discovery document, cached or fetched.
+    /// Returns the provider's discovery document, cached or fetched.
     pub(super) async fn metadata(&self) -> Result<Arc<Metadata>, ProviderError> {
         let url = self.provider.document()?;
         let fetch = async || {
@@ -203,7 +204,7 @@ impl Exchange<'_> {
         if profile.is_object() { Ok(profile) } else { Err(bad(Stage::Profile, "it is no object")) }
     }
 
-    /// Fetches JSON with the access token.
+    /// Sends a GET request with the access token; returns the JSON of the response.
     async fn get_json(
         &self,
         stage: Stage,
@@ -236,7 +237,7 @@ fn check_response_issuer(metadata: &Metadata, grant: &Grant<'_>) -> Result<(), P
     if is_right { Ok(()) } else { Err(ProviderError::IssuerMixUp) }
 }
 
-/// True for an issuer that fits the pattern in Microsoft's multi-tenant documents.
+/// Returns `true` if the issuer `named` fits the issuer pattern of Microsoft's multi-tenant documents.
 fn is_of_a_tenant(pattern: &str, named: &str) -> bool {
     pattern.split_once("{tenantid}").is_some_and(|(before, after)| {
         let tenant = named.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));

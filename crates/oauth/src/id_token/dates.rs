@@ -1,4 +1,4 @@
-//! Validity of an `id_token` in time: `exp`, `nbf` and `iat` (RFC 7519 section 4.1), all numeric.
+//! Validation of the times of an `id_token`: `exp`, `nbf` and `iat` (RFC 7519 section 4.1), all numeric.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::error::IdTokenFault;
 
-/// Tolerated clock skew of a provider ahead of ours.
+/// Tolerated clock skew, if the provider's clock is ahead.
 const AHEAD: Duration = Duration::from_mins(1);
 /// Maximum age of a token by `iat`.
 const OLDEST: Duration = Duration::from_mins(10);
 /// End of the year 9999, the latest accepted date.
 const LAST_SECOND: f64 = 253_402_300_799.0;
 
-/// Checks all three; returns `exp`.
+/// Checks `exp`, `nbf` and `iat`; returns `exp`.
 pub(super) fn check(claims: &Value, now: Timestamp) -> Result<Timestamp, IdTokenFault> {
     let expires_at = date(&claims["exp"])?.ok_or(IdTokenFault::Date)?;
     let issued_at = date(&claims["iat"])?.ok_or(IdTokenFault::Date)?;
@@ -34,7 +34,7 @@ pub(super) fn check(claims: &Value, now: Timestamp) -> Result<Timestamp, IdToken
     Ok(expires_at)
 }
 
-/// Parses a `NumericDate`: seconds since 1970, possibly fractional. Strings are refused.
+/// Parses a `NumericDate`: seconds since 1970, possibly fractional; `None` if absent. Strings are refused.
 fn date(value: &Value) -> Result<Option<Timestamp>, IdTokenFault> {
     let seconds = match value {
         Value::Null => return Ok(None),

@@ -10,18 +10,18 @@ use serde_json::Value;
 use super::ALGORITHMS;
 use crate::error::IdTokenFault;
 
-/// Longest accepted `id_token` in bytes.
+/// Maximum length of an accepted `id_token` in bytes.
 const LONGEST: usize = 32 * 1024;
 
-/// A parsed token with an unverified signature.
+/// A parsed `id_token` whose signature is not verified yet.
 #[derive(Debug)]
 pub(crate) struct Jws<'a> {
     signed: &'a str,
     payload: &'a str,
     signature: &'a str,
-    /// `alg`: one of [`ALGORITHMS`].
+    /// Header parameter `alg`, one of [`ALGORITHMS`].
     pub(crate) algorithm: Algorithm,
-    /// `kid`.
+    /// Header parameter `kid`.
     pub(crate) key_id: Option<String>,
 }
 
@@ -66,13 +66,14 @@ impl<'a> Jws<'a> {
         object(self.payload)
     }
 
-    /// Unverified claims, only for the decision on fetching keys.
+    /// Parses the claims without verification. They only serve to reject a token before the provider's keys are
+    /// fetched.
     pub(crate) fn unverified_claims(&self) -> Option<Value> {
         object(self.payload).ok()
     }
 
-    /// Replay identifier over the signed part. The signature is excluded, because ECDSA signatures are
-    /// malleable.
+    /// Computes an identifier of the token for replay detection: a hash of header and payload. The signature is
+    /// excluded, because ECDSA signatures are malleable.
     pub(crate) fn replay_key(&self) -> TokenHash {
         TokenHash::of(self.signed.as_bytes())
     }

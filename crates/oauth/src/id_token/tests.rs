@@ -28,7 +28,7 @@ fn claims() -> Value {
     })
 }
 
-/// Validates valid claims with one changed; `null` removes it.
+/// Validates claims that are valid but for one, which is set to `value`; `null` removes it.
 fn validate(name: &str, value: Value) -> Result<ValidatedClaims, IdTokenFault> {
     let mut claims = claims();
     claims[name] = value;

@@ -7,14 +7,13 @@ use url::{Host, Url};
 
 use super::Networks;
 
-/// Class of an IP address.
+/// Class of an IP address in the network policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// Globally routable.
     Public,
-    /// Loopback.
     Loopback,
-    /// Private network.
+    /// Private, shared or benchmarking network.
     Private,
     /// Never allowed: link-local, multicast, reserved, documentation, and metadata services of clouds.
     Never,
@@ -28,7 +27,7 @@ const fn v6(a: u16, b: u16, c: u16, h: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, h), length)
 }
 
-/// First match wins; default: public.
+/// Classes of IPv4 networks. The first match wins; other addresses are public.
 const IPV4: &[(Ipv4Net, Class)] = &[
     (v4(100, 100, 100, 200, 32), Class::Never), // metadata of Alibaba Cloud
     (v4(168, 63, 129, 16, 32), Class::Never),   // host services of Azure, in public space
@@ -49,7 +48,7 @@ const IPV4: &[(Ipv4Net, Class)] = &[
     (v4(240, 0, 0, 0, 4), Class::Never),    // reserved, broadcast
 ];
 
-/// First match wins; default: never.
+/// Classes of IPv6 networks. The first match wins; other addresses are never allowed.
 const IPV6: &[(Ipv6Net, Class)] = &[
     (v6(0, 0, 0, 1, 128), Class::Loopback),
     (v6(0xfd00, 0x0ec2, 0, 0, 32), Class::Never), // metadata, credentials and time of Amazon
@@ -64,7 +63,7 @@ const IPV6: &[(Ipv6Net, Class)] = &[
     (v6(0x2000, 0, 0, 0, 3), Class::Public),
 ];
 
-/// Well-known NAT64 prefix (RFC 6052): the last 32 bits are the IPv4 address.
+/// The well-known NAT64 prefix (RFC 6052). The last 32 bits of an address are an IPv4 address.
 const NAT64: Ipv6Net = v6(0x0064, 0xff9b, 0, 0, 96);
 
 fn class_of(address: IpAddr) -> Class {
@@ -90,7 +89,7 @@ fn class_of_v4(address: Ipv4Addr) -> Class {
 }
 
 impl Networks {
-    /// True if connections to the address are allowed.
+    /// Returns `true` if connections to the address are allowed.
     pub(crate) fn allow(self, address: IpAddr) -> bool {
         match class_of(address) {
             Class::Public => true,
@@ -100,7 +99,7 @@ impl Networks {
         }
     }
 
-    /// Checks scheme, userinfo and literal IP addresses, before any DNS lookup.
+    /// Checks scheme, userinfo and literal IP address of a URL, without a DNS lookup.
     pub(crate) fn check(self, url: &Url) -> Result<(), &'static str> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("the address must not name a user");
@@ -122,7 +121,7 @@ impl Networks {
     }
 }
 
-/// Reason for a forbidden address.
+/// Error message for a forbidden address.
 pub(super) const NOT_PUBLIC: &str = "the address is in a network that is never talked to";
 
 fn is_this_machine(host: &Host<&str>) -> bool {
@@ -133,7 +132,7 @@ fn is_this_machine(host: &Host<&str>) -> bool {
     }
 }
 
-/// True for `localhost` names (RFC 6761 section 6.3).
+/// Returns `true` for `localhost` names (RFC 6761 section 6.3).
 pub(super) fn is_localhost(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

@@ -1,4 +1,4 @@
-//! HTTP client for JSON: one request, one response, and errors that tell the side at fault.
+//! HTTP client for JSON: sends a request, reads the response, and classifies errors.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -18,16 +18,16 @@ use super::{InvalidOutbound, Networks, OutboundSettings, Proxy, tls};
 use crate::error::{ProviderError, Stage};
 use crate::text::sanitized;
 
-/// Longest response body in bytes.
+/// Maximum length of a response body in bytes.
 pub(crate) const LONGEST_BODY: usize = 1024 * 1024;
-/// Longest error code in bytes.
+/// Maximum length of a provider's error code in bytes.
 const LONGEST_CODE: usize = 64;
-/// Stands for a malformed error code.
+/// Error code that replaces a malformed one in a provider's response.
 const OTHER: &str = "other";
 /// `User-Agent`, which some providers require.
 const USER_AGENT: &str = "latchkey";
 
-/// Outbound HTTP client. Cheap to clone.
+/// HTTP client with the network policy. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) struct Outbound {
     http: reqwest::Client,
@@ -36,9 +36,8 @@ pub(crate) struct Outbound {
 
 /// A response with a success status.
 pub(crate) struct JsonResponse {
-    /// JSON body.
     pub(crate) body: Value,
-    /// `max-age` of `Cache-Control`.
+    /// `max-age` in the header `Cache-Control`.
     pub(crate) max_age: Option<Duration>,
 }
 
@@ -70,24 +69,24 @@ impl Outbound {
         Ok(Self { http: builder.build().map_err(invalid)?, networks: settings.networks })
     }
 
-    /// GET request, if the policy allows `url`.
+    /// Creates a GET request, if the network policy allows `url`.
     pub(crate) fn get(&self, stage: Stage, url: &Url) -> Result<RequestBuilder, ProviderError> {
         self.check(stage, url)?;
         Ok(self.http.get(url.clone()))
     }
 
-    /// POST request, likewise.
+    /// Creates a POST request, if the network policy allows `url`.
     pub(crate) fn post(&self, stage: Stage, url: &Url) -> Result<RequestBuilder, ProviderError> {
         self.check(stage, url)?;
         Ok(self.http.post(url.clone()))
     }
 
-    /// Checks the policy for requests to `url` and redirects to it.
+    /// Checks `url` against the network policy, before a request to it or a redirect of the browser.
     pub(crate) fn check(&self, stage: Stage, url: &Url) -> Result<(), ProviderError> {
         self.networks.check(url).map_err(|reason| ProviderError::Forbidden { stage, reason })
     }
 
-    /// Sends a request and reads the response before the deadline.
+    /// Sends a request and reads the response; both must end before the deadline.
     pub(crate) async fn send(
         &self,
         stage: Stage,
@@ -120,7 +119,7 @@ async fn exchange(stage: Stage, request: RequestBuilder) -> Result<JsonResponse,
     }
 }
 
-/// Reads a JSON body: content type JSON, no content encoding, bounded length.
+/// Reads a JSON body. Refuses other content types, any content encoding, and bodies over [`LONGEST_BODY`].
 async fn json(stage: Stage, mut response: Response) -> Result<Value, ProviderError> {
     if !is_json(response.headers()) {
         return Err(bad(stage, "the content type is not JSON"));
@@ -128,7 +127,7 @@ async fn json(stage: Stage, mut response: Response) -> Result<Value, ProviderErr
     if response.headers().contains_key(CONTENT_ENCODING) {
         return Err(bad(stage, "the body is compressed, which was not asked for"));
     }
-    // Zeroised, because it holds tokens.
+    // The body is zeroised, because it contains tokens.
     let mut body = Zeroizing::new(Vec::with_capacity(16 * 1024));
     while let Some(chunk) = response.chunk().await.map_err(|error| failure(stage, &error))? {
         if body.len() + chunk.len() > LONGEST_BODY {
@@ -156,7 +155,7 @@ fn bad(stage: Stage, reason: &str) -> ProviderError {
     ProviderError::BadAnswer { stage, reason: reason.to_owned() }
 }
 
-/// Error response of a provider, with its code and description if present.
+/// Builds the error for a response without a success status, with the provider's error code and description, if any.
 fn refused(stage: Stage, status: StatusCode, body: Option<Value>) -> ProviderError {
     let plain = || format!("http_{}", status.as_u16());
     match body.and_then(|body| refusal(stage, &body)) {
@@ -177,13 +176,13 @@ pub(crate) fn refusal(stage: Stage, body: &Value) -> Option<ProviderError> {
     Some(ProviderError::Refused { stage, error, description })
 }
 
-/// True for a machine-readable code. Free text is not logged, because it can contain addresses and tokens.
+/// Returns `true` for a machine-readable code. Free text is not logged, because it can contain addresses and tokens.
 fn is_code(error: &str) -> bool {
     let is_part = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b':' | b'-');
     (1..=LONGEST_CODE).contains(&error.len()) && error.bytes().all(is_part)
 }
 
-/// Transport error without the URL, whose query may hold a secret.
+/// Builds the error for a failed transport. The URL is left out, because its query may contain a secret.
 fn failure(stage: Stage, error: &reqwest::Error) -> ProviderError {
     let mut source = error.source();
     let mut innermost = None;

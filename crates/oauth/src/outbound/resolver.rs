@@ -1,4 +1,4 @@
-//! Resolver that returns only allowed addresses at connection time, against DNS rebinding.
+//! DNS resolver that returns only allowed addresses when a connection is made, against DNS rebinding.
 
 use std::fmt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::address::{NOT_PUBLIC, is_localhost};
 use super::{Lookup, Networks};
 
-/// Error: all addresses of the name are forbidden. Recognised in the source chain of the client's error.
+/// The network policy forbids all addresses of a host. The client finds this error among the sources of an HTTP error.
 #[derive(Debug)]
 pub(super) struct NotPublic;
 
@@ -24,7 +24,7 @@ impl fmt::Display for NotPublic {
 
 impl std::error::Error for NotPublic {}
 
-/// System resolver.
+/// The DNS resolver of the operating system.
 pub(super) struct SystemLookup;
 
 impl Lookup for SystemLookup {
@@ -37,7 +37,7 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Resolves a host and drops forbidden addresses.
+/// Resolves a host and drops the addresses that the network policy forbids.
 pub(super) struct GuardedResolver {
     pub(super) lookup: Arc<dyn Lookup>,
     pub(super) networks: Networks,

@@ -1,4 +1,4 @@
-//! TLS 1.2 and 1.3 with the public root certificates and the operator's.
+//! TLS configuration: versions 1.2 and 1.3, the public root certificates, and those of the operator's file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Location of a provider: endpoints, discovery document and expected issuer.
+//! Endpoints, discovery document and expected issuer of a provider.
 
 use url::Url;
 
@@ -13,17 +13,17 @@ use crate::providers::Protocol;
 const WELL_KNOWN: &str = "/.well-known/openid-configuration";
 /// Tenant id of Microsoft's personal accounts.
 const CONSUMERS: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";
-/// Longest URL of a discovery document.
+/// Maximum length of a discovery URL in bytes.
 const LONGEST_ADDRESS: usize = 2048;
 
-/// Location of a provider.
+/// The source of a provider's endpoints.
 #[derive(Clone)]
 pub(crate) enum Location {
-    /// As in its entry.
+    /// The endpoints are those in the provider table.
     AsInEntry,
-    /// As in its entry, with every host mapped to a folder of this URL, for tests.
+    /// The endpoints are those in the provider table, with every host mapped to a folder of this URL, for tests.
     Under(Url),
-    /// By a discovery document, which must name this issuer (with or without a trailing slash).
+    /// The endpoints are in a discovery document, which must name `issuer`, with or without a trailing slash.
     Discovered {
         /// URL of the document.
         document: Url,
@@ -33,7 +33,7 @@ pub(crate) enum Location {
 }
 
 impl Location {
-    /// Parses the URL of a discovery document or of an issuer. The network policy is checked on use.
+    /// Parses the URL of a discovery document or of an issuer. The network policy is not checked here.
     pub(super) fn discovered(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let is_plain = url.username().is_empty()
@@ -62,7 +62,7 @@ impl Provider {
         }
     }
 
-    /// True if both have the same discovery URL after normalisation.
+    /// Returns `true` if both providers have the same discovery URL after normalisation, or neither has one.
     #[must_use]
     pub fn has_same_location(&self, other: &Self) -> bool {
         match (&self.location, &other.location) {
@@ -74,18 +74,18 @@ impl Provider {
         }
     }
 
-    /// Resolves an endpoint of the entry.
+    /// Parses an endpoint of the provider table.
     pub(crate) fn endpoint(&self, url: &str) -> Result<Url, ProviderError> {
         Url::parse(&self.relocated(url))
             .map_err(|_| ProviderError::Misconfigured("an endpoint of the provider is no URL"))
     }
 
-    /// Resolves an endpoint of the entry, with the configured tenant for `{tenant}`.
+    /// Parses an endpoint of the provider table, with the configured tenant in place of `{tenant}`.
     pub(crate) fn tenant_endpoint(&self, url: &str) -> Result<Url, ProviderError> {
         self.endpoint(&url.replace("{tenant}", self.tenant()))
     }
 
-    /// URL of the discovery document.
+    /// Returns the URL of the discovery document.
     pub(crate) fn document(&self) -> Result<Url, ProviderError> {
         match &self.location {
             Location::Discovered { document, .. } => Ok(document.clone()),
@@ -95,12 +95,12 @@ impl Provider {
         }
     }
 
-    /// True if the provider's discovery document may name this issuer.
+    /// Returns `true` if the provider's discovery document may have this `issuer`.
     pub(crate) fn is_issuer_of_document(&self, named: &str) -> bool {
         self.issuers_of_document().iter().any(|issuer| issuer == named)
     }
 
-    /// Issuers that the provider's discovery document may name.
+    /// Returns the issuers that the provider's discovery document may have.
     pub(crate) fn issuers_of_document(&self) -> Vec<String> {
         if let Location::Discovered { issuer, .. } = &self.location {
             return vec![issuer.clone(), format!("{issuer}/")];
@@ -113,8 +113,8 @@ impl Provider {
         vec![self.relocated(&self.issuer_for(tenant))]
     }
 
-    /// Issuer of this provider's identities, from discovery, without a trailing slash. Empty for a provider
-    /// without issuer; `None` if only tokens name it.
+    /// Returns the issuer of this provider's identities, without a trailing slash. Empty for a provider without an
+    /// issuer; `None` if each tenant has its own.
     #[must_use]
     pub fn issuer(&self) -> Option<String> {
         match &self.location {
@@ -125,7 +125,7 @@ impl Provider {
         }
     }
 
-    /// Expected issuer of an `id_token`, given the documented issuers.
+    /// Returns the issuers that an `id_token` may have; `documented` are those in the discovery document.
     pub(crate) fn issuer_of_tokens<'a>(&self, documented: &[&'a str]) -> Issuer<'a> {
         let pattern = documented.iter().find(|issuer| self.has_tenants() && issuer.contains("{tenantid}"));
         if let Some(pattern) = pattern {
@@ -155,7 +155,7 @@ impl Provider {
         }
     }
 
-    /// Maps a URL to the mock provider, if configured.
+    /// Maps a URL to the mock provider of tests, if there is one.
     fn relocated(&self, address: &str) -> String {
         match (&self.location, address.strip_prefix("https://")) {
             (Location::Under(base), Some(rest)) => {

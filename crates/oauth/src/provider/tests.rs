@@ -116,7 +116,7 @@ fn a_discovery_address_is_a_plain_url() {
     }
 }
 
-/// Without them the provider would not return the identity.
+/// Without the required scopes the provider would not return the identity.
 #[test]
 fn required_scopes_are_always_requested() {
     for (key, needed) in [

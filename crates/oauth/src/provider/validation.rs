@@ -43,7 +43,7 @@ fn secret(entry: &Entry, secret: &ClientSecret) -> Result<(), InvalidProvider> {
     }
 }
 
-/// Signs once: only that shows a key on another curve than ES256's.
+/// Signs a test message, because only signing detects a key on another curve than P-256.
 fn can_sign(private_key: &str) -> bool {
     EncodingKey::from_ec_pem(private_key.as_bytes())
         .is_ok_and(|key| crypto::sign(b"", &key, Algorithm::ES256).is_ok())
@@ -62,7 +62,7 @@ fn is_tenant_of(entry: &Entry, tenant: &str) -> bool {
         && (matches!(tenant, "common" | "organizations" | "consumers") || is_guid(tenant))
 }
 
-/// True for a directory's GUID: five groups of lower-case hex digits.
+/// Returns `true` for the GUID of a Microsoft tenant: five groups of lower-case hex digits.
 pub(crate) fn is_guid(text: &str) -> bool {
     let lengths = text.split('-').map(str::len);
     lengths.eq([8, 4, 4, 4, 12]) && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f' | b'-'))

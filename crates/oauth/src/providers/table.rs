@@ -1,4 +1,5 @@
-//! Entries in alphabetical order. Endpoints and mappings follow the providers' documentation.
+//! The provider table: built-in providers in alphabetical order. Endpoints and mappings follow the providers'
+//! documentation.
 
 use super::{
     Avatar, ClientAuth, EmailList, Entry, FieldMapping, Pkce, Protocol, Scopes, Source, Userinfo, Verified,
@@ -7,7 +8,7 @@ use super::{
 const NO_SCOPES: &[&str] = &[];
 const OPENID: Scopes = Scopes { usual: &["openid", "email", "profile"], needed: &["openid"], separator: " " };
 
-/// Standard claims (OpenID Connect Core 1.0 section 5.1).
+/// Field mapping of the standard claims (OpenID Connect Core 1.0 section 5.1).
 const STANDARD: FieldMapping = FieldMapping {
     source: Source::IdToken,
     subject: &["/sub"],
@@ -17,7 +18,7 @@ const STANDARD: FieldMapping = FieldMapping {
     avatar: Avatar::At("/picture"),
 };
 
-/// Common fields of OpenID Connect providers.
+/// Default fields of OpenID Connect providers, which entries override.
 const OPENID_CONNECT: Entry = Entry {
     key: "",
     name: "",
@@ -39,7 +40,7 @@ const fn scopes(usual: &'static [&'static str], separator: &'static str) -> Scop
     Scopes { usual, needed: NO_SCOPES, separator }
 }
 
-/// Required scopes, without which the identity or the address is missing.
+/// Returns scopes that are all required, because the identity or the email address is missing without them.
 const fn needed(scopes: &'static [&'static str], separator: &'static str) -> Scopes {
     Scopes { usual: scopes, needed: scopes, separator }
 }
@@ -48,13 +49,13 @@ const fn profile(url: &'static str) -> Source {
     Source::Profile { url, headers: &[] }
 }
 
-/// Common fields of custom providers, added by discovery URL.
+/// The entry of all custom providers, which are configured by a discovery URL.
 pub(crate) const CUSTOM: Entry =
     Entry { key: "custom", name: "OpenID Connect", client_auth: ClientAuth::Discovered, ..OPENID_CONNECT };
 
-/// Built-in providers, which need only client credentials.
+/// The built-in providers. The operator configures only client credentials.
 pub const BUILT_IN: &[Entry] = &[
-    // The secret is signed with a key; the name comes only with the first consent, and scopes require
+    // Apple: the client secret is signed with a key. The name comes only with the first consent, and scopes require
     // form_post. `email_verified` is documented as "a string or a Boolean".
     Entry {
         key: "apple",
@@ -122,7 +123,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Facebook does not tell if an address is verified.
+    // Facebook does not document if an email address is verified.
     Entry {
         key: "facebook",
         name: "Facebook",
@@ -161,8 +162,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // The profile has the public address, which users set freely; only the list of addresses has verified
-    // flags.
+    // GitHub's profile has the public address, which users set freely. Only the list of addresses has verified flags.
     Entry {
         key: "github",
         name: "GitHub",
@@ -196,7 +196,7 @@ pub const BUILT_IN: &[Entry] = &[
         protocol: openid("https://gitlab.com", Some("https://gitlab.com/oauth/authorize")),
         ..OPENID_CONNECT
     },
-    // Both spellings of the issuer are documented for `iss`.
+    // Google documents both spellings of the issuer for `iss`.
     Entry {
         key: "google",
         name: "Google",
@@ -208,7 +208,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Business login without email addresses. The token response is wrapped in `data`.
+    // Instagram's business login gives no email address. The token response is wrapped in `data`.
     Entry {
         key: "instagram",
         name: "Instagram",
@@ -230,8 +230,8 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // The `id_token` lacks the nonce, so userinfo is used, directly from the provider over TLS. A code
-    // verifier beside a client secret is refused with `invalid_client`.
+    // LinkedIn's `id_token` lacks the nonce, so userinfo is used, directly from the provider over TLS. A code verifier
+    // beside a client secret is refused with `invalid_client`.
     Entry {
         key: "linkedin",
         name: "LinkedIn",
@@ -243,8 +243,8 @@ pub const BUILT_IN: &[Entry] = &[
         mapping: FieldMapping { source: profile("https://api.linkedin.com/v2/userinfo"), ..STANDARD },
         ..OPENID_CONNECT
     },
-    // `email` is set freely by a tenant's administrator; `xms_edov`, an optional claim, tells that the owner
-    // of its domain was verified. Users are unique by tenant and object id. Pictures require an access token.
+    // Microsoft: a tenant's administrator sets `email` freely. The optional claim `xms_edov` asserts that the owner of
+    // the address's domain was verified. Users are unique by tenant and object id. Pictures require an access token.
     Entry {
         key: "microsoft",
         name: "Microsoft",
@@ -263,7 +263,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // The user is in the token response.
+    // Notion has the user in the token response.
     Entry {
         key: "notion",
         name: "Notion",
@@ -285,7 +285,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // User ids are unique only within a team.
+    // Slack's user ids are unique only within a team.
     Entry {
         key: "slack",
         name: "Slack",
@@ -294,7 +294,7 @@ pub const BUILT_IN: &[Entry] = &[
         mapping: FieldMapping { subject: &["/https:~1~1slack.com~1team_id", "/sub"], ..STANDARD },
         ..OPENID_CONNECT
     },
-    // The address is documented as unverified.
+    // Spotify documents the email address as unverified.
     Entry {
         key: "spotify",
         name: "Spotify",
@@ -317,7 +317,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // The client id is called `client_key`; no email addresses.
+    // TikTok calls the client id `client_key`, and gives no email address.
     Entry {
         key: "tiktok",
         name: "TikTok",
@@ -340,7 +340,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Claims other than the subject must be requested by name.
+    // Twitch has claims other than the subject only if they are requested by name.
     Entry {
         key: "twitch",
         name: "Twitch",
@@ -354,7 +354,7 @@ pub const BUILT_IN: &[Entry] = &[
         mapping: FieldMapping { name: &["/preferred_username"], ..STANDARD },
         ..OPENID_CONNECT
     },
-    // No email address.
+    // X gives no email address.
     Entry {
         key: "x",
         name: "X",
@@ -374,7 +374,7 @@ pub const BUILT_IN: &[Entry] = &[
         },
         ..OPENID_CONNECT
     },
-    // Scopes are set at app registration. `verified` is about the account, not the mailbox.
+    // Zoom's scopes are set when the app is registered. `verified` is about the account, not the mailbox.
     Entry {
         key: "zoom",
         name: "Zoom",

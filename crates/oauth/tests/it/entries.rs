@@ -41,7 +41,7 @@ fn bearer() -> Value {
     json!({"access_token": "the-access-token", "token_type": "Bearer", "expires_in": 3600})
 }
 
-/// A plain case; peculiarities are overridden.
+/// A case without peculiarities, whose fields the providers override.
 fn plain(key: &'static str, authorize: &'static str, token: &'static str) -> Case {
     Case {
         key,

@@ -1,4 +1,4 @@
-//! A mock OpenID Connect provider that can be made to lie.
+//! A mock OpenID Connect provider that can return invalid responses.
 
 use aws_lc_rs::signature::Ed25519KeyPair;
 use jsonwebtoken::jwk::Jwk;
@@ -99,7 +99,7 @@ impl Idp {
         })
     }
 
-    /// Complete claims, so that userinfo is not fetched.
+    /// All claims of an identity, so that userinfo is not fetched.
     pub(crate) fn claims(&self) -> Value {
         json!({
             "iss": self.issuer(),

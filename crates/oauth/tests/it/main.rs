@@ -1,4 +1,4 @@
-//! Integration tests against a mock of the providers over HTTP, honest or not.
+//! Integration tests of the OAuth client against mock providers over HTTP, with valid and invalid responses.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod dns;

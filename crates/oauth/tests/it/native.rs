@@ -141,7 +141,7 @@ async fn junk_tokens_do_not_delay_a_new_key() {
     assert!(verify(&idp, &app_claims(&idp), None).await.is_ok());
 }
 
-/// All of these are invalid regardless of the keys.
+/// Each of these tokens is invalid whatever the provider's keys are.
 #[tokio::test]
 async fn a_token_that_cannot_be_good_is_refused_without_asking_the_provider() {
     let idp = Idp::start().await;

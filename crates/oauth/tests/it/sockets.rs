@@ -65,7 +65,7 @@ impl Server {
     }
 }
 
-/// First byte of a TLS handshake, which has no end that a plain-text server would see.
+/// First byte of a TLS handshake. A plain-text server would wait for the end of a request in vain.
 const TLS_RECORD: u8 = 0x16;
 
 async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: Bytes) {
@@ -89,7 +89,7 @@ async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: Bytes) {
         }
         Bytes::Endless(_, more) => while stream.write_all(&more).await.is_ok() {},
         Bytes::Silence(_) => {
-            // Until the client disconnects.
+            // Waits until the client disconnects.
             let _ = stream.read(&mut buffer).await;
         }
     }

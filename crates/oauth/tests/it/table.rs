@@ -30,7 +30,7 @@ fn issuer(key: &str) -> &'static str {
     }
 }
 
-/// Issuer in the document, and the folder of the document.
+/// Issuer in the discovery document, and the URL below which the document is.
 fn document_issuer(key: &str) -> (&'static str, &'static str) {
     match key {
         "microsoft" => (

@@ -1,4 +1,4 @@
-//! signUp: an account, and a session or a proof of the mailbox.
+//! Sign-up: creates an account, and opens a session or mails a code or link for verification.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -11,45 +11,42 @@ use latchkey_domain::session::AuthMethod;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
-use latchkey_store::{BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
+use latchkey_store::{BeginSignUp, NewAccount, PendingSignUp, SignUpOutcome};
 
 use super::Accounts;
 use crate::error::{Error, Result};
 use crate::mailbox::redirect_target::Need;
 pub use crate::mailbox::redirect_target::RedirectInput;
 use crate::refusal::{BUSY, EMAIL_EXISTS, SIGNUP_DISABLED};
-use crate::sessions::SignedIn;
+use crate::sessions::{Entrance, SignInClient};
 use crate::settings::{EmailMethod, SettingsInForce};
 
-/// Most hashes of a sign-up: one more for each account that appears meanwhile. Each round needs another racer.
+/// Maximum number of hashes that one sign-up computes. A further hash is needed only if a concurrent sign-up for the
+/// same address changed the salt.
 const ROUNDS: u32 = 4;
 
-/// A sign-up.
+/// The request of a sign-up.
 pub struct SignUp {
-    /// The address.
     pub email: Email,
-    /// The password.
     pub password: Password,
-    /// The profile's name, if one was given.
     pub name: Option<Name>,
-    /// Redirect target after a verification link.
+    /// The redirect target of the verification link.
     pub redirect: RedirectInput,
-    /// The token of a cookie that its browser gets where verification is required.
+    /// Hash of a token in a cookie that binds the sign-up to its browser, if verification is required.
     pub browser: Option<TokenHash>,
-    /// The client.
-    pub client: Client,
+    pub client: SignInClient,
 }
 
-/// Outcome of a sign-up.
 pub enum SignedUp {
-    /// Verification is off: a session.
-    SignedIn(Box<SignedIn>),
-    /// Verification is on: a mail is on its way, whether or not the address was free.
+    /// Verification is off. A session is open, or a challenge asks for a second factor.
+    Entered(Entrance),
+    /// Verification is on. A mail is written, whether or not the address already has an account.
     VerificationRequired,
 }
 
 impl Accounts {
-    /// Makes an account. While verification is required, a taken address is answered exactly like a free one.
+    /// Creates an account. While verification is required, the response does not reveal whether the address already has
+    /// one.
     pub async fn sign_up(&self, sign_up: SignUp) -> Result<SignedUp> {
         let settings = self.kernel.settings();
         if settings.values.disable_sign_up {
@@ -61,29 +58,29 @@ impl Accounts {
             return Ok(SignedUp::VerificationRequired);
         }
         sign_up.redirect.resolve(&settings, Need::Optional)?;
-        let signed_in = self.sign_up_at_once(sign_up).await?;
-        Ok(SignedUp::SignedIn(Box::new(signed_in)))
+        self.sign_up_at_once(sign_up).await.map(SignedUp::Entered)
     }
 
-    async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<SignedIn> {
+    async fn sign_up_at_once(&self, sign_up: SignUp) -> Result<Entrance> {
         let now = self.kernel.now();
-        let takes = self.takes(&sign_up.client);
+        let takes = self.takes(&sign_up.client.client);
         let begun = self.kernel.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
-        match begun.map_err(|limited| self.kernel.limited(limited, sign_up.email.key(), &sign_up.client))? {
+        match begun
+            .map_err(|limited| self.kernel.limited(limited, sign_up.email.key(), &sign_up.client.client))?
+        {
             BeginSignUp::Taken(_) | BeginSignUp::Pending(_) => return Err(Error::Refused(&EMAIL_EXISTS)),
             BeginSignUp::Free => {}
         }
         let hash = self.passwords.hasher.hash(sign_up.password).await?;
-        let draft = self.sessions.draft_session(AuthMethod::Password, &sign_up.client, now);
-        let mut account = self.new_account(sign_up.email, sign_up.name, hash, &sign_up.client, now);
-        account.session = Some(draft.session.clone());
-        match self.kernel.store.create_account(account).await? {
-            CreateOutcome::Created(user) => self.sessions.signed_in(*user, draft, now),
-            CreateOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
+        let draft = self.sessions.draft_entry(AuthMethod::Password, &sign_up.client, now);
+        let account = self.new_account(sign_up.email, sign_up.name, hash, &sign_up.client.client, now);
+        match self.kernel.store.create_account_and_enter(account, draft.entry.clone()).await? {
+            Some(entered) => self.sessions.entered(entered, draft, now),
+            None => Err(Error::Refused(&EMAIL_EXISTS)),
         }
     }
 
-    /// One hash and one write, whatever stands at the address.
+    /// Signs up while verification is required: one hash and one write, whether the address is free, pending or taken.
     async fn sign_up_pending(&self, sign_up: SignUp, settings: &SettingsInForce) -> Result<()> {
         self.kernel.mails.check_transport()?;
         let now = self.kernel.now();
@@ -91,18 +88,23 @@ impl Accounts {
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = sign_up.redirect.resolve(settings, need)?;
 
-        let mut takes = self.takes(&sign_up.client);
-        takes.extend(self.mailbox.mail_takes(sign_up.email.key(), Purpose::VerifyEmail, &sign_up.client));
+        let mut takes = self.takes(&sign_up.client.client);
+        takes.extend(self.mailbox.mail_takes(
+            sign_up.email.key(),
+            Purpose::VerifyEmail,
+            &sign_up.client.client,
+        ));
         let begun = self.kernel.store.begin_sign_up(sign_up.email.key(), &takes, now).await?;
-        let begun =
-            begun.map_err(|limited| self.kernel.limited(limited, sign_up.email.key(), &sign_up.client));
+        let begun = begun
+            .map_err(|limited| self.kernel.limited(limited, sign_up.email.key(), &sign_up.client.client));
         let mut like = match begun? {
             BeginSignUp::Pending(hash) | BeginSignUp::Taken(hash) => hash,
             BeginSignUp::Free => None,
         };
 
         for _ in 0..ROUNDS {
-            // Under the salt of the account the two passwords can be compared: now, and by one hash at sign-in.
+            // The hash gets the salt of the existing account, so that the two can be compared, now and by one hash at
+            // sign-in.
             let hash = self.passwords.hasher.hash_like(sign_up.password.duplicate(), like.as_ref()).await?;
             let (key, redirect) = (sign_up.email.key(), redirect.clone());
             let code_mail = self.mailbox.new_code_mail(
@@ -110,11 +112,11 @@ impl Accounts {
                 Purpose::VerifyEmail,
                 method,
                 redirect,
-                &sign_up.client,
+                &sign_up.client.client,
                 now,
             )?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());
-            let account = self.new_account(email, name, hash, &sign_up.client, now);
+            let account = self.new_account(email, name, hash, &sign_up.client.client, now);
             let browser = sign_up.browser;
             let pending =
                 PendingSignUp { account, email_code: code_mail.email_code, mail: code_mail.mail, browser };
@@ -152,7 +154,6 @@ impl Accounts {
             email_verified: false,
             metadata: AppMetadata::default(),
             profile: self.kernel.site.create_profile_on_sign_up.then_some(profile),
-            session: None,
             now,
             event: self.kernel.event(AuditKind::SignedUp, Actor::User, Some(client), now),
         }

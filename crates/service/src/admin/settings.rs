@@ -1,4 +1,4 @@
-//! Editing the settings while the service runs.
+//! Reading and changing the editable settings at run time.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -8,31 +8,35 @@ use std::sync::Arc;
 
 use super::Admin;
 use crate::error::Result;
-use crate::settings::{SettingsInForce, SettingsPatch};
+use crate::settings::{EmailSignIn, SettingsInForce, SettingsPatch};
 
-/// The public part of the settings.
+/// The settings in force and the offered identity providers, for the public and the admin endpoint of settings.
 #[derive(Debug, Clone)]
 pub struct PublicSettings {
-    /// The settings in force.
     pub in_force: Arc<SettingsInForce>,
-    /// Keys of the built-in identity providers that are configured.
+    /// Short names, as in URLs, of the built-in identity providers that have credentials.
     pub oauth_providers: Vec<String>,
-    /// Keys of the custom identity providers.
+    /// Short names, as in URLs, of the custom identity providers.
     pub custom_oauth_providers: Vec<String>,
+    /// True if users can register passkeys and sign in with them.
+    pub passkeys: bool,
+    /// Sign-in by mail: the setting, or `Off` if no mail transport is configured.
+    pub email_sign_in: EmailSignIn,
 }
 
 impl Admin {
-    /// The public part of the settings.
     #[must_use]
     pub fn public_settings(&self) -> PublicSettings {
         PublicSettings {
             in_force: self.kernel.settings(),
             oauth_providers: self.shared.providers.load().offered_of(ProviderKind::BuiltIn),
             custom_oauth_providers: self.shared.providers.load().offered_of(ProviderKind::Custom),
+            passkeys: self.passkeys.is_offered(),
+            email_sign_in: self.kernel.email_sign_in(),
         }
     }
 
-    /// Changes settings; in force here at once, on other instances within a second.
+    /// Changes settings. The change is in force on this instance at once, on others within a second.
     pub async fn change_settings(
         &self,
         patch: &SettingsPatch,

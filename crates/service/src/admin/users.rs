@@ -1,4 +1,4 @@
-//! Users, as an admin makes, lists, changes and deletes them.
+//! An admin's use cases about users: create, list, change, delete, end sessions.
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
@@ -16,48 +16,42 @@ use super::Admin;
 use crate::error::{Error, Result};
 use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, USER_NOT_FOUND};
 
-/// A user that an admin makes.
+/// A user that an admin creates.
 pub struct NewUser {
-    /// The address.
     pub email: Email,
-    /// The password; without one the user sets it by reset.
+    /// The password; with `None` the user sets one by password reset.
     pub password: Option<Password>,
-    /// The profile's name.
     pub name: Option<Name>,
-    /// The address counts as verified.
+    /// True if the address counts as verified.
     pub auto_confirm: bool,
-    /// Creates a profile.
+    /// True if the user gets a profile.
     pub create_profile: bool,
-    /// Application data.
     pub metadata: AppMetadata,
 }
 
 /// A change of a user; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default)]
 pub struct UserChange {
-    /// The address.
     pub email: Option<Email>,
-    /// The address counts as verified.
     pub email_verified: Option<bool>,
-    /// Ban, or lift a ban.
+    /// `true` bans the user, `false` lifts the ban.
     pub banned: Option<bool>,
-    /// Replaces the application data.
+    /// The application data, replaced as a whole.
     pub metadata: Option<AppMetadata>,
 }
 
-/// A question for users.
+/// The filter and the page of a list of users.
 #[derive(Debug, Clone)]
 pub struct UserQuery {
-    /// Part of the address or name, or a whole id.
+    /// A part of the address or of the name, or a whole user id; `None` lists all users.
     pub search: Option<String>,
-    /// The start of the page.
     pub position: UserPosition,
-    /// Most rows.
+    /// Maximum number of users on the page.
     pub limit: u32,
 }
 
 impl Admin {
-    /// Makes a user. The password rules hold for an admin as well.
+    /// Creates a user. The password must follow the password policy, as at sign-up.
     pub async fn create_user(&self, new: NewUser, actor: Actor, client: Option<&Client>) -> Result<User> {
         let now = self.kernel.now();
         let password = match new.password {
@@ -84,7 +78,6 @@ impl Admin {
             email_verified: new.auto_confirm,
             metadata: new.metadata,
             profile: new.create_profile.then_some(profile),
-            session: None,
             now,
             event: self.kernel.event(AuditKind::UserCreated, actor, client, now),
         };
@@ -94,23 +87,20 @@ impl Admin {
         }
     }
 
-    /// A page of users.
     pub async fn list_users(&self, query: UserQuery) -> Result<UserPage> {
         let list = ListUsers { search: query.search, position: query.position, limit: query.limit };
         Ok(self.kernel.store.list_users(&list).await?)
     }
 
-    /// One user.
     pub async fn find_user(&self, id: UserId) -> Result<User> {
         self.kernel.store.find_user(id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
-    /// One user, by address.
     pub async fn find_user_by_email(&self, email: &Email) -> Result<User> {
         self.kernel.store.find_user_by_email(email.key()).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
-    /// Changes a user. A ban ends the sessions on every instance at once.
+    /// Changes a user. A ban ends the user's sessions on every instance at once.
     pub async fn change_user(
         &self,
         id: UserId,
@@ -119,7 +109,10 @@ impl Admin {
         client: Option<&Client>,
     ) -> Result<User> {
         let now = self.kernel.now();
-        let mail = if change.email.is_some() { self.kernel.notification(None, None, now)? } else { None };
+        let mail = match &change.email {
+            Some(_) => self.kernel.required_notification(None, None, now)?,
+            None => None,
+        };
         let update = UpdateUser {
             id,
             events: self.change_events(&change, actor, client, now),
@@ -132,7 +125,7 @@ impl Admin {
         };
         match self.kernel.store.update_user(update).await? {
             UpdateUserOutcome::Updated(user) => {
-                self.kernel.mails.wake_for_notification();
+                self.kernel.mails.wake();
                 Ok(*user)
             }
             UpdateUserOutcome::NotFound => Err(Error::Refused(&USER_NOT_FOUND)),
@@ -140,7 +133,7 @@ impl Admin {
         }
     }
 
-    /// Deletes users; unknown ids are skipped. Answers how many went.
+    /// Deletes users and returns their number. Unknown ids are ignored.
     pub async fn delete_users(&self, ids: &[UserId], actor: Actor, client: Option<&Client>) -> Result<u64> {
         let now = self.kernel.now();
         let event = |id: &UserId| AuditEvent {
@@ -151,14 +144,13 @@ impl Admin {
         Ok(self.kernel.store.delete_users(ids, events).await?)
     }
 
-    /// Ends all sessions of a user; answers how many.
+    /// Ends all sessions of a user; returns their number.
     pub async fn end_all_sessions(&self, id: UserId, client: Option<&Client>) -> Result<u64> {
         let now = self.kernel.now();
         let event = self.kernel.event(AuditKind::SessionsEnded, Actor::Admin, client, now);
         self.kernel.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
-    /// Deletes a user's profile.
     pub async fn delete_profile(&self, id: UserId, client: Option<&Client>) -> Result<()> {
         let now = self.kernel.now();
         let event = self.kernel.event(AuditKind::ProfileDeleted, Actor::Admin, client, now);

@@ -1,5 +1,6 @@
-//! Rate limits per client: buckets that instances share are counted in the store, coarse limits of reads and refreshes in
-//! this process. A room names its limits and their rates.
+//! Rate limits per client address. Most buckets are rows in the store, which all instances share; the buckets of reads
+//! and refreshes are in the memory of this process. The limits and rates themselves are in the modules of the
+//! capabilities.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,18 +12,17 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::Result;
 
-/// Buckets at which full ones are swept, or twice as many as the last sweep left: a sweep looks at all of them, and must
-/// not be the price of every request when many are not full.
+/// Number of buckets in memory at which full ones are removed. Such a sweep visits all buckets, so the next sweep also
+/// waits until the number of buckets has doubled since the last one.
 const SWEEP_AT: usize = 10_000;
 
-/// The rate limits per client.
 pub(crate) struct ClientLimits {
     is_enabled: bool,
     local: Mutex<Buckets>,
 }
 
-/// The buckets of this instance, by limit and network. They never leave the process, so no hash stands for the address
-/// as in a store: these are taken from at every read.
+/// The token buckets of this instance: the time at which each is full again, by limit and network. Addresses are not
+/// hashed here, because they never leave the process.
 #[derive(Default)]
 struct Buckets {
     full_at: HashMap<(&'static str, IpAddr), Timestamp>,
@@ -34,12 +34,11 @@ impl ClientLimits {
         Self { is_enabled, local: Mutex::default() }
     }
 
-    /// Limits are enforced.
     pub(crate) const fn is_enabled(&self) -> bool {
         self.is_enabled
     }
 
-    /// A token of the client's bucket in the store; empty if limits are off.
+    /// Builds the request for one token of the client's bucket in the store; empty if rate limits are switched off.
     pub(crate) fn by_address(&self, limit: &'static str, rate: Rate, client: &Client) -> Vec<Take> {
         if !self.is_enabled {
             return Vec::new();
@@ -47,7 +46,7 @@ impl ClientLimits {
         vec![Take { key: LimitKey::new(limit, &[&client.address.network_text()]), rate, limit }]
     }
 
-    /// Takes a token of the address's bucket in this process.
+    /// Takes a token from the bucket of the address in this process.
     pub(crate) fn take_here(
         &self,
         limit: &'static str,
@@ -69,7 +68,7 @@ impl ClientLimits {
         Ok(())
     }
 
-    /// Looks whether the address's bucket in this process is empty, and takes nothing.
+    /// Returns `true` if the bucket of the address in this process is empty. Takes no token.
     pub(crate) fn is_used_up_here(
         &self,
         limit: &'static str,
@@ -85,7 +84,7 @@ impl ClientLimits {
         rate.take(full_at, now).is_err()
     }
 
-    /// Drops buckets that are full again; returns how many.
+    /// Removes buckets that are full again; returns their number.
     pub(crate) fn sweep(&self, now: Timestamp) -> usize {
         self.local.lock().unwrap_or_else(PoisonError::into_inner).sweep(now)
     }

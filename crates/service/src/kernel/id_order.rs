@@ -1,21 +1,21 @@
-//! The order of ids that are made within one millisecond: a counter in the `rand_a` bits of UUID v7 (RFC 9562 section
-//! 6.2, method 1), so that lists which fall back to the id keep the order in which this instance made them.
+//! A counter in the `rand_a` bits of UUID v7 (RFC 9562 section 6.2, method 1). It keeps ids that this instance makes in
+//! one millisecond in order of creation, for lists that are sorted by id.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use latchkey_domain::time::Timestamp;
 
-/// Bits of the counter.
 const BITS: u32 = 12;
-/// The last number of a millisecond; what comes after it has no order.
+/// The highest count within a millisecond. Further ids of that millisecond repeat it and have no order.
 const LAST: u64 = (1 << BITS) - 1;
 
-/// The counter: the millisecond of the latest id above, its number in that millisecond below.
+/// The counter's state: the millisecond of the latest id in the upper bits, its count within that millisecond in the
+/// lower 12.
 #[derive(Debug, Default)]
 pub(crate) struct IdOrder(AtomicU64);
 
 impl IdOrder {
-    /// Puts the next number of this millisecond in front of random bytes.
+    /// Overwrites the first two bytes of `random` with the next count of this millisecond.
     pub(crate) fn number(&self, now: Timestamp, mut random: [u8; 10]) -> [u8; 10] {
         let millis = u64::try_from(now.as_millis()).unwrap_or_default();
         let step = |latest: u64| {

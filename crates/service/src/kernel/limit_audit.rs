@@ -1,5 +1,6 @@
-//! Audit events of refusals by limits: kept here until the upkeep writes them, one an hour for each account and limit.
-//! Only then the account of an address is looked up, so that no response time tells whether there is one.
+//! Audit events of requests that rate limits refused. Refusals are collected in memory, and the upkeep worker writes
+//! them every minute. Only then is the account of an address looked up, so that the response time does not reveal
+//! whether the address has an account.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,12 +16,12 @@ use serde_json::Value;
 use super::Kernel;
 use crate::error::{Error, Result};
 
-/// Most refusals that wait; later ones are not written.
+/// Maximum number of refusals in memory; further ones are not audited.
 const WAITING: usize = 1_000;
-/// Events of one account and one limit.
+/// At most one audit event per account and rate limit in an hour.
 const ONE_AN_HOUR: Rate = Rate { burst: 1, window: Duration::from_hours(1) };
 
-/// Refusals that wait to be written: the first of each address and limit.
+/// Refusals to be audited: the first of each address and rate limit since the last write.
 #[derive(Default)]
 pub(crate) struct LimitAudit(Mutex<HashMap<(EmailKey, &'static str), Refusal>>);
 
@@ -30,7 +31,8 @@ struct Refusal {
 }
 
 impl Kernel {
-    /// The refusal of a request about the account of an address, if there is one.
+    /// Collects a request that a rate limit refused, for the audit log, and converts the refusal into the error to
+    /// return. `email` is the address in the request; it may have no account.
     pub(crate) fn limited(&self, limited: Limited, email: &EmailKey, client: &Client) -> Error {
         let mut waiting = self.limit_audit.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() < WAITING {
@@ -40,7 +42,8 @@ impl Kernel {
         limited.into()
     }
 
-    /// Writes the refusals that wait, of addresses that have an account. Those left after a failure are lost.
+    /// Writes an audit event for each collected refusal whose address has an account. After a database error, refusals
+    /// that are not written yet are lost.
     pub(crate) async fn record_refusals(&self) -> Result<()> {
         let waiting = std::mem::take(&mut *self.limit_audit.0.lock().unwrap_or_else(PoisonError::into_inner));
         for ((email, limit), refusal) in waiting {

@@ -1,9 +1,10 @@
-//! Writing mails into the outbox: their sealed payload, and security notifications to the owner of an account. The store
-//! decides whether the owner may get them.
+//! Sealed payloads of mails for the outbox, and security notifications to the owner of an account. The store operation
+//! decides whether the owner gets the notification.
 
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::MailId;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
 use latchkey_store::NewMail;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -13,32 +14,49 @@ use crate::error::{Error, Result};
 use crate::refusal::EMAIL_PROVIDER_NOT_CONFIGURED;
 use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 
-/// The payload of a mail. It is sealed in the outbox, because it opens accounts.
+/// The payload of a mail. It is sealed in the outbox, because its codes and links give access to accounts.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct MailPayload {
-    /// Six digits, or sixteen characters in groups.
+    /// A code of six digits, or of sixteen characters in groups; `None` in a mail without a code.
     pub(crate) code: Option<String>,
-    /// A link.
     pub(crate) link: Option<String>,
     /// Lifetime of the code or link, in minutes.
     pub(crate) minutes: u32,
-    /// The act that a security notification tells of.
+    /// The account change that a security notification reports; `None` in other mails.
     #[serde(default)]
     pub(crate) act: Option<ActPayload>,
 }
 
-/// An act on an account, as its security notification tells it. Its time is the mail's.
-#[derive(Serialize, Deserialize)]
+/// The data of a security notification about an account change. The time of the change is the creation time of the
+/// mail.
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct ActPayload {
-    /// The device; `None` for an administrator.
+    /// The device of the client; `None` for an admin.
     pub(crate) device: Option<String>,
-    /// The network address; `None` for an administrator.
+    /// The network address of the client; `None` for an admin.
     pub(crate) address: Option<String>,
-    /// The name of the identity provider that it is about.
+    /// The name of the identity provider that was linked or unlinked; `None` for other changes.
     pub(crate) provider: Option<String>,
+    /// The undo link and its expiry in milliseconds since the Unix epoch; `None` for a change that has no undo link.
+    #[serde(default)]
+    pub(crate) undo: Option<(String, i64)>,
+    /// The number of unused recovery codes after one was used; `None` for other changes.
+    #[serde(default)]
+    pub(crate) codes_left: Option<u32>,
 }
 
-/// The writing half of the outbox.
+/// A fact that a security notification states beside time, device and address of the change.
+#[derive(Clone, Copy)]
+pub(crate) enum ActFact<'a> {
+    /// The name of the identity provider that was linked or unlinked.
+    Provider(&'a str),
+    /// The token of the link that reverses the change, and its expiry.
+    Undo(&'a LinkToken, Timestamp),
+    /// The number of unused recovery codes after one was used.
+    CodesLeft(u32),
+}
+
+/// The key that seals mails, and the signal that wakes the mail worker.
 pub(crate) struct MailWriter {
     key: SealingKey,
     has_transport: bool,
@@ -55,29 +73,34 @@ impl MailWriter {
         Ok(Self { key: secret.sealing_key("mails")?, has_transport, notifies_owners, written: Notify::new() })
     }
 
-    /// Refuses if no mail transport is configured.
+    /// True if a mail transport is configured.
+    pub(crate) const fn has_transport(&self) -> bool {
+        self.has_transport
+    }
+
+    /// Returns an error if no mail transport is configured.
     pub(crate) fn check_transport(&self) -> Result<()> {
         if self.has_transport { Ok(()) } else { Err(Error::Refused(&EMAIL_PROVIDER_NOT_CONFIGURED)) }
     }
 
-    /// Wakes the outbox worker.
+    /// Wakes the mail worker.
     pub(crate) fn wake(&self) {
         self.written.notify_one();
     }
 
-    /// Wakes the outbox worker after an act that may have written a security notification.
+    /// Wakes the mail worker after a change that may have written a security notification.
     pub(crate) fn wake_for_notification(&self) {
         if self.notifies_owners {
             self.wake();
         }
     }
 
-    /// Waits until this instance wrote a mail.
+    /// Waits until a use case of this instance writes a mail.
     pub(crate) async fn written(&self) {
         self.written.notified().await;
     }
 
-    /// Opens the payload of a mail; the error is a sentence for the operator.
+    /// Decrypts the payload of a mail. The error is a sentence for the operator.
     pub(crate) fn open(&self, id: MailId, sealed: &[u8]) -> Result<MailPayload, String> {
         let plain = self.key.open(id.to_string().as_bytes(), sealed).map_err(|error| error.to_string())?;
         serde_json::from_slice(&plain).map_err(|_| "the mail's content cannot be read".to_owned())
@@ -85,34 +108,56 @@ impl MailWriter {
 }
 
 impl Kernel {
-    /// A mail with this payload.
+    /// Creates a mail with this payload, sealed.
     pub(crate) fn sealed_mail(&self, payload: &MailPayload, now: Timestamp) -> Result<NewMail> {
         let id = MailId::new(now, self.id_bytes(now));
         Ok(NewMail { id, sealed: self.seal_payload(id, payload)? })
     }
 
-    /// Seals a payload, bound to the mail's id.
+    /// Seals a payload, bound to the id of its mail.
     pub(crate) fn seal_payload(&self, id: MailId, payload: &MailPayload) -> Result<Vec<u8>> {
         let plain = serde_json::to_vec(payload).map_err(Error::internal)?;
         self.mails.key.seal(&*self.entropy, id.to_string().as_bytes(), &plain).map_err(Error::internal)
     }
 
-    /// The security notification about an act of a client, or of an administrator (`None`), on an identity of the named
-    /// provider; `None` if such mails are switched off.
+    /// Builds the security notification about a change by a client, or by an admin if `client` is `None`. Returns
+    /// `None` if security notifications are switched off.
     pub(crate) fn notification(
         &self,
         client: Option<&Client>,
-        provider: Option<&str>,
+        fact: Option<ActFact<'_>>,
         now: Timestamp,
     ) -> Result<Option<NewMail>> {
-        if !self.mails.notifies_owners || !self.mails.has_transport {
+        if !self.mails.notifies_owners {
             return Ok(None);
         }
-        let act = ActPayload {
-            device: client.map(Client::device),
+        self.required_notification(client, fact, now)
+    }
+
+    /// Builds a security notification that no setting switches off: those about second factors. Returns `None` only if
+    /// no mail transport is configured.
+    pub(crate) fn required_notification(
+        &self,
+        client: Option<&Client>,
+        fact: Option<ActFact<'_>>,
+        now: Timestamp,
+    ) -> Result<Option<NewMail>> {
+        if !self.mails.has_transport {
+            return Ok(None);
+        }
+        let mut act = ActPayload {
+            device: client.map(|client| client.device().to_string()),
             address: client.map(|client| client.address.to_string()),
-            provider: provider.map(str::to_owned),
+            ..ActPayload::default()
         };
+        match fact {
+            Some(ActFact::Provider(name)) => act.provider = Some(name.to_owned()),
+            Some(ActFact::Undo(token, until)) => {
+                act.undo = Some((self.site.undo_link(token), until.as_millis()));
+            }
+            Some(ActFact::CodesLeft(left)) => act.codes_left = Some(left),
+            None => {}
+        }
         self.sealed_mail(&MailPayload { act: Some(act), ..MailPayload::default() }, now).map(Some)
     }
 }

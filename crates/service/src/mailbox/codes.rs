@@ -1,15 +1,16 @@
-//! Creation of email codes and link tokens: their mail, and their stored form.
+//! Creation of email codes and link tokens: their mails, and their hashed form for the store.
 
 use aws_lc_rs::hmac;
 use latchkey_domain::client::Client;
 use latchkey_domain::codes::{CodeMac, EnteredCode, Purpose};
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::email_change::{EmailChangeId, Side};
 use latchkey_domain::guess_limits;
 use latchkey_domain::ids::MailId;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{CodeLane, NewCode, NewEmailCode, NewMail, NewToken};
+use latchkey_store::{CodeLane, NewCode, NewEmailCode, NewMail, NewToken, SideCode};
 use std::time::Duration;
 
 use super::Mailbox;
@@ -17,15 +18,15 @@ use crate::error::Result;
 use crate::kernel::MailPayload;
 use crate::settings::EmailMethod;
 
-/// An email code or link token and its mail.
+/// An email code or link token, and its mail.
 pub(crate) struct CodeMail {
     pub(crate) email_code: NewEmailCode,
     pub(crate) mail: NewMail,
 }
 
 impl Mailbox {
-    /// Makes an email code or link token for an address, existing account or not: the store decides who
-    /// gets the mail.
+    /// Creates an email code or link token for an address, whether or not it has an account. The store operation
+    /// decides who gets the mail.
     pub(crate) fn new_code_mail(
         &self,
         email: &EmailKey,
@@ -37,18 +38,52 @@ impl Mailbox {
     ) -> Result<CodeMail> {
         let id = MailId::new(now, self.kernel.id_bytes(now));
         let (email_code, payload) = match method {
-            EmailMethod::Code => self.new_code(id, email, purpose, client, now)?,
+            EmailMethod::Code => {
+                let mac = |code: &EnteredCode| self.code_mac(email, purpose, code);
+                let (code, payload) = self.new_code(id, (email, mac), self.lifetimes.code, client, now)?;
+                (NewEmailCode::Code(code), payload)
+            }
             EmailMethod::Link => self.new_link(purpose, redirect, now),
         };
         Ok(CodeMail { email_code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
 
-    /// The stored form of a code.
+    /// Computes the MAC of a code, which is its stored form.
     pub(crate) fn code_mac(&self, email: &EmailKey, purpose: Purpose, code: &EnteredCode) -> CodeMac {
-        code_mac(&self.code_key, email, purpose, code)
+        code_mac(&self.code_key, &[purpose.as_str(), email.as_str()], code)
     }
 
-    /// The facts that tell the store the lane of a client.
+    /// Computes the MAC of a code that proves one side of a change of address. `email` is the current address of the
+    /// account. The code is valid for this change only.
+    pub(crate) fn side_code_mac(
+        &self,
+        email: &EmailKey,
+        (change, side): (EmailChangeId, Side),
+        code: &EnteredCode,
+    ) -> CodeMac {
+        let scope = [side.purpose().as_str(), email.as_str(), &change.to_string()];
+        code_mac(&self.code_key, &scope, code)
+    }
+
+    /// Creates a code that proves one side of a change of address, with its mail. `email` is the current address of the
+    /// account. The store operation decides who gets the mail.
+    pub(crate) fn new_side_code(
+        &self,
+        email: &EmailKey,
+        of: (EmailChangeId, Side),
+        lifetime: Duration,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<SideCode> {
+        let id = MailId::new(now, self.kernel.id_bytes(now));
+        let mac = |code: &EnteredCode| self.side_code_mac(email, of, code);
+        let (code, payload) = self.new_code(id, (email, mac), lifetime, client, now)?;
+        Ok(SideCode { code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
+    }
+
+    /// Returns the lane of a client: one of two groups of clients (those known to the account, and all others) that
+    /// share a counter of wrong codes. It contains the key under which the client is known to the account, and the
+    /// limits of the counter.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
         CodeLane {
             client: guess_limits::known_client(email, client.address),
@@ -56,28 +91,30 @@ impl Mailbox {
         }
     }
 
-    /// Both forms of a code, and the payload with six digits: the store picks one by the lane.
+    /// Creates two codes for one mail: one of six digits, and one of sixteen characters. The store operation selects
+    /// the long code if the client's lane has used up its wrong attempts of the day. The returned payload contains the
+    /// six digits; the payload with the long code is sealed in the returned code. `mac` computes the stored form of a code
+    /// of the account with the address `email`.
     fn new_code(
         &self,
         id: MailId,
-        email: &EmailKey,
-        purpose: Purpose,
+        (email, mac): (&EmailKey, impl Fn(&EnteredCode) -> CodeMac),
+        lifetime: Duration,
         client: &Client,
         now: Timestamp,
-    ) -> Result<(NewEmailCode, MailPayload)> {
-        let lifetime = self.lifetimes.code;
+    ) -> Result<(NewCode, MailPayload)> {
         let payload =
             |code| MailPayload { code: Some(code), minutes: minutes(lifetime), ..MailPayload::default() };
         let (six_digits, long) = (self.kernel.entropy.six_digit_code(), self.kernel.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
         let code = NewCode {
-            mac: self.code_mac(email, purpose, &EnteredCode::SixDigits(six_digits)),
-            long_mac: self.code_mac(email, purpose, &EnteredCode::Long(long)),
+            mac: mac(&EnteredCode::SixDigits(six_digits)),
+            long_mac: mac(&EnteredCode::Long(long)),
             long_sealed: self.kernel.seal_payload(id, &long_plain)?,
             lane: self.code_lane(email, client),
             expires_at: now.plus(lifetime),
         };
-        Ok((NewEmailCode::Code(code), plain))
+        Ok((code, plain))
     }
 
     fn new_link(
@@ -88,10 +125,15 @@ impl Mailbox {
     ) -> (NewEmailCode, MailPayload) {
         let (lifetime, path) = match purpose {
             Purpose::VerifyEmail => (self.lifetimes.verify_link, "verify-link"),
-            Purpose::ResetPassword => (self.lifetimes.reset_link, "reset-password-link"),
+            // The others mail codes alone, or make their links themselves.
+            Purpose::ResetPassword
+            | Purpose::Reauthenticate
+            | Purpose::SignIn
+            | Purpose::EmailChangeNew
+            | Purpose::EmailChangeCurrent => (self.lifetimes.reset_link, "reset-password-link"),
         };
         let token = LinkToken::new(self.kernel.entropy.bytes());
-        // Built from the public URL, never from request headers.
+        // The link is built from the public URL, never from request headers.
         let link = format!("{}/api/auth/email/{path}?token={}", self.kernel.site.origin(), token.expose());
         let payload = MailPayload { link: Some(link), minutes: minutes(lifetime), ..MailPayload::default() };
         let email_code = NewEmailCode::Link {
@@ -106,10 +148,11 @@ fn minutes(lifetime: Duration) -> u32 {
     u32::try_from(lifetime.as_secs().div_ceil(60)).unwrap_or(u32::MAX)
 }
 
-/// The MAC of a code, bound to its account and purpose, so that it opens nothing else.
-fn code_mac(key: &hmac::Key, email: &EmailKey, purpose: Purpose, code: &EnteredCode) -> CodeMac {
+/// Computes the MAC of a code. The MAC depends on the parts of the scope, such as address and purpose, so the code is
+/// valid for no other scope.
+fn code_mac(key: &hmac::Key, scope: &[&str], code: &EnteredCode) -> CodeMac {
     let mut context = hmac::Context::with_key(key);
-    for part in [purpose.as_str(), email.as_str(), code.expose()] {
+    for part in scope.iter().copied().chain([code.expose()]) {
         context.update(part.as_bytes());
         context.update(&[0]); // none of the parts can have a NUL
     }
@@ -133,9 +176,12 @@ mod tests {
         let key = |byte| code_key(&ServerSecret::new(vec![byte; 32]).unwrap()).unwrap();
         let (ada, eve) = (Email::parse("ada@example.org").unwrap(), Email::parse("eve@example.org").unwrap());
         let code = EnteredCode::SixDigits(SixDigitCode::new(1));
-        let mac = code_mac(&key(1), ada.key(), Purpose::VerifyEmail, &code);
-        assert_ne!(mac, code_mac(&key(1), eve.key(), Purpose::VerifyEmail, &code));
-        assert_ne!(mac, code_mac(&key(1), ada.key(), Purpose::ResetPassword, &code));
-        assert_ne!(mac, code_mac(&key(2), ada.key(), Purpose::VerifyEmail, &code));
+        let mac = |key: &hmac::Key, email: &Email, purpose: Purpose| {
+            code_mac(key, &[purpose.as_str(), email.key().as_str()], &code)
+        };
+        let ours = mac(&key(1), &ada, Purpose::VerifyEmail);
+        assert_ne!(ours, mac(&key(1), &eve, Purpose::VerifyEmail));
+        assert_ne!(ours, mac(&key(1), &ada, Purpose::ResetPassword));
+        assert_ne!(ours, mac(&key(2), &ada, Purpose::VerifyEmail));
     }
 }

@@ -1,4 +1,5 @@
-//! Mailed links as a browser opens them: the service first, then a redirect to the caller's target (spec 4.3).
+//! Mailed links, which a browser opens at this service. The service then redirects to the app's redirect target, or
+//! shows a page.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -10,57 +11,56 @@ use latchkey_store::{Browser, Consent, LinkState, LinkStatus, OpenLink, OpenedLi
 use super::Mailbox;
 use crate::error::Result;
 
-/// Kind of a visit to a link.
+/// The kind of request for a verification link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
-    /// It is opened.
+    /// The link is opened (GET).
     Open,
-    /// It is opened, by somebody who agreed to what verifying removes.
+    /// The user confirmed on the consent page that verification may remove parts of the account.
     Agree,
-    /// It is only looked at (HEAD).
+    /// The link is only inspected (HEAD).
     Look,
 }
 
 /// The cookies of a browser that opens a link.
 #[derive(Default)]
 pub struct LinkBrowser {
-    /// The refresh cookie.
     pub refresh: Option<RefreshToken>,
-    /// The sign-up cookie.
+    /// The cookie that a sign-up set in its browser, if this browser sends it.
     pub sign_up: Option<LinkToken>,
 }
 
-/// Outcome of opening a link, for the browser.
+/// The response to a browser that opens a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkAnswer {
-    /// To this URL.
+    /// Redirect to this URL of the app.
     Redirect(String),
-    /// Nowhere: there is no target to trust. A page says what to do.
+    /// An error page, because there is no allowed redirect target.
     Page(LinkProblem),
-    /// Nowhere yet: a page tells what verifying would remove, and asks.
+    /// The consent page, which tells what verification would remove.
     Ask {
         /// The redirect target after consent.
         target: Option<RedirectUrl>,
     },
 }
 
-/// A problem with a link, as the page or `service_error` reports it.
+/// The reason for which a link failed. Its message is shown on the error page, or sent to the app by redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkProblem {
-    /// No such link.
+    /// The token is missing or unknown.
     Unknown,
-    /// Too old.
+    /// The link has expired.
     Expired,
-    /// A newer one was sent, or the account changed.
+    /// A newer link was sent, or the account changed.
     Superseded,
-    /// Its reset was done.
+    /// The password was already reset with this link.
     Used,
-    /// It is good, but its target is allowed no more and there is no default.
+    /// The link is valid, but its redirect target is no longer allowed, and there is no default.
     NoTarget,
 }
 
 impl LinkProblem {
-    /// A sentence for the person who opened the link.
+    /// Returns a sentence for the user who opened the link.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -76,8 +76,9 @@ impl LinkProblem {
 }
 
 impl Mailbox {
-    /// Opens a verification link: proves the address, signs nobody in. Opening it again, as mail scanners do, answers
-    /// the same. Where something of the account would go, and the browser does not belong to it, it asks first.
+    /// Opens a verification link: verifies the address without signing in. It can be opened repeatedly, because mail
+    /// scanners open links too. If verification would remove parts of the account, and the browser is not known to be
+    /// the account owner's, the user must consent first.
     pub async fn open_verify_link(
         &self,
         token: Option<&str>,
@@ -116,7 +117,7 @@ impl Mailbox {
         Browser { refresh, sign_up: browser.sign_up.as_ref().map(LinkToken::hash) }
     }
 
-    /// Opens a reset link: any number of times; only resetPassword consumes it.
+    /// Opens a reset link. It can be opened any number of times; only the reset itself uses it up.
     pub async fn open_reset_link(&self, token: Option<&str>, client: &Client) -> Result<LinkAnswer> {
         let purpose = Purpose::ResetPassword;
         let Some(token) = token.and_then(LinkToken::parse) else {
@@ -158,7 +159,7 @@ impl Mailbox {
         LinkAnswer::Redirect(self.link_url(&target, purpose, problem, token))
     }
 
-    /// The stored target, if it is still on the list; else the default.
+    /// Returns the stored redirect target if it is still allowed, else the default.
     fn link_target(&self, stored: Option<&str>) -> Option<RedirectUrl> {
         let settings = self.kernel.settings.load();
         let stored = stored.and_then(|url| settings.redirects.check(url).ok());
@@ -176,7 +177,11 @@ impl Mailbox {
             ["status", "type", "error", "code"].map(|name| self.kernel.site.parameter(name));
         let good = match purpose {
             Purpose::VerifyEmail => "success",
-            Purpose::ResetPassword => "ready",
+            Purpose::ResetPassword
+            | Purpose::Reauthenticate
+            | Purpose::SignIn
+            | Purpose::EmailChangeNew
+            | Purpose::EmailChangeCurrent => "ready",
         };
         let mut parameters = vec![
             (status.as_str(), if problem.is_some() { "error" } else { good }),
@@ -187,8 +192,8 @@ impl Mailbox {
             None => parameters.extend(token.map(|token| ("token", token.expose()))),
         }
         let own = [status.as_str(), &kind, &error, &code, "token"];
-        // Only a reset link speaks of a token; after a verification that name is the app's own.
-        let own = if purpose == Purpose::ResetPassword { &own[..] } else { &own[..4] };
+        // The parameter `token` belongs to the app if the link passes none on: at verification.
+        let own = if purpose == Purpose::VerifyEmail { &own[..4] } else { &own[..] };
         target.with_query(&parameters, own)
     }
 }

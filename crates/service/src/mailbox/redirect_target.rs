@@ -1,4 +1,4 @@
-//! Redirect target after a link: the caller's, else the default.
+//! The redirect target after a mailed link: the one that the request names, or the default.
 
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::RedirectUrl;
@@ -6,16 +6,15 @@ use latchkey_domain::redirect::RedirectUrl;
 use crate::error::{Error, Result};
 use crate::settings::SettingsInForce;
 
-/// The redirect targets that a call names, as sent.
+/// The redirect targets in a request, unvalidated.
 #[derive(Debug, Clone, Default)]
 pub struct RedirectInput {
-    /// `redirectTo`.
     pub redirect_to: Option<String>,
-    /// `options.emailRedirectTo` of the older variant.
+    /// The field `options.emailRedirectTo` of the older request format.
     pub email_redirect_to: Option<String>,
 }
 
-/// Need of a call for a target.
+/// Says whether a request without a redirect target and without a default is refused (`Required`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Required,
@@ -23,7 +22,8 @@ pub(crate) enum Need {
 }
 
 impl RedirectInput {
-    /// `redirectTo`, else the default, else the older variant. Whatever was sent must be on the list, used or not.
+    /// Selects `redirectTo`, else the default, else the field of the older request format; `None` if there is none.
+    /// Every target in the request must be allowed, even if it is not selected.
     pub(crate) fn resolve(&self, settings: &SettingsInForce, need: Need) -> Result<Option<RedirectUrl>> {
         let check = |field, text: &Option<String>| {
             let checked = text.as_deref().map(|url| settings.redirects.check(url)).transpose();

@@ -1,4 +1,4 @@
-//! verifyEmail and resendVerificationEmail.
+//! Verification of an email address, and sending another verification mail.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -12,19 +12,20 @@ use super::Mailbox;
 use super::redirect_target::{Need, RedirectInput};
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CODE};
-use crate::sessions::SignedIn;
+use crate::sessions::{Entrance, SignInClient};
 use crate::settings::EmailMethod;
 
 /// An email code or link token.
 pub enum VerificationProof {
     /// A code that was mailed to this address.
     Code(Email, EnteredCode),
-    /// The token of a link (older variant), and the address it was mailed to where the caller says one.
+    /// The token of a link (older request format), and the address to which it was mailed, if the request names it.
     Link(LinkToken, Option<Email>),
 }
 
 impl Mailbox {
-    /// Mails a new code or link. Known and unknown addresses are answered alike.
+    /// Mails a new code or link, if the address has an unverified account. The response is the same for any other
+    /// address.
     pub async fn resend_verification(
         &self,
         email: Email,
@@ -35,23 +36,24 @@ impl Mailbox {
         self.request_code(email, Purpose::VerifyEmail, method, redirect, &client).await
     }
 
-    /// Proves an address and opens a session. With the bearer of a live session of the same account, nothing in it is
-    /// lost by that; a bearer that is no good is as none.
+    /// Verifies an address and opens a session. Verification can remove parts of an account; it removes nothing if the
+    /// bearer belongs to a live session of the same account. An invalid bearer is ignored.
     pub async fn verify_email(
         &self,
         proof: VerificationProof,
         bearer: Option<&str>,
-        client: Client,
-    ) -> Result<SignedIn> {
+        from: SignInClient,
+    ) -> Result<Entrance> {
+        let client = &from.client;
         let now = self.kernel.now();
         let caller = match self.sessions.named_caller(bearer).await {
             Ok(caller) => Some(caller.0.session_id),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => None,
             Err(error) => return Err(error),
         };
-        let draft = self.sessions.draft_session(AuthMethod::Email, &client, now);
-        let event = self.kernel.event(AuditKind::EmailVerified, Actor::User, Some(&client), now);
-        let takes = self.attempt_takes(&client);
+        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, &from, now);
+        let event = self.kernel.event(AuditKind::EmailVerified, Actor::User, Some(client), now);
+        let takes = self.attempt_takes(client);
         let about = match &proof {
             VerificationProof::Code(email, _) | VerificationProof::Link(_, Some(email)) => {
                 Some(email.key().clone())
@@ -64,32 +66,33 @@ impl Mailbox {
                 let attempt = CodeAttempt {
                     mac: self.code_mac(email.key(), Purpose::VerifyEmail, &code),
                     form: code.form(),
-                    lane: self.code_lane(email.key(), &client),
+                    lane: self.code_lane(email.key(), client),
                     email: email.key().clone(),
                     caller,
                     takes,
                     event,
                     now,
                 };
-                self.kernel.store.verify_by_code(attempt, draft.session.clone()).await?
+                self.kernel.store.verify_by_code(attempt, draft.entry.clone()).await?
             }
             VerificationProof::Link(token, email) => {
                 let email = email.map(|email| email.key().clone());
                 let attempt = TokenAttempt { token: token.hash(), email, caller, takes, event };
-                self.kernel.store.verify_by_token(attempt, draft.session.clone()).await?
+                self.kernel.store.verify_by_token(attempt, draft.entry.clone()).await?
             }
         };
         let outcome = outcome.map_err(|limited| match about {
-            Some(email) => self.kernel.limited(limited, &email, &client),
+            Some(email) => self.kernel.limited(limited, &email, client),
             None => limited.into(),
         });
         match outcome? {
-            VerifyOutcome::Verified(user) => self.sessions.signed_in(*user, draft, now),
+            VerifyOutcome::Entered(entered) => self.sessions.entered(entered, draft, now),
             VerifyOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
         }
     }
 
-    /// Writes an email code or link token and its mail, whether or not there is an account: the store decides who gets it.
+    /// Writes an email code or link token and its mail, whether or not the address has an account. The store operation
+    /// decides who gets the mail.
     pub(crate) async fn request_code(
         &self,
         email: Email,

@@ -1,5 +1,5 @@
-//! The browser comes back from the provider: with a code that proves who somebody is there, or with an error. Whatever
-//! comes of it is told to the app, where it is known and still allowed.
+//! The callback from an identity provider: the browser returns with an authorization code or an error. The outcome is
+//! sent to the app by redirect if the redirect target is known and still allowed, and shown on a page otherwise.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -20,37 +20,38 @@ use crate::refusal::{
     SIGNUP_DISABLED, USER_BANNED,
 };
 
-/// The parameters of a callback.
+/// The parameters of a callback request.
 #[derive(Default)]
 pub struct OAuthReturn {
-    /// The provider's key, as the path has it.
+    /// The provider's key in the path.
     pub provider: String,
-    /// `state`.
     pub state: Option<String>,
-    /// `code`.
+    /// The authorization `code` from the provider.
     pub code: Option<String>,
-    /// `error`.
+    /// The error code from the provider (RFC 6749 section 4.1.2.1).
     pub error: Option<String>,
-    /// `iss` (RFC 9207).
+    /// The issuer `iss` in the authorization response (RFC 9207).
     pub issuer: Option<String>,
-    /// `user` of Apple's form.
+    /// The form field `user`, a JSON object with the name, which only Apple sends.
     pub user: Option<String>,
-    /// The browser that came back.
+    /// The cookie that binds a sign-in to the browser that started it, as received.
     pub browser: ReturningBrowser,
 }
 
-/// The browser that comes back.
+/// The cookie that binds a sign-in to a browser, as the returning browser sends it.
 #[derive(Clone, Default)]
 pub enum ReturningBrowser {
-    /// It sent a form: a POST from another site carries no `SameSite=Lax` cookie.
+    /// The provider's response is a form that the browser posts (`form_post`). Browsers send no `SameSite=Lax` cookie
+    /// with a cross-site POST, so the cookie cannot be checked.
     #[default]
     Unknown,
-    /// It followed a link, with the cookie of the start where it has one.
+    /// The browser followed a redirect; the value is that of its cookie, if it has one.
     Known(Option<LinkToken>),
 }
 
 impl ReturningBrowser {
-    /// Compares with the browser that the flow is bound to; an unbound flow fits any.
+    /// Returns `false` if the sign-in is bound to a browser and the returning browser lacks that browser's cookie. A
+    /// browser whose cookies cannot be read passes.
     fn may_have_begun(&self, flow: &FlowSecrets) -> bool {
         match (flow.browser, self) {
             (None, _) | (_, Self::Unknown) => true,
@@ -61,52 +62,53 @@ impl ReturningBrowser {
     }
 }
 
-/// Outcome of a callback, for the browser.
+/// The response of a callback to the browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallbackAnswer {
-    /// To this URL.
+    /// Redirect to this URL of the app.
     Redirect(String),
-    /// Nowhere: there is no target to trust. A page says what to do.
+    /// An error page, because there is no redirect target, or it is no longer allowed.
     Page(CallbackProblem),
 }
 
-/// A failure, as the page or the parameter `error` reports it.
+/// The reason for which a callback failed. Its message is shown on the error page, or sent to the app by redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackProblem {
-    /// No such state.
+    /// The `state` is missing or unknown.
     Unknown,
-    /// The state is too old.
+    /// The `state` has expired.
     Expired,
-    /// The state came back before.
+    /// The `state` was already used.
     Replayed,
-    /// The state belongs to another provider.
+    /// The sign-in was started with another provider.
     OtherProvider,
-    /// Another browser began.
+    /// The sign-in was started in another browser.
     OtherBrowser,
-    /// The person said no.
+    /// The user cancelled at the provider.
     Denied,
-    /// The provider said no, or sent neither code nor error.
+    /// The provider returned an error other than the user's cancellation, refused the authorization code, or sent
+    /// neither code nor error.
     Refused,
-    /// The provider does not answer.
+    /// The provider does not respond.
     Down,
-    /// The provider's response failed its checks.
+    /// The provider's response failed validation.
     Unproven,
-    /// The provider is configured no more.
+    /// The provider is no longer configured or was switched off.
     NotConfigured,
-    /// The service cannot go on at the moment.
+    /// A fault of this service, such as an unavailable database.
     Unavailable,
-    /// Too many states that nobody knows came from this client.
+    /// Too many callbacks with an unknown `state` came from this client.
     Limited,
-    /// The target is allowed no more.
+    /// The redirect target is no longer allowed.
     NoTarget,
     /// The identity is linked to another account.
     Taken,
-    /// The identity opens nothing.
+    /// The domain's sign-in rules refuse the identity.
     Identity(IdentityRefusal),
 }
 
 impl CallbackProblem {
-    /// A sentence for the person, or for the app that shows it.
+    /// Returns a sentence for the user, on the error page or in the app.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -146,7 +148,7 @@ const fn refusal_message(refusal: IdentityRefusal) -> &'static str {
         IdentityRefusal::EmailUnproven => {
             "The provider did not verify the email address. Verify it there, or sign in to link this provider."
         }
-        // Word for word what the contract says.
+        // The API contract fixes this text.
         IdentityRefusal::SignInToLink => "sign in to link this provider",
     }
 }
@@ -165,8 +167,8 @@ impl From<IdentityRefusal> for Error {
 }
 
 impl OAuth {
-    /// Takes the state, asks the provider who it is about, and sends the browser back to the app with a code, or with an
-    /// error. Nobody is signed in here and nothing is linked.
+    /// Consumes the `state`, has the provider verify the identity, and redirects the browser to the app with a code or
+    /// an error. Signing in and linking happen only when the app exchanges the code.
     pub async fn callback(
         &self,
         back: OAuthReturn,
@@ -199,7 +201,7 @@ impl OAuth {
         }
     }
 
-    /// The code for the app.
+    /// Validates the callback, verifies the identity at the provider, and returns a new code for the app.
     async fn answer_flow(
         &self,
         back: &OAuthReturn,
@@ -274,7 +276,7 @@ impl OAuth {
         provider: &KnownProvider,
         identity: VerifiedIdentity,
     ) -> Result<LinkToken, CallbackProblem> {
-        // Time has passed at the provider.
+        // The requests to the provider took time, so the clock is read again.
         let now = self.kernel.now();
         let code = LinkToken::new(self.kernel.entropy.bytes());
         let new = NewOAuthCode {
@@ -302,7 +304,8 @@ impl OAuth {
         serde_json::from_slice(&Zeroizing::new(plain)).map_err(Error::internal)
     }
 
-    /// Writes the failure to the audit. That it cannot be written does not keep the browser from going back.
+    /// Writes the failure to the audit log. An error of the database is only logged, so that the browser is still
+    /// redirected.
     async fn note_failure(&self, flow: &TakenFlow, problem: CallbackProblem, client: &Client) {
         let mut event =
             self.kernel.event(AuditKind::SignInFailed, Actor::User, Some(client), self.kernel.now());
@@ -339,13 +342,13 @@ impl OAuth {
         CallbackAnswer::Redirect(target.with_query(parameters, &own))
     }
 
-    /// A stored target, if it is still on the list.
+    /// Returns the stored redirect target, if it is still allowed.
     fn oauth_redirect(&self, stored: &str) -> Option<latchkey_domain::redirect::RedirectUrl> {
         self.kernel.settings.load().redirects.check(stored).ok()
     }
 }
 
-/// The verified identity out of a provider's claims; `None` if issuer or subject are not valid.
+/// Converts a provider's identity into domain types; `None` if issuer or subject is invalid.
 pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<VerifiedIdentity> {
     let facts = ProviderClaims {
         issuer: &found.issuer,

@@ -1,4 +1,5 @@
-//! The app exchanges the code that came back: for a session, or for a link to the account of the session that began it.
+//! The exchange of the code from the callback: opens a session, or links the identity to the account of the session
+//! that started the flow.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
@@ -15,34 +16,34 @@ use crate::providers::{KnownProvider, kind_of};
 use crate::refusal::{
     AUTH_UNAUTHORIZED, IDENTITY_TAKEN, INVALID_OAUTH_CODE, PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER,
 };
-use crate::sessions::SignedIn;
+use crate::sessions::{Entrance, SignInClient};
 use crate::tokens::access_tokens::AccessToken;
 
-/// Outcome of an exchange.
+/// The outcome of exchanging the code from the callback.
 pub enum Exchanged {
-    /// A new session.
-    SignedIn(Box<SignedIn>),
-    /// The session that began it goes on; its refresh token and CSRF token stay as they are.
+    Entered(Entrance),
+    /// The identity is linked. The session continues with the same refresh token and CSRF token.
     Linked {
-        /// The user, with the new identity.
+        /// The user, including the new identity.
         user: Box<User>,
-        /// A new access token of that session.
+        /// A new access token of the session.
         access: AccessToken,
     },
 }
 
 impl OAuth {
-    /// Exchanges a code. A wrong verifier burns it, and so does the bearer of another session where it is to link. A
-    /// bearer that is missing or stale there is [`AUTH_UNAUTHORIZED`] and leaves the code as it is; a code for a
-    /// sign-in ignores it.
+    /// Exchanges a code. A wrong PKCE verifier invalidates the code. A code for sign-in ignores the access token. A
+    /// code for linking must come with an access token of the session that started the flow: the token of another
+    /// session invalidates the code; with a missing or expired token the error is [`AUTH_UNAUTHORIZED`], and the code
+    /// remains valid.
     pub async fn exchange(
         &self,
         code: &str,
         verifier: &str,
         bearer: Option<&str>,
-        client: &Client,
+        from: &SignInClient,
     ) -> Result<Exchanged> {
-        let now = self.kernel.now();
+        let (client, now) = (&from.client, self.kernel.now());
         self.take(client, now)?;
         let code = LinkToken::parse(code).ok_or(&INVALID_OAUTH_CODE)?;
         let presented = PresentedCode {
@@ -56,20 +57,20 @@ impl OAuth {
             TakenCode::NeedsSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             TakenCode::Burnt(identity) => self.refuse_code(&identity, "code was burnt", client, now).await,
             TakenCode::Good { identity, linker } => {
-                // It may have been switched off or removed since the callback.
+                // The provider may have been disabled or removed since the callback.
                 let Some(provider) = self.offered_provider(&identity.provider).await? else {
                     return self.refuse_code(&identity, "provider is not offered", client, now).await;
                 };
                 let Some(linker) = linker else {
-                    let signed_in = self.sign_in_with(*identity, &provider, None, client, now).await?;
-                    return Ok(Exchanged::SignedIn(Box::new(signed_in)));
+                    let entrance = self.sign_in_with(*identity, &provider, None, from, now).await?;
+                    return Ok(Exchanged::Entered(entrance));
                 };
                 self.link(*identity, &provider, linker, client, now).await
             }
         }
     }
 
-    /// The provider of this key, if one can sign in with it now.
+    /// Returns the provider with this key; `None` unless it is configured and enabled.
     async fn offered_provider(&self, key: &ProviderKey) -> Result<Option<KnownProvider>> {
         match self.usable_provider(kind_of(key), key.as_str()).await {
             Ok(provider) => Ok(Some(provider)),
@@ -78,7 +79,7 @@ impl OAuth {
         }
     }
 
-    /// Refuses a code that was there: what an attack looks like is told in the audit.
+    /// Writes an audit event about a valid code that may not be exchanged (a possible attack), and returns the refusal.
     async fn refuse_code(
         &self,
         identity: &VerifiedIdentity,
@@ -92,8 +93,8 @@ impl OAuth {
         Err(Error::Refused(&INVALID_OAUTH_CODE))
     }
 
-    /// Whom a bearer names; whether the session lives is asked when something is done with it. The anonymous key names
-    /// nobody.
+    /// Returns the user and session that an access token names; `None` for an invalid token and for the anonymous key.
+    /// The database is not read, so the session may have ended.
     async fn caller_of(&self, bearer: Option<&str>, now: Timestamp) -> Result<Option<Linker>> {
         let bearer = bearer.filter(|bearer| !self.access.is_anon_key(bearer));
         match self.sessions.good_token(bearer, now).await {
@@ -114,7 +115,7 @@ impl OAuth {
         let event = self.provider_sign_in_event(AuditKind::IdentityLinked, &identity, client, now);
         let Linker { user_id, session_id } = linker;
         let earlier = provider.earlier_identities();
-        let mail = self.identity_notification(client, &identity.provider, now)?;
+        let mail = self.sessions.identity_notification(client, &identity.provider, now)?;
         let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail, now };
         match self.kernel.store.link_identity(link).await? {
             LinkOutcome::Taken => Err(Error::Refused(&IDENTITY_TAKEN)),

@@ -1,4 +1,4 @@
-//! Sign-in of native apps: the app talked to the provider itself and brings the `id_token`.
+//! Sign-in of a native app, which gets an `id_token` from the provider's SDK and sends it here.
 
 use std::time::Duration;
 
@@ -15,33 +15,34 @@ use super::callback::proven;
 use crate::error::{Error, Result};
 use crate::providers::KnownProvider;
 use crate::refusal::{INVALID_ID_TOKEN, PROVIDER_UNAVAILABLE, UNSUPPORTED_PROVIDER};
-use crate::sessions::SignedIn;
+use crate::sessions::{Entrance, SignInClient};
 
-/// A token that is accepted now is too old after so long, whatever end it names: it was issued at most a minute ahead
-/// and is taken for ten.
+/// Maximum time for which a token accepted now would be accepted again, whatever its `exp`: its `iat` may be at most
+/// one minute in the future and ten minutes in the past.
 const ACCEPTED_AT_MOST: Duration = Duration::from_mins(11);
-/// A token is remembered for so long after nobody accepts it any more, for clocks that differ.
+/// Extra time for which a used token is stored against replay after it can no longer be accepted, in case clocks
+/// differ.
 const REMEMBERED_AFTER_END: Duration = Duration::from_mins(15);
 
-/// A sign-in of a native app.
+/// The request of a sign-in with an `id_token`.
 pub struct IdTokenSignIn {
     /// The provider's key, built-in or custom.
     pub provider: String,
-    /// The token.
+    /// The `id_token` as the provider issued it.
     pub token: String,
-    /// The nonce that the app made, if it did.
+    /// The nonce that the app sent to the provider, if any.
     pub nonce: Option<String>,
-    /// The name, where the provider told it to the app alone (Apple).
+    /// The user's name, which Apple gives only to the app and not in the token.
     pub name: Option<Name>,
-    /// The client.
-    pub client: Client,
+    pub client: SignInClient,
 }
 
 impl OAuth {
-    /// Opens a session for an `id_token`. The same linking rules as after a callback; each token is accepted once.
-    pub async fn sign_in_with_id_token(&self, sign_in: IdTokenSignIn) -> Result<SignedIn> {
+    /// Opens a session for an `id_token`, by the same rules for accounts as after a callback. Each token is accepted
+    /// once.
+    pub async fn sign_in_with_id_token(&self, sign_in: IdTokenSignIn) -> Result<Entrance> {
         let now = self.kernel.now();
-        self.take(&sign_in.client, now)?;
+        self.take(&sign_in.client.client, now)?;
         let kind = self.provider_kind(&sign_in.provider);
         let provider = self.usable_provider(kind, &sign_in.provider).await?;
         if !provider.client.entry().has_id_tokens() {
@@ -51,7 +52,9 @@ impl OAuth {
         let verified = match self.shared.providers.client.verify_id_token(&provider.client, &token, now).await
         {
             Ok(verified) => verified,
-            Err(error) => return Err(self.refuse_token(&provider, &error, &sign_in.client, now).await?),
+            Err(error) => {
+                return Err(self.refuse_token(&provider, &error, &sign_in.client.client, now).await?);
+            }
         };
         let mut identity = proven(&provider, &verified.identity).ok_or(&INVALID_ID_TOKEN)?;
         if let (Some(name), "") = (sign_in.name, identity.name.as_str()) {
@@ -62,7 +65,7 @@ impl OAuth {
         self.sign_in_with(identity, &provider, Some(token), &sign_in.client, now).await
     }
 
-    /// The refusal of a token that failed its checks; audited if the fault is the token's.
+    /// Turns a verification failure into a refusal. An audit event is written if the token itself is invalid.
     async fn refuse_token(
         &self,
         provider: &KnownProvider,
@@ -82,7 +85,7 @@ impl OAuth {
     }
 }
 
-/// Until when a token is kept that is accepted now and names this end.
+/// Returns the time until which a used token is stored against replay; `end` is the token's `exp`.
 fn remembered_until(end: Timestamp, now: Timestamp) -> Timestamp {
     end.min(now.plus(ACCEPTED_AT_MOST)).max(now).plus(REMEMBERED_AFTER_END)
 }

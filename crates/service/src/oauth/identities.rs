@@ -1,5 +1,4 @@
-//! The identities of an account, as its owner lists and unlinks them. Linking is in [`super::start`] and
-//! [`super::exchange`].
+//! Listing and unlinking the identities of one's own account. Linking is in [`super::start`] and [`super::exchange`].
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -11,23 +10,25 @@ use serde_json::Value;
 use super::OAuth;
 use crate::error::{Error, Result};
 use crate::refusal::{IDENTITY_NOT_FOUND, LAST_SIGN_IN_METHOD};
+use crate::sessions::FreshCaller;
 use crate::sessions::authenticate::Caller;
 
 impl OAuth {
-    /// The caller's identities, oldest first.
+    /// Lists the caller's linked identities, oldest first.
     pub async fn list_identities(&self, caller: Caller) -> Result<Vec<LinkedIdentity>> {
         Ok(self.kernel.store.list_identities(caller.user_id).await?)
     }
 
-    /// Unlinks the caller's identities of a provider: the one with this subject, or all of them. Never the last way in.
-    /// The other sessions that they opened end.
+    /// Unlinks the caller's identities of a provider: the one with this subject, or all with `None`. The last way to
+    /// sign in cannot be removed. Other sessions that were opened with these identities end.
     pub async fn unlink_identity(
         &self,
-        caller: Caller,
+        caller: &FreshCaller,
         provider: &str,
         subject: Option<&str>,
         client: &Client,
     ) -> Result<User> {
+        let caller = caller.caller();
         let not_found = || Error::Refused(&IDENTITY_NOT_FOUND);
         let provider = ProviderKey::parse(provider).map_err(|_| not_found())?;
         let subject = subject.map(|text| Subject::parse(text).ok_or_else(not_found)).transpose()?;
@@ -35,12 +36,12 @@ impl OAuth {
         let mut event = self.kernel.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
         event.session_id = Some(caller.session_id);
         event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
-        let mail = self.identity_notification(client, &provider, now)?;
+        let mail = self.sessions.identity_notification(client, &provider, now)?;
         let unlink = UnlinkIdentity {
             user_id: caller.user_id,
             provider,
             subject,
-            offered: self.shared.providers.load().offered(),
+            offer: self.sessions.sign_in_offer(),
             keep: caller.session_id,
             event,
             mail,

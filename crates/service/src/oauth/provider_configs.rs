@@ -1,4 +1,4 @@
-//! Configuring identity providers while the service runs. A secret is written and never read back.
+//! Configuration of identity providers at run time by an admin. Client secrets can be written but not read.
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
@@ -14,17 +14,16 @@ use crate::providers::Draft;
 use crate::providers::{KnownProvider, ProviderInput, kind_of};
 use crate::refusal::{BUSY, PROVIDER_EXISTS, PROVIDER_NOT_FOUND, PROVIDER_PINNED, UNSUPPORTED_PROVIDER};
 
-/// Attempts of a change when others change the same provider at the same time.
+/// Maximum number of attempts to change a provider, if concurrent changes of the same provider conflict with it.
 const CHANGE_ATTEMPTS: usize = 8;
 
 impl OAuth {
-    /// The configured providers of a kind, by key.
     #[must_use]
     pub fn list_providers(&self, kind: ProviderKind) -> Vec<KnownProvider> {
         self.shared.providers.load().all().filter(|one| one.kind == kind).cloned().collect()
     }
 
-    /// One configured provider; [`PROVIDER_NOT_FOUND`] where there is none of this kind and key.
+    /// Finds a configured provider; [`PROVIDER_NOT_FOUND`] if none has this kind and key.
     pub fn find_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
         let not_found = || Error::Refused(&PROVIDER_NOT_FOUND);
         let key = ProviderKey::parse(key).map_err(|_| not_found())?;
@@ -32,14 +31,15 @@ impl OAuth {
         found.ok_or_else(not_found)
     }
 
-    /// Of which kind the provider with this key is, configured or not: custom where the table has no such key.
+    /// Returns the kind of a provider by its key, even if it is not configured: built-in if the provider table has the
+    /// key, else custom.
     #[must_use]
     pub fn provider_kind(&self, key: &str) -> ProviderKind {
         ProviderKey::parse(key).map_or(ProviderKind::Custom, |key| kind_of(&key))
     }
 
-    /// Configures a provider. A built-in one must be of the table ([`UNSUPPORTED_PROVIDER`]); a custom one must
-    /// not have a key of the table ([`PROVIDER_EXISTS`]).
+    /// Configures a provider. A built-in one must be in the provider table ([`UNSUPPORTED_PROVIDER`]); a custom one
+    /// must not use a key of the table ([`PROVIDER_EXISTS`]).
     pub async fn create_provider(
         &self,
         kind: ProviderKind,
@@ -77,8 +77,8 @@ impl OAuth {
         self.find_provider(kind, key.as_str())
     }
 
-    /// Changes a provider; what is not said stays, the secret too, which a new discovery address must bring along.
-    /// Where somebody else changed it meanwhile, the change is put over theirs.
+    /// Changes a provider. Absent fields keep their values; the secret must be sent again if the discovery URL changes.
+    /// If another change of the provider happens at the same time, this change is applied on top of it.
     pub async fn update_provider(
         &self,
         kind: ProviderKind,
@@ -96,7 +96,7 @@ impl OAuth {
             let changed = draft.into_known(&known.key, &self.shared.providers.parts)?;
             self.check_change(&known, &changed, input)?;
 
-            // Its date tells changes apart, so it grows with each of them.
+            // `updated_at` serves as the version of the row, so every change must increase it.
             let now = self.kernel.now().max(replaces.plus(Duration::from_millis(1)));
             let stored = self.shared.providers.to_stored(&changed, &*self.kernel.entropy, now)?;
             let event = self.provider_event(&known.key, "updated", actor, client, self.kernel.now());
@@ -109,7 +109,8 @@ impl OAuth {
         Err(Error::Refused(&BUSY))
     }
 
-    /// A secret goes to the address that it was given for, and to no other: else a new address would read it.
+    /// Requires a new secret if the discovery URL changes, because the stored secret must not be sent to another
+    /// server.
     fn check_change(
         &self,
         known: &KnownProvider,
@@ -137,7 +138,7 @@ impl OAuth {
         })
     }
 
-    /// Forgets a provider. Identities that were linked through it stay, and open nothing until it is back.
+    /// Removes a provider. Its linked identities remain, and cannot sign in until it is configured again.
     pub async fn delete_provider(
         &self,
         kind: ProviderKind,

@@ -1,10 +1,10 @@
-//! Opening a session for an identity that was proven, by whichever way.
+//! Sign-in with a verified identity, shared by the code exchange and by native apps.
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::{IdentityRules, VerifiedIdentity};
 use latchkey_domain::ids::{ProfileId, UserId};
-use latchkey_domain::session::AuthMethod;
+use latchkey_domain::session::{AuthMethod, AuthMethods};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{IdentityEvents, IdentityOutcome, SignInWithIdentity, UsedToken};
 use serde_json::Value;
@@ -13,10 +13,10 @@ use super::OAuth;
 use crate::error::{Error, Result};
 use crate::providers::KnownProvider;
 use crate::refusal::INVALID_ID_TOKEN;
-use crate::sessions::SignedIn;
+use crate::sessions::{Entrance, SignInClient};
 
 impl OAuth {
-    /// The rules in force for identities of a provider.
+    /// Returns the rules of sign-in for identities of a provider, from the settings in force.
     pub(crate) fn identity_rules(&self, provider: &KnownProvider) -> IdentityRules {
         let settings = self.kernel.settings.load();
         IdentityRules {
@@ -27,32 +27,34 @@ impl OAuth {
         }
     }
 
-    /// Signs in, links, takes over or makes an account: by the rules of the domain, in one go.
+    /// Applies the domain's rules of sign-in by identity, in one transaction. The identity signs in to the account to
+    /// which it is linked, is linked to an existing account, takes over an unverified account, or gets a new account.
     pub(crate) async fn sign_in_with(
         &self,
         identity: VerifiedIdentity,
         provider: &KnownProvider,
         token: Option<UsedToken>,
-        client: &Client,
+        from: &SignInClient,
         now: Timestamp,
-    ) -> Result<SignedIn> {
-        let mut draft = self.sessions.draft_session(AuthMethod::Federated, client, now);
-        draft.session.identity = Some(identity.id());
+    ) -> Result<Entrance> {
+        let client = &from.client;
+        let mut draft = self.sessions.draft_entry(AuthMethod::Federated, from, now);
+        draft.entry.session.identity = Some(identity.id());
         let profile_id = ProfileId::new(now, self.kernel.id_bytes(now));
         let sign_in = SignInWithIdentity {
             rules: self.identity_rules(provider),
             token,
             user_id: UserId::new(now, self.kernel.id_bytes(now)),
             profile_id: self.kernel.site.create_profile_on_sign_up.then_some(profile_id),
-            session: draft.session.clone(),
+            entry: draft.entry.clone(),
             events: self.identity_events(&identity, client, now),
-            mail: self.identity_notification(client, &identity.provider, now)?,
+            mail: self.sessions.identity_notification(client, &identity.provider, now)?,
             identity,
         };
         match self.kernel.store.sign_in_with_identity(sign_in).await? {
-            IdentityOutcome::Opened(user) => {
+            IdentityOutcome::Entered(entered) => {
                 self.kernel.mails.wake_for_notification();
-                self.sessions.signed_in(*user, draft, now)
+                self.sessions.entered(entered, draft, now)
             }
             IdentityOutcome::Refused(refusal) => Err(refusal.into()),
             IdentityOutcome::Replayed => Err(Error::Refused(&INVALID_ID_TOKEN)),
@@ -70,17 +72,21 @@ impl OAuth {
         refused.details.insert("reason".to_owned(), Value::from("identity may not sign in"));
         let mut replayed = event(AuditKind::SignInFailed);
         replayed.details.insert("reason".to_owned(), Value::from("token was used before"));
+        let mut signed_in = event(AuditKind::SignedIn);
+        signed_in.details.extend(
+            self.sessions.signed_in_event(&AuthMethods::of(AuthMethod::Federated), client, now).details,
+        );
         IdentityEvents {
             signed_up: event(AuditKind::SignedUp),
             verified: event(AuditKind::EmailVerified),
             linked: event(AuditKind::IdentityLinked),
-            signed_in: event(AuditKind::SignedIn),
+            signed_in,
             refused,
             replayed,
         }
     }
 
-    /// An event that names the provider.
+    /// Builds an audit event that names the provider of the identity.
     pub(crate) fn provider_sign_in_event(
         &self,
         kind: AuditKind,

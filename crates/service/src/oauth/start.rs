@@ -1,4 +1,4 @@
-//! signInWithOAuth and linking: the address that a browser is sent to.
+//! The start of a sign-in or of linking: the URL of the provider to which the app sends the browser.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -16,67 +16,67 @@ use super::OAuth;
 use crate::error::{Error, Result};
 use crate::providers::KnownProvider;
 use crate::refusal::{PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE};
-use crate::sessions::authenticate::Caller;
+use crate::sessions::FreshCaller;
 
-/// Base64url of 32 bytes has two bits too many; what they are is not our business.
+/// Decoder of PKCE challenges. The 43 characters encode two bits more than a SHA-256 has; these bits are ignored.
 const CHALLENGE: GeneralPurpose =
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
-/// A request to begin a flow.
+/// The request to start a sign-in or linking.
 pub struct StartOAuth {
-    /// Of which path the provider is.
+    /// The kind of provider, which the request's path determines.
     pub kind: ProviderKind,
-    /// Its key, as sent.
+    /// The provider's key, unvalidated.
     pub provider: String,
-    /// The final redirect target, as sent; `auth.default_redirect_url` if left out.
+    /// The final redirect target, unvalidated; `auth.default_redirect_url` if absent.
     pub redirect_uri: Option<String>,
-    /// The app's PKCE challenge, as sent: S256, 43 characters of base64url.
+    /// The app's PKCE challenge, unvalidated: method S256, 43 characters of base64url.
     pub code_challenge: Option<String>,
-    /// Further parameters of the authorization request; reserved names are dropped.
+    /// Additional parameters of the authorization request. Reserved names are ignored.
     pub hints: Vec<(String, String)>,
-    /// The client.
     pub client: Client,
-    /// The browser that begins, where the flow is bound to it.
+    /// The binding of the flow to this browser.
     pub browser: StartingBrowser,
 }
 
-/// Binding of a flow to the browser that began it. A bound flow cannot be completed by another browser.
+/// The binding of a flow to the browser that starts it. Another browser cannot complete a bound flow.
 #[derive(Default)]
 pub enum StartingBrowser {
-    /// Not at all.
+    /// Any browser may complete the flow.
     #[default]
     Unbound,
-    /// By a cookie: the one that the browser has from another flow, else a new one.
+    /// Another browser cannot complete the flow, because a cookie identifies this one. The value is the cookie that the
+    /// browser has from an earlier flow; with `None` a new cookie is made.
     Bound(Option<LinkToken>),
 }
 
-/// A flow that was begun.
 pub struct StartedOAuth {
-    /// The address to send the browser to.
+    /// The URL of the provider to which the app sends the browser.
     pub url: String,
-    /// The value of the browser's cookie, where the flow is bound to it.
+    /// The value of the browser's cookie, if the flow is bound to the browser.
     pub browser: Option<LinkToken>,
 }
 
-/// The secrets that the callback needs, sealed in the database.
+/// The secrets of a flow that the callback needs. They are sealed in the database.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FlowSecrets {
     pub(crate) nonce: String,
     pub(crate) verifier: String,
-    /// SHA-256 of the cookie of the browser that the flow is bound to.
+    /// SHA-256 of the cookie of the browser to which the flow is bound; `None` for an unbound flow.
     #[serde(default)]
     pub(crate) browser: Option<[u8; 32]>,
 }
 
 impl OAuth {
-    /// Begins a sign-in.
+    /// Starts a sign-in; returns the URL of the provider.
     pub async fn start(&self, start: StartOAuth) -> Result<StartedOAuth> {
         self.start_flow(start, None).await
     }
 
-    /// Begins linking an identity to the caller's account; answers the address to send the browser to. The link is made
-    /// at the exchange, with the bearer of this very session.
-    pub async fn start_link(&self, caller: Caller, start: StartOAuth) -> Result<String> {
+    /// Starts linking an identity to the caller's account; returns the URL of the provider. The identity is linked when
+    /// the app exchanges the code with an access token of the same session.
+    pub async fn start_link(&self, caller: &FreshCaller, start: StartOAuth) -> Result<String> {
+        let caller = caller.caller();
         let linker = Linker { user_id: caller.user_id, session_id: caller.session_id };
         Ok(self.start_flow(start, Some(linker)).await?.url)
     }
@@ -142,7 +142,8 @@ impl OAuth {
         Ok(StartedOAuth { url: url.into(), browser })
     }
 
-    /// A provider with which one can sign in. One that was configured elsewhere a moment ago is found too.
+    /// Returns the provider with this key, if it is enabled. If the key is unknown, the shared state is reloaded first,
+    /// because another instance may have just configured the provider.
     pub(crate) async fn usable_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
         let found = self.shared.providers.load().usable(kind, key).cloned();
         if found.is_ok() || !self.shared.sync().await? {
@@ -151,7 +152,7 @@ impl OAuth {
         self.shared.providers.load().usable(kind, key).cloned()
     }
 
-    /// The address that a provider sends browsers back to.
+    /// Returns the callback URL of this service for a provider.
     #[must_use]
     pub fn callback_url(&self, provider: &KnownProvider) -> String {
         let folder = match provider.kind {
@@ -179,7 +180,7 @@ impl OAuth {
     }
 }
 
-/// A challenge is a SHA-256, so it is kept and compared like one.
+/// Parses a PKCE challenge. The challenge is a SHA-256 itself, so it is stored as a token hash.
 fn read_challenge(text: Option<&str>) -> Result<TokenHash> {
     let refuse = |reason, problem| Error::validation("code_challenge", reason, problem);
     let text =

@@ -1,37 +1,39 @@
-//! The outbox worker's step: claim, render, send outside any transaction, settle.
+//! Delivery of mails from the outbox: claims due mails with a lease, renders and sends them outside any transaction,
+//! and stores the outcome.
 
 use std::time::Duration;
 
 use latchkey_domain::ids::{LeaseId, MailId};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
-use latchkey_mail::{MailContext, Message, MessageId, SecurityEvent, SendError, Template, Transport};
+use latchkey_mail::{
+    MailContext, Message, MessageId, SecurityEvent, SendError, Template, Transport, UndoLink,
+};
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState, StoreError, StoreResult};
 
 use super::Outbox;
 use crate::error::{Error, Result};
 use crate::kernel::MailPayload;
 
-/// Mails per claim; they are sent concurrently, so that the lease outlives the slowest.
+/// Maximum number of mails per claim. They are sent concurrently, so that one lease is long enough for all.
 const CLAIM: u32 = 8;
 
-/// The pause before it is said again what came of a mail, and how often that is said.
+/// Pause between two attempts to store the outcome of a mail, and the maximum number of attempts.
 const SETTLE_PAUSE: Duration = Duration::from_millis(500);
 const SETTLE_TRIES: u32 = 30;
 
-/// Outcome of a delivery step.
+/// The number of mails per outcome of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Delivered {
-    /// Mails sent.
     pub sent: usize,
-    /// Mails put back for later.
+    /// Mails that failed and will be retried.
     pub retried: usize,
-    /// Dead mails.
+    /// Mails that will not be retried.
     pub dead: usize,
 }
 
 impl Outbox {
-    /// Sends what is due, claim by claim, until nothing is.
+    /// Sends due mails until none is due. It claims a few mails at a time (`CLAIM`).
     pub async fn deliver_due(&self) -> Result<Delivered> {
         let mut delivered = Delivered::default();
         let Some(transport) = &self.mailer.transport else { return Ok(delivered) };
@@ -56,30 +58,29 @@ impl Outbox {
         }
     }
 
-    /// Waits until a mail was written on this instance.
     pub async fn mail_written(&self) {
         self.kernel.mails.written().await;
     }
 
-    /// Time until the next mail in the outbox is due.
+    /// Returns the time until the next mail in the outbox is due; `None` if no mail waits.
     pub async fn next_due_in(&self) -> Result<Option<Duration>> {
         let due = self.kernel.store.next_mail_due().await?;
         Ok(due.map(|due| due.since(self.kernel.now())))
     }
 
-    /// Gives back what the transport holds for the next mail.
+    /// Closes the transport's idle connection, which it keeps open for the next mail.
     pub async fn rest_transport(&self) {
         if let Some(transport) = &self.mailer.transport {
             transport.close_idle().await;
         }
     }
 
-    /// Mails for the operator.
+    /// Lists the mails in the outbox, for the operator.
     pub async fn list(&self, state: Option<MailState>, limit: u32) -> Result<Vec<ListedMail>> {
         Ok(self.kernel.store.list_mails(state, limit).await?)
     }
 
-    /// Puts dead mails back into the queue, one or (with `None`) all; answers how many.
+    /// Puts one dead mail, or all with `None`, back into the queue; returns the number of mails.
     pub async fn retry(&self, id: Option<MailId>) -> Result<u64> {
         let retried = self.kernel.store.retry_mails(id, self.kernel.now()).await?;
         self.kernel.mails.wake();
@@ -92,7 +93,7 @@ impl Outbox {
         lease: LeaseId,
         transport: &Transport,
     ) -> Result<Vec<MailFate>> {
-        // A lease outlives what is done under it.
+        // Sending gets three quarters of the lease. The rest is for storing the outcome.
         let longest = self.retries.lease.mul_f64(0.75);
         let sends = claimed.into_iter().map(|mail| async move {
             let outcome = match self.render(&mail) {
@@ -108,8 +109,8 @@ impl Outbox {
         settled.into_iter().map(|fate| fate.map_err(Error::from)).collect()
     }
 
-    /// Writes what came of a mail. A mail that went out and is not settled goes out again when its lease is over, so a
-    /// database that fails for a moment is asked again as long as the lease lasts.
+    /// Stores the outcome of a mail. A mail that was sent but not marked as sent would be sent again after its lease,
+    /// so storing is retried while the database is unavailable and the lease lasts.
     async fn settle(&self, id: MailId, lease: LeaseId, fate: &MailFate, now: Timestamp) -> StoreResult<()> {
         let until = now.plus(self.retries.lease.mul_f64(0.25));
         let mut tries = 1;
@@ -130,7 +131,7 @@ impl Outbox {
         let payload: MailPayload =
             self.kernel.mails.open(mail.id, &mail.sealed).map_err(SendError::Permanent)?;
         let template = Template::of(mail.kind, payload.code.is_some());
-        let is_owner_mail = mail.kind == MailKind::SignUpAttempt;
+        let is_owner_mail = matches!(mail.kind, MailKind::SignUpAttempt | MailKind::EmailChangeAttempt);
         let context = MailContext {
             service_name: self.kernel.site.service_name.clone(),
             public_url: self.kernel.site.origin().to_owned(),
@@ -144,8 +145,11 @@ impl Outbox {
                 device: act.device,
                 address: act.address,
                 provider: act.provider,
+                undo: act.undo.map(|(link, until)| UndoLink { link, until: Timestamp::from_millis(until) }),
+                codes_left: act.codes_left,
             }),
             entered: mail.recipient.is_entered,
+            takes_over: mail.recipient.may_be_hijacked,
         };
         let rendered =
             self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::refusal::MAIL_NOT_FOUND;
 
 impl Outbox {
-    /// The newest mails; none where mails do not go into a folder.
+    /// Lists the newest mails; empty unless the transport writes mails to a folder.
     pub async fn list_inbox(&self, limit: usize) -> Result<Vec<StoredMail>> {
         match &self.mailer.transport {
             Some(Transport::File(folder)) => folder.list(limit).await.map_err(Error::internal),
@@ -16,7 +16,6 @@ impl Outbox {
         }
     }
 
-    /// One mail.
     pub async fn read_inbox(&self, id: &str) -> Result<ParsedMail> {
         let Some(Transport::File(folder)) = &self.mailer.transport else {
             return Err(Error::Refused(&MAIL_NOT_FOUND));

@@ -1,4 +1,4 @@
-//! changePassword: by the owner, who knows the current one.
+//! The change of a password by its owner, who must enter the current one.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -7,14 +7,14 @@ use latchkey_domain::ids::SessionId;
 use latchkey_domain::password::Password;
 use latchkey_domain::sign_in::{Compared, Fit};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{BeginPasswordChange, ChangePassword, SignInGuard, SignInOutcome};
+use latchkey_store::{BeginPasswordChange, ChangePassword, LiveSession, PasswordChange, SignInGuard};
 
 use super::Passwords;
 use crate::error::{Error, Result};
-use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CREDENTIALS};
+use crate::refusal::{AUTH_UNAUTHORIZED, BUSY, INVALID_CREDENTIALS};
 
 impl Passwords {
-    /// Sets a new password and ends the other sessions. Shares the guess limits of sign-in.
+    /// Sets a new password and ends the user's other sessions. A wrong current password counts as a failed sign-in.
     pub async fn change(
         &self,
         bearer: Option<&str>,
@@ -23,25 +23,15 @@ impl Passwords {
         client: Client,
     ) -> Result<()> {
         let now = self.kernel.now();
-        let claims = self.sessions.good_claims(bearer, now).await?;
-        // What the token says is what the account has, unless its address changed since.
-        let mut email = Email::parse(&claims.email).map_err(|_| Error::Refused(&AUTH_UNAUTHORIZED))?;
-        let (candidate, guard) = loop {
-            if let Err(weak) = self.check_new_password(&self.kernel.settings(), "newPassword", &new, &email) {
-                self.sessions.authenticate(bearer).await?; // who may not call hears nothing about the password
-                return Err(weak);
-            }
-            match self.begin_change(claims.sid, &email, &client, now).await? {
-                (BeginPasswordChange::OtherEmail(other), _) => email = other,
-                (BeginPasswordChange::Candidate(candidate), guard) if candidate.user.id == claims.sub => {
-                    break (candidate, guard);
-                }
-                (BeginPasswordChange::NoSession | BeginPasswordChange::Candidate(_), _) => {
-                    return Err(Error::Refused(&AUTH_UNAUTHORIZED));
-                }
-            }
+        let LiveSession { session, user } = self.sessions.fresh_if_two_step(bearer).await?;
+        self.check_new_password(&self.kernel.settings(), "newPassword", &new, &user.email)?;
+        let (begun, guard) = self.begin_change(session.id, &user.email, &client, now).await?;
+        let candidate = match begun {
+            BeginPasswordChange::Candidate(candidate) => candidate,
+            BeginPasswordChange::NoSession => return Err(Error::Refused(&AUTH_UNAUTHORIZED)),
+            // An admin changed the address meanwhile.
+            BeginPasswordChange::OtherEmail(_) => return Err(Error::Refused(&BUSY)),
         };
-        let (user, session_id) = (candidate.user, claims.sid);
         let stored = candidate.password;
         let compared = Compared { own: stored.as_ref(), of_sign_up: None };
         let check = self.hasher.check(current, compared).await?;
@@ -54,24 +44,25 @@ impl Passwords {
             user_id: user.id,
             checked,
             password: self.hasher.hash_like(new, candidate.last_sign_up.as_ref()).await?,
-            keep: session_id,
+            keep: session.id,
             guard,
             event: self.kernel.event(AuditKind::PasswordChanged, Actor::User, Some(&client), now),
             mail: self.kernel.notification(Some(&client), None, now)?,
             now,
         };
         let changed = self.kernel.store.change_password(change).await?;
-        match changed.map_err(|limited| self.kernel.limited(limited, email.key(), &client))? {
-            SignInOutcome::Opened(_) => {
+        match changed.map_err(|limited| self.kernel.limited(limited, user.email.key(), &client))? {
+            PasswordChange::Changed => {
                 self.kernel.mails.wake_for_notification();
                 Ok(())
             }
-            SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
+            PasswordChange::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }
     }
 
-    /// Takes the tokens and finds the account of a session, if its address is this one.
-    async fn begin_change(
+    /// Takes tokens from the rate limits and reads the account of a session. If the account has another address than
+    /// `email`, no token is taken, and the outcome contains the account's address.
+    pub(super) async fn begin_change(
         &self,
         session: SessionId,
         email: &Email,

@@ -1,5 +1,5 @@
-//! Password hashing: argon2id on its own bounded threads with a bounded queue, so that reads and refreshes never
-//! wait behind a hash.
+//! Password hashing: argon2id on a fixed number of threads with a bounded queue, so that requests without a password
+//! never wait for a hash.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -19,41 +19,42 @@ use refusals::Refusals;
 
 mod refusals;
 
-/// Bytes of salt and of output.
+/// Length of the salt and of the hash, in bytes.
 const SALT_LEN: usize = 16;
 const OUTPUT_LEN: usize = 32;
-/// Priority of the hashing threads: answers that need no hash go first.
+/// Nice value of the hashing threads, so that other requests go first.
 const NICENESS: i32 = 10;
 
-/// Parameters of password hashing.
+/// Parameters of password hashing and the size of its thread pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashingConfig {
     /// Memory of one hash in KiB.
     pub memory_kib: u32,
-    /// Passes over the memory.
+    /// Number of passes over the memory (argon2's `t`).
     pub iterations: u32,
-    /// Threads; as many as cores is best.
+    /// Number of hashing threads; best the number of cores.
     pub threads: NonZeroUsize,
-    /// Length of the queue.
+    /// Maximum number of hashes that wait for a thread.
     pub queue: usize,
 }
 
-/// Outcome of a password check.
+/// The outcome of a password check.
 #[derive(Debug)]
 pub struct PasswordCheck {
-    /// The hash that it fits.
+    /// The stored hash that the password matches, if any.
     pub fit: Fit,
-    /// Its hash under today's parameters, where it fits the account's own, and that one has others.
+    /// A new hash under the configured parameters, if the password matches the account's hash and that hash has other
+    /// parameters.
     pub rehashed: Option<PasswordHash>,
 }
 
-/// The hashing threads.
+/// The pool of hashing threads and its queue.
 pub struct PasswordHasher {
     queue: SyncSender<Job>,
     refusals: Refusals,
     params: Params,
     entropy: Arc<dyn Entropy>,
-    /// Stands in where there is no hash to compare with: the same work, never a match.
+    /// The hash for comparison if an account has none. The comparison costs the same work and never matches.
     dummy: PasswordHash,
 }
 
@@ -61,24 +62,25 @@ struct Job {
     password: Password,
     salt: Vec<u8>,
     params: Params,
-    /// Work after the hash, so that it takes as long as one under today's parameters.
+    /// Parameters of an additional computation after the hash, which makes the job take as long as one under the
+    /// configured parameters; `None` if the hash alone takes as long.
     rest: Option<Params>,
     answer: oneshot::Sender<Result<PasswordHash>>,
 }
 
-/// The parameters are out of argon2's range, or a thread cannot be started.
+/// The hashing threads cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum HashingError {
-    /// Parameters out of range.
+    /// The configured parameters are outside argon2's range.
     #[error("passwords.memory_kib and passwords.iterations are out of argon2's range")]
     Parameters,
-    /// No thread.
+    /// The operating system cannot start a thread.
     #[error("a hashing thread cannot be started")]
     Thread(#[from] std::io::Error),
 }
 
 impl PasswordHasher {
-    /// Starts the threads.
+    /// Starts the hashing threads.
     pub fn start(config: HashingConfig, entropy: Arc<dyn Entropy>) -> Result<Self, HashingError> {
         let params = Params::new(config.memory_kib, config.iterations, 1, Some(OUTPUT_LEN))
             .map_err(|_| HashingError::Parameters)?;
@@ -93,14 +95,14 @@ impl PasswordHasher {
         Ok(Self { queue, refusals: Refusals::new(), params, entropy, dummy })
     }
 
-    /// Hashes a new password under a fresh salt.
+    /// Hashes a new password with a random salt.
     pub async fn hash(&self, password: Password) -> Result<PasswordHash> {
         let salt = self.entropy.bytes::<SALT_LEN>().to_vec();
         self.run(password, salt, self.params.clone()).await
     }
 
-    /// Hashes a password under the parameters and salt of another hash, if there is one, so that the two can be compared.
-    /// It takes as long as [`Self::hash`].
+    /// Hashes a password with the parameters and salt of `like`, so that the two hashes can be compared; with a random
+    /// salt if `like` is `None`. The call takes as long as [`Self::hash`].
     pub async fn hash_like(&self, password: Password, like: Option<&PasswordHash>) -> Result<PasswordHash> {
         let Some(like) = like else { return self.hash(password).await };
         let (params, salt, _) =
@@ -108,12 +110,12 @@ impl PasswordHasher {
         self.run(password, salt, params).await
     }
 
-    /// Checks a password by one hash, and without a stored one by the same work. An account's own hash under other
-    /// parameters than today's is to be replaced, but not while that of a sign-up is kept beside it, which one hash
-    /// could not answer for any more.
+    /// Compares a password with the stored hashes by computing one hash. Without a stored hash, the same work is done.
+    /// If the account's own hash has outdated parameters, a new one is returned, except while the hash of a sign-up is
+    /// stored beside it: both hashes need the same salt and parameters to be compared by one computation.
     pub async fn check(&self, password: Password, compared: Compared<'_>) -> Result<PasswordCheck> {
         if password.is_too_long() {
-            // Refused before any hashing, for known and unknown alike.
+            // Too long passwords are refused before hashing, for known and unknown accounts alike.
             return Ok(PasswordCheck { fit: Fit::Neither, rehashed: None });
         }
         let Compared { own, of_sign_up } = compared;
@@ -152,10 +154,10 @@ impl PasswordHasher {
     }
 }
 
-/// The memory that a thread hashes in.
+/// The memory in which a thread computes hashes, one at a time.
 struct Arena {
     blocks: Vec<Block>,
-    /// Blocks that a hash of today's parameters takes; more are given back.
+    /// Number of memory blocks that a hash under the configured parameters needs; further blocks are freed after use.
     usual: usize,
 }
 
@@ -196,26 +198,27 @@ impl Arena {
 }
 
 fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena) {
-    // Best effort: without the right to change it, hashing runs at the normal priority.
+    // If the system refuses, hashing runs at the normal priority.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
         if job.answer.is_closed() {
-            continue; // the client went away while it waited
+            continue; // the client disconnected while the job was queued
         }
         let hash = arena.compute(&job);
         let _ = job.answer.send(hash);
     }
 }
 
-/// Blocks that a hash fills, over all passes: its time goes by them.
+/// Returns the number of memory blocks that a hash fills over all passes. The time of a hash is proportional to it.
 fn blocks_filled(params: &Params) -> usize {
     params.block_count() * params.t_cost() as usize
 }
 
-/// Work that a hash under these parameters lacks of one under today's, so that raised parameters do not show in the time
-/// of an answer: in as much memory as today's at the most. `None` where it lacks nothing that argon2 can do.
+/// Returns the parameters of a second computation, after which a hash under `params` has taken as long as a hash under
+/// `today`. Response times therefore do not reveal which accounts have outdated parameters. The second computation uses
+/// at most as much memory as `today`; `None` if the missing work is less than argon2 can do.
 fn rest(params: &Params, today: &Params) -> Option<Params> {
     let missing = blocks_filled(today).saturating_sub(blocks_filled(params));
     let passes = missing.div_ceil(today.block_count());
@@ -223,7 +226,7 @@ fn rest(params: &Params, today: &Params) -> Option<Params> {
     Params::new(u32::try_from(memory).ok()?, u32::try_from(passes).ok()?, 1, Some(OUTPUT_LEN)).ok()
 }
 
-/// Compares a computed hash with the stored one, in constant time.
+/// Returns true if a computed hash equals the stored one. The comparison takes constant time.
 fn fits(computed: &PasswordHash, stored: Option<&PasswordHash>) -> bool {
     let (Some(stored), Some((params, salt, output))) = (stored.and_then(parts), parts(computed)) else {
         return false;
@@ -242,7 +245,7 @@ fn phc_string(params: &Params, salt: &[u8], output: &[u8]) -> Option<PasswordHas
     Some(PasswordHash::from_phc(hash.to_string()))
 }
 
-/// Parameters, salt and output of an argon2id PHC string.
+/// Splits an argon2id PHC string into parameters, salt and output.
 fn parts(hash: &PasswordHash) -> Option<(Params, Vec<u8>, Vec<u8>)> {
     let phc = phc::PasswordHash::new(hash.as_str()).ok()?;
     let is_ours = phc.algorithm == Algorithm::Argon2id.ident() && phc.version == Some(Version::V0x13.into());

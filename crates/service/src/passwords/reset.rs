@@ -1,4 +1,4 @@
-//! sendResetPasswordEmail, exchangeResetPasswordToken, resetPassword.
+//! Password reset: sending the mail, exchanging the code for a reset token, and setting the new password.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -7,29 +7,38 @@ use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{BeginReset, CodeAttempt, ExchangeOutcome, NewToken, ResetPassword};
+use latchkey_store::{
+    BeginReset, BeginResetChallenge, CodeAttempt, ExchangeOutcome, NewToken, ResetOutcome as StoredOutcome,
+    ResetPassword,
+};
 
 use super::Passwords;
 use crate::error::{Error, Result};
 use crate::mailbox::redirect_target::RedirectInput;
-use crate::refusal::INVALID_CODE;
+use crate::refusal::{BUSY, INVALID_CODE};
+use crate::sessions::{Challenge, SignInClient};
 
-/// A reset token that was just given out.
 pub struct ResetToken {
-    /// The token.
     pub token: LinkToken,
-    /// Its expiry.
     pub expires_at: Timestamp,
 }
 
+/// Outcome of a password reset with a valid token and an acceptable password.
+pub enum ResetOutcome {
+    /// The new password was stored.
+    Reset,
+    /// Nothing was changed yet. The challenge asks for a second factor first. Its answer returns a new reset token.
+    Challenged(Challenge),
+}
+
 impl Passwords {
-    /// Mails a code or link. Known and unknown addresses are answered alike.
+    /// Mails a reset code or link, if the address has an account. The response is the same for unknown addresses.
     pub async fn send_reset(&self, email: Email, redirect: RedirectInput, client: Client) -> Result<()> {
         let method = self.kernel.settings.load().values.reset_password_method;
         self.mailbox.request_code(email, Purpose::ResetPassword, method, redirect, &client).await
     }
 
-    /// Exchanges a code for a reset token.
+    /// Exchanges a mailed code for a reset token.
     pub async fn exchange_reset_code(
         &self,
         email: Email,
@@ -57,25 +66,58 @@ impl Passwords {
         }
     }
 
-    /// Sets a new password with a reset token. A password that breaks a rule does not cost the token.
-    pub async fn reset_password(&self, token: LinkToken, new: Password, client: Client) -> Result<()> {
-        let now = self.kernel.now();
-        let takes = self.mailbox.attempt_takes(&client);
+    /// Sets a new password with a reset token. If the password policy refuses the password, the token remains valid.
+    pub async fn reset_password(
+        &self,
+        token: LinkToken,
+        new: Password,
+        from: &SignInClient,
+    ) -> Result<ResetOutcome> {
+        let (client, now) = (&from.client, self.kernel.now());
+        let takes = self.mailbox.attempt_takes(client);
         let subject = match self.kernel.store.begin_reset(token.hash(), &takes, now).await?? {
             BeginReset::Good(subject) => subject,
             BeginReset::Refused => return Err(Error::Refused(&INVALID_CODE)),
         };
         self.check_new_password(&self.kernel.settings(), "newPassword", &new, &subject.email)?;
+        if subject.needs_second_factor {
+            return self.challenge_reset(&token, from, now).await.map(ResetOutcome::Challenged);
+        }
 
         let reset = ResetPassword {
             token: token.hash(),
             password: self.hasher.hash_like(new, subject.last_sign_up.as_ref()).await?,
-            event: self.kernel.event(AuditKind::PasswordReset, Actor::User, Some(&client), now),
-            mail: self.kernel.notification(Some(&client), None, now)?,
+            event: self.kernel.event(AuditKind::PasswordReset, Actor::User, Some(client), now),
+            mail: self.kernel.notification(Some(client), None, now)?,
             now,
         };
-        let user = self.kernel.store.reset_password(reset).await?;
-        self.kernel.mails.wake_for_notification();
-        user.map(|_| ()).ok_or(Error::Refused(&INVALID_CODE))
+        match self.kernel.store.reset_password(reset).await? {
+            StoredOutcome::Reset(_) => {
+                self.kernel.mails.wake_for_notification();
+                Ok(ResetOutcome::Reset)
+            }
+            // Two-step sign-in was turned on meanwhile.
+            StoredOutcome::NeedsSecondFactor => {
+                self.challenge_reset(&token, from, now).await.map(ResetOutcome::Challenged)
+            }
+            StoredOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
+        }
+    }
+
+    /// Begins the challenge of a password reset, which asks for a second factor. It replaces an earlier challenge of
+    /// the same reset token.
+    async fn challenge_reset(
+        &self,
+        token: &LinkToken,
+        from: &SignInClient,
+        now: Timestamp,
+    ) -> Result<Challenge> {
+        let (id, challenge) = self.sessions.draft_challenge(from, now);
+        let expires_at = challenge.expires_at;
+        let rules = self.sessions.factor_rules();
+        let begin = BeginResetChallenge { token: token.hash(), challenge, rules, now };
+        let kinds = self.kernel.store.begin_reset_challenge(begin).await?.ok_or(&INVALID_CODE)?;
+        // Two-step sign-in was turned off meanwhile: the next attempt resets.
+        if kinds.is_empty() { Err(Error::Refused(&BUSY)) } else { Ok(Challenge { id, kinds, expires_at }) }
     }
 }

@@ -1,4 +1,4 @@
-//! A provider that is being described: what was said, put over what is there, and checked.
+//! Changes to an identity provider's configuration: new input is merged over the existing fields, then validated.
 
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::reason::Reason;
@@ -9,10 +9,10 @@ use super::in_force::{
 };
 use crate::error::{Error, Result};
 
-/// Longest name of a custom provider, in characters.
+/// Maximum length of a custom provider's name, in characters.
 const LONGEST_NAME: usize = 100;
 
-/// A provider that is being described.
+/// The fields of a provider before validation.
 #[derive(Clone, Default)]
 pub(crate) struct Draft {
     description: ProviderDescription,
@@ -20,17 +20,17 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Takes what was stored.
+    /// Copies the stored fields of a provider, as the start of a change.
     pub(crate) const fn new(description: ProviderDescription, secrets: ProviderSecrets) -> Self {
         Self { description, secrets }
     }
 
-    /// Begins with a provider as it is.
+    /// Copies the fields of a configured provider, as the start of a change.
     pub(crate) fn of(known: &KnownProvider) -> Self {
         Self { description: known.description.clone(), secrets: known.secrets.clone() }
     }
 
-    /// Puts what was said over it.
+    /// Overwrites the fields that `input` contains.
     pub(crate) fn apply(&mut self, input: &ProviderInput) -> Result<()> {
         let own = &mut self.description;
         if let Some(name) = &input.name {
@@ -51,7 +51,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Checks that it can be used.
+    /// Validates the fields and builds a provider from them.
     pub(crate) fn into_known(self, key: &ProviderKey, parts: &OAuthParts) -> Result<KnownProvider> {
         let kind = kind_of(key);
         let client = self.client_settings()?;
@@ -149,7 +149,8 @@ fn invalid(field: &'static str, reason: Reason, problem: &str) -> Error {
     Error::validation(field, reason, problem)
 }
 
-/// The field that a refusal is about; its text begins with the field's name.
+/// Turns an error of the OAuth client into a validation error of the field concerned. The error's text begins with the
+/// field's name, which is removed.
 fn refused(error: InvalidProvider) -> Error {
     let field = match error {
         InvalidProvider::ClientId => "clientId",

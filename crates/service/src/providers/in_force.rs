@@ -1,5 +1,5 @@
-//! Identity providers in force: those of the settings file, and those that an admin configured. What an
-//! admin changes reaches other instances like a setting.
+//! Identity providers in force: those of the settings file, and those that an admin configured in the database. A
+//! change by an admin takes effect on other instances within a second.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,25 +23,24 @@ use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 /// Configuration of identity providers at the start.
 #[derive(Clone, Default)]
 pub struct OAuthParts {
-    /// Settings of outbound HTTP.
+    /// Settings of outbound HTTP to providers.
     pub outbound: OutboundSettings,
-    /// The providers of the settings file; nobody changes them while the service runs.
+    /// The providers of the settings file. They cannot be changed at run time.
     pub configured: Vec<ConfiguredProvider>,
-    /// Tests play the built-in providers: all of their hosts are folders of this address.
+    /// Base URL of a mock server for tests; `None` outside of tests. Each host of a built-in provider becomes a folder
+    /// of this URL.
     pub stand_in: Option<Url>,
 }
 
 /// A provider of the settings file.
 #[derive(Clone)]
 pub struct ConfiguredProvider {
-    /// Its key.
     pub key: ProviderKey,
-    /// Its settings.
     pub input: ProviderInput,
 }
 
 impl ConfiguredProvider {
-    /// Validates it; [`Error::Validation`] names the field that is wrong.
+    /// Validates the configuration; [`Error::Validation`] names the invalid field.
     pub fn check(&self) -> Result<()> {
         let mut draft = Draft::default();
         draft.apply(&self.input)?;
@@ -56,51 +55,42 @@ pub struct ProviderInput {
     pub name: Option<String>,
     /// URL of a custom provider's discovery document, or its issuer.
     pub discovery_endpoint: Option<String>,
-    /// `client_id`.
+    /// OAuth `client_id` at the provider.
     pub client_id: Option<String>,
-    /// The secret that belongs to it.
+    /// OAuth client secret.
     pub client_secret: Option<SecretText>,
-    /// Scopes; the inner `None` goes back to the usual ones.
+    /// Requested scopes. `None` leaves them as they are; `Some(None)` restores the provider's default scopes.
     pub scopes: Option<Option<Vec<String>>>,
-    /// Clients of native apps.
+    /// Client ids of native apps whose `id_token`s are accepted.
     pub native_client_ids: Option<Vec<String>>,
-    /// Microsoft's tenant; the inner `None` is `common`.
+    /// Microsoft's tenant. `None` leaves it as it is; `Some(None)` sets the tenant `common`.
     pub tenant: Option<Option<String>>,
-    /// Apple's team.
+    /// Developer team id at Apple.
     pub team_id: Option<String>,
-    /// The name of Apple's key.
+    /// Key id of Apple's private key.
     pub key_id: Option<String>,
-    /// Apple's key.
+    /// Apple's private key, which signs client secrets.
     pub private_key: Option<SecretText>,
-    /// An address that it verified opens the account of that address.
+    /// True if an identity with a verified email address signs in to the existing account of that address.
     pub link_by_email: Option<bool>,
-    /// Sign-ins with it are allowed.
+    /// True if sign-ins through the provider are allowed.
     pub enabled: Option<bool>,
 }
 
-/// A provider's description, all but its secrets: what is stored in the open and shown to admins.
+/// The configuration of a provider without its secrets. It is stored unencrypted and shown to admins. [`ProviderInput`]
+/// describes the fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProviderDescription {
-    /// See [`ProviderInput`].
     pub name: Option<String>,
-    /// See [`ProviderInput`].
     pub discovery_endpoint: Option<String>,
-    /// See [`ProviderInput`].
     pub client_id: String,
-    /// See [`ProviderInput`].
     pub scopes: Option<Vec<String>>,
-    /// See [`ProviderInput`].
     pub native_client_ids: Vec<String>,
-    /// See [`ProviderInput`].
     pub tenant: Option<String>,
-    /// See [`ProviderInput`].
     pub team_id: Option<String>,
-    /// See [`ProviderInput`].
     pub key_id: Option<String>,
-    /// See [`ProviderInput`].
     pub link_by_email: bool,
-    /// See [`ProviderInput`].
     pub enabled: bool,
 }
 
@@ -121,34 +111,31 @@ impl Default for ProviderDescription {
     }
 }
 
-/// The sealed part of a provider.
+/// The secrets of a provider, which are sealed in the database.
 #[derive(Clone, Default, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct ProviderSecrets {
     pub(super) client_secret: Option<String>,
     pub(super) private_key: Option<String>,
 }
 
-/// A provider, whoever described it.
+/// A configured provider, from the settings file or the database.
 #[derive(Clone)]
 pub struct KnownProvider {
-    /// Its key.
     pub key: ProviderKey,
-    /// Built-in or custom.
     pub kind: ProviderKind,
-    /// Its description.
     pub description: ProviderDescription,
-    /// Described by the settings file.
+    /// True if the settings file configures the provider, so that an admin cannot change it.
     pub is_pinned: bool,
-    /// Time of its configuration by an admin.
+    /// Time at which an admin configured the provider; `None` if the settings file does.
     pub created_at: Option<Timestamp>,
-    /// Time of the last change by an admin.
+    /// Time of the last change by an admin; `None` if the settings file configures the provider.
     pub updated_at: Option<Timestamp>,
     pub(crate) secrets: ProviderSecrets,
     pub(crate) client: Provider,
 }
 
 impl KnownProvider {
-    /// Display name.
+    /// Returns the display name: from the provider table, or from the configuration of a custom provider.
     #[must_use]
     pub fn name(&self) -> &str {
         match self.kind {
@@ -157,7 +144,7 @@ impl KnownProvider {
         }
     }
 
-    /// Treatment of its identities that were linked before issuers were stored.
+    /// Returns the treatment of linked identities that old releases stored without an issuer.
     pub(crate) fn earlier_identities(&self) -> LegacyIdentities {
         match self.client.issuer() {
             Some(_) => LegacyIdentities::Apart,
@@ -165,14 +152,14 @@ impl KnownProvider {
         }
     }
 
-    /// Reports that a secret is stored; the secret itself is never read back.
+    /// Returns true if a client secret or private key is stored. Secrets themselves cannot be read back.
     #[must_use]
     pub fn has_secret(&self) -> bool {
         self.secrets.client_secret.is_some() || self.secrets.private_key.is_some()
     }
 }
 
-/// The registry of identity providers: those in force, and the client that talks to them.
+/// The registry of identity providers: the providers in force, and the OAuth client.
 pub(crate) struct ProviderRegistry {
     pub(crate) parts: OAuthParts,
     pub(crate) client: ProviderClient,
@@ -181,7 +168,7 @@ pub(crate) struct ProviderRegistry {
 }
 
 impl ProviderRegistry {
-    /// A registry without providers; its key seals the secrets of providers.
+    /// Creates a registry without providers.
     pub(crate) fn new(
         parts: OAuthParts,
         client: ProviderClient,
@@ -190,23 +177,22 @@ impl ProviderRegistry {
         Ok(Self { parts, client, sealing: sealing_key(secret)?, in_force: ArcSwap::default() })
     }
 
-    /// The providers in force.
     pub(crate) fn load(&self) -> Guard<Arc<Providers>> {
         self.in_force.load()
     }
 
-    /// Reads stored providers; see [`Providers::open`].
+    /// Decrypts and validates stored providers; see [`Providers::open`].
     pub(crate) fn open(&self, found: Vec<FoundProvider>) -> Result<Providers> {
         Providers::open(&self.parts, found, &self.sealing)
     }
 
-    /// Puts providers in force. Drops cached metadata of those that changed: it may be stale.
+    /// Puts providers in force, and evicts the cached discovery documents and keys of changed ones, which may be stale.
     pub(crate) fn replace(&self, providers: Providers) {
         let before = self.in_force.swap(Arc::new(providers));
         before.changed_until(&self.load()).for_each(|one| self.client.evict(&one.client));
     }
 
-    /// The stored form of a provider.
+    /// Converts a provider into a database row, with sealed secrets.
     pub(crate) fn to_stored(
         &self,
         known: &KnownProvider,
@@ -217,7 +203,7 @@ impl ProviderRegistry {
     }
 }
 
-/// Derives the key that seals the secrets of a provider's client, bound to the provider's key.
+/// Derives the key that seals the client secrets of providers.
 fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
     secret.sealing_key("oauth-providers")
 }
@@ -226,7 +212,7 @@ fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
 #[derive(Default)]
 pub(crate) struct Providers(BTreeMap<ProviderKey, KnownProvider>);
 
-/// The kind of a key: built-in keys are reserved.
+/// Returns the kind of a provider by its key: built-in if the provider table has the key, else custom.
 pub(crate) fn kind_of(key: &ProviderKey) -> ProviderKind {
     match latchkey_oauth::providers::built_in(key.as_str()) {
         Some(_) => ProviderKind::BuiltIn,
@@ -235,8 +221,8 @@ pub(crate) fn kind_of(key: &ProviderKey) -> ProviderKind {
 }
 
 impl Providers {
-    /// Reads what is stored and puts what is pinned over it. A stored one that cannot be used is left out and logged;
-    /// a pinned one must fit.
+    /// Decrypts stored providers and adds those of the settings file, which replace stored ones of the same key. A
+    /// stored provider that is invalid is left out and logged. An invalid one of the settings file is an error.
     pub(crate) fn open(parts: &OAuthParts, found: Vec<FoundProvider>, key: &SealingKey) -> Result<Self> {
         let mut all = BTreeMap::new();
         for row in found {
@@ -265,8 +251,8 @@ impl Providers {
         Ok(Self(all))
     }
 
-    /// The providers that were removed, added or changed until `later`, as they were and as they are: what is kept of them
-    /// may be what the change was to mend.
+    /// Returns the providers that differ between `self` and `later`, in both versions. Cached data of either version
+    /// may be stale.
     pub(crate) fn changed_until<'a>(&'a self, later: &'a Self) -> impl Iterator<Item = &'a KnownProvider> {
         let is_kept = |one: &KnownProvider, there: &Self| {
             there.find(&one.key).is_some_and(|other| {
@@ -285,8 +271,8 @@ impl Providers {
         self.0.get(key)
     }
 
-    /// The issuers that are known without a token: of these providers by their settings, of the others of the table by
-    /// their entries.
+    /// Returns the issuers of all providers whose issuer is known without a token. An issuer comes from the settings of
+    /// a configured provider, and from the provider table otherwise.
     pub(crate) fn issuers(&self) -> Vec<(ProviderKey, Issuer)> {
         let configured = self.all().map(|one| (one.key.as_str(), one.client.issuer()));
         let is_configured = |key: &str| self.0.keys().any(|one| one.as_str() == key);
@@ -297,7 +283,7 @@ impl Providers {
             .collect()
     }
 
-    /// A provider of this key with which one can sign in. `kind` is that of the path.
+    /// Returns the enabled provider with this kind and key, or the refusal. The request's path determines the kind.
     pub(crate) fn usable(&self, kind: ProviderKind, key: &str) -> Result<&KnownProvider> {
         let key = ProviderKey::parse(key).map_err(|_| Error::Refused(&UNSUPPORTED_PROVIDER))?;
         let of_path = |found: &&KnownProvider| found.kind == kind;
@@ -311,12 +297,12 @@ impl Providers {
         }
     }
 
-    /// The keys with which one can sign in.
+    /// Returns the keys of enabled providers.
     pub(crate) fn offered(&self) -> Vec<ProviderKey> {
         self.all().filter(|one| one.description.enabled).map(|one| one.key.clone()).collect()
     }
 
-    /// The same of one kind, as texts.
+    /// Returns the keys of enabled providers of one kind.
     pub(crate) fn offered_of(&self, kind: ProviderKind) -> Vec<String> {
         let of_kind = |one: &&KnownProvider| one.description.enabled && one.kind == kind;
         self.all().filter(of_kind).map(|one| one.key.as_str().to_owned()).collect()
@@ -324,7 +310,6 @@ impl Providers {
 }
 
 impl KnownProvider {
-    /// Its stored form.
     pub(crate) fn to_stored(
         &self,
         key: &SealingKey,

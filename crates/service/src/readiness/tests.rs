@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use super::*;
 
-/// A monotonic clock in milliseconds; its time of day runs backwards.
+/// A clock in milliseconds, whose time of day runs backwards while its monotonic time runs forwards.
 struct Hand(AtomicU64);
 
 impl Clock for Hand {
@@ -19,7 +19,7 @@ impl Clock for Hand {
     }
 }
 
-/// A storage that is asked for its health, and how often it was.
+/// Outcomes of the database check of a test, and the number of checks.
 struct Asked {
     latest: LatestJudgement,
     clock: Hand,

@@ -1,4 +1,4 @@
-//! Refusals of the admin's calls.
+//! Refusals of admin requests.
 
 use crate::refusals;
 

@@ -1,4 +1,4 @@
-//! Refusals of the service as a whole.
+//! Refusals that belong to no single capability.
 
 use std::time::Duration;
 
@@ -24,6 +24,6 @@ refusals! {
         next "Wait for the seconds that `Retry-After` says and try again.";
 }
 
-/// A queue is full, or concurrent changes came in between too often.
+/// A queue is full, or an operation failed repeatedly because of concurrent changes.
 pub const BUSY: Refusal =
     Refusal { message: "The service is busy.", retry_after: Some(Duration::from_secs(1)), ..SERVICE_BUSY };

@@ -1,4 +1,4 @@
-//! Refusals of emailed codes and links.
+//! Refusals of mailed codes and links, and of redirect targets.
 
 use crate::refusals;
 
@@ -11,6 +11,7 @@ refusals! {
         next "Check the code, or request a new one.";
     EMAIL_NOT_VERIFIED 403 "The email address is not verified yet.",
         when "the password is that of the account or of the last sign-up for the address, which has \
-            to be verified first, or the identity provider does not vouch for the address that it gives",
+            to be verified first, or the identity provider does not vouch for the address that it gives; or a password is set for \
+            an account that no provider vouched for",
         next "Verify the email address with the mail that was sent, or request a new one.";
 }

@@ -1,4 +1,4 @@
-//! Refusals of identity providers.
+//! Refusals of sign-in through identity providers.
 
 use std::time::Duration;
 
@@ -30,14 +30,15 @@ refusals! {
         next "Sign in with that identity, or unlink it there first.";
 }
 
-/// The provider does not answer, or not as its standard says.
+/// The identity provider does not respond, or violates its protocol.
 pub const PROVIDER_UNAVAILABLE: Refusal = Refusal {
     message: "The identity provider does not answer at the moment.",
     retry_after: Some(Duration::from_secs(10)),
     ..SERVICE_BUSY
 };
 
-/// The address has an account that this identity may not open.
+/// An account with the identity's email address exists. The identity is not linked to the account and may not be linked
+/// automatically.
 pub const SIGN_IN_TO_LINK: Refusal = Refusal {
     message: "An account with this email exists: sign in to link this provider.",
     field: None,
@@ -45,14 +46,14 @@ pub const SIGN_IN_TO_LINK: Refusal = Refusal {
     ..EMAIL_EXISTS
 };
 
-/// There is no account, and the provider gives no address for a new one.
+/// A new account needs an email address, and the identity provider gives none.
 pub const PROVIDER_WITHOUT_EMAIL: Refusal = Refusal {
     message: "The identity provider gives no email address.",
     next_action: "Sign up with an email address, then link this provider.",
     ..FORBIDDEN
 };
 
-/// There is no account, verification is required, and the provider does not vouch for the address.
+/// A new account needs a verified address, and the identity provider does not assert that it is.
 pub const PROVIDER_EMAIL_NOT_VERIFIED: Refusal = Refusal {
     message: "The identity provider did not verify the email address: verify it there, or sign in to link this \
               provider.",
@@ -60,12 +61,12 @@ pub const PROVIDER_EMAIL_NOT_VERIFIED: Refusal = Refusal {
     ..EMAIL_NOT_VERIFIED
 };
 
-/// The provider is configured by the settings file.
+/// An admin tries to change an identity provider that the settings file configures.
 pub const PROVIDER_PINNED: Refusal =
     Refusal { message: "This identity provider is pinned by the service's configuration.", ..SETTING_PINNED };
 
-/// No provider of this kind and key is configured.
+/// No identity provider of this kind and key is configured.
 pub const PROVIDER_NOT_FOUND: Refusal = Refusal { message: "Not found: identity provider.", ..NOT_FOUND };
 
-/// No identity of the caller has this id.
+/// No linked identity of the caller has this id.
 pub const IDENTITY_NOT_FOUND: Refusal = Refusal { message: "Not found: identity.", ..NOT_FOUND };

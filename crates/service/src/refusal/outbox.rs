@@ -1,4 +1,4 @@
-//! Refusals of mail.
+//! Refusals that concern the mail transport and the development inbox.
 
 use super::{NOT_FOUND, Refusal};
 use crate::refusals;
@@ -9,5 +9,5 @@ refusals! {
         next "Configure a mail transport first.";
 }
 
-/// No mail of the development inbox has this id.
+/// No mail in the development inbox has this id.
 pub const MAIL_NOT_FOUND: Refusal = Refusal { message: "Not found: mail.", ..NOT_FOUND };

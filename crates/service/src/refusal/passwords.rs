@@ -1,4 +1,4 @@
-//! Refusals of passwords.
+//! Refusals of new passwords and of sign-in by password.
 
 use crate::refusals;
 

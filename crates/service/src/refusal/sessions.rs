@@ -1,4 +1,4 @@
-//! Refusals of bearer tokens, refresh tokens and keys of public calls.
+//! Refusals of access tokens, refresh tokens and the anonymous key.
 
 use super::{NOT_FOUND, Refusal};
 use crate::refusals;
@@ -12,12 +12,12 @@ refusals! {
         next "Send the `csrfToken` of the session in the header `X-CSRF-Token`.";
 }
 
-/// The operator requires the anonymous key with public calls, and it is missing or wrong.
+/// The operator requires the anonymous key with public calls, and the request has none or a wrong one.
 pub const ANON_KEY_REQUIRED: Refusal = Refusal {
     message: "This service wants its anonymous key with public calls.",
     next_action: "Send the anonymous key in `Authorization: Bearer`.",
     ..AUTH_UNAUTHORIZED
 };
 
-/// No session of the caller has this id.
+/// The caller has no session with this id.
 pub const SESSION_NOT_FOUND: Refusal = Refusal { message: "Not found: session.", ..NOT_FOUND };

@@ -1,4 +1,4 @@
-//! Background work on the index: merging segments, applying many changes, and freeing an index.
+//! Background work on the search index: merging segments, applying many changes, and freeing the index.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,19 +9,20 @@ use tokio::sync::{OwnedMutexGuard, Semaphore};
 
 use super::loading::{work, work_soon};
 
-/// Merging threads: while one builds a large segment, another merges small ones.
+/// Number of merging threads: while one builds a large segment, the other merges small ones.
 const TIDIERS: usize = 2;
-/// Most changes applied on the calling task; more would block other tasks.
+/// Maximum number of changes applied on the calling task; more would block other tasks.
 const FEW: usize = 128;
 
-/// An index and its background threads.
+/// An index and the state of its background threads.
 pub(super) struct BackgroundIndex {
     index: Arc<Index>,
     turns: Arc<Semaphore>,
     is_broken: Arc<AtomicBool>,
 }
 
-/// Marks the index as broken if a thread panics on it: the same work would panic again.
+/// Guard that marks the index as broken if its thread panics, so that the index is rebuilt. Retrying the same change
+/// would panic again.
 struct Watch(Arc<AtomicBool>);
 
 impl Drop for Watch {
@@ -45,12 +46,12 @@ impl BackgroundIndex {
         &self.index
     }
 
-    /// A thread panicked on it, so that it must be rebuilt.
+    /// Returns true if a thread panicked while it changed the index, so that the index must be rebuilt.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::SeqCst)
     }
 
-    /// Starts a merge in the background if there is anything to merge. Does not wait.
+    /// Starts merging segments in the background, if necessary. Does not wait.
     pub(super) fn tidy(&self) {
         if self.is_broken() || !self.index.needs_merging() {
             return;
@@ -63,8 +64,8 @@ impl BackgroundIndex {
         });
     }
 
-    /// Applies changes and advances the position, atomically and even if the caller is cancelled. Returns the position,
-    /// `None` if the index is broken.
+    /// Applies changes and advances the feed position, atomically and even if the caller is cancelled. Returns the
+    /// position; `None` if the index is broken.
     pub(super) async fn apply(
         &self,
         changes: Vec<Change>,
@@ -92,7 +93,7 @@ impl BackgroundIndex {
         position
     }
 
-    /// Simulates a thread that panics on the index.
+    /// Simulates a thread that panics while it changes the index.
     #[cfg(test)]
     pub(super) fn panic_in_background(&self) {
         let watch = Watch(Arc::clone(&self.is_broken));
@@ -105,7 +106,7 @@ impl BackgroundIndex {
 
     fn spawn(&self, name: &str, job: impl FnOnce() + Send + 'static) {
         let watch = Watch(Arc::clone(&self.is_broken));
-        // Where there is no thread, the next step of the worker tries again.
+        // If no thread can be started, the worker's next step tries again.
         let _ = work(name, move || {
             let _watch = watch;
             job();
@@ -114,7 +115,7 @@ impl BackgroundIndex {
 }
 
 impl Drop for BackgroundIndex {
-    /// Frees the index in the background: a million profiles take long, and the last owner may be a search.
+    /// Frees the index in the background, because freeing a million profiles would delay the search that drops it.
     fn drop(&mut self) {
         let index = std::mem::take(&mut self.index);
         let _ = work("search-end", move || drop(index));

@@ -1,16 +1,16 @@
-//! Exponential backoff of index builds: an index that fails again and again is rebuilt after longer and longer pauses, in
-//! which the storage engine searches. Counted in steps of the worker.
+//! Exponential backoff between builds of the search index, counted in steps of the search worker. Meanwhile the
+//! database searches.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Steps skipped after the second failure; doubled by every further one.
+/// Number of worker steps skipped after the second failure. It doubles with each further failure.
 const FIRST_PAUSE: u32 = 8;
-/// Most steps skipped: five minutes.
+/// Maximum number of worker steps skipped, about five minutes.
 const LONGEST_PAUSE: u32 = 1_024;
-/// Good steps after which the count of failures starts anew.
+/// Number of worker steps in a row without a failure after which the count of failures is reset.
 const HELD: u32 = 1_024;
 
-/// The backoff after recent failures.
+/// The backoff state after recent failures of the index.
 #[derive(Default)]
 pub(super) struct Backoff(Mutex<State>);
 
@@ -22,7 +22,6 @@ struct State {
 }
 
 impl Backoff {
-    /// Records a failure.
     pub(super) fn record_failure(&self, reason: &str) {
         let failures = self.change(|state| {
             state.pause = pause_after(state.failures);
@@ -33,7 +32,7 @@ impl Backoff {
         tracing::warn!(failures, reason, "the search index was dropped and will be rebuilt");
     }
 
-    /// Reports that the backoff has elapsed, or counts a step of it.
+    /// Returns `true` if the backoff has elapsed; otherwise counts one step of it.
     pub(super) fn has_elapsed(&self) -> bool {
         self.change(|state| {
             let is_time = state.pause == 0;
@@ -42,7 +41,7 @@ impl Backoff {
         })
     }
 
-    /// Records a step without a failure.
+    /// Records a step of the worker without a failure.
     pub(super) fn record_success(&self) {
         self.change(|state| {
             state.held = state.held.saturating_add(1);
@@ -57,7 +56,7 @@ impl Backoff {
     }
 }
 
-/// Steps to skip after so many failures.
+/// Returns the number of worker steps to skip after a failure that was preceded by `failures` others.
 fn pause_after(failures: u32) -> u32 {
     match failures {
         0 => 0,

@@ -1,4 +1,5 @@
-//! Building the index, and the threads of long work on it; the process does not wait for them at its end.
+//! The initial build of the search index, and helpers that run long work on threads. The process exits without waiting
+//! for these threads.
 
 use std::thread::Builder;
 
@@ -10,16 +11,16 @@ use tokio::sync::{mpsc, oneshot};
 use super::entry_of;
 use crate::error::{Error, Result};
 
-/// Profiles per page.
+/// Profiles per page read from the database.
 const AT_ONCE: u32 = 4_096;
-/// Retries of a page that could not be read.
+/// Maximum number of retries of a page that cannot be read.
 const RETRIES: u32 = 3;
-/// Pages buffered while the index takes one in.
+/// Maximum number of pages buffered between the reader and the thread that builds the index.
 const WAITING: usize = 2;
-/// Priority of these threads: requests go first.
+/// Nice value of the threads that build, merge and free the index, so that requests go first.
 const NICENESS: i32 = 10;
 
-/// Builds the index of all profiles. Cancelling the caller drops it.
+/// Builds an index of all profiles. If the caller is cancelled, the build stops.
 pub(super) async fn load(store: &dyn Store) -> Result<Index> {
     let (pages, mut waiting) = mpsc::channel::<Vec<SearchEntry>>(WAITING);
     let made = work("search-loader", move || {
@@ -41,17 +42,17 @@ pub(super) async fn load(store: &dyn Store) -> Result<Index> {
         let Some(entry) = page.last() else { break };
         last = Some(entry.id);
         if pages.send(page).await.is_err() {
-            break; // the thread is gone, which the answer below tells
+            break; // the thread has ended, and `made` reports it below
         }
     }
-    let _ = pages.send(Vec::new()).await; // the end
+    let _ = pages.send(Vec::new()).await; // an empty page ends the build
     made.await
         .ok()
         .flatten()
         .ok_or_else(|| Error::internal("the thread that makes the search index has stopped"))
 }
 
-/// Reads a page, with retries: one failure must not restart the whole build.
+/// Reads a page with retries, because a single failure should not restart the whole build.
 async fn list_page(store: &dyn Store, after: Option<ProfileId>) -> Result<Vec<SearchEntry>> {
     let mut failures = 0;
     loop {
@@ -62,19 +63,19 @@ async fn list_page(store: &dyn Store, after: Option<ProfileId>) -> Result<Vec<Se
     }
 }
 
-/// Runs work on a thread of its own at low priority.
+/// Runs work on a new thread at low priority.
 pub(super) fn work<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<oneshot::Receiver<T>> {
     work_soon(name, move || {
-        // On Linux this is the priority of the calling thread alone. Where it is refused, nothing is lost but order.
+        // On Linux this changes only the calling thread. An error leaves it at normal priority.
         let _ = rustix::process::setpriority_process(None, NICENESS);
         work()
     })
 }
 
-/// Runs work that requests wait for, at normal priority.
+/// Runs work on a new thread at normal priority, because requests wait for it.
 pub(super) fn work_soon<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! An index that is lost: the storage engine answers, a new index is made, and it answers again.
+//! Loss of the search index: the database searches until a new index is loaded.
 #![allow(clippy::unwrap_used)]
 
 use latchkey_store::Accounts;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Searches over a store of accounts by number; the folder is the store's.
+/// A search over a database of numbered accounts, and the folder of the database.
 struct Town {
     search: ProfileSearch,
     store: SqliteStore,
@@ -16,7 +16,7 @@ struct Town {
 }
 
 impl Town {
-    /// Of these accounts, with an index.
+    /// Creates the accounts with these numbers, and loads the index.
     async fn of(numbers: std::ops::Range<u64>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Sqlite::open(&folder.path().join("test.db")).unwrap();
@@ -33,7 +33,7 @@ impl Town {
         }
     }
 
-    /// A step of the worker.
+    /// Runs one step of the search worker.
     async fn step(&self) {
         self.search.follow(&self.store).await.unwrap();
     }
@@ -42,7 +42,7 @@ impl Town {
         self.search.following.load().as_ref().unwrap().index.panic_in_background();
     }
 
-    /// How many the index finds, without the storage engine; nothing where it cannot tell.
+    /// The number of profiles that the index finds; `None` if the database must search instead.
     async fn found_in_index(&self) -> Option<u64> {
         let following = self.search.following.load_full()?;
         let query = SearchQuery::parse("user").unwrap();
@@ -50,7 +50,7 @@ impl Town {
         hits.map(|hits| hits.total)
     }
 
-    /// How many a search finds.
+    /// The number of profiles that a search finds, in the index or in the database.
     async fn found(&self) -> u64 {
         let query = SearchQuery::parse("user").unwrap();
         self.search.find(&self.store, &query, Page::default()).await.unwrap().total

@@ -1,4 +1,4 @@
-//! The keys of sessions: CSRF tokens, and the sealing of a refresh token's successor.
+//! The secret keys of sessions: for CSRF tokens, and for sealing the successor of a refresh token.
 
 use aws_lc_rs::hmac;
 use latchkey_domain::tokens::{RefreshToken, TokenHash};
@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 use crate::entropy::Entropy;
 use crate::secrets::{CannotDerive, CannotOpen, SealingKey, ServerSecret, derive};
 
-/// The keys of sessions.
+/// The keys that sessions derive from the server secret.
 pub(crate) struct SessionKeys {
     csrf: hmac::Key,
     successors: [u8; 32],
@@ -18,17 +18,19 @@ impl SessionKeys {
         Ok(Self { csrf: secret.hmac_key("csrf")?, successors: secret.key("refresh-successors")? })
     }
 
-    /// The CSRF token of the session that a refresh-token family belongs to: constant for its life, lower-case hex.
+    /// Computes the CSRF token of a session: an HMAC of its refresh-token family in lower-case hex, constant for the
+    /// session's lifetime.
     pub(crate) fn csrf_token(&self, family: &TokenHash) -> String {
         hex::encode(hmac::sign(&self.csrf, family.as_bytes()).as_ref())
     }
 
-    /// Compares with the CSRF token of a session, in constant time.
+    /// Compares `token` with the CSRF token of a session, in constant time.
     pub(crate) fn is_csrf_token(&self, family: &TokenHash, token: &str) -> bool {
         hex::decode(token).is_ok_and(|tag| hmac::verify(&self.csrf, family.as_bytes(), &tag).is_ok())
     }
 
-    /// Seals a refresh token's successor under a key that only the presented token yields.
+    /// Seals the successor of a refresh token under a key derived from the presented token, so that the database alone
+    /// cannot reveal it.
     pub(crate) fn seal_successor(
         &self,
         entropy: &dyn Entropy,
@@ -38,7 +40,8 @@ impl SessionKeys {
         self.successor_key(presented)?.seal(entropy, &[], successor.expose_bytes())
     }
 
-    /// Opens a refresh token's successor with the presented token.
+    /// Decrypts the sealed successor of a refresh token. The key is derived from the presented token, as in
+    /// [`Self::seal_successor`].
     pub(crate) fn open_successor(
         &self,
         presented: &RefreshToken,

@@ -1,14 +1,17 @@
-//! Opening a session: its draft for the store, and its tokens for the client.
+//! Opening a session or a challenge: the new rows for the store, and the tokens for the client.
 
 use std::time::Duration;
 
-use latchkey_domain::client::Client;
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
+use latchkey_domain::client::{Client, ClientType};
 use latchkey_domain::ids::SessionId;
-use latchkey_domain::session::{AuthMethod, NewSession, Session};
+use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::User;
-use latchkey_store::RefreshCookie;
+
+use latchkey_store::{Entered, Entry, NewChallenge};
 
 use super::Sessions;
 use crate::error::Result;
@@ -16,27 +19,60 @@ use crate::tokens::access_tokens::AccessToken;
 
 /// A session that was just opened or refreshed, with its tokens.
 pub struct SignedIn {
-    /// The user.
     pub user: User,
-    /// The access token.
     pub access: AccessToken,
-    /// The refresh token.
     pub refresh: RefreshToken,
-    /// The CSRF token of the session.
     pub csrf_token: String,
-    /// End of the session without another refresh: the lifetime of the refresh cookie.
+    /// Time at which the session ends unless it is refreshed before. The refresh cookie expires at the same time.
     pub session_expires_at: Timestamp,
 }
 
-/// A session about to be opened, and the token that will belong to it.
+/// The client of a sign-in, with its client type.
+#[derive(Debug, Clone)]
+pub struct SignInClient {
+    pub client: Client,
+    /// Decides whether the refresh token travels in the cookie or in the body. The challenge stores it for the answer.
+    pub client_type: ClientType,
+}
+
+/// The outcome of a sign-in with a correct first factor.
+pub enum Entrance {
+    /// A session was opened.
+    SignedIn(Box<SignedIn>),
+    /// No session was opened yet. The challenge asks for a second factor first.
+    Challenged(Challenge),
+}
+
+/// A challenge that was just opened. It asks for a second factor.
+pub struct Challenge {
+    pub id: ChallengeId,
+    /// Kinds of answers that the challenge accepts, strongest first.
+    pub kinds: Vec<ChallengeKind>,
+    pub expires_at: Timestamp,
+}
+
+/// A session to be stored, and its refresh token.
 pub(crate) struct SessionDraft {
     pub(crate) session: NewSession,
     pub(crate) refresh: RefreshToken,
 }
 
+/// A session or challenge to be stored, with the refresh token and the challenge's id.
+pub(crate) struct EntryDraft {
+    pub(crate) entry: Entry,
+    pub(crate) refresh: RefreshToken,
+    pub(crate) challenge: ChallengeId,
+}
+
 impl Sessions {
-    /// A session for whoever the store will find.
-    pub(crate) fn draft_session(&self, method: AuthMethod, client: &Client, now: Timestamp) -> SessionDraft {
+    /// Creates a session without a user. The store operation that opens it adds the user.
+    pub(crate) fn draft_session(
+        &self,
+        methods: AuthMethods,
+        level: Level,
+        client: &Client,
+        now: Timestamp,
+    ) -> SessionDraft {
         let refresh = RefreshToken::new(self.kernel.entropy.bytes(), self.kernel.entropy.bytes());
         let session = NewSession {
             id: SessionId::new(now, self.kernel.id_bytes(now)),
@@ -45,31 +81,89 @@ impl Sessions {
             created_at: now,
             idle_expires_at: now.plus(self.lifetimes.refresh_idle),
             absolute_expires_at: now.plus(self.lifetimes.refresh_absolute),
-            method,
+            methods,
+            level,
             identity: None,
+            passkey: None,
             client: client.clone(),
             known_for: self.known_client_age(),
         };
         SessionDraft { session, refresh }
     }
 
-    /// The tokens of a session that was opened from its draft.
-    pub(crate) fn signed_in(&self, user: User, draft: SessionDraft, now: Timestamp) -> Result<SignedIn> {
-        let SessionDraft { session: new, refresh } = draft;
-        let session = Session {
-            id: new.id,
-            user_id: user.id,
-            created_at: new.created_at,
-            last_seen_at: new.created_at,
-            idle_expires_at: new.idle_expires_at,
-            absolute_expires_at: new.absolute_expires_at,
-            method: new.method,
-            client: new.client,
-        };
-        self.with_tokens(user, &session, refresh, now)
+    /// Creates a session with one factor (level 1), and the challenge that the store writes instead if a second factor
+    /// is needed.
+    pub(crate) fn draft_entry(
+        &self,
+        method: AuthMethod,
+        client: &SignInClient,
+        now: Timestamp,
+    ) -> EntryDraft {
+        self.draft_entry_of(AuthMethods::of(method), Level::One, client, now)
     }
 
-    /// The tokens of a living session.
+    /// Creates a session with a passkey (level 2). The store writes no challenge for it.
+    pub(crate) fn draft_passkey_entry(
+        &self,
+        passkey: AuthMethod,
+        client: &SignInClient,
+        now: Timestamp,
+    ) -> EntryDraft {
+        let methods = AuthMethods::of(passkey).with(AuthMethod::MultiFactor);
+        self.draft_entry_of(methods, Level::Two, client, now)
+    }
+
+    fn draft_entry_of(
+        &self,
+        methods: AuthMethods,
+        level: Level,
+        client: &SignInClient,
+        now: Timestamp,
+    ) -> EntryDraft {
+        let SessionDraft { session, refresh } = self.draft_session(methods, level, &client.client, now);
+        let (id, challenge) = self.draft_challenge(client, now);
+        let rules = self.factor_rules();
+        EntryDraft { entry: Entry { session, challenge, rules }, refresh, challenge: id }
+    }
+
+    /// Creates a challenge and its id.
+    pub(crate) fn draft_challenge(
+        &self,
+        client: &SignInClient,
+        now: Timestamp,
+    ) -> (ChallengeId, NewChallenge) {
+        let id = ChallengeId::new(self.kernel.entropy.bytes());
+        let challenge = NewChallenge {
+            hash: id.hash(),
+            client_type: client.client_type,
+            expires_at: now.plus(self.lifetimes.challenge),
+            event: self.kernel.event(AuditKind::SignInChallenged, Actor::User, Some(&client.client), now),
+        };
+        (id, challenge)
+    }
+
+    /// Converts what the store wrote from `draft`, a session or a challenge, into the outcome for the client. A session
+    /// gets its tokens.
+    pub(crate) fn entered(&self, entered: Entered, draft: EntryDraft, now: Timestamp) -> Result<Entrance> {
+        let EntryDraft { entry, refresh, challenge: id } = draft;
+        Ok(match entered {
+            Entered::Session(user) => {
+                let draft = SessionDraft { session: entry.session, refresh };
+                Entrance::SignedIn(Box::new(self.signed_in(*user, draft, now)?))
+            }
+            Entered::Challenge(kinds) => {
+                Entrance::Challenged(Challenge { id, kinds, expires_at: entry.challenge.expires_at })
+            }
+        })
+    }
+
+    /// Issues an access token for the session that the store opened from `draft`, and returns all its tokens.
+    pub(crate) fn signed_in(&self, user: User, draft: SessionDraft, now: Timestamp) -> Result<SignedIn> {
+        let session = draft.session.opened_for(user.id);
+        self.with_tokens(user, &session, draft.refresh, now)
+    }
+
+    /// Issues an access token for a live session, and returns it with the refresh token and the CSRF token.
     pub(crate) fn with_tokens(
         &self,
         user: User,
@@ -82,7 +176,7 @@ impl Sessions {
         Ok(SignedIn { user, access, refresh, csrf_token, session_expires_at: session.expires_at() })
     }
 
-    /// A new access token of a living session.
+    /// Issues an access token for a live session.
     pub(crate) fn issue_access_token(
         &self,
         user: &User,
@@ -93,21 +187,13 @@ impl Sessions {
         let tokens = &self.shared.tokens;
         let claims = tokens.names.claims(user, session, now, expires_at, self.kernel.entropy.bytes());
         let token = tokens.keys().signing()?.sign(&claims)?;
-        // What the token says: whole seconds.
+        // The claim `exp` has whole seconds, so the returned time has too.
         Ok(AccessToken { token, expires_at: Timestamp::from_millis(expires_at.as_seconds() * 1000) })
     }
 
-    /// Time that a client stays known to an account; `None` if limits are off.
+    /// Returns the time for which an address counts as known to an account after a sign-in; `None` if rate limits are
+    /// switched off.
     pub(crate) fn known_client_age(&self) -> Option<Duration> {
         self.kernel.limits.is_enabled().then_some(self.limits.known_client)
-    }
-
-    /// The terms on which the refresh cookie of a browser names its session.
-    pub(crate) fn refresh_cookie(&self, token: &RefreshToken) -> RefreshCookie {
-        RefreshCookie {
-            family: token.family_hash(),
-            presented: token.hash(),
-            grace: self.lifetimes.refresh_grace,
-        }
     }
 }

@@ -1,30 +1,29 @@
-//! Own sessions: signOut, list, end.
+//! Sign-out, and listing and ending one's own sessions.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::SessionId;
-use latchkey_domain::session::Session;
+use latchkey_domain::session::{Session, SessionName};
 use latchkey_store::EndedSession;
 
 use super::Sessions;
 use super::authenticate::Caller;
-use super::refresh::Presented;
+use super::refresh::PresentedToken;
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, SESSION_NOT_FOUND};
 
-/// The session that a sign-out ends.
+/// The credential that selects the session to sign out.
 pub enum SignOut<'a> {
-    /// The session of a bearer.
+    /// The access token of the request.
     Bearer(&'a str),
-    /// The session of a refresh token.
-    Refresh(Presented),
-    /// Nothing was sent.
+    Refresh(PresentedToken),
+    /// The request has no credential.
     Nothing,
 }
 
 impl Sessions {
-    /// Ends the session on the server. A session that is over already, a stale token, or none is no error; a good
-    /// cookie without its CSRF token is.
+    /// Ends the session that the credential selects. An ended session, an expired token or no credential is not an
+    /// error. A valid refresh cookie without its CSRF token is refused.
     pub async fn sign_out(&self, what: SignOut<'_>, client: &Client) -> Result<()> {
         let now = self.kernel.now();
         let ended = match what {
@@ -34,12 +33,8 @@ impl Sessions {
                 Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
                 Err(error) => return Err(error),
             },
-            SignOut::Refresh(presented) => match self.accept_channel(presented, now).await {
-                Ok(token) => EndedSession::OfRefreshToken {
-                    family: token.family_hash(),
-                    presented: token.hash(),
-                    grace: self.lifetimes.refresh_grace,
-                },
+            SignOut::Refresh(presented) => match self.accept(presented, now).await {
+                Ok(token) => self.session_of(&token),
                 Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
                 Err(error) => return Err(error),
             },
@@ -49,12 +44,17 @@ impl Sessions {
         Ok(())
     }
 
-    /// The living sessions of the caller.
+    /// Lists the caller's live sessions.
     pub async fn list(&self, caller: Caller) -> Result<Vec<Session>> {
         Ok(self.kernel.store.list_sessions(caller.user_id, self.kernel.now()).await?)
     }
 
-    /// Ends one session of the caller.
+    /// Names one of the caller's live sessions; `None` removes its name.
+    pub async fn rename(&self, caller: Caller, id: SessionId, name: Option<SessionName>) -> Result<Session> {
+        let renamed = self.kernel.store.rename_session(caller.user_id, id, name, self.kernel.now()).await?;
+        renamed.ok_or(Error::Refused(&SESSION_NOT_FOUND))
+    }
+
     pub async fn end(&self, caller: Caller, id: SessionId, client: &Client) -> Result<()> {
         let now = self.kernel.now();
         let event = self.kernel.event(AuditKind::SignedOut, Actor::User, Some(client), now);
@@ -62,7 +62,7 @@ impl Sessions {
         if ended == 0 { Err(Error::Refused(&SESSION_NOT_FOUND)) } else { Ok(()) }
     }
 
-    /// Ends all sessions of the caller but the one that calls; answers how many.
+    /// Ends all sessions of the caller except that of the request; returns the number of ended sessions.
     pub async fn end_others(&self, caller: Caller, client: &Client) -> Result<u64> {
         let now = self.kernel.now();
         let event = self.kernel.event(AuditKind::SignedOut, Actor::User, Some(client), now);

@@ -1,32 +1,37 @@
-//! refreshSession: a new access token and the next refresh token.
+//! The refresh of a session: a new access token and the successor of the refresh token. All code that uses the setting
+//! `auth.refresh_grace` is in this file.
 
-use latchkey_domain::audit::{Actor, AuditKind};
-use latchkey_domain::client::{Client, ClientAddress};
+use std::time::Duration;
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::challenge::SecondFactorPolicy;
+use latchkey_domain::client::{Client, ClientAddress, ClientType};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
-use latchkey_store::{RefreshOutcome, RefreshSession};
+use latchkey_store::{EndedSession, RefreshCookie, RefreshOutcome, RefreshSession};
+
+use serde_json::Value;
 
 use super::{Sessions, SignedIn};
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CSRF_TOKEN};
 
-/// A refresh token and its channel.
-pub enum Presented {
-    /// In the body, by a client that keeps it itself.
-    Body(RefreshToken),
-    /// In the cookie, with what came in `X-CSRF-Token`.
-    Cookie {
-        /// The token.
-        token: RefreshToken,
-        /// The header.
-        csrf_token: Option<String>,
-    },
+/// A refresh token as a client presents it.
+pub struct PresentedToken {
+    /// The refresh token: from the cookie of a web client, from the body of other clients.
+    pub token: RefreshToken,
+    pub client_type: ClientType,
+    /// The header `X-CSRF-Token`, which web clients must send.
+    pub csrf_token: Option<String>,
 }
 
 impl Sessions {
-    /// Rotates a refresh token. The one before yields the same successor for a short grace and a new one later, as long
-    /// as the successor was not used; any other replay after the grace ends the session.
-    pub async fn refresh(&self, presented: Presented, client: Client) -> Result<SignedIn> {
+    /// Replaces a refresh token by its successor. If the token was replaced before and its successor was never used,
+    /// the response was probably lost: within the grace period the same successor is returned again, after it a new
+    /// successor replaces the unused one. If the successor was used, the refresh is refused; after the grace period the
+    /// session ends too. [`latchkey_domain::refresh`] has all cases. If the operator requires two-step sign-in, a
+    /// session of level 1 (one factor) ends instead of being refreshed.
+    pub async fn refresh(&self, presented: PresentedToken, client: Client) -> Result<SignedIn> {
         let now = self.kernel.now();
         self.kernel.limits.take_here(
             "refresh, per address",
@@ -34,7 +39,7 @@ impl Sessions {
             client.address,
             now,
         )?;
-        let token = self.accept_channel(presented, now).await?;
+        let token = self.accept(presented, now).await?;
 
         let successor = token.successor(self.kernel.entropy.bytes());
         let sealed_successor =
@@ -44,10 +49,11 @@ impl Sessions {
             presented: token.hash(),
             successor: successor.hash(),
             sealed_successor,
-            grace: self.lifetimes.refresh_grace,
+            grace: self.grace_period(),
             idle_expires_at: now.plus(self.lifetimes.refresh_idle),
             reuse_event: self.kernel.event(AuditKind::RefreshReused, Actor::User, Some(&client), now),
             mail: self.kernel.notification(Some(&client), None, now)?,
+            level_two_required: self.level_two_required(&client, now),
             client,
             now,
         };
@@ -62,12 +68,23 @@ impl Sessions {
                 self.kernel.mails.wake_for_notification();
                 Err(Error::Refused(&AUTH_UNAUTHORIZED))
             }
-            RefreshOutcome::Refused => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
+            RefreshOutcome::Refused | RefreshOutcome::LevelTooLow => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
         }
     }
 
-    /// The CSRF token of a refresh token that is good: the current one, or the one before. Every call counts against the
-    /// limit, with a token or without.
+    /// Returns the audit event to write if a refresh or reauthentication ends a session of level 1 (one factor); `None`
+    /// unless the operator requires two-step sign-in.
+    pub(crate) fn level_two_required(&self, client: &Client, now: Timestamp) -> Option<AuditEvent> {
+        let is_required = self.kernel.settings.load().values.second_factor == SecondFactorPolicy::Required;
+        is_required.then(|| {
+            let mut event = self.kernel.event(AuditKind::SignedOut, Actor::System, Some(client), now);
+            event.details.insert("reason".to_owned(), Value::from("two-step sign-in is required"));
+            event
+        })
+    }
+
+    /// Returns the CSRF token of a session. Its refresh token must be the current one, or a replaced one for which
+    /// [`Self::refresh`] gives a successor. Every call counts against the rate limit, even without a token.
     pub async fn csrf_token(
         &self,
         presented: Option<RefreshToken>,
@@ -81,33 +98,51 @@ impl Sessions {
             now,
         )?;
         let token = presented.ok_or(&AUTH_UNAUTHORIZED)?;
-        let family = token.family_hash();
-        let grace = self.lifetimes.refresh_grace;
-        if self.kernel.store.is_refresh_token_good(family, token.hash(), grace, now).await? {
-            Ok(self.keys.csrf_token(&family))
+        if self.is_good(&token, now).await? {
+            Ok(self.keys.csrf_token(&token.family_hash()))
         } else {
             Err(Error::Refused(&AUTH_UNAUTHORIZED))
         }
     }
 
-    /// A cookie needs its CSRF token. Only a good cookie is told that the token is wrong; a bad one is just bad.
-    pub(crate) async fn accept_channel(&self, presented: Presented, now: Timestamp) -> Result<RefreshToken> {
-        match presented {
-            Presented::Body(token) => Ok(token),
-            Presented::Cookie { token, csrf_token } => {
-                let family = token.family_hash();
-                if csrf_token.is_some_and(|csrf_token| self.keys.is_csrf_token(&family, &csrf_token)) {
-                    return Ok(token);
-                }
-                let grace = self.lifetimes.refresh_grace;
-                let is_good =
-                    self.kernel.store.is_refresh_token_good(family, token.hash(), grace, now).await?;
-                Err(if is_good {
-                    Error::Refused(&INVALID_CSRF_TOKEN)
-                } else {
-                    Error::Refused(&AUTH_UNAUTHORIZED)
-                })
-            }
+    /// Checks the CSRF token of a web client and returns the refresh token. With a wrong CSRF token the error is 403 if
+    /// the refresh token is valid, and 401 otherwise.
+    pub(super) async fn accept(&self, presented: PresentedToken, now: Timestamp) -> Result<RefreshToken> {
+        let PresentedToken { token, client_type, csrf_token } = presented;
+        let family = token.family_hash();
+        let is_csrf_token = |csrf_token: String| self.keys.is_csrf_token(&family, &csrf_token);
+        if !client_type.is_web() || csrf_token.is_some_and(is_csrf_token) {
+            Ok(token)
+        } else if self.is_good(&token, now).await? {
+            Err(Error::Refused(&INVALID_CSRF_TOKEN))
+        } else {
+            Err(Error::Refused(&AUTH_UNAUTHORIZED))
         }
+    }
+
+    /// Returns `true` if a refresh would give the token a successor.
+    async fn is_good(&self, token: &RefreshToken, now: Timestamp) -> Result<bool> {
+        let (family, grace) = (token.family_hash(), self.grace_period());
+        Ok(self.kernel.store.is_refresh_token_good(family, token.hash(), grace, now).await?)
+    }
+
+    /// Returns the values by which the store finds the session to sign out, from its refresh token.
+    pub(super) fn session_of(&self, token: &RefreshToken) -> EndedSession {
+        EndedSession::OfRefreshToken {
+            family: token.family_hash(),
+            presented: token.hash(),
+            grace: self.grace_period(),
+        }
+    }
+
+    /// Returns the values by which the store finds the session of the refresh cookie that a browser sends when it opens
+    /// a mailed link.
+    pub(crate) fn refresh_cookie(&self, token: &RefreshToken) -> RefreshCookie {
+        RefreshCookie { family: token.family_hash(), presented: token.hash(), grace: self.grace_period() }
+    }
+
+    /// Returns the time for which a replaced refresh token still works.
+    const fn grace_period(&self) -> Duration {
+        self.lifetimes.refresh_grace
     }
 }

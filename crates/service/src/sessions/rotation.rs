@@ -1,4 +1,4 @@
-//! Rotation of the key that signs access tokens, and the public keys.
+//! Rotation of the key that signs access tokens, and the set of public keys.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use serde_json::Value;
 use super::Sessions;
 use crate::error::Result;
 
-/// A token may be used for this long after it expired on another instance's clock.
+/// Additional time for which a replaced key verifies tokens, for instances with differing clocks.
 const CLOCK_SKEW: Duration = Duration::from_mins(1);
 
 impl Sessions {
-    /// Replaces the signing key; tokens of the one before are accepted until the last of them has expired. Where
-    /// another instance replaced it meanwhile, nothing changes and this answers `false`.
+    /// Replaces the signing key. The previous key verifies its tokens until the last one has expired. Returns `false`
+    /// without a change if another instance rotated at the same time.
     pub async fn rotate_signing_key(&self, actor: Actor, client: Option<&Client>) -> Result<bool> {
         let now = self.kernel.now();
         self.shared.reload().await?;
@@ -29,13 +29,13 @@ impl Sessions {
         Ok(is_rotated)
     }
 
-    /// Time at which the signing key is due for rotation; `None`: rotated by command alone.
+    /// Returns the time at which the signing key is due for rotation; `None` if only the operator rotates it.
     pub(crate) fn rotation_due_at(&self) -> Result<Option<Timestamp>> {
         let made = self.shared.tokens.keys().signing()?.created_at();
         Ok(self.lifetimes.signing_key.map(|lifetime| made.plus(lifetime)))
     }
 
-    /// The public keys, as a JWK set (RFC 7517).
+    /// Returns the public keys, as a JWK set (RFC 7517).
     #[must_use]
     pub fn jwks(&self) -> Value {
         self.shared.tokens.keys().jwks(self.kernel.now())

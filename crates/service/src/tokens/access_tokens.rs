@@ -1,7 +1,8 @@
-//! Access tokens: signed JWTs (RFC 7519, RFC 9068 `at+jwt`), made and checked with our own keys only (RFC 8725).
+//! Access tokens: signed JWTs (RFC 7519) of type `at+jwt` (RFC 9068), verified only with the service's own keys (RFC
+//! 8725).
 
 use jsonwebtoken::{Validation, decode, decode_header};
-use latchkey_domain::session::Session;
+use latchkey_domain::session::{Level, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 
@@ -9,31 +10,28 @@ use super::claims::{Claims, TYPE};
 use super::signing_keys::{KeySet, SigningKey};
 use super::verified_tokens::VerifiedToken;
 
-/// The role of every signed-in user.
+/// The claim `role` of every user.
 const ROLE: &str = "authenticated";
-/// A token is longer than any of ours.
+/// Maximum length of a token in bytes; tokens of this service are shorter.
 const LONGEST_TOKEN: usize = 4096;
 
-/// An access token and the end of its life.
+/// An access token and its expiry.
 #[derive(Clone)]
 pub struct AccessToken {
-    /// The JWT.
     pub token: String,
-    /// Expiry.
     pub expires_at: Timestamp,
 }
 
-/// Issuer and audience of the tokens of this service.
 #[derive(Debug, Clone)]
 pub struct TokenNames {
-    /// `iss`.
+    /// The claim `iss`.
     pub issuer: String,
-    /// `aud`.
+    /// The claim `aud`.
     pub audience: String,
 }
 
 impl TokenNames {
-    /// The claims of a new token.
+    /// Builds the claims of a new access token.
     #[must_use]
     pub fn claims(
         &self,
@@ -51,8 +49,9 @@ impl TokenNames {
             role: ROLE.to_owned(),
             email: user.email.as_typed().to_owned(),
             email_verified: user.email_verified,
-            auth_time: session.created_at.as_seconds(),
-            amr: vec![session.method.as_str().to_owned()],
+            auth_time: session.authenticated_at.as_seconds(),
+            amr: session.methods.to_claim(),
+            aal: (session.level != Level::One).then(|| session.level.as_number()),
             iat: now.as_seconds(),
             exp: expires_at.as_seconds(),
             nbf: None,
@@ -60,14 +59,15 @@ impl TokenNames {
         }
     }
 
-    /// Checks a token: its key is one of ours, its algorithm that key's, its type, signature, issuer, audience and
-    /// times are right. `None` says no more than that it is not good.
+    /// Verifies a token: key id, algorithm, type, signature, issuer, audience, and times at `now`. `None` for any
+    /// failure.
     #[must_use]
     pub fn verify(&self, token: &str, keys: &KeySet, now: Timestamp) -> Option<Claims> {
         self.verify_with_key(token, keys, now).map(|(claims, _)| claims)
     }
 
-    /// The same for a token that may have been checked before; `keys` are only ever asked by these names.
+    /// Verifies a token like [`Self::verify`], and caches the outcome. The cache belongs to `keys`, so all calls must
+    /// use the same issuer and audience.
     #[must_use]
     pub(crate) fn verify_once(&self, token: &str, keys: &KeySet, now: Timestamp) -> Option<VerifiedToken> {
         keys.verified().get_or_verify(token, now, || {
@@ -96,7 +96,8 @@ impl TokenNames {
         is_now.then_some((claims, key))
     }
 
-    /// Times are checked against the injected clock, not by the library against the machine's.
+    /// Builds the library's rules for issuer and audience. The library's time checks are switched off, because they
+    /// read the system clock instead of the injected one.
     fn validation(&self, key: &SigningKey) -> Validation {
         let mut validation = Validation::new(key.jwt_algorithm());
         validation.validate_exp = false;

@@ -1,4 +1,5 @@
-//! The keys of access tokens: one signs, earlier ones are accepted until their last token has expired.
+//! The signing keys of access tokens: the current one, and replaced ones, which verify until their last token has
+//! expired.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _};
@@ -17,10 +18,10 @@ use crate::error::{Error, Result};
 use crate::secrets::SealingKey;
 use crate::tokens::SigningAlgorithm;
 
-/// Bytes of one coordinate on P-256.
+/// Length of one coordinate on P-256, in bytes.
 const COORDINATE: usize = 32;
 
-/// One key, ready for use.
+/// A signing key, decrypted, with its public key and JWT header.
 pub struct SigningKey {
     id: KeyId,
     kid: String,
@@ -38,13 +39,13 @@ enum Pair {
     EdDsa(Ed25519KeyPair),
 }
 
-/// All keys in use; the first signs.
+/// The signing keys in force: the first one signs, all verify. The set has a cache of tokens verified with its keys.
 pub struct KeySet {
     keys: Vec<SigningKey>,
     verified: VerifiedTokens,
 }
 
-/// Makes a private key in PKCS#8.
+/// Generates a private key in PKCS#8.
 pub fn generate(algorithm: SigningAlgorithm) -> Result<Vec<u8>> {
     let random = SystemRandom::new();
     let document = match algorithm {
@@ -56,7 +57,7 @@ pub fn generate(algorithm: SigningAlgorithm) -> Result<Vec<u8>> {
         .map_err(|_| Error::internal("a signing key could not be made"))
 }
 
-/// Makes a signing key, sealed for the store.
+/// Generates a signing key and seals it for the store.
 pub(crate) fn new_signing_key(
     algorithm: SigningAlgorithm,
     key: &SealingKey,
@@ -70,7 +71,7 @@ pub(crate) fn new_signing_key(
 }
 
 impl SigningKey {
-    /// Opens a stored key.
+    /// Decrypts a stored key.
     pub fn open(stored: &StoredSigningKey, key: &SealingKey) -> Result<Self> {
         let damaged = || Error::internal(format!("signing key {} cannot be read", stored.id));
         let algorithm = SigningAlgorithm::parse(&stored.algorithm).ok_or_else(damaged)?;
@@ -94,13 +95,11 @@ impl SigningKey {
         })
     }
 
-    /// Its id.
     #[must_use]
     pub const fn id(&self) -> KeyId {
         self.id
     }
 
-    /// Time of its creation.
     #[must_use]
     pub const fn created_at(&self) -> Timestamp {
         self.created_at
@@ -121,7 +120,7 @@ impl SigningKey {
         }
     }
 
-    /// Signs claims into a JWT.
+    /// Signs claims; returns the JWT.
     pub fn sign(&self, claims: &Claims) -> Result<String> {
         let payload = serde_json::to_vec(claims).map_err(Error::internal)?;
         let mut token = String::with_capacity(768);
@@ -158,12 +157,12 @@ impl Pair {
         }
     }
 
-    /// The public half: to verify with, and as a JWK (RFC 7517, RFC 7518 section 6.2, RFC 8037).
+    /// Derives the public key, for verification and as a JWK (RFC 7517, RFC 7518 section 6.2, RFC 8037).
     fn public(&self) -> Option<(DecodingKey, Value)> {
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         match self {
             Self::Es256(pair) => {
-                // An uncompressed point: 4, x, y.
+                // An uncompressed point is the byte 4, x and y.
                 let point = pair.public_key().as_ref().strip_prefix(&[4])?;
                 let (x, y) = point.split_at_checked(COORDINATE)?;
                 let (x, y) = (encode(x), encode(y));
@@ -180,7 +179,7 @@ impl Pair {
 }
 
 impl KeySet {
-    /// Opens stored keys; the one that signs must be the first.
+    /// Decrypts stored keys. The first must be the key that signs; otherwise the call fails.
     pub fn open(stored: &[StoredSigningKey], key: &SealingKey) -> Result<Self> {
         let opened: Vec<_> =
             stored.iter().map(|stored| SigningKey::open(stored, key)).collect::<Result<_>>()?;
@@ -192,23 +191,22 @@ impl KeySet {
         }
     }
 
-    /// The key that signs.
+    /// Returns the key that signs new tokens.
     pub fn signing(&self) -> Result<&SigningKey> {
         self.keys.first().ok_or_else(|| Error::internal("there is no key that signs"))
     }
 
-    /// A key whose tokens are accepted at `now`.
+    /// Finds the key with this id, if it still verifies tokens at `now`.
     #[must_use]
     pub fn find(&self, kid: &str, now: Timestamp) -> Option<&SigningKey> {
         self.accepted(now).find(|key| key.kid == kid)
     }
 
-    /// The tokens of these keys that were found good.
     pub(crate) const fn verified(&self) -> &VerifiedTokens {
         &self.verified
     }
 
-    /// The public halves of the accepted keys, as a JWK set.
+    /// Returns the public keys that verify tokens at `now`, as a JWK set.
     #[must_use]
     pub fn jwks(&self, now: Timestamp) -> Value {
         json!({ "keys": self.accepted(now).map(|key| &key.jwk).collect::<Vec<_>>() })

@@ -1,49 +1,54 @@
-//! Tokens whose signature and claims were checked once: checking a signature is by far the dearest part of a read, and a
-//! token is used many times. What is remembered is what the token itself says and can never change. Whether its session
-//! lives is asked of the store at every call, so that sign-out, ban and deletion act on the very next one, here and on
-//! every other instance.
+//! A cache of verified access tokens, because verifying a signature is by far the most expensive part of a read. It
+//! holds only immutable facts of the token. The session is read from the store at every request, so that sign-out, ban
+//! and deletion take effect at once, on every instance.
 
 use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use quick_cache::sync::Cache;
 
 use super::claims::Claims;
 
-/// Tokens that are remembered, some 150 bytes each; the least used ones are forgotten first.
+/// Maximum number of cached tokens, about 150 bytes each. The least used ones are evicted first.
 const REMEMBERED: usize = 65_536;
 
-/// The parts of a verified token that calls need.
+/// The claims of a verified token that requests need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct VerifiedToken {
-    /// Its user.
     pub(crate) user_id: UserId,
-    /// Its session.
     pub(crate) session_id: SessionId,
+    pub(crate) level: Level,
+    /// Time of the sign-in or step-up, in seconds since the Unix epoch.
+    auth_time: i64,
     /// Expiry, in seconds since the Unix epoch.
     exp: i64,
-    /// Before when it is not good, in seconds.
+    /// The claim `nbf`, in seconds since the Unix epoch.
     nbf: Option<i64>,
-    /// Until when its key is accepted.
+    /// Time until which the signing key verifies tokens; `None` for the current key.
     key_until: Option<Timestamp>,
 }
 
-/// Good tokens by their hash. A set of keys has its own: where keys change, nothing is remembered.
+/// Verified tokens by their hash. Each key set has its own cache, so a change of keys empties it.
 pub(crate) struct VerifiedTokens(Cache<[u8; 32], VerifiedToken>);
 
 impl VerifiedToken {
-    /// The cached part of claims signed by a key that is accepted until then.
+    /// Copies the claims to be cached. `key_until` is the time until which the signing key verifies tokens.
     pub(crate) fn of(claims: &Claims, key_until: Option<Timestamp>) -> Self {
-        let Claims { sub, sid, exp, nbf, .. } = *claims;
-        Self { user_id: sub, session_id: sid, exp, nbf, key_until }
+        let Claims { sub, sid, auth_time, exp, nbf, .. } = *claims;
+        Self { user_id: sub, session_id: sid, level: claims.level(), auth_time, exp, nbf, key_until }
     }
 
-    /// Expiry.
+    /// Returns the time of the sign-in or step-up, in whole seconds.
+    pub(crate) fn authenticated_at(&self) -> Timestamp {
+        Timestamp::from_millis(self.auth_time.saturating_mul(1000))
+    }
+
     pub(crate) fn expires_at(&self) -> Timestamp {
         Timestamp::from_millis(self.exp.saturating_mul(1000))
     }
 
-    /// Checks its times and its key at `now`.
+    /// Returns true if `exp`, `nbf` and the signing key still allow the token at `now`.
     fn is_good_at(&self, now: Timestamp) -> bool {
         let second = now.as_seconds();
         let is_now = second < self.exp && self.nbf.is_none_or(|nbf| nbf <= second);
@@ -52,12 +57,12 @@ impl VerifiedToken {
 }
 
 impl VerifiedTokens {
-    /// Remembers so many at the most.
     fn with_room_for(count: usize) -> Self {
         Self(Cache::new(count))
     }
 
-    /// The token as it was found good before, if it is still good at `now`; else what `verify` says of it.
+    /// Returns the cached token if it is still valid at `now`. A token that is not cached is verified by `verify` and,
+    /// if valid, cached.
     pub(crate) fn get_or_verify(
         &self,
         token: &str,
@@ -86,7 +91,7 @@ mod tests {
 
     fn token(exp: i64, nbf: Option<i64>, key_until: Option<Timestamp>) -> VerifiedToken {
         let (user_id, session_id) = (UserId::new(at(0), [1; 10]), SessionId::new(at(0), [2; 10]));
-        VerifiedToken { user_id, session_id, exp, nbf, key_until }
+        VerifiedToken { user_id, session_id, level: Level::One, auth_time: 0, exp, nbf, key_until }
     }
 
     fn at(second: i64) -> Timestamp {

@@ -95,7 +95,7 @@ fn slack() -> Case {
 
 fn twitch() -> Case {
     Case {
-        // Its list of scopes is an array, not a string.
+        // Twitch sends its list of scopes as an array, not as a string.
         token_answer: json!({"access_token": "the-access-token", "scope": ["openid"], "token_type": "bearer"}),
         claims: Some(standard_with(json!({"sub": "713936733", "name": null, "preferred_username": "ada"}))),
         has_pkce: false,

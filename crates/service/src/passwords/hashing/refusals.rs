@@ -1,5 +1,5 @@
-//! Delay of refusals while the queue is full: none, but for a flood. Clients that retry at once must not take the
-//! processor from those whose passwords are being hashed.
+//! Delays of the refusals that requests get while the hashing queue is full. Only a flood of refusals is delayed:
+//! clients that retry at once must not use the processor time that queued hashes need.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,21 +7,24 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Refusals in a second that are given at once, and as many out of the blue.
+/// The token bucket of refusals without delay: the number of tokens added per second, which is also the maximum in the
+/// bucket.
 const AT_ONCE: f64 = 1_000.0;
-/// Delay of the others: at least, per other delayed refusal, and at most.
+/// Delay of a refusal when the token bucket is empty: the minimum (`LEAST`), plus `EACH` for every refusal that is
+/// already being delayed, at most `MOST`.
 const LEAST: Duration = Duration::from_millis(250);
 const EACH: Duration = Duration::from_millis(1);
 const MOST: Duration = Duration::from_secs(1);
 
-/// The refusals of a moment.
+/// State of the delays: a token bucket that permits refusals without delay, and the number of refusals that are being
+/// delayed.
 pub(super) struct Refusals {
-    /// Tokens for refusals without delay, and the time of their count.
+    /// The tokens in the bucket, and the time of this count.
     bucket: Mutex<(f64, Instant)>,
     kept: AtomicU32,
 }
 
-/// One that is kept, until it is dropped.
+/// Guard of one delayed refusal, which is counted until the guard is dropped.
 struct Kept<'a>(&'a AtomicU32);
 
 impl Drop for Kept<'_> {
@@ -35,14 +38,14 @@ impl Refusals {
         Self { bucket: Mutex::new((AT_ONCE, Instant::now())), kept: AtomicU32::new(0) }
     }
 
-    /// Waits until the next refusal may be given: not at all, or up to a second where there is a flood of them.
+    /// Waits before a refusal is returned: not at all usually, up to a second during a flood of refusals.
     pub(super) async fn wait(&self) {
         if let Some((_kept, pause)) = self.begin(Instant::now()) {
             tokio::time::sleep(pause).await;
         }
     }
 
-    /// The delay of a refusal that comes now; `None` for none.
+    /// Returns the delay of a refusal at `now`, with the guard that counts it; `None` for no delay.
     fn begin(&self, now: Instant) -> Option<(Kept<'_>, Duration)> {
         if self.take(now) {
             return None;

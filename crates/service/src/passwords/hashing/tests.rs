@@ -26,7 +26,7 @@ async fn fit(passwords: &PasswordHasher, text: &str, compared: Compared<'_>) -> 
     passwords.check(password(text), compared).await.unwrap().fit
 }
 
-/// The same, and the number of hashes that it computed.
+/// A hasher with the same parameters, and the number of hashes that it computed.
 fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
     let (queue, jobs) = sync_channel::<Job>(8);
     let hashes = Arc::new(AtomicUsize::new(0));
@@ -75,7 +75,8 @@ async fn one_hash_answers_for_the_own_password_and_that_of_a_sign_up() {
     let first = passwords(64);
     let mine = first.hash(password("correct horse")).await.unwrap();
     let other = first.hash_like(password("battery staple"), Some(&mine)).await.unwrap();
-    // Raised parameters change nothing of it, and replace nothing that would part the two.
+    // Raised parameters change no outcome. No hash is replaced, because the two would no longer have the same salt and
+    // parameters.
     for today in [passwords(64), passwords(128)] {
         let (counted, hashes) = counting(&today);
         let compared = Compared { own: Some(&mine), of_sign_up: Some(&other) };

@@ -2,21 +2,17 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use latchkey_domain::client::{Client, ClientAddress};
-use latchkey_domain::email::Email;
-use latchkey_domain::ids::{KeyId, SessionId, UserId};
-use latchkey_domain::session::AuthMethod;
-use latchkey_domain::user::AppMetadata;
+use latchkey_domain::ids::KeyId;
+use latchkey_domain::session::AuthMethods;
 use latchkey_store::StoredSigningKey;
 
 use super::*;
 use crate::entropy::SystemEntropy;
 use crate::secrets::{SealingKey, ServerSecret};
 use crate::tokens::SigningAlgorithm;
+use crate::tokens::fixtures::{NOW, user_and_session};
 use crate::tokens::sealing_key;
 use crate::tokens::signing_keys::generate;
-
-const NOW: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
 fn names() -> TokenNames {
     TokenNames { issuer: "https://id.example".to_owned(), audience: "https://id.example".to_owned() }
@@ -31,34 +27,6 @@ fn stored(algorithm: SigningAlgorithm, number: u8, verify_until: Option<Timestam
     let pkcs8 = generate(algorithm).unwrap();
     let sealed = keys().seal(&SystemEntropy, id.to_string().as_bytes(), &pkcs8).unwrap();
     StoredSigningKey { id, algorithm: algorithm.as_str().to_owned(), sealed, created_at: NOW, verify_until }
-}
-
-fn user_and_session() -> (User, Session) {
-    let user = User {
-        id: UserId::new(NOW, [1; 10]),
-        email: Email::parse("ada@example.org").unwrap(),
-        email_verified: true,
-        has_password: true,
-        identities: Vec::new(),
-        banned_at: None,
-        is_pending: false,
-        is_contested: false,
-        metadata: AppMetadata::default(),
-        created_at: NOW,
-        updated_at: NOW,
-        profile: None,
-    };
-    let session = Session {
-        id: SessionId::new(NOW, [2; 10]),
-        user_id: user.id,
-        created_at: NOW,
-        last_seen_at: NOW,
-        idle_expires_at: Timestamp::from_millis(i64::MAX),
-        absolute_expires_at: Timestamp::from_millis(i64::MAX),
-        method: AuthMethod::Password,
-        client: Client::new(ClientAddress::new([127, 0, 0, 1].into()), None),
-    };
-    (user, session)
 }
 
 fn later(seconds: i64) -> Timestamp {
@@ -83,6 +51,25 @@ fn a_token_of_either_algorithm_is_good_until_it_expires() {
         assert!(names().verify(&token, &set, later(899)).is_some());
         assert!(names().verify(&token, &set, later(900)).is_none());
     }
+}
+
+#[test]
+fn the_level_is_stated_at_level_two_alone() {
+    let (user, mut session) = user_and_session();
+    let claims_of = |session: &Session| {
+        let claims = names().claims(&user, session, NOW, later(900), [3; 16]);
+        (serde_json::to_value(&claims).unwrap(), VerifiedToken::of(&claims, None))
+    };
+    let (one, of_one) = claims_of(&session);
+    session.level = Level::Two;
+    session.methods = AuthMethods::from_stored("pwd otp mfa").unwrap();
+    session.authenticated_at = later(60);
+    let (two, of_two) = claims_of(&session);
+
+    assert!(one.get("aal").is_none());
+    assert_eq!((of_one.level, of_one.authenticated_at()), (Level::One, NOW));
+    assert_eq!((&two["aal"], &two["amr"]), (&2.into(), &serde_json::json!(["pwd", "otp", "mfa"])));
+    assert_eq!((of_two.level, of_two.authenticated_at()), (Level::Two, later(60)));
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! Challenges, which ask for a second factor or for a reauthentication: beginning a reauthentication, mailing its code,
+//! answering a challenge. The challenge of a sign-in is begun in [`crate::sessions`], that of a password reset in
+//! [`crate::passwords`], that of an undo link in [`crate::undo`].
+
+use std::sync::Arc;
+
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
+use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::password::Password;
+use latchkey_domain::reason::Reason;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_domain::user::User;
+use latchkey_store::{BeginReauthentication, FoundChallenge};
+
+use crate::error::{Error, Result};
+use crate::factors::Factors;
+use crate::kernel::Kernel;
+use crate::mailbox::Mailbox;
+use crate::mailbox::redirect_target::RedirectInput;
+use crate::passkeys::{Assertion, Passkeys};
+use crate::passwords::Passwords;
+use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, NOTHING_TO_ASK_FOR};
+use crate::sessions::{Challenge, Presented, Sessions, SignInClient, SignedIn};
+use crate::settings::EmailMethod;
+use crate::tokens::access_tokens::AccessToken;
+
+mod answer;
+mod completion;
+mod judge;
+
+/// The use cases of challenges.
+pub struct Challenges {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) passwords: Arc<Passwords>,
+    pub(crate) factors: Arc<Factors>,
+    pub(crate) passkeys: Arc<Passkeys>,
+}
+
+/// An answer to a challenge, as a client sends it.
+pub struct Answer {
+    pub challenge: ChallengeId,
+    pub kind: ChallengeKind,
+    /// The code, unvalidated; `None` for an answer of another kind.
+    pub code: Option<String>,
+    /// The password; `None` for an answer of another kind.
+    pub password: Option<Password>,
+    /// The response of the browser; `None` for an answer of another kind.
+    pub assertion: Option<Assertion>,
+    /// The access token of the request.
+    pub bearer: Option<String>,
+}
+
+/// Outcome of a correct answer to a challenge. It depends on the purpose of the challenge.
+pub enum Answered {
+    /// Sign-in: a session was opened.
+    SignedIn {
+        signed_in: Box<SignedIn>,
+        /// Client type of the sign-in request that began the challenge.
+        client_type: ClientType,
+    },
+    /// Reauthentication: the session continues, with a new access token that is fresh.
+    Reauthenticated { user: Box<User>, access: AccessToken },
+    /// Password reset: a new reset token was issued.
+    Reset { token: LinkToken, expires_at: Timestamp },
+    /// Undo link: the change of the account was reversed.
+    Undone,
+}
+
+impl Challenges {
+    /// Begins a reauthentication of the caller's session. Its challenge replaces an earlier one of the same session. If
+    /// the operator requires two-step sign-in, a session of level 1 (one factor) ends instead, as at a refresh.
+    pub async fn reauthenticate(&self, bearer: Option<&str>, from: &SignInClient) -> Result<Challenge> {
+        let now = self.kernel.now();
+        let Presented { live, .. } = self.sessions.presented(bearer, now).await?;
+        let (id, challenge) = self.sessions.draft_challenge(from, now);
+        let expires_at = challenge.expires_at;
+        let begin = BeginReauthentication {
+            session_id: live.session.id,
+            challenge,
+            takes: self.factors.reauthentication_takes(live.session.id),
+            rules: self.sessions.factor_rules(),
+            level_two_required: self.sessions.level_two_required(&from.client, now),
+            now,
+        };
+        let outcome = self.kernel.store.begin_reauthentication(begin).await?;
+        let refuse = |limited| self.kernel.limited(limited, live.user.email.key(), &from.client);
+        let kinds = outcome.map_err(refuse)?.ok_or(&AUTH_UNAUTHORIZED)?;
+        if kinds.is_empty() {
+            return Err(Error::Refused(&NOTHING_TO_ASK_FOR));
+        }
+        Ok(Challenge { id, kinds, expires_at })
+    }
+
+    /// Mails the code that answers a reauthentication of an account without password and two-step sign-in.
+    pub async fn send_code(&self, challenge: ChallengeId, client: &Client) -> Result<()> {
+        let found = self.find(&challenge, self.kernel.now()).await?;
+        if !found.kinds.contains(&ChallengeKind::EmailCode) {
+            let problem = "is of a challenge that no mailed code answers";
+            return Err(Error::validation("challengeId", Reason::NotAllowed, problem));
+        }
+        let (purpose, method) = (Purpose::Reauthenticate, EmailMethod::Code);
+        let redirect = RedirectInput::default();
+        self.mailbox.request_code(found.user.email, purpose, method, redirect, client).await
+    }
+
+    /// Finds a live challenge; fails with [`INVALID_CHALLENGE`] otherwise.
+    async fn find(&self, challenge: &ChallengeId, now: Timestamp) -> Result<Box<FoundChallenge>> {
+        let terms = self.sessions.challenge_terms(now);
+        let found = self.kernel.store.find_challenge(challenge.hash(), terms).await?;
+        found.ok_or(Error::Refused(&INVALID_CHALLENGE))
+    }
+}

@@ -1,0 +1,135 @@
+//! The answer to a challenge: verifies it and completes the sign-in, reauthentication, password reset or undo that the
+//! challenge was begun for.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
+use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::factors::RECOVERY_CODES;
+use latchkey_domain::reason::Reason;
+use latchkey_domain::session::AuthMethod;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{
+    AnswerChallenge, AnswerMails, Answered as AnswerOutcome, Completion, FoundChallenge, Shown,
+};
+
+use super::completion::Pending;
+use super::judge::{Given, Judged};
+use super::{Answer, Answered, Challenges};
+use crate::error::{Error, Result};
+use crate::kernel::ActFact;
+use crate::refusal::{AUTH_UNAUTHORIZED, BUSY, INVALID_CHALLENGE, INVALID_SECOND_FACTOR};
+
+/// Maximum number of attempts to verify an answer. It is repeated if a concurrent answer has used a recovery code of
+/// the account, so at most once for each code of a set. A new set voids the challenge.
+const TRIES: usize = RECOVERY_CODES + 1;
+
+impl Challenges {
+    /// Answers a challenge. A wrong answer counts as one of the attempts that the challenge permits. An answer of a
+    /// kind that the challenge does not accept, or with a malformed field, is refused without being counted. Challenge,
+    /// account and factors are read anew from the database.
+    pub async fn answer(&self, mut answer: Answer, client: &Client) -> Result<Answered> {
+        let now = self.kernel.now();
+        for _ in 0..TRIES {
+            let found = *self.find(&answer.challenge, now).await?;
+            self.check_bearer(&found, answer.bearer.as_deref()).await?;
+            check_kind(&found, answer.kind)?;
+            let given = Given::parse(&mut answer)?;
+            let Judged { shown, refusal, passkey } = self.judge(&found, given, client, now).await?;
+            let kind = (answer.kind, passkey);
+            let (completion, pending) = self.completion(&found, kind, client, now)?;
+            let request = self.request(&answer, &found, (shown, completion), client, now)?;
+            let outcome = self.kernel.store.answer_challenge(request).await?;
+            let outcome =
+                outcome.map_err(|limited| self.kernel.limited(limited, found.user.email.key(), client))?;
+            self.kernel.mails.wake();
+            match outcome {
+                AnswerOutcome::Moved => {}
+                AnswerOutcome::Wrong => {
+                    return Err(refusal.unwrap_or(Error::Refused(&INVALID_SECOND_FACTOR)));
+                }
+                AnswerOutcome::Invalid => return Err(Error::Refused(&INVALID_CHALLENGE)),
+                right => return self.completed(right, pending, (kind, found.client_type), now),
+            }
+        }
+        Err(Error::Refused(&BUSY))
+    }
+
+    /// Checks that the challenge of a reauthentication is answered in the session that began it. Other challenges need
+    /// no session.
+    async fn check_bearer(&self, found: &FoundChallenge, bearer: Option<&str>) -> Result<()> {
+        if found.purpose != ChallengePurpose::Reauthenticate {
+            return Ok(());
+        }
+        let caller = self.sessions.authenticate(bearer).await?;
+        if found.session_id == Some(caller.session_id) {
+            Ok(())
+        } else {
+            Err(Error::Refused(&AUTH_UNAUTHORIZED))
+        }
+    }
+
+    fn request(
+        &self,
+        answer: &Answer,
+        found: &FoundChallenge,
+        (shown, completes): (Shown, Completion),
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<AnswerChallenge> {
+        let event = |kind| self.kernel.event(kind, Actor::User, Some(client), now);
+        let left = ActFact::CodesLeft(found.recovery_codes_left.saturating_sub(1));
+        let is_guarded = matches!(answer.kind, ChallengeKind::Totp | ChallengeKind::RecoveryCode);
+        Ok(AnswerChallenge {
+            challenge: answer.challenge.hash(),
+            terms: self.sessions.challenge_terms(now),
+            kind: answer.kind,
+            shown,
+            guard: self.factors.guard(&found.user, client).filter(|_| is_guarded),
+            completes,
+            failed: answer.kind.is_second_factor().then(|| event(AuditKind::SecondFactorFailed)),
+            recovery_code_used: event(AuditKind::RecoveryCodeUsed),
+            passkey_refusal: self.passkeys.refusal(client, now)?,
+            mails: AnswerMails {
+                failed: self.kernel.required_notification(Some(client), None, now)?,
+                recovery_code_used: self.kernel.required_notification(Some(client), Some(left), now)?,
+                recovery_codes_left: found.recovery_codes_left,
+            },
+        })
+    }
+
+    fn completed(
+        &self,
+        outcome: AnswerOutcome,
+        pending: Pending,
+        (kind, client_type): ((ChallengeKind, Option<AuthMethod>), ClientType),
+        now: Timestamp,
+    ) -> Result<Answered> {
+        Ok(match (outcome, pending) {
+            (AnswerOutcome::SignedIn(user), Pending::SignIn(draft)) => {
+                let signed_in = Box::new(self.sessions.signed_in(*user, *draft, now)?);
+                Answered::SignedIn { signed_in, client_type }
+            }
+            (AnswerOutcome::Reauthenticated(live), Pending::Nothing) => {
+                let user = Box::new(live.user.clone());
+                Answered::Reauthenticated { user, access: self.sessions.step_up(*live, kind, now)? }
+            }
+            (AnswerOutcome::Reset, Pending::Reset { token, expires_at }) => {
+                Answered::Reset { token, expires_at }
+            }
+            (AnswerOutcome::Undone, Pending::Nothing) => Answered::Undone,
+            _ => return Err(Error::internal("an answer completed another purpose than its challenge's")),
+        })
+    }
+}
+
+/// Checks that the challenge accepts answers of this kind, other than an enrolment, which has endpoints of its own.
+fn check_kind(found: &FoundChallenge, kind: ChallengeKind) -> Result<()> {
+    if kind != ChallengeKind::Enroll && found.kinds.contains(&kind) {
+        return Ok(());
+    }
+    Err(Error::validation(
+        "kind",
+        Reason::NotAllowed,
+        "must be one of the challenge's `kinds` that has an answer",
+    ))
+}

@@ -1,0 +1,90 @@
+//! Completion of a sign-in, step-up, password reset or undo after a correct answer to a challenge.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
+use latchkey_domain::client::Client;
+use latchkey_domain::codes::Purpose;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::session::AuthMethod;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_store::{Completion, FoundChallenge, NewToken, UndoWrites};
+
+use super::Challenges;
+use crate::error::Result;
+use crate::refusal::INVALID_CHALLENGE;
+use crate::sessions::SessionDraft;
+use crate::settings::EmailMethod;
+
+/// The plain tokens that the client gets after a correct answer. The store gets only their hashes.
+pub(super) enum Pending {
+    SignIn(Box<SessionDraft>),
+    Reset { token: LinkToken, expires_at: Timestamp },
+    Nothing,
+}
+
+impl Challenges {
+    pub(super) fn completion(
+        &self,
+        found: &FoundChallenge,
+        kind: (ChallengeKind, Option<AuthMethod>),
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<(Completion, Pending)> {
+        let email = found.user.email.key();
+        Ok(match found.purpose {
+            ChallengePurpose::SignIn => {
+                let methods = found.methods.clone().ok_or(&INVALID_CHALLENGE)?;
+                let draft = self.sessions.draft_raised(methods, kind, client, now);
+                let (provider, guard) = (found.provider.as_ref(), self.passwords.guard(email, client));
+                let completed = self.sessions.completed_sign_in(&draft, provider, guard, client, now)?;
+                (Completion::SignIn(Box::new(completed)), Pending::SignIn(Box::new(draft)))
+            }
+            ChallengePurpose::Reauthenticate => {
+                let session = found.session_id.ok_or(&INVALID_CHALLENGE)?;
+                let event = self.kernel.event(AuditKind::Reauthenticated, Actor::User, Some(client), now);
+                (Completion::Reauthenticate(session, event), Pending::Nothing)
+            }
+            ChallengePurpose::Reset => {
+                let token = LinkToken::new(self.kernel.entropy.bytes());
+                let expires_at = now.plus(self.passwords.lifetimes.exchanged_reset);
+                let new = NewToken { hash: token.hash(), expires_at };
+                (Completion::Reset(new), Pending::Reset { token, expires_at })
+            }
+            ChallengePurpose::Undo => {
+                let email = found.undo_email.as_ref().ok_or(&INVALID_CHALLENGE)?;
+                let writes = self.undo_writes(email, client, now)?;
+                (Completion::Undo(Box::new(writes)), Pending::Nothing)
+            }
+        })
+    }
+
+    /// Builds the rows that an undo adds: audit event, mails, and the code or link by which the account's owner sets a
+    /// new password. A link needs a default redirect target, because no request names one; without it the mail has a
+    /// code.
+    pub(crate) fn undo_writes(
+        &self,
+        email: &EmailKey,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<UndoWrites> {
+        let settings = self.kernel.settings();
+        let redirect = settings.default_redirect.clone();
+        let method = match &redirect {
+            Some(_) => settings.values.reset_password_method,
+            None => EmailMethod::Code,
+        };
+        let purpose = Purpose::ResetPassword;
+        let reset = self.mailbox.new_code_mail(email, purpose, method, redirect, client, now)?;
+        Ok(UndoWrites {
+            email: email.clone(),
+            event: self.kernel.event(AuditKind::Undone, Actor::User, Some(client), now),
+            reset: reset.email_code,
+            reset_mail: reset.mail,
+            mail: self.kernel.required_notification(Some(client), None, now)?,
+            // The address that is left may be an attacker's, who learns nothing about the owner's device and network.
+            left_mail: self.kernel.required_notification(None, None, now)?,
+            now,
+        })
+    }
+}

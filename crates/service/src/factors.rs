@@ -1,0 +1,207 @@
+//! Second factors: TOTP, recovery codes and two-step sign-in. Limits and the labels of keys are here, the use cases in
+//! the modules below. Challenges, which ask for a second factor, are in [`crate::challenges`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lc_rs::hmac;
+use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
+use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::codes::{CodeMac, SixDigitCode};
+use latchkey_domain::email_change::EmailChange;
+use latchkey_domain::factors::{FactorId, Factors as OwnFactors, TotpFactor, TotpStep};
+use latchkey_domain::guess_limits::{self, SecondFactorGuard};
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::limits::{LimitKey, Rate, Take};
+use latchkey_domain::long_code::LongCode;
+use latchkey_domain::session::Level;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_settings::{Kind, settings};
+use latchkey_store::SealedTotp;
+
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::passwords::Passwords;
+use crate::refusal::FEATURE_DISABLED;
+use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
+use crate::sessions::{Sessions, SignedIn};
+
+mod enroller;
+mod enrolment;
+mod own;
+mod recovery_codes;
+mod reset;
+mod totp;
+
+pub use enroller::FactorEnroller;
+pub(crate) use enroller::gone;
+pub use latchkey_store::AccountFactors;
+use totp::TotpSecret;
+
+settings! {
+    /// The rate limits of second factors.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// Limits of wrong second factors (TOTP and recovery codes together): of one account from one client address;
+        /// of one account from all addresses; and of one account in a row, without a success in between. Above the
+        /// latter two, only addresses from which the account signed in during the last
+        /// limits.sign_in_known_address_age may try.
+        "limits.second_factor_per_account_and_address" => pair: Rate = "10/1h";
+        "limits.second_factor_per_account" => account: Rate = "30/24h";
+        "limits.second_factor_in_a_row" => in_a_row: u32 [1..=1_000_000] = 100;
+        /// The limit on reauthentications that one session begins.
+        "limits.reauthentication_per_session" => reauthentication: Rate = "20/15m";
+    }
+}
+
+settings! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Lifetimes {
+        /// The lifetime of the undo link in the mail that two-step sign-in was turned on, or that a passkey was added while
+        /// it is off. "0s": no link.
+        "auth.undo_factor_ttl" => undo: Duration [Kind::DurationOrZero] = "72h";
+    }
+}
+
+/// The use cases of second factors: enrolment, overview, change, removal, and turning two-step sign-in on or off.
+pub struct Factors {
+    kernel: Arc<Kernel>,
+    sessions: Arc<Sessions>,
+    passwords: Arc<Passwords>,
+    limits: Limits,
+    lifetimes: Lifetimes,
+    /// The key that seals the secrets of TOTP factors.
+    totp_key: SealingKey,
+    /// The HMAC key of recovery codes.
+    codes_key: hmac::Key,
+}
+
+/// A TOTP factor whose enrolment began. It is not used before its first correct code confirms it.
+pub struct BegunTotp {
+    pub factor_id: FactorId,
+    /// The TOTP secret in Base32 without padding.
+    pub secret: String,
+    /// The `otpauth` URI with the TOTP secret, for authenticator apps.
+    pub uri: String,
+    /// Time at which the factor is deleted unless it was confirmed before.
+    pub expires_at: Timestamp,
+}
+
+/// Outcome of confirming a TOTP factor with its first correct code.
+pub enum ConfirmedTotp {
+    /// The factor was added and turned two-step sign-in on. All sessions were ended, and a new session was opened for
+    /// the caller.
+    TurnedOn {
+        entrance: Box<SignedIn>,
+        /// Decides whether the refresh token travels in the cookie or in the body.
+        client_type: ClientType,
+        factor: TotpFactor,
+        recovery_codes: Vec<LongCode>,
+    },
+    /// The factor was added. Two-step sign-in was already on before.
+    Added(TotpFactor),
+}
+
+/// Outcome of a request to turn two-step sign-in on or off.
+pub enum TwoStepSet {
+    /// The call turned two-step sign-in on. All sessions were ended, and a new session was opened for the caller.
+    TurnedOn {
+        entrance: Box<SignedIn>,
+        client_type: ClientType,
+        recovery_codes: Vec<LongCode>,
+    },
+    TurnedOff,
+    /// Two-step sign-in already had the requested state. Nothing changed.
+    Unchanged,
+}
+
+/// The account of a signed-in user, with its second factors and the state of the access token.
+pub struct Account {
+    pub user: User,
+    pub factors: OwnFactors,
+    /// Authentication level of the access token.
+    pub level: Level,
+    /// Time of the sign-in or step-up of the access token.
+    pub auth_time: Timestamp,
+    /// Time until which the token is fresh; `None` if the account has two-step sign-in on and the token lacks the
+    /// second factor.
+    pub fresh_until: Option<Timestamp>,
+    /// Kinds of answers that a reauthentication accepts, strongest first.
+    pub reauthenticate_with: Vec<ChallengeKind>,
+    /// Change of address that is not completed; `None` if there is none.
+    pub email_change: Option<EmailChange>,
+}
+
+impl Factors {
+    pub(crate) fn new(
+        kernel: Arc<Kernel>,
+        sessions: Arc<Sessions>,
+        passwords: Arc<Passwords>,
+        secret: &ServerSecret,
+        limits: Limits,
+        lifetimes: Lifetimes,
+    ) -> Result<Self, CannotDerive> {
+        let (totp_key, codes_key) = (secret.sealing_key("totp-secrets")?, secret.hmac_key("recovery-codes")?);
+        Ok(Self { kernel, sessions, passwords, limits, lifetimes, totp_key, codes_key })
+    }
+
+    /// Returns the limits on wrong second factors of an account: from this client, and from all clients. `None` if rate
+    /// limits are switched off.
+    pub(crate) fn guard(&self, user: &User, client: &Client) -> Option<SecondFactorGuard> {
+        if !self.kernel.limits.is_enabled() {
+            return None;
+        }
+        let (id, network) = (user.id.to_string(), client.address.network_text());
+        Some(SecondFactorGuard {
+            pair: LimitKey::new("second factor pair", &[&id, &network]),
+            pair_rate: self.limits.pair,
+            account: LimitKey::new("second factor account", &[&id]),
+            account_rate: self.limits.account,
+            in_a_row: LimitKey::new("second factor in a row", &[&id]),
+            most_in_a_row: self.limits.in_a_row,
+            known_client: guess_limits::known_client(user.email.key(), client.address),
+        })
+    }
+
+    /// Returns the tokens to take from the rate limit on reauthentications that one session begins; empty if rate
+    /// limits are switched off.
+    pub(crate) fn reauthentication_takes(&self, session: SessionId) -> Vec<Take> {
+        if !self.kernel.limits.is_enabled() {
+            return Vec::new();
+        }
+        let limit = "reauthentication, per session";
+        let key = LimitKey::new(limit, &[&session.to_string()]);
+        vec![Take { key, rate: self.limits.reauthentication, limit }]
+    }
+
+    /// Returns the factor that a TOTP code matches, with the code's time step; `None` if the code matches none of the
+    /// given factors at `now`.
+    pub(crate) fn match_totp(
+        &self,
+        user: UserId,
+        factors: &[SealedTotp],
+        code: &SixDigitCode,
+        now: Timestamp,
+    ) -> Result<Option<(FactorId, TotpStep)>> {
+        let mut matched = None;
+        for SealedTotp { id, secret } in factors {
+            let secret = TotpSecret::open(&self.totp_key, (user, *id), secret).map_err(Error::internal)?;
+            matched = matched.or(secret.step_of(code, now).map(|step| (*id, step)));
+        }
+        Ok(matched)
+    }
+
+    /// Computes the MAC of a recovery code, which is its stored form.
+    pub(crate) fn recovery_code_mac(&self, user: UserId, code: &LongCode) -> CodeMac {
+        recovery_codes::mac(&self.codes_key, user, code)
+    }
+
+    /// Checks that the operator permits users to enrol second factors.
+    fn check_enabled(&self) -> Result<()> {
+        match self.kernel.settings.load().values.second_factor {
+            SecondFactorPolicy::Off => Err(Error::Refused(&FEATURE_DISABLED)),
+            SecondFactorPolicy::Optional | SecondFactorPolicy::Required => Ok(()),
+        }
+    }
+}

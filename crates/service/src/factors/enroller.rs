@@ -1,0 +1,201 @@
+//! Enrollers: the session or challenge that enrols a second factor, and what is written when that turns two-step sign-in
+//! on.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
+use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::long_code::LongCode;
+use latchkey_domain::session::{AuthMethod, AuthMethods, Level};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_domain::user::User;
+use latchkey_store::{
+    CompletedSignIn, Enroller, FoundChallenge, LiveSession, NewMail, NewToken, TurnedOn, TurnedOnEvents,
+};
+
+use super::Factors;
+use super::recovery_codes::NewCodes;
+use crate::error::{Error, Result};
+use crate::kernel::ActFact;
+use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, REAUTHENTICATION_REQUIRED, Refusal};
+use crate::sessions::authenticate::Caller;
+use crate::sessions::{FreshCaller, SessionDraft};
+
+/// The credential of a caller that enrols a second factor: a session, or a challenge of a sign-in.
+pub enum FactorEnroller {
+    /// A session with a fresh access token. Beginning an enrolment in a session requires it.
+    Fresh(FreshCaller),
+    /// The session in which the enrolment began. It suffices to complete it.
+    Session(Caller),
+    /// A challenge of a sign-in whose answer is the enrolment of a factor. It serves to begin the enrolment and to
+    /// complete it.
+    Challenge(ChallengeId),
+}
+
+/// The session or challenge that enrols a factor, with its account, as read from the database.
+pub(crate) struct FoundEnroller {
+    pub(crate) enroller: Enroller,
+    pub(crate) user: User,
+    /// Authentication methods: of the sign-in that opened the session, or of the first factor that preceded the
+    /// challenge.
+    pub(super) methods: AuthMethods,
+    /// Level of the session; level 1 for a challenge.
+    pub(super) level: Level,
+    /// Identity provider that authenticated the user before the challenge; `None` for a session and for a sign-in by
+    /// password.
+    provider: Option<ProviderKey>,
+    /// Client type of the sign-in request that began the challenge; `None` for a session.
+    pub(crate) client_type: Option<ClientType>,
+}
+
+/// The plain data of turning two-step sign-in on, which the store never gets.
+pub(crate) struct Opening {
+    pub(crate) session: SessionDraft,
+    pub(crate) recovery_codes: Vec<LongCode>,
+}
+
+impl Factors {
+    /// Returns the enroller for the store to begin an enrolment. A session needs a fresh token for it.
+    pub(crate) fn beginning(&self, enroller: &FactorEnroller, now: Timestamp) -> Result<Enroller> {
+        match enroller {
+            FactorEnroller::Fresh(fresh) => Ok(of_session(fresh.caller())),
+            FactorEnroller::Session(_) => Err(Error::Refused(&REAUTHENTICATION_REQUIRED)),
+            FactorEnroller::Challenge(id) => Ok(self.of_challenge(id, now)),
+        }
+    }
+
+    /// Finds the session or challenge of an enroller, with its account.
+    pub(crate) async fn find_enroller(
+        &self,
+        enroller: FactorEnroller,
+        now: Timestamp,
+    ) -> Result<FoundEnroller> {
+        let caller = match enroller {
+            FactorEnroller::Fresh(fresh) => fresh.caller(),
+            FactorEnroller::Session(caller) => caller,
+            FactorEnroller::Challenge(id) => {
+                let FoundChallenge { user, methods, provider, client_type, .. } =
+                    self.enrolling_challenge(&id, now).await?;
+                return Ok(FoundEnroller {
+                    enroller: self.of_challenge(&id, now),
+                    user,
+                    methods: methods.ok_or(&INVALID_CHALLENGE)?,
+                    level: Level::One,
+                    provider,
+                    client_type: Some(client_type),
+                });
+            }
+        };
+        let live = self.kernel.store.find_live_session(caller.session_id, now).await?;
+        let LiveSession { user, session } = live.ok_or(&AUTH_UNAUTHORIZED)?;
+        Ok(FoundEnroller {
+            enroller: of_session(caller),
+            user,
+            methods: session.methods,
+            level: session.level,
+            provider: None,
+            client_type: None,
+        })
+    }
+
+    /// Finds a live challenge that accepts the enrolment of a factor as its answer; fails with [`INVALID_CHALLENGE`]
+    /// otherwise.
+    pub(super) async fn enrolling_challenge(
+        &self,
+        id: &ChallengeId,
+        now: Timestamp,
+    ) -> Result<FoundChallenge> {
+        let terms = self.sessions.challenge_terms(now);
+        let found = self.kernel.store.find_challenge(id.hash(), terms).await?;
+        let found = found.filter(|found| found.kinds.contains(&ChallengeKind::Enroll));
+        Ok(*found.ok_or(&INVALID_CHALLENGE)?)
+    }
+
+    fn of_challenge(&self, id: &ChallengeId, now: Timestamp) -> Enroller {
+        Enroller::Challenge(id.hash(), self.sessions.challenge_terms(now))
+    }
+
+    /// Drafts what the enrolment of a factor writes if it turns two-step sign-in on, with a session of level 2. `passkey`
+    /// is the method of the enrolled passkey, if it is one.
+    pub(crate) fn draft_enrolled(
+        &self,
+        found: &FoundEnroller,
+        passkey: Option<AuthMethod>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<(TurnedOn, Opening)> {
+        let methods = found.methods.clone();
+        let (methods, level) = ChallengeKind::Enroll.raise(passkey, methods, Level::One);
+        self.draft_turned_on(found, (methods, level), client, now)
+    }
+
+    /// Drafts what turning two-step sign-in on writes: a session, recovery codes, audit events and mails.
+    pub(super) fn draft_turned_on(
+        &self,
+        found: &FoundEnroller,
+        (methods, level): (AuthMethods, Level),
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<(TurnedOn, Opening)> {
+        let event = |kind| self.kernel.event(kind, Actor::User, Some(client), now);
+        let session = self.sessions.draft_session(methods, level, client, now);
+        let new = NewCodes::new(&self.codes_key, &*self.kernel.entropy, found.user.id);
+        let guard = match found.enroller {
+            Enroller::Session(..) => None,
+            Enroller::Challenge(..) => self.passwords.guard(found.user.email.key(), client),
+        };
+        let completed =
+            self.sessions.completed_sign_in(&session, found.provider.as_ref(), guard, client, now)?;
+        let CompletedSignIn { session: opened, guard, event: signed_in, linked, mail: linked_mail } =
+            completed;
+        let (mail, undo) = match self.undoable_mail(client, now)? {
+            Some((mail, undo)) => (Some(mail), Some(undo)),
+            None => (self.kernel.required_notification(Some(client), None, now)?, None),
+        };
+        let turned_on = TurnedOn {
+            session: opened,
+            guard,
+            recovery_codes: new.macs,
+            events: TurnedOnEvents {
+                two_step_on: event(AuditKind::TwoStepOn),
+                recovery_codes_made: event(AuditKind::RecoveryCodesMade),
+                signed_in,
+                linked,
+            },
+            mail,
+            linked_mail,
+            undo,
+        };
+        Ok((turned_on, Opening { session, recovery_codes: new.codes }))
+    }
+
+    /// Creates the security notification about an added factor with an undo link, and the token of the link. `None` if the
+    /// setting `auth.undo_factor_ttl` is zero, or no mail transport is configured.
+    pub(crate) fn undoable_mail(
+        &self,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Option<(NewMail, NewToken)>> {
+        if self.lifetimes.undo.is_zero() {
+            return Ok(None);
+        }
+        let token = LinkToken::new(self.kernel.entropy.bytes());
+        let expires_at = now.plus(self.lifetimes.undo);
+        let fact = ActFact::Undo(&token, expires_at);
+        let mail = self.kernel.required_notification(Some(client), Some(fact), now)?;
+        Ok(mail.map(|mail| (mail, NewToken { hash: token.hash(), expires_at })))
+    }
+}
+
+const fn of_session(caller: Caller) -> Enroller {
+    Enroller::Session(caller.user_id, caller.session_id)
+}
+
+/// Returns the refusal for a session or challenge that is no longer live.
+pub(crate) const fn gone(enroller: &Enroller) -> &'static Refusal {
+    match enroller {
+        Enroller::Session(..) => &AUTH_UNAUTHORIZED,
+        Enroller::Challenge(..) => &INVALID_CHALLENGE,
+    }
+}

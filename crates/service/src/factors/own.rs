@@ -1,0 +1,171 @@
+//! A signed-in user's own second factors: overview, rename, removal, turning two-step sign-in on or off, new recovery
+//! codes.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::challenge::{ChallengeFacts, ChallengePurpose, SecondFactorPolicy};
+use latchkey_domain::client::Client;
+use latchkey_domain::factors::{FactorId, FactorName, TotpFactor};
+use latchkey_domain::long_code::LongCode;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{
+    ChangeFactors, ChangedFactors, LiveSession, NewMail, OwnAccount, TurnTwoStepOn, TurnedTwoStepOn,
+};
+
+use super::recovery_codes::NewCodes;
+use super::{Account, FactorEnroller, Factors, TwoStepSet};
+use crate::error::{Error, Result};
+use crate::refusal::{
+    AUTH_UNAUTHORIZED, EMAIL_NOT_VERIFIED, FACTOR_NOT_FOUND, LAST_SECOND_FACTOR, TWO_STEP_REQUIRED,
+};
+use crate::sessions::authenticate::Caller;
+use crate::sessions::{FreshCaller, SignInClient};
+
+impl Factors {
+    /// Returns the caller's account, with the level and the freshness of the presented access token.
+    pub async fn account(&self, bearer: Option<&str>) -> Result<Account> {
+        let now = self.kernel.now();
+        let token = self.sessions.good_token(bearer, now).await?;
+        let found = self.kernel.store.find_own_account(token.session_id, now).await?;
+        let found = found.filter(|found| found.live.user.id == token.user_id);
+        let OwnAccount { live: LiveSession { user, session }, factors, email_change } =
+            found.ok_or(&AUTH_UNAUTHORIZED)?;
+        let rules = self.sessions.factor_rules();
+        let facts = ChallengeFacts {
+            has_two_step: user.has_two_step(),
+            has_passkey: user.has_usable_passkey(rules.rp_id.as_ref()),
+            has_totp: !factors.totp.is_empty(),
+            has_recovery_code: factors.recovery_codes_left > 0,
+            has_password: user.has_password,
+            email_verified: user.email_verified,
+        };
+        Ok(Account {
+            level: token.level,
+            auth_time: token.authenticated_at(),
+            fresh_until: self.sessions.fresh_until(&token, &user),
+            reauthenticate_with: if rules.policy.permits(session.level) {
+                facts.kinds(ChallengePurpose::Reauthenticate, rules.policy)
+            } else {
+                Vec::new()
+            },
+            user,
+            factors,
+            email_change,
+        })
+    }
+
+    pub async fn rename_totp(&self, caller: Caller, id: FactorId, name: FactorName) -> Result<TotpFactor> {
+        let now = self.kernel.now();
+        let rename = self.change(caller, AuditKind::TotpAdded, (id, name), None, now);
+        changed(self.kernel.store.rename_totp(rename).await?)
+    }
+
+    /// Removes a TOTP factor, unless it is the last one while two-step sign-in is on.
+    pub async fn remove_totp(&self, caller: &FreshCaller, id: FactorId, client: &Client) -> Result<()> {
+        let now = self.kernel.now();
+        let remove = self.change(caller.caller(), AuditKind::TotpRemoved, id, Some(client), now);
+        changed(self.kernel.store.remove_totp(remove).await?)
+    }
+
+    /// Turns two-step sign-in on or off. Turning it on needs a passkey, because a first TOTP factor turns it on by itself;
+    /// all sessions end, and a new one is opened. Turning it off removes TOTP factors and recovery codes.
+    pub async fn set_two_step(
+        &self,
+        caller: &FreshCaller,
+        enabled: bool,
+        from: &SignInClient,
+    ) -> Result<TwoStepSet> {
+        if enabled {
+            return self.turn_two_step_on(caller, from).await;
+        }
+        if self.kernel.settings.load().values.second_factor == SecondFactorPolicy::Required {
+            return Err(Error::Refused(&TWO_STEP_REQUIRED));
+        }
+        let now = self.kernel.now();
+        let client = Some(&from.client);
+        let mut off = self.change(caller.caller(), AuditKind::TwoStepOff, (), client, now);
+        off.mail = self.mail(&from.client, now)?;
+        match self.kernel.store.turn_two_step_off(off).await? {
+            ChangedFactors::Unchanged => Ok(TwoStepSet::Unchanged),
+            outcome => {
+                changed(outcome)?;
+                self.kernel.mails.wake();
+                Ok(TwoStepSet::TurnedOff)
+            }
+        }
+    }
+
+    async fn turn_two_step_on(&self, caller: &FreshCaller, from: &SignInClient) -> Result<TwoStepSet> {
+        self.check_enabled()?;
+        let (client, now) = (&from.client, self.kernel.now());
+        let found = self.find_enroller(FactorEnroller::Session(caller.caller()), now).await?;
+        let shown = (found.methods.clone(), found.level);
+        let (turned_on, opening) = self.draft_turned_on(&found, shown, client, now)?;
+        let Caller { user_id, session_id, .. } = caller.caller();
+        let rp_id = self.sessions.factor_rules().rp_id;
+        let on = TurnTwoStepOn { user_id, session_id, rp_id, turned_on, now };
+        match self.kernel.store.turn_two_step_on(on).await? {
+            TurnedTwoStepOn::TurnedOn(user) => {
+                self.kernel.mails.wake();
+                Ok(TwoStepSet::TurnedOn {
+                    entrance: Box::new(self.sessions.signed_in(*user, opening.session, now)?),
+                    client_type: from.client_type,
+                    recovery_codes: opening.recovery_codes,
+                })
+            }
+            TurnedTwoStepOn::Unchanged => Ok(TwoStepSet::Unchanged),
+            TurnedTwoStepOn::NoFactor => Err(Error::Refused(&LAST_SECOND_FACTOR)),
+            TurnedTwoStepOn::Unverified => Err(Error::Refused(&EMAIL_NOT_VERIFIED)),
+            TurnedTwoStepOn::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
+        }
+    }
+
+    /// Creates a new set of recovery codes, which replaces the old set.
+    pub async fn replace_recovery_codes(
+        &self,
+        caller: &FreshCaller,
+        client: &Client,
+    ) -> Result<Vec<LongCode>> {
+        let now = self.kernel.now();
+        let caller = caller.caller();
+        let new = NewCodes::new(&self.codes_key, &*self.kernel.entropy, caller.user_id);
+        let mut replace = self.change(caller, AuditKind::RecoveryCodesMade, new.macs, Some(client), now);
+        replace.mail = self.mail(client, now)?;
+        changed(self.kernel.store.replace_recovery_codes(replace).await?)?;
+        self.kernel.mails.wake();
+        Ok(new.codes)
+    }
+
+    fn change<T>(
+        &self,
+        caller: Caller,
+        kind: AuditKind,
+        change: T,
+        client: Option<&Client>,
+        now: Timestamp,
+    ) -> ChangeFactors<T> {
+        ChangeFactors {
+            user_id: caller.user_id,
+            session_id: caller.session_id,
+            rp_id: self.sessions.factor_rules().rp_id,
+            change,
+            event: self.kernel.event(kind, Actor::User, client, now),
+            mail: None,
+            now,
+        }
+    }
+
+    fn mail(&self, client: &Client, now: Timestamp) -> Result<Option<NewMail>> {
+        self.kernel.required_notification(Some(client), None, now)
+    }
+}
+
+fn changed<T>(outcome: ChangedFactors<T>) -> Result<T> {
+    match outcome {
+        ChangedFactors::Changed(done) => Ok(done),
+        ChangedFactors::NotFound => Err(Error::Refused(&FACTOR_NOT_FOUND)),
+        ChangedFactors::LastSecondFactor | ChangedFactors::Unchanged => {
+            Err(Error::Refused(&LAST_SECOND_FACTOR))
+        }
+        ChangedFactors::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
+    }
+}

@@ -1,0 +1,40 @@
+//! Inspection and reset of the second factors of any account, by an admin or the operator.
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::ids::UserId;
+use latchkey_store::ResetFactors;
+
+use super::{AccountFactors, Factors};
+use crate::error::{Error, Result};
+use crate::refusal::USER_NOT_FOUND;
+
+impl Factors {
+    pub async fn of_user(&self, id: UserId) -> Result<AccountFactors> {
+        self.kernel.store.find_factors(id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
+    }
+
+    /// Removes all second factors of an account, its passkeys on request, turns two-step sign-in off and ends all sessions. `client` is the
+    /// admin's client, for the audit log; the mail to the account's owner does not mention it.
+    pub async fn reset(
+        &self,
+        id: UserId,
+        with_passkeys: bool,
+        actor: Actor,
+        client: Option<&Client>,
+    ) -> Result<()> {
+        let now = self.kernel.now();
+        let reset = ResetFactors {
+            user_id: id,
+            with_passkeys,
+            event: self.kernel.event(AuditKind::FactorsReset, actor, client, now),
+            mail: self.kernel.required_notification(None, None, now)?,
+            now,
+        };
+        if !self.kernel.store.reset_factors(reset).await? {
+            return Err(Error::Refused(&USER_NOT_FOUND));
+        }
+        self.kernel.mails.wake();
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! TOTP (RFC 6238): secrets, their `otpauth` URI, and the time step of a code. Codes use SHA-1, 6 digits and steps of
+//! 30 seconds, because authenticator apps support nothing else reliably.
+
+use latchkey_domain::codes::SixDigitCode;
+use latchkey_domain::factors::{FactorId, TotpStep};
+use latchkey_domain::ids::UserId;
+use latchkey_domain::time::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use totp_rs::{Algorithm, Builder, Secret, Totp};
+use zeroize::Zeroizing;
+
+use crate::entropy::Entropy;
+use crate::secrets::{CannotDerive, CannotOpen, SealingKey};
+
+/// Length of a secret in bytes: 160 bits (RFC 4226 section 4).
+const SECRET: usize = 20;
+/// Duration of a time step in seconds.
+const STEP: u64 = 30;
+/// Number of time steps before the current one, and after it, whose codes are accepted.
+const SKEW: u16 = 1;
+/// The characters that are percent-encoded in a part of the URI: all but the unreserved ones (RFC 3986 section 2.3).
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The secret of a TOTP factor.
+pub(super) struct TotpSecret(Zeroizing<[u8; SECRET]>);
+
+impl TotpSecret {
+    pub(super) fn new(entropy: &dyn Entropy) -> Self {
+        Self(Zeroizing::new(entropy.bytes()))
+    }
+
+    /// Seals the secret, bound to its account and factor.
+    pub(super) fn seal(
+        &self,
+        key: &SealingKey,
+        entropy: &dyn Entropy,
+        (user, factor): (UserId, FactorId),
+    ) -> Result<Vec<u8>, CannotDerive> {
+        key.seal(entropy, bound_to(user, factor).as_bytes(), &*self.0)
+    }
+
+    pub(super) fn open(
+        key: &SealingKey,
+        (user, factor): (UserId, FactorId),
+        sealed: &[u8],
+    ) -> Result<Self, CannotOpen> {
+        let plain = Zeroizing::new(key.open(bound_to(user, factor).as_bytes(), sealed)?);
+        let secret = <[u8; SECRET]>::try_from(plain.as_slice()).map_err(|_| CannotOpen)?;
+        Ok(Self(Zeroizing::new(secret)))
+    }
+
+    /// Returns the secret in Base32 without padding.
+    pub(super) fn to_base32(&self) -> String {
+        Secret::new_stack(*self.0).to_base32()
+    }
+
+    /// Returns the `otpauth` URI, which an authenticator app reads from a QR code. It states all parameters, even those
+    /// with default values.
+    pub(super) fn uri(&self, service: &str, email: &str) -> String {
+        let encoded = |text| utf8_percent_encode(text, ENCODED);
+        let (service, email, secret) = (encoded(service), encoded(email), self.to_base32());
+        format!(
+            "otpauth://totp/{service}:{email}?secret={secret}&issuer={service}&algorithm=SHA1&digits=6&period={STEP}"
+        )
+    }
+
+    /// Returns the time step whose code this is: the current step, the one before or the one after. `None` for a wrong
+    /// code. A code that was used before is not detected here.
+    pub(super) fn step_of(&self, code: &SixDigitCode, now: Timestamp) -> Option<TotpStep> {
+        let second = u64::try_from(now.as_seconds()).ok()?;
+        let step = self.generator()?.check(code.expose(), second)?;
+        i64::try_from(step).ok().map(TotpStep)
+    }
+
+    /// Returns the library's code generator. It is never `None`, because length and digits are within the limits of the
+    /// RFC.
+    fn generator(&self) -> Option<Totp> {
+        let builder = Builder::new().with_secret(Secret::new_stack(*self.0));
+        builder.with_algorithm(Algorithm::SHA1).with_step_duration(STEP).with_skew(SKEW).build().ok()
+    }
+}
+
+fn bound_to(user: UserId, factor: FactorId) -> String {
+    format!("{user} {factor}")
+}
+
+#[cfg(test)]
+mod tests;

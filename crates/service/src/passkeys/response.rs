@@ -1,0 +1,118 @@
+//! Responses of the browser, and their verification for the relying party in force.
+
+use latchkey_domain::passkey::{CredentialId, PasskeyState, RpId, Transports, UserHandle};
+use latchkey_domain::session::AuthMethod;
+use latchkey_store::{FoundChallenge, PasskeyOptions, ShownPasskey, VerifiablePasskey};
+use latchkey_webauthn::{
+    AssertionResponse, CoseKey, Expected, ExpectedRegistration, NewCredential, Refusal, RegistrationMode,
+    RegistrationResponse, StoredCredential, verify_assertion, verify_registration,
+};
+
+use super::Passkeys;
+use crate::error::{Error, Result};
+
+/// A browser's response to creation options, decoded.
+pub struct Registration {
+    /// `rawId`.
+    pub id: CredentialId,
+    /// `response.clientDataJSON`.
+    pub client_data: Vec<u8>,
+    /// `response.attestationObject`.
+    pub attestation_object: Vec<u8>,
+    /// `response.transports`.
+    pub transports: Transports,
+}
+
+/// A browser's response to request options, decoded.
+pub struct Assertion {
+    /// `rawId`.
+    pub id: CredentialId,
+    /// `response.clientDataJSON`.
+    pub client_data: Vec<u8>,
+    /// `response.authenticatorData`.
+    pub authenticator_data: Vec<u8>,
+    /// `response.signature`.
+    pub signature: Vec<u8>,
+    /// `response.userHandle`, unvalidated.
+    pub user_handle: Option<Vec<u8>>,
+}
+
+impl Passkeys {
+    pub(super) fn verify_registration(
+        &self,
+        registration: &Registration,
+        challenge: &[u8],
+        mode: RegistrationMode,
+        rp_id: &RpId,
+    ) -> Result<NewCredential, Refusal> {
+        let response = RegistrationResponse {
+            id: registration.id.clone(),
+            client_data_json: &registration.client_data,
+            attestation_object: &registration.attestation_object,
+        };
+        let accepts_origin = |origin: &str| self.accepts_origin(origin);
+        let ceremony = Expected { challenge, accepts_origin: &accepts_origin, rp_id: rp_id.as_str() };
+        verify_registration(&response, &ExpectedRegistration { ceremony, mode })
+    }
+
+    /// Verifies an assertion by a stored passkey; `None` if it is wrong. A passkey that is refused after a good signature,
+    /// because it may have been copied, is [`ShownPasskey`] without a state.
+    pub(crate) fn verify_assertion(
+        &self,
+        assertion: &Assertion,
+        stored: &VerifiablePasskey,
+        challenge: &[u8],
+    ) -> Result<Option<ShownPasskey>> {
+        let response = AssertionResponse {
+            id: assertion.id.clone(),
+            client_data_json: &assertion.client_data,
+            authenticator_data: &assertion.authenticator_data,
+            signature: &assertion.signature,
+            user_handle: assertion.user_handle.as_deref().and_then(UserHandle::parse),
+        };
+        let credential = StoredCredential {
+            id: &stored.passkey.credential_id,
+            user_handle: stored.user_handle,
+            key: &CoseKey::parse(&stored.public_key).map_err(Error::internal)?,
+            is_backup_eligible: stored.passkey.is_backup_eligible,
+            counter: stored.counter,
+        };
+        let accepts_origin = |origin: &str| self.accepts_origin(origin);
+        let rp_id = stored.passkey.rp_id.as_str();
+        let expected = Expected { challenge, accepts_origin: &accepts_origin, rp_id };
+        let id = stored.passkey.id;
+        Ok(match verify_assertion(&response, &credential, &expected) {
+            Ok(verified) => {
+                let is_backed_up = verified.flags.is_backed_up();
+                Some(ShownPasskey {
+                    id,
+                    state: Some(PasskeyState { counter: verified.counter, is_backed_up }),
+                })
+            }
+            Err(Refusal::Counter | Refusal::BackupEligibility) => Some(ShownPasskey { id, state: None }),
+            Err(refusal) => {
+                tracing::debug!(%refusal, "an assertion was refused");
+                None
+            }
+        })
+    }
+
+    /// Verifies an assertion that answers a challenge; `None` if it is wrong. The account is known, so an authenticator
+    /// may leave out the user handle.
+    pub(crate) fn verify_answer(
+        &self,
+        mut assertion: Assertion,
+        found: &FoundChallenge,
+    ) -> Result<Option<(ShownPasskey, PasskeyOptions, AuthMethod)>> {
+        let stored = found.passkeys.iter().find(|stored| stored.passkey.credential_id == assertion.id);
+        let (Some(stored), Some(options)) = (stored, found.passkey_options) else { return Ok(None) };
+        assertion.user_handle.get_or_insert_with(|| stored.user_handle.as_bytes().to_vec());
+        let shown = self.verify_assertion(&assertion, stored, &options.0)?;
+        let method = AuthMethod::of_passkey(stored.passkey.is_backup_eligible);
+        Ok(shown.map(|shown| (shown, options, method)))
+    }
+
+    fn accepts_origin(&self, origin: &str) -> bool {
+        self.relying_party.accepts(origin, &self.kernel.settings.load().redirects)
+    }
+}

@@ -1,0 +1,161 @@
+//! Sign-in by passkey, which shows both factors, and the options of an answer to a challenge.
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::challenge::ChallengeId;
+use latchkey_domain::client::Client;
+use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::ids::UserId;
+use latchkey_domain::passkey::{CredentialId, RpId, Transports};
+use latchkey_domain::reason::Reason;
+use latchkey_domain::session::AuthMethod;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_store::{PasskeyOptions, PasskeyRefusal, PasskeySignIn, SignInWithPasskey};
+use serde_json::Value;
+
+use super::Passkeys;
+use super::ceremony::{Ceremony, CeremonyKind};
+use super::response::Assertion;
+use crate::error::{Error, Result};
+use crate::refusal::{
+    EMAIL_NOT_VERIFIED, INVALID_CHALLENGE, INVALID_PASSKEY, Refusal, UNKNOWN_PASSKEY, USER_BANNED,
+};
+use crate::sessions::{Entrance, SignInClient};
+
+/// A sign-in that was begun.
+pub struct BegunSignIn {
+    /// Id of the ceremony, which the client returns with the response.
+    pub ceremony_id: String,
+    pub options: RequestOptions,
+    pub expires_at: Timestamp,
+}
+
+/// Request options (WebAuthn section 5.5).
+pub struct RequestOptions {
+    pub rp_id: RpId,
+    pub challenge: [u8; 32],
+    /// The passkeys that may answer; empty if any discoverable one may.
+    pub allow: Vec<(CredentialId, Transports)>,
+}
+
+impl Passkeys {
+    /// Begins a sign-in. Nothing is looked up or written for `email`: it is sealed into the ceremony, and the passkey must
+    /// be of the account with that address.
+    pub fn begin_sign_in(&self, email: Option<&Email>, client: &Client) -> Result<BegunSignIn> {
+        let rp_id = self.check_offered()?;
+        let now = self.kernel.now();
+        let (limit, rate) = ("passkey options, per address", self.limits.options_address);
+        self.kernel.limits.take_here(limit, rate, client.address, now)?;
+        let bound_to = binding(email.map(Email::key));
+        let ceremony = Ceremony::begin(CeremonyKind::SignIn, bound_to, &*self.kernel.entropy, now);
+        Ok(BegunSignIn {
+            ceremony_id: self.ceremonies.seal(&ceremony, &*self.kernel.entropy)?,
+            expires_at: ceremony.expires_at,
+            options: RequestOptions { rp_id, challenge: ceremony.challenge, allow: Vec::new() },
+        })
+    }
+
+    /// Opens a session of level 2 for an assertion by a passkey. No second factor is asked for.
+    pub async fn sign_in(
+        &self,
+        ceremony_id: &str,
+        assertion: Assertion,
+        from: &SignInClient,
+    ) -> Result<Entrance> {
+        let rp_id = self.check_offered()?;
+        let (client, now) = (&from.client, self.kernel.now());
+        let ceremony = self.ceremonies.open(ceremony_id, now);
+        let Some(ceremony) = ceremony.filter(|one| one.kind == CeremonyKind::SignIn) else {
+            return Err(self.fail(None, &INVALID_PASSKEY, client, now).await?);
+        };
+        let Some(found) = self.kernel.store.find_passkey(&assertion.id, &rp_id).await? else {
+            return Err(self.fail(None, &UNKNOWN_PASSKEY, client, now).await?);
+        };
+        let (passkey, user) = *found;
+        let is_meant = [binding(None), binding(Some(user.email.key()))].contains(&ceremony.bound_to);
+        let shown = self.verify_assertion(&assertion, &passkey, &ceremony.challenge)?;
+        let Some(shown) = shown.filter(|_| is_meant) else {
+            return Err(self.fail(Some(user.id), &INVALID_PASSKEY, client, now).await?);
+        };
+        let method = AuthMethod::of_passkey(passkey.passkey.is_backup_eligible);
+        let draft = self.sessions.draft_passkey_entry(method, from, now);
+        let sign_in = SignInWithPasskey {
+            ceremony: ceremony.completed(),
+            shown,
+            rp_id,
+            entry: draft.entry.clone(),
+            must_verify: self.kernel.settings.load().values.require_email_verification,
+            event: self.sessions.signed_in_event(&draft.entry.session.methods, client, now),
+            refusal: self.refusal(client, now)?,
+        };
+        let refusal = match self.kernel.store.sign_in_with_passkey(sign_in).await? {
+            PasskeySignIn::Entered(entered) => return self.sessions.entered(entered, draft, now),
+            PasskeySignIn::Refused => {
+                self.kernel.mails.wake();
+                &INVALID_PASSKEY
+            }
+            PasskeySignIn::CeremonyUsed => &INVALID_PASSKEY,
+            PasskeySignIn::Gone => &UNKNOWN_PASSKEY,
+            PasskeySignIn::Banned => &USER_BANNED,
+            PasskeySignIn::Unverified => &EMAIL_NOT_VERIFIED,
+        };
+        Err(self.fail(Some(user.id), refusal, client, now).await?)
+    }
+
+    /// Returns request options for an answer to a challenge of kind `passkey`. They replace earlier ones.
+    pub async fn challenge_options(&self, challenge: &ChallengeId) -> Result<RequestOptions> {
+        let terms = self.sessions.challenge_terms(self.kernel.now());
+        let options = PasskeyOptions(self.kernel.entropy.bytes());
+        let saved = self.kernel.store.save_passkey_options(challenge.hash(), options, terms.clone()).await?;
+        let Some(passkeys) = saved else {
+            let found = self.kernel.store.find_challenge(challenge.hash(), terms).await?;
+            found.ok_or(&INVALID_CHALLENGE)?;
+            let problem = "is of a challenge that no passkey answers";
+            return Err(Error::validation("challengeId", Reason::NotAllowed, problem));
+        };
+        Ok(RequestOptions {
+            rp_id: self.relying_party.id.clone().ok_or(&INVALID_CHALLENGE)?,
+            challenge: options.0,
+            allow: passkeys.into_iter().map(|one| (one.credential_id, one.transports)).collect(),
+        })
+    }
+
+    /// Builds audit event and mail of a passkey that may have been copied.
+    pub(crate) fn refusal(&self, client: &Client, now: Timestamp) -> Result<PasskeyRefusal> {
+        Ok(PasskeyRefusal {
+            event: self.kernel.event(AuditKind::PasskeyRefused, Actor::User, Some(client), now),
+            mail: self.kernel.required_notification(Some(client), None, now)?,
+        })
+    }
+
+    /// Counts a failed answer against the limit per address that it shares with mailed codes.
+    pub(crate) async fn count_failure(&self, client: &Client, now: Timestamp) -> Result<()> {
+        Ok(self.kernel.store.take(&self.mailbox.attempt_takes(client), now).await??)
+    }
+
+    /// Counts and records a failed sign-in, and returns the error for the client. A passkey that was right costs nothing,
+    /// if only its account may not sign in.
+    async fn fail(
+        &self,
+        user_id: Option<UserId>,
+        refusal: &'static Refusal,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Error> {
+        let may_not = refusal == &USER_BANNED || refusal == &EMAIL_NOT_VERIFIED;
+        if !may_not {
+            self.count_failure(client, now).await?;
+        }
+        let reason = if may_not { "account may not sign in" } else { "wrong passkey" };
+        let event = self.kernel.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
+        let mut event = AuditEvent { user_id, ..event };
+        event.details.insert("reason".to_owned(), Value::from(reason));
+        self.kernel.store.record_event(event).await?;
+        Ok(Error::Refused(refusal))
+    }
+}
+
+/// Returns the binding of a sign-in: the hash of the address that it is meant for, or of nothing.
+fn binding(email: Option<&EmailKey>) -> TokenHash {
+    TokenHash::of(email.map_or("", EmailKey::as_str).as_bytes())
+}

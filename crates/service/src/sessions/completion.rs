@@ -1,0 +1,123 @@
+//! Completion of a sign-in by a second factor, and access tokens of a step-up.
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::challenge::{ChallengeKind, FactorRules};
+use latchkey_domain::client::Client;
+use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::session::{AuthMethod, AuthMethods, Level, Session};
+use latchkey_domain::sign_in_offer::SignInOffer;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{ChallengeTerms, CompletedSignIn, LiveSession, NewMail, SignInGuard};
+use serde_json::Value;
+
+use super::Sessions;
+use super::opening::SessionDraft;
+use crate::error::Result;
+use crate::kernel::ActFact;
+use crate::settings::EmailSignIn;
+use crate::tokens::access_tokens::AccessToken;
+
+impl Sessions {
+    /// Returns the rules for second factors in force.
+    pub(crate) fn factor_rules(&self) -> FactorRules {
+        let policy = self.kernel.settings.load().values.second_factor;
+        FactorRules { policy, rp_id: self.rp_id.clone() }
+    }
+
+    /// Returns the methods of sign-in that are offered, of which an account must keep one.
+    pub(crate) fn sign_in_offer(&self) -> SignInOffer {
+        let is_on = self.kernel.settings.load().values.passkeys_enabled;
+        SignInOffer {
+            providers: self.shared.providers.load().offered(),
+            rp_id: self.rp_id.clone().filter(|_| is_on),
+            by_email: self.kernel.email_sign_in() != EmailSignIn::Off,
+        }
+    }
+
+    /// Returns the settings and the time that determine whether a stored challenge is live and which kinds of answers
+    /// it accepts.
+    pub(crate) fn challenge_terms(&self, now: Timestamp) -> ChallengeTerms {
+        let settings = self.kernel.settings.load();
+        ChallengeTerms {
+            attempts: self.lifetimes.challenge_attempts,
+            rules: self.factor_rules(),
+            must_verify: settings.values.require_email_verification,
+            now,
+        }
+    }
+
+    /// Creates a session for a sign-in with a second factor. The authentication methods are those of the first factor
+    /// and of the answer of this kind. `passkey` is the method of the passkey that answered, if one did.
+    pub(crate) fn draft_raised(
+        &self,
+        methods: AuthMethods,
+        (kind, passkey): (ChallengeKind, Option<AuthMethod>),
+        client: &Client,
+        now: Timestamp,
+    ) -> SessionDraft {
+        let (methods, level) = kind.raise(passkey, methods, Level::One);
+        self.draft_session(methods, level, client, now)
+    }
+
+    /// Builds the data that the store writes when a challenge completes a sign-in: session, audit events and mail.
+    /// `provider` is the identity provider of the first factor, if the sign-in began with one.
+    pub(crate) fn completed_sign_in(
+        &self,
+        draft: &SessionDraft,
+        provider: Option<&ProviderKey>,
+        guard: Option<SignInGuard>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<CompletedSignIn> {
+        let session = draft.session.clone();
+        let mut event = self.signed_in_event(&session.methods, client, now);
+        let mut linked = self.kernel.event(AuditKind::IdentityLinked, Actor::User, Some(client), now);
+        let mut mail = None;
+        if let Some(provider) = provider {
+            for event in [&mut event, &mut linked] {
+                event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
+            }
+            mail = self.identity_notification(client, provider, now)?;
+        }
+        Ok(CompletedSignIn { session, guard, event, linked, mail })
+    }
+
+    /// Builds the audit event of a sign-in, with its authentication methods.
+    pub(crate) fn signed_in_event(
+        &self,
+        methods: &AuthMethods,
+        client: &Client,
+        now: Timestamp,
+    ) -> AuditEvent {
+        let mut event = self.kernel.event(AuditKind::SignedIn, Actor::User, Some(client), now);
+        event.details.insert("amr".to_owned(), Value::from(methods.to_claim()));
+        event
+    }
+
+    /// Builds the security notification about an identity that was linked or unlinked.
+    pub(crate) fn identity_notification(
+        &self,
+        client: &Client,
+        provider: &ProviderKey,
+        now: Timestamp,
+    ) -> Result<Option<NewMail>> {
+        let providers = self.shared.providers.load();
+        let name = providers.find(provider).map_or(provider.as_str(), |known| known.name());
+        self.kernel.notification(Some(client), Some(ActFact::Provider(name)), now)
+    }
+
+    /// Issues an access token after a step-up. The token states the time of the step-up, the additional authentication
+    /// method, and a higher level if a second factor was shown. The session is unchanged, so the token of the next
+    /// refresh states the original sign-in again.
+    pub(crate) fn step_up(
+        &self,
+        live: LiveSession,
+        (kind, passkey): (ChallengeKind, Option<AuthMethod>),
+        now: Timestamp,
+    ) -> Result<AccessToken> {
+        let LiveSession { session, user } = live;
+        let (methods, level) = kind.raise(passkey, session.methods, session.level);
+        let raised = Session { methods, level, authenticated_at: now, ..session };
+        self.issue_access_token(&user, &raised, now)
+    }
+}

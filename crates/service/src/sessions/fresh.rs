@@ -1,0 +1,140 @@
+//! Fresh access tokens. A token is fresh if its sign-in or step-up is recent; if the account has two-step sign-in on, a
+//! second factor must have been shown in it. Changes of second factors and of ways to sign in require a fresh token.
+
+use std::time::Duration;
+
+use latchkey_domain::session::Level;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_store::LiveSession;
+
+use super::Sessions;
+use super::authenticate::Caller;
+use crate::error::{Error, Result};
+use crate::refusal::{AUTH_UNAUTHORIZED, REAUTHENTICATION_REQUIRED};
+use crate::tokens::VerifiedToken;
+
+/// A caller with a fresh access token. Only [`Sessions::fresh`] makes one.
+pub struct FreshCaller {
+    caller: Caller,
+    user: Box<User>,
+}
+
+impl FreshCaller {
+    #[must_use]
+    pub const fn caller(&self) -> Caller {
+        self.caller
+    }
+
+    /// Returns the caller's user as it was read when the token was checked.
+    #[must_use]
+    pub const fn user(&self) -> &User {
+        &self.user
+    }
+}
+
+/// A verified access token and its live session.
+pub(crate) struct Presented {
+    pub(crate) token: VerifiedToken,
+    pub(crate) live: LiveSession,
+}
+
+impl Sessions {
+    /// Authenticates a bearer like [`Self::authenticate`], and checks that the token is fresh; fails with
+    /// [`REAUTHENTICATION_REQUIRED`] otherwise. Freshness is a property of the token, not of the session: a step-up
+    /// makes only the token fresh that it issues.
+    pub async fn fresh(&self, bearer: Option<&str>) -> Result<FreshCaller> {
+        let now = self.kernel.now();
+        let Presented { token, live } = self.presented(bearer, now).await?;
+        if !is_fresh(&token, &live.user, self.lifetimes.reauthentication, now) {
+            return Err(Error::Refused(&REAUTHENTICATION_REQUIRED));
+        }
+        Ok(FreshCaller { caller: Caller::of(&token), user: Box::new(live.user) })
+    }
+
+    /// Authenticates a bearer like [`Self::authenticate`]. If the account has two-step sign-in on, the token must be
+    /// fresh too; fails with [`REAUTHENTICATION_REQUIRED`] otherwise.
+    pub async fn fresh_if_two_step(&self, bearer: Option<&str>) -> Result<LiveSession> {
+        self.fresh_if(bearer, User::has_two_step).await
+    }
+
+    /// Authenticates a bearer like [`Self::fresh_if_two_step`]. The token must be fresh also if the account has no
+    /// password, because no current password then protects the new one.
+    pub async fn fresh_to_set_password(&self, bearer: Option<&str>) -> Result<LiveSession> {
+        self.fresh_if(bearer, |user| user.has_two_step() || !user.has_password).await
+    }
+
+    async fn fresh_if(
+        &self,
+        bearer: Option<&str>,
+        must_be_fresh: impl Fn(&User) -> bool,
+    ) -> Result<LiveSession> {
+        let now = self.kernel.now();
+        let Presented { token, live } = self.presented(bearer, now).await?;
+        if must_be_fresh(&live.user) && !is_fresh(&token, &live.user, self.lifetimes.reauthentication, now) {
+            return Err(Error::Refused(&REAUTHENTICATION_REQUIRED));
+        }
+        Ok(live)
+    }
+
+    /// Returns the time until which a token is fresh; `None` if the account has two-step sign-in on and the token lacks
+    /// the second factor.
+    pub(crate) fn fresh_until(&self, token: &VerifiedToken, user: &User) -> Option<Timestamp> {
+        suffices(token, user).then(|| token.authenticated_at().plus(self.lifetimes.reauthentication))
+    }
+
+    /// Authenticates a bearer; returns its token and its live session.
+    pub(crate) async fn presented(&self, bearer: Option<&str>, now: Timestamp) -> Result<Presented> {
+        let token = self.good_token(bearer, now).await?;
+        let live = self.kernel.store.find_live_session(token.session_id, now).await?;
+        let live = live.filter(|live| live.user.id == token.user_id);
+        Ok(Presented { token, live: live.ok_or(&AUTH_UNAUTHORIZED)? })
+    }
+}
+
+/// True if the token has level 2 (two factors), or the account has two-step sign-in off.
+fn suffices(token: &VerifiedToken, user: &User) -> bool {
+    token.level == Level::Two || !user.has_two_step()
+}
+
+fn is_fresh(token: &VerifiedToken, user: &User, window: Duration, now: Timestamp) -> bool {
+    suffices(token, user) && now.since(token.authenticated_at()) <= window
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use latchkey_domain::session::{AuthMethod, AuthMethods, Session};
+
+    use super::*;
+    use crate::tokens::access_tokens::TokenNames;
+    use crate::tokens::fixtures::{NOW, user_and_session};
+
+    const WINDOW: Duration = Duration::from_mins(10);
+
+    fn token(level: Level) -> VerifiedToken {
+        let (user, session) = user_and_session();
+        let names = TokenNames { issuer: "https://id.example".to_owned(), audience: "apps".to_owned() };
+        let methods = AuthMethods::of(AuthMethod::Password);
+        let session = Session { level, methods, ..session };
+        VerifiedToken::of(&names.claims(&user, &session, NOW, NOW.plus(WINDOW), [0; 16]), None)
+    }
+
+    fn user(two_step_at: Option<Timestamp>) -> User {
+        User { two_step_at, ..user_and_session().0 }
+    }
+
+    #[test]
+    fn a_token_is_fresh_to_the_end_of_the_window() {
+        let (token, user) = (token(Level::One), user(None));
+        assert!(is_fresh(&token, &user, WINDOW, NOW.plus(WINDOW)));
+        assert!(!is_fresh(&token, &user, WINDOW, NOW.plus(WINDOW + Duration::from_millis(1))));
+    }
+
+    #[test]
+    fn an_account_with_two_step_sign_in_needs_a_token_of_level_two() {
+        assert!(!is_fresh(&token(Level::One), &user(Some(NOW)), WINDOW, NOW));
+        assert!(is_fresh(&token(Level::Two), &user(Some(NOW)), WINDOW, NOW));
+        assert!(is_fresh(&token(Level::Two), &user(None), WINDOW, NOW));
+    }
+}

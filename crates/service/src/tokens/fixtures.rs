@@ -1,0 +1,46 @@
+//! Fixtures of the token tests and of the benchmark `tokens`: the one place in this crate that builds a user and a
+//! session.
+
+use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::session::{AuthMethod, AuthMethods, Level, Session};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::{AppMetadata, User};
+
+/// Time of all fixtures.
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_772_366_400_000);
+
+/// Builds a verified user with a password, and a session of that user that never ends.
+pub(crate) fn user_and_session() -> (User, Session) {
+    let user = User {
+        id: UserId::new(NOW, [1; 10]),
+        email: Email::parse("ada@example.org").unwrap(),
+        email_verified: true,
+        has_password: true,
+        identities: Vec::new(),
+        passkeys: Vec::new(),
+        banned_at: None,
+        two_step_at: None,
+        is_pending: false,
+        is_contested: false,
+        metadata: AppMetadata::default(),
+        created_at: NOW,
+        updated_at: NOW,
+        profile: None,
+    };
+    let session = Session {
+        id: SessionId::new(NOW, [2; 10]),
+        user_id: user.id,
+        created_at: NOW,
+        last_seen_at: NOW,
+        idle_expires_at: Timestamp::from_millis(i64::MAX),
+        absolute_expires_at: Timestamp::from_millis(i64::MAX),
+        methods: AuthMethods::of(AuthMethod::Password),
+        level: Level::One,
+        authenticated_at: NOW,
+        client: Client::new(ClientAddress::new([127, 0, 0, 1].into()), None),
+        name: None,
+    };
+    (user, session)
+}
