@@ -1,7 +1,6 @@
-//! Addresses for mail headers and SMTP envelopes: domain in ASCII (IDNA), free of line breaks.
+//! Email addresses as mail headers and SMTP envelopes need them: the domain in ASCII (IDNA), no line breaks.
 
 use std::fmt;
-use std::str::FromStr;
 
 use lettre::Address;
 
@@ -12,7 +11,7 @@ pub struct Mailbox {
     address: Address,
 }
 
-/// Error: the text is not a mailbox.
+/// Parse error: the text is neither `user@host` nor `Name <user@host>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as \"no-reply@example.org\" or \"Name <no-reply@example.org>\"")]
 pub struct InvalidMailbox;
@@ -34,18 +33,14 @@ impl Mailbox {
         Ok(Self { name: (!name.is_empty()).then(|| name.to_owned()), address })
     }
 
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// `user@host` with the host in ASCII.
+    /// Returns `user@host` with the host in ASCII.
     #[must_use]
     pub fn address(&self) -> &str {
         self.address.as_ref()
     }
 
-    /// Host in ASCII, the right side of message ids.
+    /// Returns the host of the address in ASCII. It is also the right side of the `Message-ID` of mails from this
+    /// sender.
     #[must_use]
     pub fn domain(&self) -> &str {
         self.address.domain()
@@ -60,14 +55,6 @@ impl Mailbox {
     }
 }
 
-impl FromStr for Mailbox {
-    type Err = InvalidMailbox;
-
-    fn from_str(text: &str) -> Result<Self, InvalidMailbox> {
-        Self::parse(text)
-    }
-}
-
 impl fmt::Display for Mailbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
@@ -77,7 +64,8 @@ impl fmt::Display for Mailbox {
     }
 }
 
-/// Converts the domain to ASCII; `None` if some mail servers would reject the address.
+/// Parses an address and converts its domain to ASCII (IDNA). `None` if some mail servers would reject the address, for
+/// example because its local part is not ASCII.
 pub(crate) fn ascii_address(text: &str) -> Option<Address> {
     let (local, domain) = text.rsplit_once('@')?;
     if !local
@@ -100,8 +88,8 @@ mod tests {
         for text in ["no-reply@example.org", "Latchkey <no-reply@example.org>", "Žaneta <a@localhost>"] {
             assert_eq!(Mailbox::parse(text).unwrap().to_string(), text);
         }
-        assert_eq!(Mailbox::parse("\"A, B\" <a@b.example>").unwrap().name(), Some("A, B"));
-        assert_eq!(Mailbox::parse("<a@b.example>").unwrap().name(), None);
+        assert_eq!(Mailbox::parse("\"A, B\" <a@b.example>").unwrap().name.as_deref(), Some("A, B"));
+        assert_eq!(Mailbox::parse("<a@b.example>").unwrap().name, None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Data of a mail, and its sanitised view for templates.
+//! The data that a mail is rendered from, and its sanitised form for the templates.
 
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::sanitize::{person_name, single_line};
 use crate::template::{Need, Template};
 
-/// Data of a mail. No `Debug`, because it may hold a live code or link.
+/// Data that a mail is rendered from. It has no `Debug`, because it may hold a valid code or link.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MailContext {
     /// Display name of the service, set by the operator.
@@ -16,40 +16,57 @@ pub struct MailContext {
     /// Name given by the recipient or by the client that signed up. Untrusted: omitted from the mail if it
     /// resembles a link, an address or a phone number.
     pub recipient_name: Option<String>,
-    /// Six digits, or sixteen characters in groups; required by `*_code` mails, unused by others.
+    /// Code to print: six digits, or sixteen characters in groups. Required by `*_code` mails, unused by others.
     pub code: Option<String>,
-    /// An absolute http or https URL; required by `*_link` mails. In a sign-up attempt the optional sign-in
-    /// page.
+    /// URL to print, absolute, http or https. Required by `*_link` mails; in the mail `sign_up_attempt` an optional
+    /// link to the app's sign-in page; optional in the mail `sign_in_code`.
     pub link: Option<String>,
     /// Validity of the code or link, in minutes.
     pub expires_in_minutes: u32,
-    /// The address was signed up several times with different passwords, none of which survives verification.
+    /// True if several sign-ups with different passwords used this address. Verification removes all these passwords.
     pub contested: bool,
-    /// The account may have been used before verification: its data is removed unless the verifying client is
-    /// signed in to it.
+    /// True if the account was usable before its address was verified. Verification then removes the account's
+    /// password, sessions and other data, unless the verifying client is signed in to the account.
     pub entered: bool,
-    /// The reported action; required by security notifications, unused by others.
+    /// True if sign-in by this mail removes the account's password, identities, sessions and public text, because they
+    /// may come from someone other than the mailbox's owner.
+    pub takes_over: bool,
+    /// The action that a security notification reports. Security notifications require it; other mails ignore it.
     pub event: Option<SecurityEvent>,
 }
 
-/// A security-relevant action on the recipient's account.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A security-relevant action on the recipient's account. It has no `Debug`, because it may hold a valid link.
+#[derive(Clone, PartialEq, Eq)]
 pub struct SecurityEvent {
     /// Time of the action.
     pub at: Timestamp,
-    /// Device of the acting client, from a fixed vocabulary; `None` for an administrator.
+    /// Browser and system of the acting client, such as `Firefox on Linux`; `None` for an administrator.
     pub device: Option<String>,
     /// IP address of the acting client; `None` for an administrator.
     pub address: Option<String>,
     /// Name of the identity provider concerned, set by the operator.
     pub provider: Option<String>,
+    /// Link that reverses the action; `None` for actions without one.
+    pub undo: Option<UndoLink>,
+    /// Number of unused recovery codes, after one was used; `None` for other actions.
+    pub codes_left: Option<u32>,
 }
 
-/// Error: a required field is missing or unusable.
+/// Link that reverses an action on the account. The mail prints the link without a button, so that account owners who
+/// took the action themselves do not open the link by habit.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UndoLink {
+    /// URL to print, absolute, http or https.
+    pub link: String,
+    /// Expiry.
+    pub until: Timestamp,
+}
+
+/// Error: a field of [`MailContext`] that the template requires is missing or invalid. Holds the field's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MissingField(pub(crate) &'static str);
 
-/// Template variables. User text is reduced to one line without links.
+/// Variables of a mail template. Text from users is reduced to one line without links.
 #[derive(Serialize)]
 pub(crate) struct TemplateData {
     service_name: String,
@@ -64,7 +81,11 @@ pub(crate) struct TemplateData {
     device: Option<String>,
     address: Option<String>,
     provider: Option<String>,
+    undo_link: Option<String>,
+    undo_until: Option<String>,
+    codes_left: Option<u32>,
     entered: bool,
+    takes_over: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
 }
@@ -73,12 +94,13 @@ impl TemplateData {
     /// Sanitises `context` for `template`; a code or link that the mail does not use is dropped.
     pub(crate) fn new(template: Template, context: &MailContext) -> Result<Self, MissingField> {
         let need = template.need;
-        let code =
-            context.code.as_deref().map(single_line).filter(|code| need == Need::Code && !code.is_empty());
-        let may_have_link = matches!(need, Need::Link | Need::Nothing);
+        let needs_code = matches!(need, Need::Code | Need::CodeWithLink);
+        let code = context.code.as_deref().map(single_line).filter(|code| needs_code && !code.is_empty());
+        let may_have_link = matches!(need, Need::CodeWithLink | Need::Link | Need::Nothing);
         let link = context.link.clone().filter(|link| may_have_link && is_web_link(link));
         let event = context.event.as_ref().filter(|_| need == Need::Event);
-        if need == Need::Code && code.is_none() {
+        let undo = event.and_then(|event| event.undo.as_ref()).filter(|undo| is_web_link(&undo.link));
+        if needs_code && code.is_none() {
             return Err(MissingField("code"));
         }
         if need == Need::Link && link.is_none() {
@@ -97,17 +119,21 @@ impl TemplateData {
             expires_in_minutes: context.expires_in_minutes,
             expires_in: duration_in_words(context.expires_in_minutes),
             contested: context.contested,
-            time: event.map(|event| time_in_words(event.at)),
+            time: event.map(|event| event.at.to_minute_text()),
             device: event.and_then(|event| event.device.as_deref()).map(single_line),
             address: event.and_then(|event| event.address.as_deref()).map(single_line),
             provider: event.and_then(|event| event.provider.as_deref()).map(single_line),
+            undo_link: undo.map(|undo| undo.link.clone()),
+            undo_until: undo.map(|undo| undo.until.to_minute_text()),
+            codes_left: event.and_then(|event| event.codes_left),
             entered: context.entered,
+            takes_over: context.takes_over,
             subject: None,
         })
     }
 }
 
-/// Sample data for the trial rendering at load, with or without the optional parts.
+/// Builds sample data for the trial rendering when templates are loaded. `full` sets the optional fields too.
 pub(crate) fn sample(full: bool) -> MailContext {
     MailContext {
         service_name: "Latchkey".to_owned(),
@@ -124,8 +150,14 @@ pub(crate) fn sample(full: bool) -> MailContext {
             device: full.then(|| "Firefox on Linux".to_owned()),
             address: full.then(|| "192.0.2.7".to_owned()),
             provider: full.then(|| "Google".to_owned()),
+            undo: full.then(|| UndoLink {
+                link: "https://accounts.example.org/api/auth/undo?token=0123456789abcdef".to_owned(),
+                until: Timestamp::from_millis(1_772_705_040_000),
+            }),
+            codes_left: full.then_some(9),
         }),
         entered: full,
+        takes_over: full,
     }
 }
 
@@ -135,16 +167,7 @@ fn is_web_link(link: &str) -> bool {
     is_web && link.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'"'))
 }
 
-/// `2026-03-02 10:04 UTC`, unambiguous in every locale.
-fn time_in_words(at: Timestamp) -> String {
-    let text = at.to_rfc3339();
-    match (text.get(..10), text.get(11..16)) {
-        (Some(day), Some(time)) => format!("{day} {time} UTC"),
-        _ => text,
-    }
-}
-
-/// `10 minutes`, `1 hour`, `24 hours`: whole hours as hours, the rest as minutes.
+/// Formats minutes as `10 minutes`, `1 hour` or `24 hours`: whole hours in hours, all else in minutes.
 fn duration_in_words(minutes: u32) -> String {
     let (count, unit) = if minutes >= 60 && minutes.is_multiple_of(60) {
         (minutes / 60, "hour")
@@ -184,11 +207,6 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_said_to_the_minute() {
-        assert_eq!(time_in_words(Timestamp::from_millis(1_772_445_899_999)), "2026-03-02 10:04 UTC");
-    }
-
-    #[test]
     fn only_web_addresses_are_links() {
         assert!(is_web_link("https://a.example/api?token=00&x=1"));
         assert!(is_web_link("http://localhost:8700/x"));
@@ -217,6 +235,16 @@ mod tests {
         assert!(
             TemplateData::new(Template::of(MailKind::SignUpAttempt, false), &context).unwrap().link.is_none()
         );
+    }
+
+    #[test]
+    fn a_sign_in_mail_carries_a_code_and_perhaps_a_link() {
+        let template = Template::of(MailKind::SignIn, true);
+        assert!(TemplateData::new(template, &sample(true)).unwrap().link.is_some());
+        let context = MailContext { link: None, ..sample(true) };
+        assert!(TemplateData::new(template, &context).unwrap().code.is_some());
+        let context = MailContext { code: None, ..sample(true) };
+        assert_eq!(TemplateData::new(template, &context).err(), Some(MissingField("code")));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! File transport: writes each mail as an `.eml` file. Reading them is in `inbox`.
+//! The file transport: writes each mail as an `.eml` file. The module `inbox` reads the files.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -18,11 +18,11 @@ use crate::send_error::SendError;
 pub(crate) const TIME_FORMAT: StaticFormatDescription =
     format_description!("[year][month][day]T[hour][minute][second][subsecond digits:3]Z");
 
-/// Distinguishes temporary files of concurrent writers in this process.
+/// Counter in the names of temporary files: concurrent writers of this process never share a file.
 static TEMPORARY: AtomicU64 = AtomicU64::new(0);
 
-/// Writes mails into a folder as `{UTC time}-{message id}.eml`, with the mail's own date. A retry (same id,
-/// same date) replaces its file. Writes are atomic for readers.
+/// Writes mails into a folder as `{UTC time}-{message id}.eml`. The time is the date of the mail, so a retry replaces
+/// the file of the first attempt. Readers never see a partial file.
 #[derive(Debug, Clone)]
 pub struct FileTransport {
     folder: PathBuf,
@@ -55,7 +55,7 @@ impl FileTransport {
     }
 }
 
-/// File name without `.eml`, the id of a mail in the inbox.
+/// Returns the file name without `.eml`. The inbox uses it as the id of the mail.
 fn stem(message: &Message) -> Result<String, MessageError> {
     let time = compact(message.date).ok_or(MessageError::Date)?;
     Ok(format!("{time}-{}", message.message_id))
@@ -66,7 +66,7 @@ fn compact(moment: Timestamp) -> Option<String> {
     OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?.format(TIME_FORMAT).ok()
 }
 
-/// Writes to a hidden temporary file and renames it, which is atomic within a folder.
+/// Writes the mail to a hidden temporary file and renames the file, which is atomic within a folder.
 fn write(folder: &Path, stem: &str, mail: &[u8]) -> io::Result<()> {
     let number = TEMPORARY.fetch_add(1, Ordering::Relaxed);
     let temporary = folder.join(format!(".{stem}.{}-{number}.tmp", std::process::id()));

@@ -1,4 +1,4 @@
-//! Reads the mails of the file transport, for the inbox page of development mode.
+//! Lists and reads the mails that the file transport wrote, for the inbox page of development mode.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::blocking_io::run_blocking;
 use crate::file::{FileTransport, TIME_FORMAT};
 use crate::message::MessageId;
 
-/// An inbox entry.
+/// Summary of a stored mail, for the list on the inbox page.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredMail {
     /// Argument of [`FileTransport::read`]: file name without `.eml`.
@@ -22,7 +22,7 @@ pub struct StoredMail {
     pub subject: String,
 }
 
-/// A parsed mail. No `Debug`, because it holds codes and links.
+/// A parsed mail. It has no `Debug`, because it holds codes and links.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ParsedMail {
     /// File name without `.eml`.
@@ -40,7 +40,7 @@ pub struct ParsedMail {
 }
 
 impl FileTransport {
-    /// Lists up to `limit` mails, newest first. Foreign files are skipped.
+    /// Lists up to `limit` mails, newest first. Files that the transport did not write are skipped.
     pub async fn list(&self, limit: usize) -> io::Result<Vec<StoredMail>> {
         let folder = self.folder().to_owned();
         run_blocking(move || list(&folder, limit)).await
@@ -66,7 +66,7 @@ fn list(folder: &Path, limit: usize) -> io::Result<Vec<StoredMail>> {
 
     let mails = ids.into_iter().filter_map(|id| {
         let date = date_in(&id)?;
-        // Deleted since the listing, or unreadable: skipped.
+        // A file that was deleted since the listing, or is unreadable, is skipped.
         let mail = read_file(folder, &id).ok().flatten()?;
         parse(id, date, &mail)
     });
@@ -76,7 +76,7 @@ fn list(folder: &Path, limit: usize) -> io::Result<Vec<StoredMail>> {
         .collect())
 }
 
-/// Parses the time of an id. Guards against path traversal: the rest must be a message id.
+/// Parses the time at the start of a mail's id. The rest must be a message id, which prevents path traversal.
 fn date_in(id: &str) -> Option<Timestamp> {
     let (time, message_id) = id.split_once('-')?;
     MessageId::parse(message_id).ok()?;

@@ -21,7 +21,7 @@ pub mod template;
 pub mod transport;
 
 pub use address::{InvalidMailbox, Mailbox};
-pub use context::{MailContext, SecurityEvent};
+pub use context::{MailContext, SecurityEvent, UndoLink};
 pub use file::FileTransport;
 pub use inbox::{ParsedMail, StoredMail};
 pub use memory::MemoryTransport;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::message::Message;
 use crate::send_error::SendError;
 
-/// Stores mails in memory. Clones share their state.
+/// A transport that stores mails in memory. Clones share their state.
 #[derive(Clone, Default)]
 pub struct MemoryTransport {
     state: Arc<Mutex<Inner>>,
@@ -24,24 +24,24 @@ impl MemoryTransport {
         Self::default()
     }
 
-    /// All accepted mails, oldest first.
+    /// Returns all accepted mails, oldest first.
     #[must_use]
     pub fn sent(&self) -> Vec<Message> {
         self.state().sent.clone()
     }
 
-    /// Newest mail to this address; ASCII case is ignored.
+    /// Returns the newest mail to this address; ASCII case is ignored.
     #[must_use]
     pub fn last_to(&self, address: &str) -> Option<Message> {
         self.state().sent.iter().rev().find(|message| message.to.eq_ignore_ascii_case(address)).cloned()
     }
 
-    /// Removes the accepted mails.
+    /// Removes the accepted mails. Scripted failures stay.
     pub fn clear(&self) {
         self.state().sent.clear();
     }
 
-    /// Makes the next `count` sends fail with `error`; further calls queue up.
+    /// Makes the next `count` sends fail with `error`. Failures of several calls occur in the order of the calls.
     pub fn fail_next(&self, count: usize, error: SendError) {
         self.state().failures.extend(std::iter::repeat_n(error, count));
     }
@@ -57,7 +57,7 @@ impl MemoryTransport {
         Ok(())
     }
 
-    /// Ignores poisoning: a panic leaves the lists consistent.
+    /// Locks the state. Mutex poisoning is ignored, because a panic leaves the lists consistent.
     fn state(&self) -> MutexGuard<'_, Inner> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

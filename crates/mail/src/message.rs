@@ -17,7 +17,6 @@ const LAST_DATE: i64 = 253_402_300_799_999;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MessageId(String);
 
-/// Error: the text is not a message id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to 100 ASCII letters, digits, - and _")]
 pub struct InvalidMessageId;
@@ -27,12 +26,6 @@ impl MessageId {
         let is_id = (1..=LONGEST_ID).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
         if is_id { Ok(Self(text.to_owned())) } else { Err(InvalidMessageId) }
-    }
-
-    /// The id without the host.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -45,27 +38,27 @@ impl fmt::Display for MessageId {
 /// A mail ready to be sent. `Debug` shows only the id, because its bodies hold codes and links.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The same for every delivery attempt, so that duplicates are recognisable.
+    /// Id of the mail, the same for every delivery attempt, so that duplicates can be recognised.
     pub message_id: MessageId,
     pub from: Mailbox,
     /// The recipient, as entered by the user.
     pub to: String,
-    /// A single line.
+    /// Subject, a single line.
     pub subject: String,
     /// Plain text body with `\n` line ends.
     pub text: String,
     pub html: String,
-    /// Time of the cause; the same for every delivery attempt.
+    /// Time of the event that caused the mail; the same for every delivery attempt.
     pub date: Timestamp,
 }
 
-/// Error of encoding a mail. Safe for logs: nothing of its content or recipient.
+/// Error of encoding a mail. Its text is safe for logs: it contains nothing of the mail's content or recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// Not an address that all mail servers accept: one `@`, an ASCII local part, a host name.
+    /// The recipient is not an address that all mail servers accept: an ASCII local part, one `@`, a host name.
     #[error("the recipient's address cannot be used in a mail")]
     Recipient,
-    /// Before 1970 or after 9999.
+    /// The date is before 1970 or after 9999.
     #[error("the date is out of range")]
     Date,
     /// The library cannot encode the message.
@@ -74,8 +67,8 @@ pub enum MessageError {
 }
 
 impl Message {
-    /// Encodes headers and `multipart/alternative` with both bodies in UTF-8, only ASCII on the wire.
-    /// Deterministic.
+    /// Encodes headers and `multipart/alternative` with both bodies in UTF-8, ASCII only on the wire. The same mail
+    /// always gives the same bytes.
     pub fn to_rfc5322(&self) -> Result<Vec<u8>, MessageError> {
         let recipient = self.envelope_recipient()?;
         let millis = u64::try_from(self.date.as_millis()).map_err(|_| MessageError::Date)?;
@@ -111,7 +104,7 @@ impl fmt::Debug for Message {
     }
 }
 
-/// `Auto-Submitted: auto-generated` (RFC 3834) suppresses out-of-office replies.
+/// The header `Auto-Submitted: auto-generated` (RFC 3834), which suppresses out-of-office replies.
 #[derive(Clone)]
 struct AutoSubmitted;
 

@@ -1,7 +1,7 @@
 //! Rendering of mails from embedded templates and the operator's overrides.
 //!
-//! Template variables are documented at [`MailContext`](crate::MailContext); besides, `expires_in` is the
-//! validity in words, and `subject` (in bodies) is the rendered subject.
+//! The template variables are the fields of [`MailContext`](crate::MailContext). Besides, `expires_in` is the validity
+//! of the code or link in words, and `subject` (in bodies) is the rendered subject.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,25 +14,25 @@ use crate::context::{MailContext, TemplateData, sample};
 use crate::sanitize::single_line;
 use crate::template::{File, Template, files};
 
-/// Instruction limit of a rendering: hundreds of times a normal one.
+/// Instruction limit of one rendering (minijinja's "fuel"): hundreds of times what a normal mail needs.
 const FUEL: u64 = 50_000;
 const LONGEST_FILE: u64 = 256 * 1024;
 
-/// Error of loading or rendering templates. After loading, no error text quotes data of a mail.
+/// Error of loading or rendering templates. The text of a rendering error never quotes data of a mail.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
-    /// A file name that is no template's.
+    /// A file in the operator's folder does not have the name of a template.
     #[error("{}: no mail template has this name; known are {}", path.display(), known.join(", "))]
     UnknownFile {
         path: PathBuf,
-        /// All valid names.
+        /// The valid file names.
         known: Vec<&'static str>,
     },
     /// The folder or a file in it is unreadable, not UTF-8, or too long.
     #[error("{}: cannot be read: {source}", path.display())]
     Unreadable {
         path: PathBuf,
-        /// System error.
+        /// I/O error of the operating system.
         source: std::io::Error,
     },
     /// Invalid template: syntax error or unknown variable.
@@ -43,7 +43,7 @@ pub enum TemplateError {
         line: Option<usize>,
         reason: String,
     },
-    /// A required field of the mail is missing.
+    /// A field that the template requires is missing.
     #[error("the mail {template} needs a valid {field}")]
     Missing {
         template: &'static str,
@@ -52,29 +52,30 @@ pub enum TemplateError {
     },
 }
 
-/// Subject and bodies of a mail. No `Debug`, because they hold codes and links.
+/// Subject and bodies of a mail. It has no `Debug`, because the texts hold codes and links.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// A single line.
+    /// Subject, a single line.
     pub subject: String,
     /// Plain text body, complete without the HTML.
     pub text: String,
     pub html: String,
 }
 
-/// Compiled templates. Each was rendered once with sample data at load.
+/// Compiled templates. Each was rendered once with sample data when it was loaded, so that a broken template is found
+/// at the start.
 pub struct Templates {
     environment: Environment<'static>,
 }
 
 impl Templates {
-    /// Loads the embedded templates. Cannot fail in a tested binary.
+    /// Compiles the embedded templates only. An error is a bug in one of these templates, which the tests find.
     pub fn embedded() -> Result<Self, TemplateError> {
         Self::compile(BTreeMap::new())
     }
 
-    /// Loads the embedded templates, overridden by the files of `folder`. Hidden files are skipped; any other
-    /// unknown name is an error, so that a typing error does not pass unnoticed.
+    /// Loads the embedded templates, overridden by the files of `folder`. Hidden files are skipped; any other unknown
+    /// name is an error, so that a typing error does not pass unnoticed.
     pub fn load(folder: &Path) -> Result<Self, TemplateError> {
         let unreadable = |path: &Path| {
             let path = path.to_owned();
@@ -123,7 +124,7 @@ impl Templates {
         Ok(templates)
     }
 
-    /// Trial rendering of all templates, with and without the optional parts.
+    /// Renders every template with sample data, once with and once without the optional fields.
     fn trial_render(&self) -> Result<(), TemplateError> {
         for template in Template::ALL {
             for full in [false, true] {
@@ -173,7 +174,7 @@ impl Templates {
     }
 }
 
-/// Escapes HTML in files with that extension; other files are plain text.
+/// Selects HTML escaping for `.html` files; other files are plain text.
 fn escaping(name: &str) -> AutoEscape {
     let is_html = Path::new(name).extension().is_some_and(|extension| extension == "html");
     if is_html { AutoEscape::Html } else { AutoEscape::None }
@@ -193,7 +194,7 @@ fn format(
     minijinja::escape_formatter(output, state, value)
 }
 
-/// Removes lines that hold only a tag.
+/// Returns the template syntax: a line that holds only a tag adds no line to the output.
 fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()
 }
@@ -209,7 +210,7 @@ fn read_template(path: &Path) -> std::io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Removes control characters and trailing white space; ends with one line break.
+/// Removes control characters and trailing white space, and ends the text with one line break.
 fn trim_lines(text: &str) -> String {
     let mut trimmed = String::with_capacity(text.len());
     for line in text.trim().lines() {
@@ -226,7 +227,8 @@ fn full_reason(error: &minijinja::Error) -> String {
     }
 }
 
-/// The innermost error names the right line: errors of included files are wrapped.
+/// Converts an error of the template engine. Errors in an included file are wrapped: file and line are those of the
+/// innermost error.
 fn broken(error: &minijinja::Error, file: &str, reason: fn(&minijinja::Error) -> String) -> TemplateError {
     let mut innermost = error;
     while let Some(inner) = std::error::Error::source(innermost).and_then(|source| source.downcast_ref()) {

@@ -1,9 +1,10 @@
 //! Sanitises user text for mails: one line, no invisible characters, nothing that mail clients turn into a
 //! link. HTML escaping is done by the renderer.
 
-/// Longest name in a mail, in characters: enough for a name, too short for spam.
+/// Maximum length of a name in a mail, in characters: enough for a name, too short for spam.
 const LONGEST_NAME: usize = 64;
-/// Number of digits from which mail clients offer to call a number (and readers may take it for a code).
+/// Minimum number of digits for which a name is left out of a mail: mail clients offer to call the number, and readers
+/// may take it for a code.
 const TELEPHONE_DIGITS: usize = 5;
 
 /// Reduces text to one line: control characters and separators become spaces, invisible and bidirectional
@@ -45,7 +46,7 @@ fn looks_like_link(name: &str) -> bool {
     has_mark || digits >= TELEPHONE_DIGITS || has_host_name(name)
 }
 
-/// True for a dot between a letter or digit and at least two more: `example.org`, but not `J.R.R.`
+/// True if the name has a dot between a letter or digit and at least two more: `example.org`, but not `J.R.R.`
 fn has_host_name(name: &str) -> bool {
     let pieces: Vec<&str> = name.split(['.', '。', '．', '｡']).collect();
     pieces.windows(2).any(|pair| {

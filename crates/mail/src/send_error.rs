@@ -2,14 +2,14 @@
 
 use crate::message::MessageError;
 
-/// A delivery error. Safe for logs: no address, code or credential, and of the peer's replies only the status
-/// codes.
+/// A delivery error. Its text is safe for logs: it contains no address, code or credential, and only the status codes
+/// of a server's reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// A retry may succeed.
     #[error("{0}")]
     Transient(String),
-    /// The mail will never be accepted.
+    /// A retry cannot succeed.
     #[error("{0}")]
     Permanent(String),
 }

@@ -19,7 +19,7 @@ mod connect;
 pub(crate) mod failure;
 pub mod settings;
 
-/// Timeout of QUIT; its reply is irrelevant.
+/// Timeout of the QUIT command. The reply is ignored.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// SMTP client for one mail server, usually a relay, with a pool of idle connections.
@@ -132,7 +132,7 @@ impl SmtpTransport {
         }
     }
 
-    /// Ignores poisoning: the list is always consistent.
+    /// Locks the pool of idle connections. Mutex poisoning is ignored, because the list is always consistent.
     fn idle(&self) -> MutexGuard<'_, Vec<AsyncSmtpConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,7 +151,7 @@ async fn quit(mut connection: AsyncSmtpConnection) {
     let _ = tokio::time::timeout(QUIT_TIMEOUT, connection.abort()).await;
 }
 
-/// TLS 1.2 and 1.3 with the public root certificates and those of `ca_file`.
+/// Builds the TLS settings: TLS 1.2 and 1.3, with the public root certificates and those of `ca_file`.
 fn tls_parameters(settings: &SmtpSettings) -> Result<TlsParameters, InvalidSmtpSettings> {
     let mut builder =
         TlsParameters::builder(settings.host.clone()).certificate_store(CertificateStore::WebpkiRoots);

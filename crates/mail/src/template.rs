@@ -1,30 +1,32 @@
-//! Templates of the mails, from the rows of [`latchkey_domain::mail_kinds`]. The texts are in `templates/`.
+//! The mail templates, one per row of [`latchkey_domain::mail_kinds`]. The texts are in `templates/`.
 
 use latchkey_domain::mail_kind::MailKind;
 
 /// A template file: name and embedded text.
 pub(crate) type File = (&'static str, &'static str);
 
-/// Required data of a mail.
+/// The data that a mail requires to be rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Code,
+    /// A code. A link is optional.
+    CodeWithLink,
     Link,
     Event,
     Nothing,
 }
 
-/// Template of a mail.
+/// Files of one mail and the data that they require.
 #[derive(Clone, Copy)]
 pub struct Template {
-    /// Stem of the three files.
+    /// Common stem of the three file names.
     pub(crate) name: &'static str,
     pub(crate) need: Need,
-    /// `{name}.subject.txt`
+    /// File `{name}.subject.txt`.
     pub(crate) subject: File,
-    /// `{name}.txt`
+    /// File `{name}.txt`.
     pub(crate) text: File,
-    /// `{name}.html`
+    /// File `{name}.html`.
     pub(crate) html: File,
 }
 
@@ -53,7 +55,8 @@ macro_rules! templates {
             pub const ALL: &[Self] =
                 &[$(template!($need $stem), $(template!($other_need $other_stem),)?)*];
 
-            /// Template of a kind, for a payload with or without a code.
+            /// Selects the template of a mail kind. Verification and password reset have two: one for a code and one
+            /// for a link.
             #[must_use]
             pub const fn of(kind: MailKind, has_code: bool) -> Self {
                 match kind {
@@ -80,7 +83,7 @@ const SHARED: [File; 7] = [
     file!("act.html"),
 ];
 
-/// All embedded files. The operator's folder overrides them by name.
+/// Iterates over all embedded template files. The operator's folder overrides files by name.
 pub(crate) fn files() -> impl Iterator<Item = File> {
     let own = Template::ALL.iter().flat_map(|template| [template.subject, template.text, template.html]);
     SHARED.into_iter().chain(own)

@@ -1,4 +1,4 @@
-//! The transports as one enum; each is implemented in its own file.
+//! The mail transports as one enum. Each is implemented in its own file.
 
 use crate::file::FileTransport;
 use crate::memory::MemoryTransport;
@@ -6,18 +6,16 @@ use crate::message::Message;
 use crate::send_error::SendError;
 use crate::smtp::SmtpTransport;
 
-/// A mail transport.
 pub enum Transport {
-    /// SMTP.
     Smtp(SmtpTransport),
     /// `.eml` files in a folder.
     File(FileTransport),
-    /// In memory, for tests.
+    /// Mails stored in memory, for tests.
     Memory(MemoryTransport),
 }
 
 impl Transport {
-    /// Sends one mail. Success means that the peer has taken responsibility for it.
+    /// Sends one mail. Success means that the mail server, folder or memory has accepted it.
     pub async fn send(&self, message: &Message) -> Result<(), SendError> {
         match self {
             Self::Smtp(transport) => transport.send(message).await,
@@ -26,14 +24,14 @@ impl Transport {
         }
     }
 
-    /// Releases idle connections, before a pause or the end.
+    /// Closes idle SMTP connections with QUIT, before a pause or the stop of the service.
     pub async fn close_idle(&self) {
         if let Self::Smtp(transport) = self {
             transport.close_idle().await;
         }
     }
 
-    /// Name in settings and logs: `smtp`, `file` or `memory`.
+    /// Returns the name in settings and logs: `smtp`, `file` or `memory`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 use latchkey_domain::mail_kind::MailKind;
 
 use super::*;
+use crate::SecurityEvent;
 
 const VERIFY_CODE: Template = Template::of(MailKind::Verify, true);
 const VERIFY_LINK: Template = Template::of(MailKind::Verify, false);
@@ -27,13 +28,17 @@ fn every_mail_stands_alone_in_text_and_in_html() {
     for template in Template::ALL.iter().copied() {
         let mail = render(template, &sample(true));
         let needle = match template.need {
-            crate::template::Need::Code => "123456".to_owned(),
+            crate::template::Need::Code | crate::template::Need::CodeWithLink => "123456".to_owned(),
+            // Told to somebody else than the user of the device: the address stays out.
+            _ if template.name == "email_change_attempt" => "another account".to_owned(),
             crate::template::Need::Event => "192.0.2.7".to_owned(),
             _ => sample(true).link.unwrap(),
         };
         assert!(mail.text.contains(&needle), "{}: {}", template.name, mail.text);
         assert!(mail.html.replace("&#x2f;", "/").contains(&needle), "{}", template.name);
-        assert!(mail.text.contains("Hello Ada Lovelace,\n") && mail.html.contains("Hello Ada Lovelace,"));
+        // One side of a change of address is a mailbox that nobody has proven.
+        let greeting = if template.name == "email_change_code" { "Hello," } else { "Hello Ada Lovelace," };
+        assert!(mail.text.contains(&format!("{greeting}\n")) && mail.html.contains(greeting));
         assert!(!mail.subject.contains('\n') && !mail.subject.contains("123456"));
         assert!(
             mail.text.lines().all(|line| line.len() <= 78 || line.starts_with("https://")),
@@ -131,6 +136,20 @@ fn a_contested_address_is_told_that_no_password_survives() {
 }
 
 #[test]
+fn a_sign_in_mail_says_where_its_link_works_and_what_it_removes() {
+    let template = Template::of(MailKind::SignIn, true);
+    let full = render(template, &sample(true));
+    let plain = render(template, &MailContext { link: None, ..sample(false) });
+    for (with, without) in [(full.text, plain.text), (full.html, plain.html)] {
+        let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["verify-link?token", "in the browser in which you asked", "Signing in removes them"] {
+            assert!(joined(&with).contains(part) && !joined(&without).contains(part), "{part}");
+        }
+        assert!(joined(&with).contains("123456") && joined(&without).contains("123456"));
+    }
+}
+
+#[test]
 fn a_mail_about_an_act_tells_time_device_and_address() {
     for template in Template::ALL.iter().copied().filter(|one| one.need == crate::template::Need::Event) {
         let mail = render(template, &sample(true));
@@ -138,11 +157,49 @@ fn a_mail_about_an_act_tells_time_device_and_address() {
             for part in ["2026-03-02 10:04 UTC", "Firefox on Linux", "192.0.2.7"] {
                 assert!(body.contains(part), "{}: {part}", template.name);
             }
-            assert!(!body.contains("href") && !body.contains("123456"), "{}", template.name);
+            assert!(!body.contains("verify-link") && !body.contains("123456\n"), "{}", template.name);
+            let is_undoable = ["two_step_on", "passkey_added", "email_changed"].contains(&template.name);
+            assert_eq!(body.contains("undo?token="), is_undoable, "{}", template.name);
         }
         let mail = render(template, &sample(false));
         for body in [&mail.text, &mail.html] {
             assert!(body.contains("10:04 UTC") && !body.contains("Device:") && !body.contains("Address:"));
+        }
+    }
+}
+
+#[test]
+fn the_undo_link_has_its_last_minute_and_no_button() {
+    let template = Template::of(MailKind::TwoStepOn, false);
+    let link = "https://accounts.example.org/api/auth/undo?token=0123456789abcdef";
+    let mail = render(template, &sample(true));
+    assert!(mail.text.contains(&format!("\n\n{link}\n\n")), "{}", mail.text);
+    assert!(mail.html.replace("&#x2f;", "/").contains(&format!("<a href=\"{link}\"")), "{}", mail.html);
+    for body in [&mail.text, &mail.html] {
+        assert!(body.contains("2026-03-05 10:04 UTC:") && !body.contains("If the button"), "{body}");
+    }
+    let mail = render(template, &sample(false));
+    for body in [&mail.text, &mail.html] {
+        assert!(!body.contains("undo?") && body.contains("Ask the people who run"), "{body}");
+    }
+}
+
+#[test]
+fn the_number_of_recovery_codes_left_is_stated() {
+    let with = |left| {
+        let event = SecurityEvent { codes_left: left, ..sample(true).event.unwrap() };
+        let context = MailContext { event: Some(event), ..sample(true) };
+        render(Template::of(MailKind::RecoveryCodeUsed, false), &context)
+    };
+    for (left, words, advice) in [
+        (Some(9), "9 unused codes are left.", "nothing to do"),
+        (Some(1), "One unused code is left.", "nothing to do"),
+        (Some(0), "It was the last one.", "make new codes now"),
+        (None, "Each code works once.", "nothing to do"),
+    ] {
+        let mail = with(left);
+        for body in [&mail.text, &mail.html] {
+            assert!(body.contains(words) && body.contains(advice), "{left:?}: {body}");
         }
     }
 }

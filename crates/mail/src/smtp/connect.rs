@@ -1,4 +1,4 @@
-//! Connecting: the addresses (A and AAAA) of the mail server are tried in order.
+//! Connects to the mail server: its addresses (A and AAAA) are tried in order.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::send_error::SendError;
 
 const MOST_ADDRESSES: usize = 8;
 
-/// Error: no address of the mail server worked.
+/// Error: no connection to any address of the mail server was established.
 pub(super) struct NoConnection(Vec<(SocketAddr, Failure)>);
 
 impl SmtpTransport {
@@ -61,8 +61,8 @@ impl SmtpTransport {
         Err(NoConnection(failures))
     }
 
-    /// Connects to one address. TCP gets a share of the remaining time, so that an unresponsive address
-    /// leaves some to the next.
+    /// Connects to one address. The TCP connect gets only a part of the remaining time, so that an unresponsive address
+    /// leaves time for the next one.
     async fn connect_to_one(
         &self,
         address: SocketAddr,
@@ -98,7 +98,7 @@ impl SmtpTransport {
 }
 
 impl fmt::Display for NoConnection {
-    /// Most informative failure first: a reply before a timeout, a timeout before an unreachable network.
+    /// Writes the failures, most informative first: a reply before a timeout, a timeout before an unreachable network.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [(_, only)] = self.0.as_slice() {
             return only.fmt(f);
@@ -113,7 +113,7 @@ impl fmt::Display for NoConnection {
     }
 }
 
-/// Transient, because no mail was offered yet.
+/// A failed connection is a transient error: the server has not seen the mail yet.
 impl From<NoConnection> for SendError {
     fn from(failed: NoConnection) -> Self {
         Self::Transient(failed.to_string())

@@ -4,43 +4,30 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
+use latchkey_domain::words;
+
 use crate::send_error::SendError;
 
-/// Stage of the SMTP session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    Resolve,
-    Connect,
-    StartTls,
-    Login,
-    Sender,
-    Recipient,
-    Data,
-    Content,
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Resolve => "the look-up of its name",
-            Self::Connect => "the connection",
-            Self::StartTls => "STARTTLS",
-            Self::Login => "AUTH",
-            Self::Sender => "MAIL FROM",
-            Self::Recipient => "RCPT TO",
-            Self::Data => "DATA",
-            Self::Content => "the end of the mail",
-        })
+words! {
+    /// Stage of the SMTP session in which a failure occurred.
+    pub(crate) enum Stage {
+        Resolve = "the look-up of its name",
+        Connect = "the connection",
+        StartTls = "STARTTLS",
+        Login = "AUTH",
+        Sender = "MAIL FROM",
+        Recipient = "RCPT TO",
+        Data = "DATA",
+        Content = "the end of the mail",
     }
 }
 
-/// Cause of a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// A negative reply: its code and enhanced status code (RFC 3463), if any. The reply text is dropped,
     /// because it often repeats the address.
     Refused { code: u16, enhanced: Option<String> },
-    /// Timeout.
+    /// The stage did not finish within the timeout.
     TimedOut,
     /// No connection, no TLS, a broken connection or a malformed reply.
     Broken(String),
@@ -76,7 +63,7 @@ impl Failure {
         Self { stage, cause }
     }
 
-    /// True if a pooled connection was closed before the mail was offered.
+    /// True if the server had closed the pooled connection before the mail was offered: a new connection may succeed.
     pub(crate) fn is_stale_connection(&self) -> bool {
         let is_gone = match &self.cause {
             Cause::Refused { code, .. } => *code == CLOSING,
@@ -90,7 +77,7 @@ impl Failure {
         self.stage == Stage::Login && matches!(self.cause, Cause::Refused { .. })
     }
 
-    /// Informativeness of a failure among those of several addresses.
+    /// Ranks the failure when several addresses of the server failed; the highest rank is reported first.
     pub(crate) fn informativeness(&self) -> u8 {
         match self.cause {
             Cause::Refused { .. } if self.is_refused_auth() => 4,
@@ -149,7 +136,8 @@ fn is_unreachable(error: &lettre::transport::smtp::Error) -> bool {
     false
 }
 
-/// Innermost cause of an error that is no reply, from the system or TLS library.
+/// Returns the text of the innermost source of an error: the message of the system or the TLS library. Not for replies
+/// of the server.
 fn innermost(error: &lettre::transport::smtp::Error) -> String {
     let mut reason: &dyn Error = error;
     while let Some(source) = reason.source() {

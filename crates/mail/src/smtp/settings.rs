@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-/// Encryption of the connection.
+/// Encryption of the SMTP connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsMode {
     /// STARTTLS (RFC 3207), usually on port 587. Required: a server that does not offer it gets no mail.
@@ -35,14 +35,13 @@ impl SmtpPassword {
 /// Address of the mail server and connection settings.
 #[derive(Clone)]
 pub struct SmtpSettings {
-    /// Host name or IP address; with TLS, the certificate's name.
+    /// Host name or IP address of the server. With TLS, the server's certificate must be valid for it.
     pub host: String,
     pub port: u16,
     /// User name; requires `password`.
     pub username: Option<String>,
     /// Password; requires `username`.
     pub password: Option<SmtpPassword>,
-    /// Encryption.
     pub tls: TlsMode,
     /// PEM file with root certificates in addition to the public ones, for a relay with a private CA.
     pub ca_file: Option<PathBuf>,
@@ -53,7 +52,7 @@ pub struct SmtpSettings {
 }
 
 impl SmtpSettings {
-    /// Defaults: STARTTLS, no authentication, 30 seconds, one pooled connection.
+    /// Creates the default settings: STARTTLS, no authentication, 30 seconds, one pooled connection.
     #[must_use]
     pub fn new(host: impl Into<String>, port: u16) -> Self {
         Self {
@@ -69,18 +68,17 @@ impl SmtpSettings {
     }
 }
 
-/// Error: invalid SMTP settings.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidSmtpSettings {
-    /// [`TlsMode::Plain`] to a remote host.
+    /// The setting is [`TlsMode::Plain`] and the host is remote.
     #[error(
         "plain SMTP to {host} would send mails and passwords in the clear; use starttls or tls, or a relay on localhost"
     )]
     PlainToRemote { host: String },
-    /// User name without password, or vice versa.
+    /// A user name without a password, or a password without a user name.
     #[error("SMTP needs both a user name and a password, or neither")]
     HalfLogin,
-    /// Not a host name and not an IP address.
+    /// The host is neither a host name nor an IP address.
     #[error("{host:?} is no host name or IP address of a mail server")]
     Host { host: String },
     /// The root certificates are unreadable or invalid.
@@ -112,7 +110,8 @@ impl SmtpSettings {
     }
 }
 
-/// True for `localhost` (RFC 6761) or a loopback address. Other names may resolve differently later.
+/// True for `localhost` (RFC 6761) or a loopback address. Other names are not accepted, because they may resolve to
+/// another machine later.
 fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
