@@ -1,5 +1,5 @@
-//! The cost of a query string of 8 KB, which is read before any limit of an address: refused for its many parameters,
-//! and passed on whole.
+//! Benchmark of a query string of 8 KB, which is parsed before any rate limit: refused for its many parameters, and
+//! accepted with 64 long ones.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! Parameters and bodies of admin calls. Nothing unknown is ignored: a key or parameter that the call does not know is
-//! 400 `VALIDATION_ERROR` with the nearest known name, so that a misspelt one never passes for a change.
+//! Parameters and bodies of admin calls. An unknown body key or query parameter is 400 `VALIDATION_ERROR` with the
+//! nearest known name, so that a misspelt name is never silently ignored.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::error::{ApiError, Result, codes};
 use crate::query::{Query, names_of};
 use crate::settings::HttpSettings;
 
-/// Known on every call: clients add it to all of theirs.
+/// Query parameter that every call accepts: clients add `client_type` to all their calls.
 const EVERYWHERE: &str = "client_type";
 
-/// Most characters of an unknown name that a message repeats.
+/// Maximum length, in characters, of an unknown name quoted in an error message.
 const NAME_SHOWN: usize = 64;
 
-/// Least likeness of a name that is suggested, from 0 to 1.
+/// Minimum similarity (0 to 1) of a known name that an error message suggests.
 const LIKENESS: f64 = 0.6;
 
-/// The body of an admin call. Its known keys are the fields of the struct.
+/// The JSON body of an admin call. Its known keys are the fields of the struct.
 pub trait AdminRequest: DeserializeOwned {
-    /// Known keys that are accepted and ignored: in a PUT or PATCH, those that the GET of the resource shows and this
-    /// request does not write.
+    /// Keys that are accepted and ignored. In a PUT or PATCH these are the keys that the GET of the resource returns
+    /// and the change cannot write.
     const IGNORED: &'static [&'static str] = &[];
 }
 
 /// A JSON body like [`JsonBody`] that refuses unknown keys.
 pub struct AdminBody<T>(pub T);
 
-/// The body of a call that takes none: an empty one, or an object without keys.
+/// Body of a call that expects none: absent, or an empty JSON object.
 #[derive(Deserialize)]
 pub struct NoKeys {}
 
@@ -58,11 +58,11 @@ where
     }
 }
 
-/// The query string of an admin call, before its parameters are known.
+/// The raw query string of an admin call. [`AdminQuery::knowing`] parses it.
 pub struct AdminQuery(pub(crate) String);
 
 impl AdminQuery {
-    /// The parameters, where all of them are among `known`; another one is refused by name.
+    /// Parses the parameters. A parameter whose name is not in `known` is 400 `VALIDATION_ERROR`.
     pub fn knowing(&self, known: &[&str]) -> Result<Query> {
         let query = Query::parse(&self.0)?;
         for name in names_of(&self.0) {
@@ -87,7 +87,7 @@ fn check_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> R
     Err(ApiError::validation(&shown, &problem).reason(Reason::Unknown))
 }
 
-/// The known name that looks most like this one; case and separators do not count.
+/// Finds the known name most similar to `name`, ignoring case, `_` and `-`.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
     let wanted = plain(name);

@@ -1,28 +1,26 @@
-//! The map of the interface on one screen: every endpoint, by group, in the order of the document and of `Allow`.
+//! The list of all endpoints, by group. Its order is that of the `OpenAPI` document and of the `Allow` header.
 
 use crate::endpoint::Endpoint;
 use crate::endpoints::auth::{
-    audit, config, csrf, email, id_token, identities, logout, oauth, password, profiles as flat,
-    public_config, refresh, sessions, users,
+    account, audit, challenges, config, csrf, email, events, factors, id_token, identities, logout, oauth,
+    passkeys, password, profiles as flat, public_config, reauthenticate, refresh, sessions, undo, users,
 };
 use crate::endpoints::profiles::{me, search, user};
-use crate::endpoints::{dev::mail, health, home, jwks, openapi};
+use crate::endpoints::{dev::mail, health, home, jwks, openapi, webauthn};
 
-/// Endpoints under one heading.
+/// Endpoints under one heading of the `OpenAPI` document.
 pub struct Group {
-    /// The heading: the tag of the document.
+    /// The heading, used as tag in the `OpenAPI` document.
     pub name: &'static str,
-    /// A sentence about the group.
+    /// A sentence about the group, for the `OpenAPI` document.
     pub about: &'static str,
-    /// Its endpoints.
     pub endpoints: &'static [Endpoint],
 }
 
-/// The groups of the document.
-pub static GROUPS: [Group; 6] = [
+pub static GROUPS: [Group; 8] = [
     Group {
         name: "Accounts and sessions",
-        about: "Sign-up, sign-in, refresh, sign-out, and one's own sessions and password.",
+        about: "Sign-up, sign-in, refresh, sign-out, and one's own sessions, password, email address and security events.",
         endpoints: &[
             users::SIGN_UP,
             sessions::SIGN_IN,
@@ -30,10 +28,15 @@ pub static GROUPS: [Group; 6] = [
             csrf::CSRF_TOKEN,
             logout::SIGN_OUT,
             password::CHANGE,
+            email::change::BEGIN,
+            email::change::confirm::CONFIRM,
+            email::change::CANCEL,
             sessions::CURRENT,
             sessions::LIST,
             sessions::END_OTHERS,
             sessions::END_ONE,
+            sessions::RENAME,
+            events::LIST,
         ],
     },
     Group {
@@ -48,6 +51,38 @@ pub static GROUPS: [Group; 6] = [
             email::exchange_reset_password_token::EXCHANGE,
             email::reset_password_link::OPEN,
             email::reset_password::RESET,
+            undo::OPEN,
+            undo::UNDO,
+        ],
+    },
+    Group {
+        name: "Second factors",
+        about: "Two-step sign-in by authenticator app and recovery codes, and challenges, which ask for them.",
+        endpoints: &[
+            account::GET,
+            factors::totp::BEGIN,
+            factors::totp::confirm::CONFIRM,
+            factors::totp::RENAME,
+            factors::totp::REMOVE,
+            factors::two_step::SET,
+            factors::recovery_codes::REPLACE,
+            reauthenticate::BEGIN,
+            challenges::passkey_options::OPTIONS,
+            challenges::send_code::SEND,
+            challenges::answer::ANSWER,
+        ],
+    },
+    Group {
+        name: "Passkeys",
+        about: "Registration of passkeys and sign-in by them (WebAuthn), and one's own passkeys.",
+        endpoints: &[
+            passkeys::registration_options::BEGIN,
+            passkeys::REGISTER,
+            passkeys::LIST,
+            passkeys::RENAME,
+            passkeys::REMOVE,
+            passkeys::authentication_options::BEGIN,
+            passkeys::sign_in::SIGN_IN,
         ],
     },
     Group {
@@ -74,7 +109,7 @@ pub static GROUPS: [Group; 6] = [
     },
     Group {
         name: "Administration",
-        about: "Users, settings, identity providers and the audit trail, with an admin key. A key or parameter that a \
+        about: "Users, their sessions and profiles, settings, identity providers and the audit trail, with an admin key. A key or parameter that a \
                 call does not know is refused by name; a PUT or PATCH takes all that the GET shows, and ignores what is \
                 read-only there.",
         endpoints: &[
@@ -84,6 +119,9 @@ pub static GROUPS: [Group; 6] = [
             users::CHANGE,
             users::END_SESSIONS,
             users::DELETE_PROFILE,
+            users::factors::GET,
+            users::factors::RESET,
+            users::passkeys::REMOVE,
             config::GET,
             config::PUT,
             audit::LIST,
@@ -102,14 +140,14 @@ pub static GROUPS: [Group; 6] = [
     Group {
         name: "Service",
         about: "Public settings, keys, health, and this document.",
-        endpoints: &[public_config::GET, jwks::GET, health::LIVE, health::READY, openapi::GET],
+        endpoints: &[public_config::GET, jwks::GET, webauthn::GET, health::LIVE, health::READY, openapi::GET],
     },
 ];
 
-/// Pages of development mode; not in the document.
+/// Pages of development mode. They are not in the `OpenAPI` document.
 pub static DEVELOPMENT: [Endpoint; 4] = [home::HOME, mail::LIST, mail::SHOW, mail::HTML];
 
-/// Every endpoint of every mode.
+/// Iterates over all endpoints, those of development mode included.
 pub fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
     GROUPS.iter().flat_map(|group| group.endpoints).chain(&DEVELOPMENT)
 }

@@ -10,26 +10,23 @@ use crate::cookies::Cookie;
 use crate::origin::OriginPolicy;
 use crate::settings::HttpSettings;
 
-/// The state of the router: cheap to clone.
+/// The state that all handlers share. Cloning it is cheap.
 #[derive(Clone)]
 pub struct App {
-    /// The use cases.
     pub service: Arc<Service>,
-    /// The settings of the HTTP layer.
     pub settings: Arc<HttpSettings>,
-    /// The web pages that may call with a cookie.
+    /// Origins of web pages that may call with the refresh cookie.
     pub origins: OriginPolicy,
-    /// The refresh cookie.
     pub refresh_cookie: Cookie,
-    /// The cookie of the browser that begins OAuth flows.
+    /// The cookie that ties an OAuth flow to the browser that started it.
     pub oauth_cookie: Cookie,
-    /// The cookie of the browser that signs up.
+    /// The cookie that ties a sign-up to the browser that made it.
     pub sign_up_cookie: Cookie,
 }
 
 impl App {
-    /// Puts the parts together. `cors_origins` are those of `server.cors_origins`; the origins of the redirect list are
-    /// read from the settings in force at every request.
+    /// Builds the state. `cors_origins` is the setting `server.cors_origins`. Origins of allowed redirect URLs are read
+    /// from the settings at every request, because an admin can change them.
     #[must_use]
     pub fn new(service: Arc<Service>, settings: HttpSettings, cors_origins: Vec<String>) -> Self {
         let in_force = Arc::clone(&service);

@@ -1,4 +1,5 @@
-//! Credentials in headers: `Authorization: Bearer` and `X-API-Key`, taken apart and not judged.
+//! Parsing of credentials in headers: `Authorization: Bearer` and `X-API-Key`. The extractors in [`crate::caller`]
+//! verify them.
 
 use std::convert::Infallible;
 
@@ -7,41 +8,40 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName};
 
-/// The header of admin keys.
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The text after `Bearer`: an access token, an anon key, an admin key, or anything else. Not verified. It has no
-/// Debug, so that it cannot slip into a log.
+/// The text after `Bearer`, not yet verified: an access token, an anonymous key, an admin key, or anything else. It has
+/// no `Debug`, which keeps it out of logs.
 #[derive(Clone)]
 pub struct BearerToken(String);
 
-/// The value of `X-API-Key`. Not verified, no Debug.
+/// The value of `X-API-Key`, not yet verified. It has no `Debug`, which keeps it out of logs.
 #[derive(Clone)]
 pub struct ApiKey(String);
 
-/// The state of `X-API-Key`. A malformed one is wrong, not missing: it must not make an admin's call a public one.
+/// The state of the `X-API-Key` header. A malformed key is refused and not treated as missing: an admin's call must
+/// never fall back to the public one.
 #[derive(Clone)]
 pub enum ApiKeyHeader {
-    /// There is no such header.
     Missing,
-    /// One key.
+    /// The header has exactly one well-formed key.
     Given(ApiKey),
-    /// Given twice, empty, or with bytes that no key has.
+    /// The header is given twice, empty, or has bytes that no key contains.
     Malformed,
 }
 
-/// The credentials of a request.
+/// The unverified credentials in the headers of a request.
 #[derive(Clone)]
 pub struct Credentials {
-    /// `None` where the header is missing, given twice, of another scheme or malformed: all the same to calls that
-    /// take no user, and 401 to those that do.
+    /// The bearer token. `None` if `Authorization` is missing, repeated, malformed or of another scheme; endpoints
+    /// that need a user respond with 401 then.
     pub bearer: Option<BearerToken>,
-    /// The admin's other header.
+    /// The admin key in `X-API-Key`; an admin may send the key as bearer token instead.
     pub api_key: ApiKeyHeader,
 }
 
 impl BearerToken {
-    /// The text, for verification.
+    /// Returns the secret text, for verification.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -49,7 +49,7 @@ impl BearerToken {
 }
 
 impl ApiKey {
-    /// The text, for verification.
+    /// Returns the secret text, for verification.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -57,7 +57,6 @@ impl ApiKey {
 }
 
 impl Credentials {
-    /// Reads the headers of a request.
     #[must_use]
     pub fn of(headers: &HeaderMap) -> Self {
         Self { bearer: bearer_of(headers), api_key: api_key_of(headers) }
@@ -72,7 +71,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Credentials {
     }
 }
 
-/// RFC 6750 section 2.1: `Bearer`, in any case (RFC 9110 section 11.1), spaces, one token.
+/// Parses `Authorization` (RFC 6750 section 2.1): the word `Bearer` in any case (RFC 9110 section 11.1), spaces, one
+/// token.
 fn bearer_of(headers: &HeaderMap) -> Option<BearerToken> {
     let (scheme, token) = only_text(headers, &AUTHORIZATION)?.split_once(' ')?;
     let token = token.trim_matches(' ');
@@ -89,7 +89,7 @@ fn api_key_of(headers: &HeaderMap) -> ApiKeyHeader {
     }
 }
 
-/// The header's value, where it is given once and in ASCII.
+/// Returns the header's value if it occurs exactly once and is ASCII.
 fn only_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -98,9 +98,10 @@ fn only_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// One run of visible ASCII characters. Wider than the grammar of RFC 6750, because operators choose admin keys.
+/// True if the text is not empty and all its characters are visible ASCII. RFC 6750 allows fewer characters, but
+/// operators choose the admin keys.
 fn is_token(text: &str) -> bool {
-    // No early end: so the compiler looks at many bytes of a long token at once.
+    // No early exit, so that the compiler vectorises the check.
     !text.is_empty() && text.bytes().fold(true, |all, byte| all & byte.is_ascii_graphic())
 }
 

@@ -1,5 +1,5 @@
-//! Bodies of requests: bytes within a limit, strict JSON, then the request's own type. Failures name the field in the
-//! client's spelling. What a field may hold is said by the domain types.
+//! Extractors of request bodies: they read bytes within a limit, parse strict JSON, and convert it to the request's
+//! type. Errors name the field in the client's spelling. The domain types validate the values.
 
 mod describe;
 mod fields;
@@ -23,16 +23,39 @@ pub use patch::Patch;
 
 /// A JSON body of at most `body_limit` bytes, read into `T`. An empty body reads as `{}`.
 ///
-/// Refuses with 400 `VALIDATION_ERROR`, 408 `REQUEST_TIMEOUT`, 413 `PAYLOAD_TOO_LARGE` and 415
-/// `UNSUPPORTED_MEDIA_TYPE`. Unknown keys are ignored unless `T` wants them.
+/// Errors: 400 `VALIDATION_ERROR`, 408 `REQUEST_TIMEOUT`, 413 `PAYLOAD_TOO_LARGE`, 415 `UNSUPPORTED_MEDIA_TYPE`.
+/// Unknown keys are ignored unless `T` reads them.
 pub struct JsonBody<T>(pub T);
 
-/// The same with `profile_body_limit` bytes, for profile routes. Their body is required: an empty one is 400.
+/// A JSON body of at most `profile_body_limit` bytes, for the profile endpoints. An empty body is 400.
 pub struct ProfileBody<T>(pub T);
 
-/// A form of at most `body_limit` bytes (`application/x-www-form-urlencoded`), and the query string with it: read
-/// together like one query string, so that a name in both is given twice.
+/// A form (`application/x-www-form-urlencoded`) of at most `body_limit` bytes, parsed together with the query string. A
+/// name that occurs in both counts as given twice.
 pub struct FormBody(pub Query);
+
+/// A request body in JSON or as a form. Programs send JSON, a page of this service sends the form; `Content-Type` says
+/// which it is.
+pub enum JsonOrForm<T> {
+    Json(T),
+    Form(Query),
+}
+
+impl<S, T> FromRequest<S> for JsonOrForm<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+    Arc<HttpSettings>: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        if read::check_form_type(request.headers()).is_ok() {
+            return FormBody::from_request(request, state).await.map(|FormBody(said)| Self::Form(said));
+        }
+        JsonBody::from_request(request, state).await.map(|JsonBody(body)| Self::Json(body))
+    }
+}
 
 impl<S> FromRequest<S> for FormBody
 where
@@ -89,13 +112,13 @@ where
     }
 }
 
-/// Reads an object that is already parsed into `T`; a failure is 400 `VALIDATION_ERROR` that names the field.
+/// Reads a parsed JSON object into `T`. A failure is 400 `VALIDATION_ERROR` that names the field.
 pub fn from_object<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(object))
         .map_err(|error| describe::describe(error.path(), &error.inner().to_string()))
 }
 
-/// The JSON object in the body of a request; `None` where the body is empty.
+/// Reads the JSON object in a request body; `None` for an empty body.
 async fn object_of(
     request: Request,
     limit: usize,

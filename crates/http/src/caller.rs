@@ -1,4 +1,4 @@
-//! Authentication: extractors for the calls that need a user or an admin.
+//! Authentication extractors: a signed-in user, an admin. Also the layer that checks the anonymous key.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -7,6 +7,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::{BoxFuture, Either};
 use http::request::Parts;
+use latchkey_service::sessions::FreshCaller;
 use latchkey_service::sessions::authenticate::{Caller, NamedCaller};
 use tower::layer::layer_fn;
 use tower::{Layer, Service};
@@ -17,7 +18,7 @@ use crate::bearer::{ApiKeyHeader, BearerToken, Credentials};
 use crate::client::ClientInfo;
 use crate::error::{ApiError, Result};
 
-/// The user of a good bearer token whose session lives; else 401 `AUTH_UNAUTHORIZED`.
+/// The user of a valid access token whose session has not ended; otherwise 401 `AUTH_UNAUTHORIZED`.
 pub struct SignedInUser(pub Caller);
 
 impl FromRequestParts<App> for SignedInUser {
@@ -30,8 +31,21 @@ impl FromRequestParts<App> for SignedInUser {
     }
 }
 
-/// The user that a valid bearer token names; else 401 `AUTH_UNAUTHORIZED`. Its session may be over: for calls that look
-/// it up in the round trip that does the rest.
+/// The user of a fresh access token: 401 as for [`SignedInUser`], 403 `REAUTHENTICATION_REQUIRED` if the token is not
+/// fresh.
+pub struct FreshUser(pub FreshCaller);
+
+impl FromRequestParts<App> for FreshUser {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let bearer = Credentials::of(&parts.headers).bearer;
+        Ok(Self(app.service.sessions.fresh(bearer.as_ref().map(BearerToken::expose)).await?))
+    }
+}
+
+/// The user named by a valid access token; otherwise 401 `AUTH_UNAUTHORIZED`. The session may have ended. The use case
+/// checks that in the same round trip as its other reads.
 pub struct NamedUser(pub NamedCaller);
 
 impl FromRequestParts<App> for NamedUser {
@@ -44,8 +58,8 @@ impl FromRequestParts<App> for NamedUser {
 }
 
 impl NamedUser {
-    /// A refusal of what the caller asks for, unless the session is over: who may not call is told so before anything is
-    /// said about the body.
+    /// Returns `refusal` if the session is live, and 401 otherwise: a caller without a live session learns nothing
+    /// about the rest of the request.
     pub async fn refusal(self, app: &App, refusal: ApiError) -> ApiError {
         match app.service.sessions.confirm(self.0).await {
             Ok(_) => refusal,
@@ -54,8 +68,8 @@ impl NamedUser {
     }
 }
 
-/// The holder of an admin key, and from where: `X-API-Key`, else the bearer. 401 `ADMIN_UNAUTHORIZED` without one, 403
-/// `FORBIDDEN` for a user's token. The call takes no query parameters: one that is sent is refused.
+/// The client of a call with a valid admin key, in `X-API-Key` or else as bearer token. 401 `ADMIN_UNAUTHORIZED`
+/// without a key, 403 `FORBIDDEN` for a user's token. Query parameters are refused.
 pub struct Admin(pub ClientInfo);
 
 impl FromRequestParts<App> for Admin {
@@ -68,11 +82,10 @@ impl FromRequestParts<App> for Admin {
     }
 }
 
-/// The same for a call that takes query parameters.
+/// Like [`Admin`], for a call that takes query parameters.
 pub struct AdminWith {
-    /// From where.
     pub client: ClientInfo,
-    /// The parameters, once the call has said which it knows.
+    /// The query string, which the handler parses with the names that it knows.
     pub query: AdminQuery,
 }
 
@@ -92,14 +105,15 @@ impl FromRequestParts<App> for AdminWith {
     }
 }
 
-/// The layer of public calls: demands the anonymous key where the operator does. Written as a service of its own, so
-/// that a call costs neither a box nor a copy of the routes where he does not.
+/// Creates the layer that requires the anonymous key of public calls, if the operator configured it to be required. The
+/// layer is a tower service of its own, so that calls cost no boxed future and no copy of the routes while the key is
+/// not required.
 #[must_use]
 pub fn public_calls<S>(app: App) -> impl Layer<S, Service = PublicCalls<S>> + Clone {
     layer_fn(move |inside| PublicCalls { app: app.clone(), inside })
 }
 
-/// A route that demands the anonymous key where the operator does.
+/// A route that requires the anonymous key if the operator configured it to be required.
 #[derive(Clone)]
 pub struct PublicCalls<S> {
     app: App,
@@ -123,7 +137,7 @@ where
         if !self.app.service.access.wants_anon_key() {
             return Either::Left(self.inside.call(request));
         }
-        // Calls the polled-ready service and keeps a clone (tower's contract).
+        // tower's contract: `call` uses the service that `poll_ready` was called on. The clone is for the next call.
         let other = self.inside.clone();
         let mut inside = std::mem::replace(&mut self.inside, other);
         let app = self.app.clone();

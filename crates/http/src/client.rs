@@ -1,5 +1,5 @@
-//! The client of a request, as far as the connection and the headers tell: address, user agent, kind of client. Nothing
-//! here is proof of anything but the address.
+//! Client of a request, read from the connection, the headers and the query: address, user agent, origin, client type.
+//! Only the address is verified; a client can send any value of the others.
 
 mod address;
 
@@ -10,77 +10,43 @@ use axum::extract::{FromRef, FromRequestParts};
 use http::header::{HOST, HeaderName, ORIGIN, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::client::{Client, ClientAddress, ClientType, LONGEST_USER_AGENT};
 
 pub(crate) use self::address::{client_address, is_trusted};
+
+use latchkey_service::sessions::SignInClient;
 
 use crate::error::{ApiError, Result};
 use crate::query::Query;
 use crate::settings::HttpSettings;
 
-/// The header by which a browser says from where a request comes (W3C Fetch Metadata).
+/// Request header in which a browser states the relation between the calling page and this site (W3C Fetch Metadata).
 pub const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Most characters of a user agent that are kept.
-const USER_AGENT_KEPT: usize = 256;
-
-/// The other end of the connection: an extension of every request, put there by the server loop.
+/// Socket address of the peer, which the server loop adds to every request as an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddr(pub SocketAddr);
 
-/// The kind of a client, by the query parameter `client_type`: it decides the channel of the refresh token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ClientType {
-    /// A browser: refresh token in a cookie, CSRF token in the body. Also for a missing or unknown value.
-    #[default]
-    Web,
-    /// An app on a phone: refresh token in the body, like the two below.
-    Mobile,
-    /// An app on a computer.
-    Desktop,
-    /// A program on a server.
-    Server,
-}
-
-impl ClientType {
-    /// Reads the parameter `client_type`; given twice it is 400 `VALIDATION_ERROR`.
-    pub fn of(query: &Query) -> Result<Self> {
-        Ok(match query.optional("client_type")?.as_deref() {
-            Some("mobile") => Self::Mobile,
-            Some("desktop") => Self::Desktop,
-            Some("server") => Self::Server,
-            _ => Self::Web,
-        })
-    }
-
-    /// Is true where the refresh token travels in the cookie.
-    #[must_use]
-    pub const fn is_web(self) -> bool {
-        matches!(self, Self::Web)
-    }
-}
-
-/// The client of a request.
+/// The client of a request, as its connection, headers and query describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientInfo {
-    /// The client's address behind trusted proxies; IPv4-mapped IPv6 as IPv4.
+    /// The client's address, found behind trusted proxies. IPv4-mapped IPv6 addresses are converted to IPv4.
     pub address: IpAddr,
-    /// `User-Agent` without control characters, at most 256 characters; `None` where nothing is left.
+    /// `User-Agent` without control characters, at most 256 characters; `None` if nothing remains.
     pub user_agent: Option<String>,
-    /// `Origin`, where it is given once; see [`crate::origin`] for its check.
+    /// The value of `Origin`; `None` unless the header occurs exactly once. [`crate::origin`] checks the value.
     pub origin: Option<String>,
-    /// `Host`, or the authority of an HTTP/2 request.
+    /// `Host`, or the `:authority` of an HTTP/2 request.
     pub host: Option<String>,
-    /// `Sec-Fetch-Site`.
     pub sec_fetch_site: Option<String>,
-    /// Kind of client.
     pub client_type: ClientType,
 }
 
 impl ClientInfo {
-    /// Reads a request that came from `peer`.
+    /// Reads the headers of a request whose connection comes from `peer`.
     pub fn of(parts: &Parts, peer: SocketAddr, settings: &HttpSettings) -> Result<Self> {
         let headers = &parts.headers;
+        let query = Query::parse(parts.uri.query().unwrap_or_default())?;
         let authority = || parts.uri.authority().map(ToString::to_string);
         Ok(Self {
             address: client_address(peer.ip(), headers, &settings.trusted_proxies),
@@ -88,20 +54,26 @@ impl ClientInfo {
             origin: text_of(headers, &ORIGIN),
             host: text_of(headers, &HOST).or_else(authority),
             sec_fetch_site: text_of(headers, &SEC_FETCH_SITE),
-            client_type: ClientType::of(&Query::parse(parts.uri.query().unwrap_or_default())?)?,
+            client_type: ClientType::new(query.optional("client_type")?.as_deref()),
         })
     }
 
-    /// Its address, for use cases that ask for no more of the client.
+    /// Returns the address alone, for use cases that need nothing else of the client.
     #[must_use]
     pub fn address(&self) -> ClientAddress {
         ClientAddress::new(self.address)
     }
 
-    /// The client as use cases know it.
+    /// Converts the client into a domain type, for use cases.
     #[must_use]
     pub fn to_domain(&self) -> Client {
         Client::new(self.address(), self.user_agent.as_deref())
+    }
+
+    /// Converts the client into a domain type with its client type, for a sign-in.
+    #[must_use]
+    pub fn to_sign_in(&self) -> SignInClient {
+        SignInClient { client: self.to_domain(), client_type: self.client_type }
     }
 }
 
@@ -130,7 +102,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PeerAddr {
     }
 }
 
-/// A header's text, where it is given once.
+/// Returns a header's text; `None` unless the header occurs exactly once.
 fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -139,15 +111,15 @@ fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     }
 }
 
-/// A user agent fit to be stored and shown.
+/// Cleans a user agent for storage and display: no control characters, limited length.
 fn user_agent(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
-    // Nearly all are fit as they came. To go through them character by character is for the others.
+    // Most user agents need no change. Only the others are processed character by character.
     let is_plain = text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'));
-    let kept = if is_plain && text.len() <= USER_AGENT_KEPT {
+    let kept = if is_plain && text.len() <= LONGEST_USER_AGENT {
         text
     } else {
-        text.chars().filter(|c| !c.is_control()).take(USER_AGENT_KEPT).collect()
+        text.chars().filter(|c| !c.is_control()).take(LONGEST_USER_AGENT).collect()
     };
     let kept = kept.trim();
     (!kept.is_empty()).then(|| kept.to_owned())
@@ -164,21 +136,6 @@ mod tests {
         let settings = HttpSettings::new("https://id.example.org".parse().unwrap(), false);
         let (parts, ()) = request.body(()).unwrap().into_parts();
         ClientInfo::of(&parts, "[::ffff:192.0.2.7]:1234".parse().unwrap(), &settings)
-    }
-
-    #[test]
-    fn client_type_is_web_unless_said_otherwise() {
-        for (query, wanted) in [
-            ("", ClientType::Web),
-            ("client_type=", ClientType::Web),
-            ("client_type=tv", ClientType::Web),
-            ("client_type=web", ClientType::Web),
-            ("client_type=mobile", ClientType::Mobile),
-            ("client_type=desktop", ClientType::Desktop),
-            ("client_type=server", ClientType::Server),
-        ] {
-            assert_eq!(ClientType::of(&Query::parse(query).unwrap()).unwrap(), wanted, "{query}");
-        }
     }
 
     #[test]

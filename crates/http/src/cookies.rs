@@ -1,5 +1,4 @@
-//! The cookies of the service: names and attributes (RFC 6265bis), reading and writing. The worth of a value is not
-//! known here.
+//! The service's cookies: names and attributes (RFC 6265bis), reading and writing. Use cases verify the values.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,22 +8,22 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::settings::HttpSettings;
 
-/// Makes browsers insist on `Secure`.
+/// Name prefix that makes browsers reject the cookie unless it is `Secure`.
 const SECURE_PREFIX: &str = "__Secure-";
 
-/// The value of a cookie. Not verified, no Debug.
+/// The value of a cookie, not yet verified. It has no `Debug`, which keeps it out of logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CookieValue(String);
 
 impl CookieValue {
-    /// The text, for verification.
+    /// Returns the secret text, for verification.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// Name and attributes of one cookie under the settings, never with a `Domain`.
+/// Name and attributes of a cookie. It never has a `Domain`, so only this host receives it.
 #[derive(Debug, Clone)]
 pub struct Cookie {
     name: Arc<str>,
@@ -35,8 +34,8 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// The refresh cookie. `SameSite=Lax`, or `None` for apps on other sites; browsers take `None` only together with
-    /// `Secure`.
+    /// Describes the refresh cookie. It is `SameSite=Lax`, or `SameSite=None` if the apps are on other sites; browsers
+    /// accept `None` only with `Secure`.
     #[must_use]
     pub fn refresh(settings: &HttpSettings) -> Self {
         let lax = Self::new(settings, "", "/api/auth");
@@ -44,23 +43,23 @@ impl Cookie {
         Self { same_site: if crosses_sites { "None" } else { "Lax" }, ..lax }
     }
 
-    /// The cookie that binds OAuth flows to the browser that began them: one for all of them. It comes back with a link
-    /// from another site, so it is `Lax` wherever the apps live.
+    /// Describes the cookie that ties OAuth flows to the browser that started them; one cookie for all flows of a
+    /// browser. Browsers must send it when a provider on another site redirects back, so it is always `SameSite=Lax`.
     #[must_use]
     pub fn oauth(settings: &HttpSettings) -> Self {
         Self::new(settings, "_oauth", "/api/auth/oauth")
     }
 
-    /// The cookie of the browser that signs up: a verification link that is opened with it verifies from inside. It opens
-    /// nothing, so pages may read it; clients of other services of this kind expect no `HttpOnly` cookie before the
-    /// verification.
+    /// Describes the cookie that ties a sign-up to its browser: a verification link opened in a browser with this
+    /// cookie keeps the account's data. The cookie is no credential, so scripts may read it. It is not `HttpOnly`,
+    /// because existing clients expect no `HttpOnly` cookie before verification.
     #[must_use]
     pub fn sign_up(settings: &HttpSettings) -> Self {
         Self { is_http_only: false, ..Self::new(settings, "_signup", "/api/auth/email") }
     }
 
-    /// `Secure` unless the service runs in development under an http address. There the port is part of the name,
-    /// because cookies know no ports: two services on one host would overwrite each other's.
+    /// Builds a cookie. It is `Secure`, except in development at an http address. In that case its name contains the
+    /// port: cookies ignore ports, so two services on one host would overwrite each other's cookies.
     fn new(settings: &HttpSettings, suffix: &str, path: &'static str) -> Self {
         let is_secure = settings.is_https() || !settings.development;
         let base = &settings.cookie_name;
@@ -73,17 +72,16 @@ impl Cookie {
         Self { name: name.into(), path, is_secure, is_http_only: true, same_site: "Lax" }
     }
 
-    /// The cookie's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The cookie of a request.
+    /// Returns the cookie's value in a request; `None` if the request has no cookie of this name, or several with
+    /// different values.
     ///
-    /// Given twice with different values it counts as missing: a host beside ours can set a cookie of this name for
-    /// the common parent domain, and neither order nor name tells which is ours. Taking one of them would let that
-    /// host put its own session under a visitor. The same value twice is one cookie.
+    /// Another host of the same parent domain can set a cookie of this name for that domain, and nothing in the request
+    /// tells which value is ours. Using either value would let that host sign a visitor in to an attacker's session.
     #[must_use]
     pub fn read(&self, headers: &HeaderMap) -> Option<CookieValue> {
         let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -96,12 +94,12 @@ impl Cookie {
         Some(CookieValue(first.to_owned()))
     }
 
-    /// `Set-Cookie` that stores `value` for `max_age` (whole seconds, rounded down).
+    /// Builds the `Set-Cookie` that stores `value` for `max_age` (whole seconds, rounded down).
     pub fn set(&self, value: &str, max_age: Duration) -> Result<HeaderValue, InvalidHeaderValue> {
         self.header(value, max_age.as_secs())
     }
 
-    /// `Set-Cookie` that removes the cookie.
+    /// Builds the `Set-Cookie` that removes the cookie.
     pub fn clear(&self) -> Result<HeaderValue, InvalidHeaderValue> {
         self.header("", 0)
     }

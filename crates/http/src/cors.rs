@@ -1,5 +1,5 @@
-//! CORS (Fetch standard, section 3.3) as the wire contract has it: known origins are echoed, with credentials, and
-//! every answer varies by `Origin`. Which origins are known is decided in [`crate::origin`].
+//! CORS (Fetch standard, section 3.3): allowed origins are echoed, with credentials, and every response varies by
+//! `Origin`. [`crate::origin`] decides which origins are allowed.
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -13,39 +13,40 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use crate::origin::{OriginPolicy, refusal};
 
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PATCH, PUT, DELETE");
-/// Headers that every app may send: our own, and those of tracing (W3C Trace Context, Baggage, Sentry).
+/// Request headers that every app may send: our own, and those of tracing (W3C Trace Context, Baggage, Sentry).
 const ALLOWED_HEADERS: &str = "authorization, content-type, x-csrf-token, if-match, x-api-key, traceparent, tracestate, \
                                baggage, sentry-trace";
 const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("X-Total-Count, X-Page, X-Page-Size, ETag, Retry-After, X-Request-Id");
-/// Seconds that a browser may keep a preflight's answer: the most that Chromium keeps.
+/// Time in seconds for which a browser may cache a preflight response: two hours, the maximum in Chromium.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
-/// Pages of development for people on this machine: no other page reads them.
+/// Path of the development pages, which no other web page may read.
 const PAGES: &str = "/dev";
 
-/// `Access-Control-Allow-Headers`, with those of `server.cors_headers`.
+/// Builds the value of `Access-Control-Allow-Headers`, with the names from `server.cors_headers`.
 pub(crate) fn allowed_headers(more: &[String]) -> HeaderValue {
     let names: Vec<&str> = std::iter::once(ALLOWED_HEADERS).chain(more.iter().map(String::as_str)).collect();
-    // The settings hold names of headers alone.
+    // The settings accept only valid header names.
     HeaderValue::from_str(&names.join(", ")).unwrap_or(HeaderValue::from_static(ALLOWED_HEADERS))
 }
 
-/// CORS of one request: a preflight is answered here, every other response is marked.
+/// The CORS decision for one request.
 pub(crate) struct Cors {
-    /// The request's origin, where it is known.
+    /// The request's origin, if it is allowed.
     origin: Option<HeaderValue>,
     is_preflight: bool,
 }
 
 impl Cors {
-    /// Looks at the head of a request.
+    /// Reads the method, path and `Origin` of a request.
     pub(crate) fn of(origins: &OriginPolicy, request: &Request) -> Self {
         let is_page = is_under(request.uri().path(), PAGES);
         let origin = origins.allowed_of(request.headers()).filter(|_| !is_page).cloned();
         Self { origin, is_preflight: is_preflight(request) }
     }
 
-    /// The answer to a preflight; one of an unknown origin is 403.
+    /// Returns the response to a preflight request, which is 403 if the origin is not allowed; `None` for any other
+    /// request.
     pub(crate) fn preflight(&self, allowed_headers: &HeaderValue) -> Option<Response> {
         match (self.is_preflight, &self.origin) {
             (false, _) => None,
@@ -54,7 +55,7 @@ impl Cors {
         }
     }
 
-    /// Marks an answer.
+    /// Adds the CORS headers to a response.
     pub(crate) fn mark(self, mut response: Response) -> Response {
         let headers = response.headers_mut();
         headers.append(VARY, HeaderValue::from_static("Origin"));
@@ -65,12 +66,13 @@ impl Cors {
     }
 }
 
-/// Is true for `root` and every path below it.
+/// True for `root` and every path below it.
 fn is_under(path: &str, root: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A preflight has a method to ask for (Fetch standard, section 3.3.2); any other OPTIONS goes to the routes.
+/// True for a preflight request: an OPTIONS request with the header `Access-Control-Request-Method` (Fetch standard,
+/// section 3.3.2). Any other OPTIONS request goes to the routes.
 fn is_preflight(request: &Request) -> bool {
     let has = |name| request.headers().contains_key(name);
     request.method() == Method::OPTIONS && has(ORIGIN) && has(ACCESS_CONTROL_REQUEST_METHOD)

@@ -1,10 +1,12 @@
-//! The form of an endpoint: method, path, access, words, parameters, body, responses and errors as one value, which
-//! stands above its handler. `api.rs` lists all of them; router, document and tests are made of that list.
+//! The type of an endpoint: method, path, access, texts, parameters, body, responses and errors as one value, defined
+//! above its handler. `api.rs` lists all of them; the router, the `OpenAPI` document and tests are derived from that
+//! list.
 
 use std::borrow::Cow;
 
 use axum::routing::{MethodFilter, MethodRouter};
 use http::StatusCode;
+use latchkey_domain::words;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -16,19 +18,18 @@ use crate::app::App;
 use crate::body::fields_of;
 use crate::error::ErrorCode;
 
-/// A named schema of the document's components.
+/// A schema of the `OpenAPI` document's components, with its name.
 pub(crate) type NamedSchema = (String, RefOr<Schema>);
 
 /// An endpoint: a method of a path, with its handler and its description.
 #[derive(Clone, Copy)]
 pub struct Endpoint {
-    /// The HTTP method.
     pub method: Method,
-    /// The path, with `{…}` for parameters.
+    /// The path, with `{name}` for each parameter.
     pub path: &'static str,
-    /// The credentials that it takes.
+    /// The credentials that the endpoint accepts.
     pub access: Access,
-    /// The body that it reads.
+    /// The kind of request body that the endpoint reads.
     pub body: Body,
     pub(crate) id: &'static str,
     pub(crate) summary: &'static str,
@@ -43,91 +44,86 @@ pub struct Endpoint {
     route: Route,
 }
 
-/// Puts a handler under a method: `|method| on(method, handler)`.
+/// Function that registers a handler for a method: `|method| on(method, handler)`.
 pub(crate) type Route = fn(MethodFilter) -> MethodRouter<App>;
 
-/// A method of HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// `GET`, and `HEAD` with it.
-    Get,
-    /// `POST`.
-    Post,
-    /// `PUT`.
-    Put,
-    /// `PATCH`.
-    Patch,
-    /// `DELETE`.
-    Delete,
+words! {
+    pub enum Method {
+        /// `GET`; axum answers `HEAD` with the same handler.
+        Get = "GET",
+        Post = "POST",
+        Put = "PUT",
+        Patch = "PATCH",
+        Delete = "DELETE",
+    }
 }
 
-/// The credentials that an endpoint takes.
+/// The credentials that an endpoint accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// None; those that are sent are not read.
+    /// No credentials; any that are sent are ignored.
     Open,
-    /// None, or the anonymous key where the operator demands it.
+    /// No credentials, or the anonymous key if the operator requires it.
     Public,
-    /// As [`Self::Public`]; a signed-in user does more with it.
+    /// As [`Self::Public`]; the access token of a user is accepted too.
     PublicOrUser,
     /// The access token of a signed-in user.
     User,
     /// An admin key.
     Admin,
-    /// As [`Self::Public`], and with an admin key the operation of an admin.
+    /// As [`Self::Public`]; an admin key selects the admin's operation on the same path.
     PublicOrAdmin,
-    /// A refresh token: the cookie, or the token in the body.
+    /// A refresh token, in the cookie or in the body.
     Refresh,
     /// The refresh cookie.
     Cookie,
-    /// Any credential of a session, or none.
+    /// Any credential of a session, or none: sign-out without a session is no error.
     SignOut,
-    /// None, in development mode; elsewhere the path does not exist. Not in the document.
+    /// No credentials. The endpoint exists in development mode only, and is not in the `OpenAPI` document.
     Development,
 }
 
-/// The body of a request.
 #[derive(Clone, Copy)]
 pub enum Body {
-    /// None is read.
+    /// The body is ignored.
     None,
-    /// None is expected; one with keys is refused.
+    /// No body is expected; a JSON object with keys is refused.
     Empty,
-    /// A form of texts, with its description.
+    /// A form (`application/x-www-form-urlencoded`), with a description for the `OpenAPI` document.
     Form(&'static str),
-    /// A JSON object.
     Json(JsonRequest),
 }
 
-/// A JSON object that an endpoint reads.
+/// A JSON body that an endpoint reads.
 #[derive(Clone, Copy)]
 pub struct JsonRequest {
-    /// The keys that the request's type reads, in the order of its fields; empty where it reads any key.
+    /// The keys that the request's type reads, in the order of its fields; empty if it accepts any key.
     pub keys: fn() -> Vec<&'static str>,
-    /// The limit of its size.
     pub size: Size,
     pub(crate) schema: SchemaOf,
     pub(crate) is_required: bool,
     pub(crate) examples: Examples,
+    /// True if the endpoint reads a form with the same fields too.
+    pub or_form: bool,
 }
 
-/// The size of a body.
+/// The size limit that applies to a JSON body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// At most 64 KiB.
+    /// A body of at most 64 KiB, the usual limit.
     Usual,
-    /// At most 256 KiB.
+    /// A body of at most 256 KiB, for profiles.
     Profile,
 }
 
-/// The examples of a body.
+/// Examples of a request body in the `OpenAPI` document: one, or several with names.
 #[derive(Clone, Copy)]
 pub(crate) enum Examples {
     One(fn() -> Value),
     Named(fn() -> Vec<(&'static str, Example)>),
 }
 
-/// The response of a success, as JSON.
+/// The JSON response of a success.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonResponse {
     pub(crate) status: StatusCode,
@@ -136,7 +132,7 @@ pub(crate) struct JsonResponse {
     pub(crate) schema: SchemaOf,
 }
 
-/// The schema of a type, and those that it refers to.
+/// The schema of a type and of the types that it refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct SchemaOf {
     pub(crate) name: fn() -> Cow<'static, str>,
@@ -151,18 +147,6 @@ impl SchemaOf {
 }
 
 impl Method {
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
-    }
-
     const fn filter(self) -> MethodFilter {
         match self {
             Self::Get => MethodFilter::GET,
@@ -175,15 +159,15 @@ impl Method {
 }
 
 impl Access {
-    /// Is true where the anonymous key is checked before the handler.
+    /// True if the anonymous key is checked before the handler runs.
     pub(crate) const fn wants_anon_key(self) -> bool {
         matches!(self, Self::Public | Self::PublicOrUser)
     }
 }
 
-/// Builds the value of an endpoint.
+/// Builder methods. They are `const`, because every endpoint is a constant.
 impl Endpoint {
-    /// `GET`, and `HEAD` with it.
+    /// Describes a `GET` endpoint; axum answers `HEAD` with the same handler.
     pub(crate) const fn get(path: &'static str, route: Route) -> Self {
         Self::new(Method::Get, path, route)
     }
@@ -224,7 +208,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the operation id, which clients are generated from, and a summary of a few words.
+    /// Sets the operation id, from which the client's types are generated, and a short summary.
     pub(crate) const fn named(mut self, id: &'static str, summary: &'static str) -> Self {
         (self.id, self.summary) = (id, summary);
         self
@@ -236,24 +220,23 @@ impl Endpoint {
         self
     }
 
-    /// Sets the credentials; the errors that they bring are added by the document.
+    /// Sets the credentials. The `OpenAPI` document adds the errors that they can cause.
     pub(crate) const fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Sets the parameters of path, query string and headers.
     pub(crate) const fn parameters(mut self, parameters: &'static [fn() -> Parameter]) -> Self {
         self.parameters = parameters;
         self
     }
 
-    /// Sets a JSON body that has to be sent, with an example.
+    /// Sets a required JSON body, with an example.
     pub(crate) const fn body<T: ToSchema + DeserializeOwned>(self, example: fn() -> Value) -> Self {
         self.json(SchemaOf::of::<T>(), keys_of::<T>, Examples::One(example), Size::Usual)
     }
 
-    /// Sets a JSON body that can be left out.
+    /// Sets an optional JSON body, with an example.
     pub(crate) const fn optional_body<T: ToSchema + DeserializeOwned>(self, example: fn() -> Value) -> Self {
         let mut this = self.body::<T>(example);
         if let Body::Json(request) = &mut this.body {
@@ -262,7 +245,7 @@ impl Endpoint {
         this
     }
 
-    /// Sets a JSON body of at most 256 KiB; `keys` says what it reads.
+    /// Sets a JSON body of at most 256 KiB. `keys` lists the keys that the endpoint reads.
     pub(crate) const fn profile_body<T: ToSchema>(
         self,
         keys: fn() -> Vec<&'static str>,
@@ -271,7 +254,7 @@ impl Endpoint {
         self.json(SchemaOf::of::<T>(), keys, Examples::One(example), Size::Profile)
     }
 
-    /// Sets a JSON body of several shapes, with an example of each.
+    /// Sets a JSON body that has several forms, with an example of each.
     pub(crate) const fn body_of_shapes<T: ToSchema>(
         self,
         keys: fn() -> Vec<&'static str>,
@@ -287,28 +270,38 @@ impl Endpoint {
         examples: Examples,
         size: Size,
     ) -> Self {
-        self.body = Body::Json(JsonRequest { keys, size, schema, is_required: true, examples });
+        self.body =
+            Body::Json(JsonRequest { keys, size, schema, is_required: true, examples, or_form: false });
         self
     }
 
-    /// Sets that a body with keys is refused.
+    /// Declares that no body is expected: a JSON object with keys is refused.
     pub(crate) const fn no_body(mut self) -> Self {
         self.body = Body::Empty;
         self
     }
 
-    /// Sets a body that is a form. Its errors are the endpoint's own: people see them.
+    /// Sets a form as the request body. A browser sends the form, so the error responses are HTML pages.
     pub(crate) const fn form(mut self, description: &'static str) -> Self {
         self.body = Body::Form(description);
         self
     }
 
-    /// Sets the response of a success: 200 with a JSON body.
+    /// Declares that the endpoint accepts its body as a form too, which a page of this service sends. The responses to
+    /// the form are HTML pages.
+    pub(crate) const fn or_form(mut self) -> Self {
+        if let Body::Json(request) = &mut self.body {
+            request.or_form = true;
+        }
+        self
+    }
+
+    /// Sets the success response: 200 with a JSON body.
     pub(crate) const fn responds<T: ToSchema>(self, description: &'static str) -> Self {
         self.responds_with::<T>(StatusCode::OK, description, &[])
     }
 
-    /// Sets the response of a success, with headers by their names in the document.
+    /// Sets the success response. `headers` are names of response headers in `openapi::headers`.
     pub(crate) const fn responds_with<T: ToSchema>(
         mut self,
         status: StatusCode,
@@ -319,43 +312,43 @@ impl Endpoint {
         self
     }
 
-    /// Sets a redirect of the browser (302).
+    /// Declares that the endpoint can redirect the browser (302).
     pub(crate) const fn redirects(mut self, description: &'static str) -> Self {
         self.redirect = Some(description);
         self
     }
 
-    /// Sets a page for people, with status 200.
+    /// Declares that the endpoint can respond with an HTML page, status 200.
     pub(crate) const fn page(mut self, description: &'static str) -> Self {
         self.page = Some(description);
         self
     }
 
-    /// Sets a page for people, with status 400.
+    /// Declares that the endpoint can respond with an HTML page, status 400.
     pub(crate) const fn bad_request_page(mut self, description: &'static str) -> Self {
         self.bad_request_page = Some(description);
         self
     }
 
-    /// Sets the error codes besides those of every endpoint, of the access and of the body.
+    /// Sets the error codes that are specific to this endpoint. The `OpenAPI` document adds the codes that all
+    /// endpoints share and those that follow from the endpoint's [`Access`] and body.
     pub(crate) const fn errors(mut self, errors: &'static [&'static ErrorCode]) -> Self {
         self.errors = errors;
         self
     }
 
-    /// Sets that the storage is not touched.
+    /// Declares that the endpoint does not use the database, so it has no storage errors.
     pub(crate) const fn without_storage(mut self) -> Self {
         self.touches_storage = false;
         self
     }
 
-    /// The handler under its method.
+    /// Builds the route: the handler, registered for the endpoint's method.
     pub(crate) fn route(&self) -> MethodRouter<App> {
         (self.route)(self.method.filter())
     }
 }
 
-/// The keys that a request reads.
 pub(crate) fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
     fields_of::<T>().to_vec()
 }

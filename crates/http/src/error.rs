@@ -1,6 +1,6 @@
-//! The one shape of every refusal: `{error, message, statusCode, nextAction?, nextActions?, field?, reasons?,
-//! requestId}`. The rows
-//! of use cases are in [`latchkey_service::refusal`], those of HTTP alone in [`codes`].
+//! The JSON body of every error response: `{error, message, statusCode, nextAction?, nextActions?, field?, reasons?,
+//! challenge?, requestId}`. The codes of use cases are in [`latchkey_service::refusal`], those of HTTP alone in
+//! [`codes`].
 
 pub mod codes;
 mod from_service;
@@ -21,46 +21,46 @@ use serde::Serialize;
 pub use codes::{ErrorCode, catalogue, code_for_status, status_of};
 pub use log::{chain_of, escape_control};
 
-/// The result of handlers and extractors.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 
-/// `Content-Type` of every JSON answer.
+/// `Content-Type` of every JSON response.
 pub const JSON_CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
-/// A refusal as the client sees it. Made of an [`ErrorCode`], so that status and code always go together.
+/// An error response. It is built from an [`ErrorCode`], so that status and code always match.
 #[derive(Debug)]
 pub struct ApiError {
-    /// The `error` field: a name of the catalogue.
+    /// The `error` field: an error code such as `VALIDATION_ERROR`.
     pub code: &'static str,
     /// The HTTP status and the `statusCode` field.
     pub status: StatusCode,
-    /// For people. Never the value of a field, never anything internal.
+    /// The `message` field, for people. It contains neither the value of a field nor internal details.
     pub message: Cow<'static, str>,
-    /// The remedy, for people.
+    /// The `nextAction` field: the remedy, for people.
     pub next_action: Cow<'static, str>,
-    /// Becomes `Retry-After`, in whole seconds, rounded up, at least 1.
+    /// Time to wait, sent as `Retry-After` in whole seconds, rounded up, at least 1; `None` sends no such header.
     pub retry_after: Option<Duration>,
-    /// Parts that few errors have.
+    /// Optional parts, which few errors have.
     details: Option<Box<Details>>,
-    /// The cause of a 5xx, for the log alone.
+    /// The cause of a 5xx. It is logged, never sent.
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// Parts of a refusal that most do not have, kept apart so that a `Result` stays small.
+/// Optional parts of an error. They are boxed, which keeps every `Result<_, ApiError>` small.
 #[derive(Debug, Clone, Default)]
 struct Details {
-    /// Becomes `Allow`: the methods that the path has, comma-separated (RFC 9110 section 10.2.1).
+    /// The methods that the path supports, comma-separated; sent as `Allow` (RFC 9110 section 10.2.1).
     allow: Option<String>,
-    /// The `field`: the key of the body, dotted where it is nested, or the parameter.
+    /// The `field`: a key of the body, dotted if it is nested, or the name of a parameter.
     field: Option<String>,
-    /// The `reasons`, for programs.
+    /// The `reasons`, a machine-readable list.
     reasons: Vec<Reason>,
-    /// The limit behind a 429: for the log, where it is a field.
+    /// The `challenge` that the client must answer first.
+    challenge: Option<serde_json::Value>,
+    /// Name of the limit that caused a 429. It is a field of the log line and not sent.
     limit: Option<&'static str>,
 }
 
-/// The body of every error (`ErrorResponse` of the contract): `nextActions` repeats `nextAction`
-/// for clients that read the plural.
+/// The JSON body of every error. `nextActions` repeats `nextAction` for clients that read the plural.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ErrorBody<'a> {
@@ -74,14 +74,16 @@ struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "<[Reason]>::is_empty")]
     reasons: &'a [Reason],
     #[serde(skip_serializing_if = "Option::is_none")]
+    challenge: Option<&'a serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<&'a str>,
 }
 
-/// Marks an answer that already has its final shape, so that the middleware leaves its body alone.
+/// Response extension that marks the body as final, so that the middleware does not replace the body.
 #[derive(Clone, Copy)]
 pub(crate) struct Shaped;
 
-/// The fields of an error in the access log; an extension of its response.
+/// Response extension with the fields of the error that the access log shows.
 #[derive(Clone, Copy)]
 pub(crate) struct Refusal {
     pub(crate) error: &'static str,
@@ -89,17 +91,18 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with this code, by no limit.
+    /// Returns the log fields of an error response with this code, for an error that is not an exceeded rate limit.
     pub(crate) const fn of(code: &'static ErrorCode) -> Self {
         Self { error: code.name, limit: None }
     }
 }
 
-/// The text of a refusal, an extension of its answer: the middleware writes it once more with the request's id.
+/// Response extension with the parts of an error's body. The middleware uses them to write the body again, with the
+/// request id.
 #[derive(Clone)]
 struct ErrorText(Arc<Text>);
 
-/// The parts of an [`ErrorBody`] but the request's id.
+/// The parts of an [`ErrorBody`] other than the request id.
 struct Text {
     code: &'static str,
     status: StatusCode,
@@ -109,7 +112,7 @@ struct Text {
 }
 
 impl Text {
-    /// The JSON text, with a line feed behind it.
+    /// Encodes the body as JSON, followed by a line feed.
     fn body(&self, request_id: Option<&str>) -> Vec<u8> {
         let details = self.details.as_deref();
         let body = ErrorBody {
@@ -120,15 +123,16 @@ impl Text {
             next_actions: &self.next_action,
             field: details.and_then(|details| details.field.as_deref()),
             reasons: details.map_or(&[], |details| &details.reasons),
+            challenge: details.and_then(|details| details.challenge.as_ref()),
             request_id,
         };
-        let mut bytes = serde_json::to_vec(&body).unwrap_or_default(); // strings and numbers only: cannot fail
+        let mut bytes = serde_json::to_vec(&body).unwrap_or_default(); // strings and numbers: cannot fail
         bytes.push(b'\n');
         bytes
     }
 }
 
-/// Gives a refusal the id of its request. A page for people stays as it is.
+/// Adds the request id to the body of an error response. Other responses, such as HTML pages, stay unchanged.
 pub(crate) fn sign(response: Response, request_id: &str) -> Response {
     let Some(ErrorText(text)) = response.extensions().get::<ErrorText>().cloned() else { return response };
     let (mut parts, _) = response.into_parts();
@@ -137,60 +141,67 @@ pub(crate) fn sign(response: Response, request_id: &str) -> Response {
 }
 
 impl ApiError {
-    /// The refusal of a row, with another message.
+    /// Builds an error with this code and a message of its own.
     #[must_use]
     pub fn new(code: &'static ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), ..Self::from(code) }
     }
 
-    /// 400 `VALIDATION_ERROR` about one field or parameter: "`field` problem". `problem` goes on after the name,
-    /// such as "must be six digits", and does not repeat the value.
+    /// Builds a 400 `VALIDATION_ERROR` about one field or parameter, with the message "`field` problem". `problem`
+    /// continues the sentence, such as "must be six digits", and does not quote the value.
     #[must_use]
     pub fn validation(field: &str, problem: &str) -> Self {
         Self::new(&codes::VALIDATION_ERROR, format!("`{}` {problem}", escape_control(field))).field(field)
     }
 
-    /// 500 `INTERNAL_ERROR`. The source is logged, and never shown.
+    /// Builds a 500 `INTERNAL_ERROR`. `source` is logged, never sent.
     #[must_use]
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::from(&codes::INTERNAL_ERROR).caused_by(source)
     }
 
-    /// A refusal for a bare status, such as the router's 404.
+    /// Builds a 403 `SECOND_FACTOR_REQUIRED` with the challenge that the client must answer first.
+    #[must_use]
+    pub(crate) fn second_factor_required(challenge: &impl Serialize) -> Self {
+        let mut error = Self::from(&codes::SECOND_FACTOR_REQUIRED);
+        error.details_mut().challenge = serde_json::to_value(challenge).ok();
+        error
+    }
+
+    /// Builds the error for a bare status, such as the router's 404.
     #[must_use]
     pub fn of_status(status: StatusCode) -> Self {
         Self::from(code_for_status(status))
     }
 
-    /// With another next action than the code's own.
+    /// Replaces the code's default next action.
     #[must_use]
     pub fn next_action(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.next_action = text.into();
         self
     }
 
-    /// With the time to wait.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// With the list of methods of a 405.
+    /// Sets the `Allow` header of a 405.
     #[must_use]
     pub fn allow(mut self, methods: &str) -> Self {
         self.details_mut().allow = Some(methods.to_owned());
         self
     }
 
-    /// About this key of the body, dotted where it is nested, or this parameter.
+    /// Sets the `field`: a key of the body, dotted if it is nested, or a parameter.
     #[must_use]
     pub fn field(mut self, field: &str) -> Self {
         self.details_mut().field = Some(escape_control(field));
         self
     }
 
-    /// With its field as one of this object.
+    /// Prefixes the `field` with the name of the object that contains it.
     #[must_use]
     pub fn within(mut self, object: &str) -> Self {
         if let Some(field) = &mut self.details_mut().field {
@@ -199,14 +210,13 @@ impl ApiError {
         self
     }
 
-    /// For one more reason.
     #[must_use]
     pub fn reason(mut self, reason: Reason) -> Self {
         self.details_mut().reasons.push(reason);
         self
     }
 
-    /// With the name of the limit that refused.
+    /// Sets the name of the exceeded limit, for the log.
     #[must_use]
     fn limit(mut self, name: &'static str) -> Self {
         self.details_mut().limit = Some(name);
@@ -217,7 +227,7 @@ impl ApiError {
         self.details.get_or_insert_default()
     }
 
-    /// With what the log shall say.
+    /// Sets the cause that is logged.
     #[must_use]
     fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());
@@ -234,7 +244,7 @@ impl ApiError {
         }
     }
 
-    /// The headers that go with the error.
+    /// Writes the error's headers: `Content-Type`, `Retry-After`, `Allow`, `WWW-Authenticate`, `Connection`.
     fn write_headers(&self, headers: &mut HeaderMap) {
         headers.insert(CONTENT_TYPE, JSON_CONTENT_TYPE);
         if let Some(wait) = self.retry_after {
@@ -254,7 +264,7 @@ impl ApiError {
         }
     }
 
-    /// Gives `response` the shape of this error and keeps the headers that layers put there.
+    /// Replaces status and body of `response` by those of this error. Headers set by middleware stay.
     pub(crate) fn reshape(&self, response: Response) -> Response {
         let (mut parts, _) = response.into_parts();
         parts.status = self.status;
@@ -279,7 +289,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Seconds as `Retry-After` has them (RFC 9110 section 10.2.3): whole, rounded up, at least 1.
+/// Rounds a `Retry-After` value (RFC 9110 section 10.2.3) up to whole seconds, at least 1.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
 }

@@ -1,4 +1,4 @@
-//! JSON answers. What is in them is the endpoint's matter.
+//! JSON responses. The endpoints define the contents of the responses.
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use crate::error::{ApiError, JSON_CONTENT_TYPE};
 
-/// Room for what most answers are, so that they are not copied while they grow: bytes of the body, and headers with
-/// those that the middleware adds.
+/// Initial capacities for the bytes of a body and for headers (those of the middleware included). Most responses fit,
+/// so buffers need not grow.
 const USUAL_BODY: usize = 512;
 const USUAL_HEADERS: usize = 12;
 
-/// A value as JSON in UTF-8 with a line feed behind it, status 200 unless paired with another: `(StatusCode::ACCEPTED, Json(value))`.
+/// Response with a JSON body in UTF-8, followed by a line feed. The status is 200 unless given, as in
+/// `(StatusCode::ACCEPTED, Json(value))`.
 pub struct Json<T>(pub T);
 
 impl<T: Serialize> IntoResponse for Json<T> {

@@ -1,19 +1,19 @@
 //! The HTTP interface of Latchkey.
 //!
-//! | Module | Holds |
+//! | Module | Contents |
 //! |---|---|
 //! | [`api`] | the list of all endpoints |
-//! | [`endpoint`], [`endpoints`] | the form of an endpoint; each with its handler |
-//! | [`router`], [`openapi`] | the router and the document, made of the list |
+//! | [`endpoint`], [`endpoints`] | the type of an endpoint; the endpoints with their handlers |
+//! | [`router`], [`openapi`] | the router and the `OpenAPI` document, both derived from the list |
 //! | [`app`], [`settings`] | shared state and settings |
-//! | [`error`] | the error catalogue and the one shape of every error response |
+//! | [`error`] | error codes and the JSON body of error responses |
 //! | [`strict_json`], [`body`], [`query`], [`path`] | bodies and parameters, parsed into types |
-//! | [`admin_input`] | parameters and bodies of admin calls, where nothing unknown is ignored |
+//! | [`admin_input`] | parameters and bodies of admin calls, which refuse unknown names |
 //! | [`client`], [`bearer`], [`cookies`], [`caller`] | client, credentials, authentication |
 //! | [`origin`], [`cors`] | the origin policy |
 //! | [`json`], [`pages`] | responses: JSON and small HTML pages |
 //! | [`middleware`] | the layers around the router |
-//! | [`serve`], [`readiness_gate`] | listeners, connections, graceful stop; 503 until the database is there |
+//! | [`serve`], [`readiness_gate`] | listeners, connections, graceful stop; 503 until the database is ready |
 
 pub mod admin_input;
 pub mod api;

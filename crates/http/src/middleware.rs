@@ -1,5 +1,5 @@
-//! The middleware around every request: its id, the security headers, size and time limits, the guard against panics,
-//! and the access log. Their order is in [`boundary`] and [`respond`]. Limits per client are not here.
+//! The middleware around every request: request id, security headers, limits on size and time, panic handler, access
+//! log. [`boundary`] and [`respond`] define the order. Rate limits per client are in the service.
 
 mod arrival;
 mod forwarding;
@@ -18,7 +18,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_LENGTH;
 use http::{HeaderValue, Method};
-// A duration for the log: monotonic, and standing still under a paused test clock. No decision hangs on it.
+// This clock measures durations for the log only. It is monotonic, and a paused test clock stops it.
 use tokio::time::Instant;
 use tower::layer::layer_fn;
 use tower::{Service, ServiceExt};
@@ -33,10 +33,9 @@ use crate::error::{ApiError, Refusal, Shaped, code_for_status, sign};
 use crate::origin::OriginPolicy;
 use crate::settings::HttpSettings;
 
-/// Source of request ids: the header `X-Request-Id` of an answer, and a field of its log lines. An id that a trusted
-/// proxy sends goes before; one that a client sends is not taken over. A closure `Fn() -> Uuid` is one.
+/// Generator of request ids, which are sent as `X-Request-Id` and logged. An id sent by a trusted proxy takes
+/// precedence; one sent by any other client is ignored. A closure `Fn() -> Uuid` implements the trait.
 pub trait RequestIds: Send + Sync {
-    /// The id of the next request.
     fn next_id(&self) -> Uuid;
 }
 
@@ -46,41 +45,40 @@ impl<F: Fn() -> Uuid + Send + Sync> RequestIds for F {
     }
 }
 
-/// The outermost middleware.
+/// The outermost middleware and its settings.
 #[derive(Clone)]
 pub struct Middleware {
     settings: Arc<HttpSettings>,
     origins: OriginPolicy,
     ids: Arc<dyn RequestIds>,
-    /// `Access-Control-Allow-Headers` of a preflight.
     allowed_headers: HeaderValue,
     ignored: Arc<IgnoredForwarding>,
 }
 
 impl Middleware {
-    /// The middleware for these settings.
     #[must_use]
     pub fn new(settings: Arc<HttpSettings>, origins: OriginPolicy, ids: Arc<dyn RequestIds>) -> Self {
         let allowed_headers = allowed_headers(&settings.cors_headers);
         Self { settings, origins, ids, allowed_headers, ignored: Arc::default() }
     }
 
-    /// Leaves the warning about untrusted proxies to another instance in the same process: it is logged once.
+    /// Disables the warning about forwarding headers of untrusted peers, if another instance in this process logs it
+    /// already.
     #[must_use]
     pub fn without_proxy_warning(mut self) -> Self {
         self.ignored = Arc::new(IgnoredForwarding::silent());
         self
     }
 
-    /// Wraps a finished router, its 404 and 405 included. It is one layer and not five: each layer of a
-    /// router costs every request two boxes and a copy of all that is inside of it.
+    /// Wraps a finished router, its 404 and 405 responses included. All steps are one layer, because each layer of a
+    /// router costs every request two boxed futures and a clone of the layers inside.
     pub fn wrap(&self, router: Router) -> Router {
         let middleware = Arc::new(self.clone());
         router.layer(layer_fn(move |inside| Wrapped { middleware: Arc::clone(&middleware), inside }))
     }
 }
 
-/// The tower service around a route.
+/// The tower service that applies the middleware to a route.
 #[derive(Clone)]
 struct Wrapped<S> {
     middleware: Arc<Middleware>,
@@ -106,7 +104,7 @@ where
     }
 }
 
-/// The outermost step: every response gets its shape, its headers and its access log line here.
+/// Runs the outermost step: gives every response its error body, headers and access log line.
 async fn boundary<S>(middleware: &Middleware, inside: S, request: Request) -> Response
 where
     S: Service<Request, Response = Response, Error = Infallible>,
@@ -135,14 +133,14 @@ where
     let status = response.status().as_u16();
     let refusal = refusal_of(&response);
     let (error, limit) = (refusal.map(|refusal| refusal.error), refusal.and_then(|refusal| refusal.limit));
-    // The address is logged for error responses alone: it is personal data.
+    // Addresses are personal data, so they are logged for error responses only.
     let client = client.filter(|_| refusal.is_some()).map(tracing::field::display);
     tracing::info!(parent: None, %request_id, method, route, status, error, limit, client, ms, "answered");
     response
 }
 
-/// Code and limit of a refusal, for its log line; `None` for every other answer. A page for people has no code of its
-/// own unless its handler named one.
+/// Returns the error code of an error response and the name of the exceeded limit, if any, for the access log; `None`
+/// for other responses. An HTML page has the code that its handler named, or else the code for its status.
 fn refusal_of(response: &Response) -> Option<Refusal> {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -150,7 +148,8 @@ fn refusal_of(response: &Response) -> Option<Refusal> {
     is_error.then(|| named().unwrap_or_else(|| Refusal::of(code_for_status(status))))
 }
 
-/// The steps inside, from the outside in: CORS, then the limits, so that web pages can read those refusals too.
+/// Runs the inner steps: CORS, then limits, then the handler. CORS comes first so that web pages can read refusals by
+/// the limits.
 async fn respond<S>(middleware: &Middleware, inside: S, request: Request) -> Response
 where
     S: Service<Request, Response = Response, Error = Infallible>,
@@ -168,8 +167,8 @@ where
     cors.mark(response)
 }
 
-/// An error that does not come from us (the router's 404 and 405, an extractor of the framework) gets our shape, and
-/// every error the request's id.
+/// Replaces the body of errors made outside this crate (the router's 404 and 405, axum's extractors) by our JSON body,
+/// and adds the request id to the body of every error.
 fn shape(response: Response, request_id: &impl Display) -> Response {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
@@ -180,7 +179,7 @@ fn shape(response: Response, request_id: &impl Display) -> Response {
     sign(response, &request_id.to_string())
 }
 
-/// The answer to HEAD: the headers of GET, its `Content-Length` included, and no body (RFC 9110 section 9.3.2).
+/// Builds the response to HEAD: the headers of GET, `Content-Length` included, and no body (RFC 9110 section 9.3.2).
 fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(length) = body.size_hint().exact() {
@@ -189,7 +188,7 @@ fn without_body(response: Response) -> Response {
     Response::from_parts(parts, Body::empty())
 }
 
-/// The method's name for the log. Clients can invent methods of any length: those are one name.
+/// Returns the method's name for the log. Unknown methods get one common name, because clients can invent any.
 fn log_name(method: &Method) -> &'static str {
     let known = [
         Method::GET,
@@ -204,7 +203,6 @@ fn log_name(method: &Method) -> &'static str {
     known.iter().position(|other| other == method).map_or("OTHER", |at| names[at])
 }
 
-/// Turns a refusal into an answer; kept here so that the guards read the same.
 fn refuse(error: ApiError) -> Response {
     error.into_response()
 }

@@ -1,5 +1,5 @@
-//! The `OpenAPI` 3.1 document, made of the list of endpoints and of the error catalogue; and the table of errors in
-//! Markdown.
+//! The `OpenAPI` 3.1 document, derived from the list of endpoints and the error catalogue, and the Markdown table of
+//! errors.
 
 mod access;
 pub(crate) mod fields;
@@ -20,7 +20,7 @@ use crate::endpoint::NamedSchema;
 
 pub use markdown::errors_markdown;
 
-/// The version of the interface, not of the program.
+/// Version of the HTTP interface. The program has a version of its own.
 const VERSION: &str = "1.0.0";
 
 const ABOUT: &str = "Accounts, sessions and profiles.\n\n\
@@ -31,7 +31,7 @@ const ABOUT: &str = "Accounts, sessions and profiles.\n\n\
     and `nextAction` in words; `field` and `reasons` say which value is wrong and why. Unknown paths are 404 `NOT_FOUND`, unknown methods 405 `METHOD_NOT_ALLOWED` with `Allow`. \
     HEAD answers wherever GET does. Every answer carries `X-Request-Id`.";
 
-/// The document as JSON: indented, in an order that does not change, with a newline at the end.
+/// Returns the document as indented JSON with a newline at the end. The order of keys is fixed.
 #[must_use]
 pub fn document() -> String {
     let mut text = api().to_pretty_json().unwrap_or_default(); // strings, numbers, maps of strings: cannot fail
@@ -39,7 +39,6 @@ pub fn document() -> String {
     text
 }
 
-/// The document.
 fn api() -> OpenApi {
     let mut schemas = vec![responses::error_schema()];
     let mut paths = PathsBuilder::new();

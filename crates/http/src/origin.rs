@@ -1,5 +1,5 @@
-//! The origin policy: the origins whose web pages may call the service, and the check that a call with a cookie came
-//! from one of them. The headers that tell browsers so are in [`crate::cors`].
+//! The origin policy: the origins whose web pages may call the service, and the check that a call with a cookie comes
+//! from one of them. The CORS response headers are in [`crate::cors`].
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::client::SEC_FETCH_SITE;
 use crate::error::{ApiError, Result, codes};
 use crate::settings::HttpSettings;
 
-/// The origins that settings name: `server.cors_origins` and those of `allowed_redirect_urls`. Asked at every
-/// request, because the list changes at run time. A closure `Fn(&str) -> bool` is one.
+/// The origins in the settings: `server.cors_origins` and the origins of `allowed_redirect_urls`. The list is read at
+/// every request, because an admin can change it. A closure `Fn(&str) -> bool` implements the trait.
 pub trait AllowedOrigins: Send + Sync {
-    /// Is true for an origin of the list, as browsers write it (RFC 6454 section 6.2).
+    /// True if the list contains the origin, as browsers write it (RFC 6454 section 6.2).
     fn contains(&self, origin: &str) -> bool;
 }
 
@@ -23,8 +23,8 @@ impl<F: Fn(&str) -> bool + Send + Sync> AllowedOrigins for F {
     }
 }
 
-/// The origins that are known: those of the settings, the service's own, in development also `http://localhost` and
-/// `http://127.0.0.1` with any port. Never `null`.
+/// The allowed origins: those of the settings, the service's own, and in development `http://localhost` and
+/// `http://127.0.0.1` with any port. The origin `null` is never allowed.
 #[derive(Clone)]
 pub struct OriginPolicy {
     own: Arc<str>,
@@ -33,13 +33,12 @@ pub struct OriginPolicy {
 }
 
 impl OriginPolicy {
-    /// The origins for these settings.
     #[must_use]
     pub fn new(settings: &HttpSettings, listed: Arc<dyn AllowedOrigins>) -> Self {
         Self { own: settings.public_origin().into(), development: settings.development, listed }
     }
 
-    /// Is true for an allowed `Origin`.
+    /// True if the value of an `Origin` header is allowed.
     #[must_use]
     pub fn allows(&self, origin: &str) -> bool {
         if origin == "null" {
@@ -48,31 +47,41 @@ impl OriginPolicy {
         origin == &*self.own || (self.development && is_local(origin)) || self.listed.contains(origin)
     }
 
-    /// The `Origin` of a request, if it is known and the only one.
+    /// Returns the `Origin` of a request, if it occurs exactly once and is allowed.
     pub(crate) fn allowed_of<'a>(&self, headers: &'a HeaderMap) -> Option<&'a HeaderValue> {
         let origin = only(headers)?;
         origin.to_str().is_ok_and(|text| self.allows(text)).then_some(origin)
     }
 
-    /// The check of calls that act on the refresh cookie, besides the CSRF token: an `Origin` has to be known, and
-    /// without one the browser must not say that the call comes from another site. 403 `FORBIDDEN` otherwise.
-    /// Programs send neither header and pass.
+    /// Checks a call with the refresh cookie, in addition to the CSRF token. Its `Origin` must be allowed; without
+    /// `Origin`, `Sec-Fetch-Site` must not be `cross-site`. 403 `FORBIDDEN` otherwise. Clients other than browsers send
+    /// neither header and pass.
     pub fn check(&self, headers: &HeaderMap) -> Result<()> {
         let is_cross_site = || headers.get_all(SEC_FETCH_SITE).iter().any(|site| site == "cross-site");
         let passes =
             if headers.contains_key(ORIGIN) { self.allowed_of(headers).is_some() } else { !is_cross_site() };
         if passes { Ok(()) } else { Err(refusal()) }
     }
+
+    /// Checks that a form was sent by a page of this service. If the browser sends `Sec-Fetch-Site`, it must be
+    /// `same-origin`; if it sends `Origin`, it must be this service's, or `null`, which browsers send for a page
+    /// without referrer. 403 `FORBIDDEN` otherwise.
+    pub(crate) fn check_own_form(&self, headers: &HeaderMap) -> Result<()> {
+        let is_own_site = headers.get_all(SEC_FETCH_SITE).iter().all(|site| site == "same-origin");
+        let is_own_origin =
+            headers.get_all(ORIGIN).iter().all(|origin| origin == &*self.own || origin == "null");
+        if is_own_site && is_own_origin { Ok(()) } else { Err(refusal()) }
+    }
 }
 
-/// The refusal of an unknown origin.
+/// Builds the 403 for an origin that is not allowed.
 pub(crate) fn refusal() -> ApiError {
     ApiError::new(&codes::FORBIDDEN, "Requests from this origin are not allowed.").next_action(
         "Call from an allowed origin, or ask the operator to add this one to `server.cors_origins`.",
     )
 }
 
-/// The only `Origin` of a request.
+/// Returns the `Origin` of a request, if it occurs exactly once.
 fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
     let mut values = headers.get_all(ORIGIN).iter();
     match (values.next(), values.next()) {
@@ -81,7 +90,7 @@ fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
     }
 }
 
-/// `http://localhost` and `http://127.0.0.1`, with any port and nothing after it.
+/// True for `http://localhost` and `http://127.0.0.1`, with or without a port and nothing after it.
 fn is_local(origin: &str) -> bool {
     let rest = ["http://localhost", "http://127.0.0.1"].iter().find_map(|start| origin.strip_prefix(start));
     match rest {
@@ -91,7 +100,7 @@ fn is_local(origin: &str) -> bool {
     }
 }
 
-/// One to five digits.
+/// True for one to five digits.
 fn is_port(text: &str) -> bool {
     (1..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -171,6 +180,21 @@ mod tests {
         assert!(!check(&[("sec-fetch-site", "cross-site")]));
         assert!(check(&[("sec-fetch-site", "same-site")]));
         assert!(check(&[("sec-fetch-site", "none")]));
+    }
+
+    #[test]
+    fn own_form_comes_from_an_own_page() {
+        let check = |headers: &[(&'static str, &'static str)]| {
+            let headers = headers
+                .iter()
+                .map(|(name, value)| (http::HeaderName::from_static(name), HeaderValue::from_static(value)));
+            origins(false).check_own_form(&headers.collect()).is_ok()
+        };
+        assert!(check(&[("origin", "null"), ("sec-fetch-site", "same-origin")]) && check(&[]));
+        assert!(check(&[("origin", "https://id.example.org")]));
+        assert!(!check(&[("origin", "https://app.example.org")]));
+        assert!(!check(&[("origin", "null"), ("sec-fetch-site", "cross-site")]));
+        assert!(!check(&[("sec-fetch-site", "same-site")]));
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Small HTML pages for people: no script, no remote resource, text escaped. What they say about links, documents
-//! and mails is decided by the endpoints; the page for a dead link is here because every mailed link can end there.
+//! Small HTML pages: no script, no remote resource, all text escaped. Endpoints write the texts, except those of the
+//! pages for mailed links and failed sign-ins, which are here and in the modules below.
 
 mod markup;
+mod undo;
 
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, InvalidHeaderValue};
@@ -10,52 +11,48 @@ use http::{HeaderValue, StatusCode};
 use crate::error::Shaped;
 
 use markup::escape;
-pub use markup::{Cell, Markup};
+pub use markup::{Cell, Field, Markup};
+pub use undo::{UndoForm, ask_again, ask_for_code, ask_to_undo, dead_undo, undone};
 
-/// The one style sheet, inline. Its hash stands in [`POLICY`].
+/// The inline style sheet. [`POLICY`] contains its hash.
 const STYLE: &str = include_str!("pages/style.css");
 
-/// Nothing but the style sheet (CSP level 3): no script, no frames, no forms, no requests.
+/// Content Security Policy (level 3) that allows the style sheet only: no script, frames, forms or requests.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-/WWHne6ZqgXGXLfdbwFhlw6AD8atQ/RRaCvPVf7yUXo='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'sha256-nrqhTXNYcMEcpUbt8Kixy1ty4oAfiSJslUkeDJS1vKU='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// A page: status, title, and the markup below the title.
+/// An HTML page with a title and a Content Security Policy.
 pub struct Page {
-    /// The HTTP status.
     pub status: StatusCode,
-    /// Title and heading, as plain text.
+    /// Plain text, used as title and as heading.
     pub title: String,
-    /// The markup below the heading.
+    /// The HTML below the heading.
     pub body: Markup,
-    /// The page's `Content-Security-Policy`.
     policy: HeaderValue,
 }
 
-/// The purpose of a mailed link.
+/// The purpose of a link in a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// To verify an email address.
     VerifyEmail,
-    /// To reset a password.
     ResetPassword,
 }
 
 impl Page {
-    /// A page with the strict policy: its own style and nothing else.
+    /// Creates a page with the strict policy, which allows its style sheet only.
     #[must_use]
     pub fn new(status: StatusCode, title: impl Into<String>, body: Markup) -> Self {
         Self { status, title: title.into(), body, policy: POLICY }
     }
 
-    /// With another content policy, for a page that frames something.
+    /// Replaces the Content Security Policy, for a page that contains a frame.
     #[must_use]
     pub fn policy(mut self, policy: HeaderValue) -> Self {
         self.policy = policy;
         self
     }
 
-    /// The document.
     fn html(&self) -> String {
         let title = escape(&self.title);
         let body = self.body.as_str();
@@ -77,13 +74,13 @@ impl IntoResponse for Page {
             (CONTENT_SECURITY_POLICY, self.policy),
         ];
         let mut response = (self.status, headers, html).into_response();
-        response.extensions_mut().insert(Shaped); // people read it: the middleware must not make JSON of a 400
+        response.extensions_mut().insert(Shaped); // the middleware must not replace the page by a JSON error
         response
     }
 }
 
-/// The page behind a link that leads nowhere (status 400): unknown, used up or replaced, with nowhere to redirect to.
-/// It does not say which, and says what to do.
+/// Builds the page (status 400) for a mailed link that is unknown, used or replaced, and has no redirect target. It
+/// does not say which of these applies, and tells the user what to do next.
 #[must_use]
 pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
     let (what, advice) = match kind {
@@ -104,8 +101,8 @@ pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
     Page::new(StatusCode::BAD_REQUEST, "This link does not work", body)
 }
 
-/// The page behind a verification link that would remove something of an account that the browser does not belong to:
-/// it says what, and its button verifies. `target` is where the browser goes afterwards.
+/// Builds the page for a verification link whose use would remove data of an account to which this browser is not
+/// signed in. The page lists the data and has a button that verifies. The browser then goes to `target`.
 pub fn ask_to_verify(
     token: &str,
     target: Option<&str>,
@@ -131,8 +128,8 @@ pub fn ask_to_verify(
     Ok(Page::new(StatusCode::OK, "Verify your email address", body).policy(form_policy(target)?))
 }
 
-/// The strict policy with a form. Browsers hold redirects that follow a form against the policy too: the app may send its
-/// visitors anywhere on the web, and a target of another scheme is the app itself.
+/// Builds the strict policy with the form allowed. Browsers apply `form-action` to redirects after the form too. The
+/// policy therefore allows any web address, and the app's own scheme if `target` has one.
 fn form_policy(target: Option<&str>) -> Result<HeaderValue, InvalidHeaderValue> {
     let scheme = target.and_then(|target| target.split_once(':')).map(|(scheme, _)| scheme);
     let app = scheme.filter(|scheme| !["http", "https"].contains(scheme));
@@ -142,8 +139,8 @@ fn form_policy(target: Option<&str>) -> Result<HeaderValue, InvalidHeaderValue> 
     HeaderValue::try_from(policy.replace("form-action 'none'", &format!("form-action {allowed}")))
 }
 
-/// The page behind a sign-in through a provider that leads nowhere (status 400): there is no app to send the browser
-/// back to. `message` says why, in our words.
+/// Builds the page (status 400) for a failed sign-in at a provider, if no app is known to which to send the browser
+/// back. `message` is our own text about the cause.
 #[must_use]
 pub fn dead_sign_in(message: &str, service_name: &str) -> Page {
     let body = Markup::new().paragraph(message).paragraph(&format!(

@@ -1,4 +1,4 @@
-//! Query strings, read strictly: a known parameter is given once and decodes. Unknown parameters are ignored.
+//! Query strings. A parameter that the handler reads must occur once and be valid UTF-8; other parameters are ignored.
 
 use std::collections::HashMap;
 
@@ -9,19 +9,19 @@ use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
-/// Most parameters of a query string, and of a form with its query string.
+/// Maximum number of parameters of a query string, or of a form and its query string together.
 const MOST_PARAMETERS: usize = 64;
 
-/// The query string of a request. A parameter is only looked at when it is asked for, so that unknown ones may be
-/// anything.
+/// The query string of a request. A value is decoded only when the handler reads it, so unknown parameters may have any
+/// value.
 pub struct Query {
-    /// Names decoded, values as sent. Pairs whose name does not decode are nobody's.
+    /// Decoded names with values as sent. Pairs whose name cannot be decoded are dropped.
     pairs: Vec<(String, String)>,
 }
 
 impl Query {
-    /// Reads a query string without its `?` (`application/x-www-form-urlencoded`, WHATWG URL section 5), in linear
-    /// time. More than 64 parameters: 400.
+    /// Parses a query string without its `?` (`application/x-www-form-urlencoded`, WHATWG URL section 5), in linear
+    /// time. More than 64 parameters are 400.
     pub fn parse(text: &str) -> Result<Self> {
         check_parameter_count(text)?;
         let pair = |pair: &str| {
@@ -31,7 +31,7 @@ impl Query {
         Ok(Self { pairs: parameters(text).filter_map(pair).collect() })
     }
 
-    /// The parameter's value; `None` where it is not given. Given twice, or with bytes that are no text: 400.
+    /// Returns the parameter's value; `None` if it is absent. A repeated parameter, or one that is not UTF-8, is 400.
     pub fn optional(&self, name: &str) -> Result<Option<String>> {
         let mut values = self.pairs.iter().filter(|pair| pair.0 == name).map(|pair| &pair.1);
         let Some(value) = values.next() else { return Ok(None) };
@@ -41,7 +41,7 @@ impl Query {
         read(name, value).map(Some)
     }
 
-    /// The same where the parameter must be there and must not be empty.
+    /// Returns the parameter's value like [`Query::optional`], but an absent or empty parameter is 400.
     pub fn required(&self, name: &str) -> Result<String> {
         match self.optional(name)? {
             Some(value) if !value.is_empty() => Ok(value),
@@ -50,7 +50,19 @@ impl Query {
         }
     }
 
-    /// All parameters, each read as by [`Query::optional`], in the order of their first appearance. For operations
+    /// Returns the value of a parameter that is `true` or `false`; `None` if it is absent.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>> {
+        match self.optional(name)?.as_deref() {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(_) => {
+                Err(ApiError::validation(name, "must be `true` or `false`").reason(Reason::NotAllowed))
+            }
+        }
+    }
+
+    /// Returns all parameters in the order of their first appearance, checked as in [`Query::optional`], for handlers
     /// that pass parameters on.
     pub fn all(&self) -> Result<Vec<(String, String)>> {
         let mut times = HashMap::with_capacity(self.pairs.len());
@@ -65,7 +77,7 @@ impl Query {
     }
 }
 
-/// Refuses more parameters than a query string may have; looks no further than the first one too many.
+/// Refuses a query string with too many parameters. It stops counting at the first one over the limit.
 pub(crate) fn check_parameter_count(text: &str) -> Result<()> {
     if parameters(text).nth(MOST_PARAMETERS).is_none() {
         return Ok(());
@@ -75,7 +87,7 @@ pub(crate) fn check_parameter_count(text: &str) -> Result<()> {
     Err(ApiError::new(&codes::VALIDATION_ERROR, message).next_action(next_action).reason(Reason::TooLarge))
 }
 
-/// The parameters as sent. Two separators in a row have none between them.
+/// Splits a query string at `&`. Empty parts are skipped.
 fn parameters(text: &str) -> impl Iterator<Item = &str> {
     text.split('&').filter(|text| !text.is_empty())
 }
@@ -84,7 +96,6 @@ fn given_twice(name: &str) -> ApiError {
     ApiError::validation(name, "is given twice").reason(Reason::Duplicate)
 }
 
-/// The decoded value of the parameter `name`.
 fn read(name: &str, value: &str) -> Result<String> {
     match decode(value) {
         Some(value) if !value.contains('\0') => Ok(value),
@@ -107,24 +118,24 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
     }
 }
 
-/// The names of the parameters of a query string, in their order; `None` for one that does not decode.
+/// Returns the decoded parameter names of a query string, in order; `None` for a name that cannot be decoded.
 pub(crate) fn names_of(text: &str) -> impl Iterator<Item = Option<String>> {
     parameters(text).map(|pair| decode(pair.split('=').next().unwrap_or_default()))
 }
 
-/// The page that `limit` and `offset` ask for; 400 `VALIDATION_ERROR` names the wrong one.
+/// Parses `limit` and `offset` of a list. An invalid value is 400 `VALIDATION_ERROR` with the parameter's name.
 pub fn page_of(limit: Option<&str>, offset: Option<&str>) -> Result<Page> {
     Page::parse(limit, offset)
         .map_err(|error| ApiError::validation(error.field(), &error.to_string()).reason(Reason::OutOfRange))
 }
 
-/// The same for the lists of an admin: a limit above the most is refused.
+/// Parses like [`page_of`], for the lists of an admin: a limit above the maximum is refused instead of reduced.
 pub fn page_within(limit: Option<&str>, offset: Option<&str>) -> Result<Page> {
     Page::parse_within(limit, offset)
         .map_err(|error| ApiError::validation(error.field(), &error.to_string()).reason(Reason::OutOfRange))
 }
 
-/// `+` is a space, `%XX` a byte; `None` for a broken escape or bytes that are not UTF-8.
+/// Decodes `+` as a space and `%XX` as a byte. `None` for a broken escape or invalid UTF-8.
 fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -138,7 +149,6 @@ fn decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The value of one hexadecimal digit, 0 to 15.
 fn hex_digit(byte: u8) -> Option<u8> {
     let value = char::from(byte).to_digit(16)?;
     u8::try_from(value).ok()

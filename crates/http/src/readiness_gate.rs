@@ -1,5 +1,5 @@
-//! The readiness gate: answers 503 until the database is there, then lets requests through to the service. Listeners and
-//! connections stay.
+//! The readiness gate: answers 503 until the database is ready, then passes requests to the service. Listeners and
+//! connections stay open.
 
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
@@ -13,12 +13,12 @@ use tower::ServiceExt;
 use crate::endpoints::health;
 use crate::error::{ApiError, codes};
 
-/// A gate that is closed until the service is ready.
+/// A one-way switch from the not-ready routes to those of the service.
 #[derive(Clone, Default)]
 pub struct ReadinessGate(Arc<OnceLock<Router>>);
 
 impl ReadinessGate {
-    /// Routes that answer as `unready` does until [`ReadinessGate::open`], and then as the service.
+    /// Builds a router that serves `unready` until [`ReadinessGate::open`] is called, and the service from then on.
     pub fn before(&self, unready: Router) -> Router {
         let gate = self.clone();
         Router::new().fallback(async move |request: Request| -> Response {
@@ -27,13 +27,13 @@ impl ReadinessGate {
         })
     }
 
-    /// Lets requests through to the service, from here on and for good.
+    /// Passes all further requests to `service`. Later calls have no effect.
     pub fn open(&self, service: Router) {
-        let _ = self.0.set(service); // a gate that is open stays as it is
+        let _ = self.0.set(service); // only the first call has an effect
     }
 }
 
-/// The routes of a service without a database: liveness, and 503 for all else.
+/// Builds the routes while the database is not ready: liveness, and 503 for all else.
 pub fn not_ready() -> Router {
     Router::new()
         .route("/health/live", get(health::live))

@@ -1,4 +1,4 @@
-//! The router, made of the list of endpoints.
+//! The router, built from the list of endpoints.
 
 use axum::Router;
 use axum::routing::MethodRouter;
@@ -8,8 +8,8 @@ use crate::app::App;
 use crate::caller::public_calls;
 use crate::endpoint::{Access, Endpoint};
 
-/// Routes every endpoint; those of development in development mode alone. The layers around the router are put on by
-/// [`crate::middleware::Middleware::wrap`].
+/// Builds the routes of all endpoints, without the pages of development unless in development mode.
+/// [`crate::middleware::Middleware::wrap`] adds the middleware.
 pub fn router(app: App) -> Router {
     let mut paths: Vec<(&str, Vec<&Endpoint>)> = Vec::new();
     for endpoint in api::endpoints() {
@@ -27,8 +27,8 @@ pub fn router(app: App) -> Router {
     routes.with_state(app)
 }
 
-/// The methods of a path, in the order of `Allow`. The anonymous key is checked before a 405, too, where every method of
-/// the path is public.
+/// Registers the methods of one path, in the order of the `Allow` header. If all of them are public, the anonymous key
+/// is checked even before a 405.
 fn methods(app: &App, endpoints: &[&Endpoint]) -> MethodRouter<App> {
     let is_public = endpoints.iter().all(|endpoint| endpoint.access.wants_anon_key());
     let methods = endpoints.iter().fold(MethodRouter::new(), |methods, endpoint| {

@@ -1,4 +1,4 @@
-//! Listeners and connections: how many, how long, and how they end. Requests are the router's matter.
+//! Listeners and connections: limits, timeouts, graceful stop. The router handles the requests.
 
 mod connection_limit;
 mod idle_timeout;
@@ -33,21 +33,21 @@ use self::protocol::StreamTasks;
 use crate::client::PeerAddr;
 use crate::settings::ServeSettings;
 
-/// The wait after a failed accept that is not the connection's own fault, such as too many open files.
+/// Pause after an accept error of the process, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// The life of the server.
+/// Phase of the server's life cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Connections are accepted.
+    /// New connections are accepted.
     Open,
-    /// No new connections; requests in flight are finished.
+    /// No new connections are accepted; requests in flight are finished.
     Draining,
     /// Remaining connections are closed.
     Closed,
 }
 
-/// The shared state of all connections.
+/// State shared by all connections.
 struct Server {
     router: Router,
     builder: Builder<StreamTasks>,
@@ -73,7 +73,7 @@ impl Server {
         }
     }
 
-    /// Takes a permit for the request, or marks it as refused.
+    /// Takes a permit for the request, or marks the request as [`Overloaded`](in_flight::Overloaded).
     fn admit(&self, request: &mut Request<Incoming>, activity: &Arc<Activity>) -> RequestPermits {
         let permit = match self.requests.take(request.uri().path()) {
             Ok(permit) => Some(permit),
@@ -90,17 +90,17 @@ impl Server {
     }
 }
 
-/// The permits of a connection, until it ends: one of its client, and one of the process.
+/// The two permits of an open connection: of its client's limit and of the limit for the process.
 struct Admitted {
     _per_client: ConnectionPermit,
     _connection: Option<OwnedSemaphorePermit>,
 }
 
-/// Serves HTTP/1.1 and HTTP/2 (by prior knowledge) on all listeners until `shutdown` is ready, then stops: the
-/// listeners close, requests in flight are finished within the drain time, idle connections close at once. Returns
-/// the number of connections that had to be cut.
+/// Serves HTTP/1.1 and HTTP/2 (by prior knowledge) on all listeners until `shutdown` completes, then stops: listeners
+/// close, requests in flight get the drain timeout, idle connections close at once. Returns the number of connections
+/// that were cut.
 ///
-/// Every request carries the extension [`PeerAddr`].
+/// Every request gets the extension [`PeerAddr`].
 pub fn serve(
     listeners: Vec<TcpListener>,
     router: Router,
@@ -110,8 +110,8 @@ pub fn serve(
     run(listeners, router, settings, Box::pin(shutdown))
 }
 
-/// The same, boxed on both sides: a future is compiled where it is made into a box or awaited, and the whole protocol
-/// shall be compiled here, once, with this crate's optimisation.
+/// Implements [`serve`] with boxed futures. A future is compiled in the crate that boxes or awaits it. Boxing here
+/// therefore compiles the protocol in this crate, once, with this crate's optimisation level.
 fn run(
     listeners: Vec<TcpListener>,
     router: Router,
@@ -125,7 +125,7 @@ fn run(
         for listener in listeners {
             tokio::spawn(accept(listener, Arc::clone(&server), watcher.clone()));
         }
-        drop(watcher); // from here, every watcher is a listener or a connection
+        drop(watcher); // from here on only listeners and connections hold a watcher
 
         shutdown.await;
         let _ = phase.send(Phase::Draining); // fails only without listeners and connections
@@ -140,7 +140,7 @@ fn run(
     })
 }
 
-/// Takes connections from one listener until the phase changes.
+/// Accepts connections from one listener until the phase changes.
 async fn accept(listener: TcpListener, server: Arc<Server>, mut phase: watch::Receiver<Phase>) {
     loop {
         let accepted = tokio::select! {
@@ -156,14 +156,14 @@ async fn accept(listener: TcpListener, server: Arc<Server>, mut phase: watch::Re
                 continue;
             }
         };
-        // The limit per client comes first: a client over it never waits for a permit of the process.
+        // The limit per client is checked first, so a client over its limit never waits for a permit of the process.
         let Some(per_client) = server.per_client.take(peer.ip()) else {
             refuse(stream, peer, &server);
             continue;
         };
         let permit = tokio::select! {
             _ = phase.changed() => return,
-            // Further connections wait in the kernel's backlog. Never closed, so never an error.
+            // Further connections wait in the kernel's backlog. The semaphore is never closed, so this cannot fail.
             permit = Arc::clone(&server.connections).acquire_owned() => permit.ok(),
         };
         let admitted = Admitted { _per_client: per_client, _connection: permit };
@@ -171,7 +171,7 @@ async fn accept(listener: TcpListener, server: Arc<Server>, mut phase: watch::Re
     }
 }
 
-/// Closes a connection over the limit of its client, unread.
+/// Closes a connection over its client's limit without reading from it.
 fn refuse(stream: TcpStream, peer: SocketAddr, server: &Server) {
     drop(stream);
     if let Some(refused) = server.per_client_exceeded.count(Instant::now()) {
@@ -180,13 +180,13 @@ fn refuse(stream: TcpStream, peer: SocketAddr, server: &Server) {
     }
 }
 
-/// Is true for an accept error of one connection only.
+/// True for an accept error that concerns only one connection.
 fn is_of_the_connection(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// Serves one connection to its end.
+/// Serves one connection until it closes.
 async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
@@ -203,17 +203,16 @@ async fn connection(
     if !is_http {
         return;
     }
-    let _ = stream.set_nodelay(true); // an answer late by a delayed ACK is still an answer
-    // A connection costs some kilobytes from here on, one that is silent nearly nothing.
+    let _ = stream.set_nodelay(true); // without it responses are only slower (delayed ACK)
+    // The buffers of a connection are allocated from here on, so a silent connection costs almost no memory.
     Box::pin(serve_requests(stream, peer, server, phase)).await;
 }
 
-/// Waits for the first byte of a connection and leaves it there; false where the connection ends without one.
+/// Waits for the first byte of a connection without consuming it. False if the connection ends before.
 async fn has_first_byte(stream: &TcpStream) -> bool {
     matches!(stream.peek(&mut [0]).await, Ok(1))
 }
 
-/// Serves the requests of one connection.
 async fn serve_requests(
     stream: TcpStream,
     peer: SocketAddr,
@@ -228,15 +227,15 @@ async fn serve_requests(
         async move { response.await.map(|response| response.map(|body| PermitBody::new(body, permits))) }
     });
     let mut connection = pin!(server.builder.serve_connection(TokioIo::new(stream), service));
-    // The parser's own timer covers only some idle connections: see `idle_timeout`. This one comes later, so that the
-    // parser closes first where it can.
+    // The parser's own timeout covers only some idle connections (see `idle_timeout`). This one is a second longer, so
+    // that the parser closes first where it can.
     let mut idle = IdleTimeout::default();
     let mut tick = tokio::time::interval(server.settings.header_read_timeout + Duration::from_secs(1));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tick.reset(); // the first tick comes after a whole interval
     loop {
         tokio::select! {
-            _ = connection.as_mut() => return, // a broken connection is the client's matter: not logged
+            _ = connection.as_mut() => return, // errors of a connection are the client's: not logged
             _ = tick.tick() => match idle.judge(&activity) {
                 Verdict::Keep => {}
                 Verdict::ShutDown => connection.as_mut().graceful_shutdown(),

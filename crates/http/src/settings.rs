@@ -1,45 +1,45 @@
-//! The settings of the HTTP layer: addresses, trust and limits, already validated. The binary reads them from files and
-//! the environment.
+//! The settings of the HTTP layer: addresses, trust and limits, already validated. The binary reads them from file,
+//! environment and command line.
 
 use std::time::Duration;
 
 use ipnet::IpNet;
 use url::Url;
 
-/// Settings of every request. Extractors take them out of the router's state by
-/// `Arc<HttpSettings>: FromRef<State>`.
+/// Settings that apply to requests. Extractors get them from the router's state by `Arc<HttpSettings>: FromRef<State>`.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// The URL by which clients reach the service (`server.public_url`). Links, `https`-only headers and cookies follow it.
+    /// The URL by which clients reach the service (`server.public_url`). Cookies, links and `Strict-Transport-Security`
+    /// depend on it.
     pub public_url: Url,
-    /// Development mode: origins on localhost are known, the cookie may go without `Secure`.
+    /// True in development mode: origins on localhost are allowed, and at an http address the cookies are not `Secure`.
     pub development: bool,
-    /// Peers whose `X-Forwarded-For` counts (`server.trusted_proxies`).
+    /// Peers whose `X-Forwarded-For` is trusted (`server.trusted_proxies`).
     pub trusted_proxies: Vec<IpNet>,
-    /// The apps live on other sites than the service: the refresh cookie is `SameSite=None`.
+    /// True if the apps are on other sites than the service: the refresh cookie is `SameSite=None` then.
     pub cross_site_apps: bool,
-    /// Headers that web pages may send besides ours (`server.cors_headers`), in lower case.
+    /// Request headers that web pages may send besides the built-in ones (`server.cors_headers`), in lower case.
     pub cors_headers: Vec<String>,
-    /// The refresh cookie's name before prefix and port (`server.cookie_name`).
+    /// The refresh cookie's name without prefix and port (`server.cookie_name`).
     pub cookie_name: String,
-    /// Most bytes of a body.
+    /// Maximum bytes of a request body.
     pub body_limit: usize,
-    /// Most bytes of a body on profile routes.
+    /// Maximum bytes of a request body on profile endpoints.
     pub profile_body_limit: usize,
-    /// The time limit of reading a body; then 408.
+    /// Time limit for reading a body; 408 after it.
     pub body_timeout: Duration,
-    /// The time limit of a response; then 503.
+    /// Time limit for a response; 503 after it.
     pub request_timeout: Duration,
-    /// Most bytes of path and query string together; then 414.
+    /// Maximum bytes of path and query string together; 414 above it.
     pub uri_limit: usize,
-    /// Most bytes of all header names and values together; then 431.
+    /// Maximum bytes of all header names and values together; 431 above it.
     pub header_bytes_limit: usize,
-    /// Most header lines; then 431.
+    /// Maximum number of header lines; 431 above it.
     pub header_count_limit: usize,
 }
 
 impl HttpSettings {
-    /// The policy's numbers for a service at `public_url`.
+    /// Creates the default settings for a service at `public_url`.
     #[must_use]
     pub fn new(public_url: Url, development: bool) -> Self {
         Self {
@@ -59,39 +59,39 @@ impl HttpSettings {
         }
     }
 
-    /// Is true where clients reach the service by https.
+    /// True if clients reach the service by https.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.public_url.scheme() == "https"
     }
 
-    /// The origin of the public URL as browsers write it (RFC 6454 section 6.2).
+    /// Returns the origin of the public URL as browsers write it (RFC 6454 section 6.2).
     #[must_use]
     pub fn public_origin(&self) -> String {
         self.public_url.origin().ascii_serialization()
     }
 }
 
-/// Settings of the server loop, below requests.
+/// Settings of the server loop, which apply to connections.
 #[derive(Debug, Clone)]
 pub struct ServeSettings {
-    /// Most connections at once over all listeners; more wait in the backlog of the kernel.
+    /// Maximum number of open connections over all listeners; more wait in the kernel's backlog.
     pub max_connections: usize,
-    /// Most connections of one client network (an IPv4 address, an IPv6 /64); further ones are closed at once. `None`
-    /// switches the limit off.
+    /// Maximum number of connections per client network (an IPv4 address or an IPv6 /64); further ones are closed at
+    /// once. `None` disables the limit.
     pub max_connections_per_address: Option<usize>,
-    /// Peers that this limit does not hold for.
+    /// Peers that are exempt from the limit per client network.
     pub trusted_proxies: Vec<IpNet>,
-    /// Most requests in flight over all connections; further ones are refused with 503, health checks excepted.
+    /// Maximum number of requests in flight over all connections; further ones get 503, except health checks.
     pub max_requests: usize,
-    /// The time limit of the first byte of a new connection.
+    /// Time limit for the first byte of a new connection.
     pub first_byte_timeout: Duration,
-    /// The time limit of reading the head of a request. An idle connection is closed after the same time.
+    /// Time limit for reading the head of a request. An idle connection is closed after the same time.
     pub header_read_timeout: Duration,
-    /// The time limit of a response ([`HttpSettings::request_timeout`]). An HTTP/2 stream ends after twice that time,
-    /// even if its response was not read.
+    /// Time limit for a response ([`HttpSettings::request_timeout`]). An HTTP/2 stream is reset after twice this time,
+    /// even if the client has not read its response.
     pub request_timeout: Duration,
-    /// The time limit of requests in flight at a stop.
+    /// Time that requests in flight get to finish when the server stops.
     pub drain_timeout: Duration,
 }
 

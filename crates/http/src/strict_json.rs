@@ -1,5 +1,5 @@
-//! JSON as the wire contract wants it: one object, no duplicate keys, no U+0000, no lone surrogates, bounded depth.
-//! What the object has to contain is not known here.
+//! Strict JSON parser: one object, no duplicate keys, no U+0000, no lone surrogates, limited depth. The request types
+//! check the contents of the object.
 
 use std::fmt::{self, Write};
 
@@ -9,24 +9,24 @@ use serde_json::{Map, Number, Value};
 
 use crate::error::{ApiError, codes, escape_control};
 
-/// Deepest nesting; the body itself is at depth 1.
+/// Maximum nesting; the body itself is at depth 1.
 pub const DEPTH_LIMIT: usize = 32;
 
-/// Most characters of a key that a message repeats.
+/// Maximum length, in characters, of a key quoted in an error message.
 const KEY_SHOWN: usize = 64;
 
-/// A parse error: a sentence that names the place and never the value.
+/// A parse error: a sentence that names the place in the body and never quotes the value.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{sentence}")]
 pub struct JsonProblem {
     sentence: String,
     reason: Reason,
-    /// The place, as `metadata.tags[3]`; `None` for the body itself.
+    /// The path of the value, such as `metadata.tags[3]`; `None` for the body itself.
     field: Option<String>,
 }
 
 impl JsonProblem {
-    /// Bytes that are no JSON.
+    /// Creates the problem of a body that is not JSON.
     fn malformed(sentence: String) -> Self {
         Self { sentence, reason: Reason::Malformed, field: None }
     }
@@ -44,8 +44,8 @@ impl From<JsonProblem> for ApiError {
     }
 }
 
-/// Reads one JSON object (RFC 8259) and nothing after it. Refuses invalid UTF-8, a byte order mark, a top level that
-/// is no object, duplicate keys at any depth, U+0000 and lone surrogates in texts and keys, nesting deeper than
+/// Parses one JSON object (RFC 8259) with nothing after it. Refuses invalid UTF-8, a byte order mark, a top level that
+/// is not an object, duplicate keys at any depth, U+0000 and lone surrogates in texts and keys, nesting deeper than
 /// [`DEPTH_LIMIT`], and numbers beyond the range of a double.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
     let text = std::str::from_utf8(bytes)
@@ -70,28 +70,28 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
     }
 }
 
-/// The reader of an object, with its depth and its path.
+/// State of the parser: the path to the current value, and the first problem found.
 #[derive(Default)]
 struct Trail {
     steps: Vec<Step>,
     problem: Option<JsonProblem>,
 }
 
-/// One step from a value into what it holds.
+/// One segment of a path: an object's key or an array's index.
 enum Step {
     Key(String),
     Index(usize),
 }
 
 impl Trail {
-    /// Notes a problem; the error that is returned only stops the reader.
+    /// Stores the problem. The returned error only makes serde stop.
     fn refuse<E: serde::de::Error>(&mut self, sentence: String, reason: Reason) -> E {
         let path = self.path();
         self.problem = Some(JsonProblem { sentence, reason, field: (!path.is_empty()).then_some(path) });
         E::custom("refused")
     }
 
-    /// Refuses U+0000 in the text at this place.
+    /// Refuses U+0000 in a text at the current path.
     fn check_text<E: serde::de::Error>(&mut self, text: &str) -> Result<(), E> {
         if text.contains('\0') {
             let problem = format!("{} must not contain the character U+0000.", self.place());
@@ -100,7 +100,7 @@ impl Trail {
         Ok(())
     }
 
-    /// Refuses a container at this place if it is too deep. Every container above it is a step.
+    /// Refuses an object or array that is nested too deep. Each enclosing one is a segment of the path.
     fn check_depth<E: serde::de::Error>(&mut self) -> Result<(), E> {
         if self.steps.len() >= DEPTH_LIMIT {
             let problem = format!("The body is nested deeper than {DEPTH_LIMIT} levels.");
@@ -109,13 +109,13 @@ impl Trail {
         Ok(())
     }
 
-    /// The place for people: "`metadata.tags[3]`".
+    /// Returns the current path for messages: "`metadata.tags[3]`", or "The body".
     fn place(&self) -> String {
         let path = self.path();
         if path.is_empty() { "The body".to_owned() } else { format!("`{path}`") }
     }
 
-    /// The place for programs: `metadata.tags[3]`; empty for the body itself.
+    /// Returns the current path for programs: `metadata.tags[3]`; empty for the body itself.
     fn path(&self) -> String {
         let mut path = String::new();
         for step in &self.steps {
@@ -126,7 +126,7 @@ impl Trail {
                     path.push_str(&shown(key));
                 }
                 Step::Index(index) => {
-                    let _ = write!(path, "[{index}]"); // a String takes everything
+                    let _ = write!(path, "[{index}]"); // writing to a String cannot fail
                 }
             }
         }
@@ -134,13 +134,13 @@ impl Trail {
     }
 }
 
-/// A key as a message may repeat it: short and on one line.
+/// Shortens a key for an error message and escapes control characters.
 fn shown(key: &str) -> String {
     let start: String = key.chars().take(KEY_SHOWN).collect();
     escape_control(&start)
 }
 
-/// Reads one value at the end of the trail.
+/// Serde visitor that reads the value at the current path.
 struct Strict<'a> {
     trail: &'a mut Trail,
 }

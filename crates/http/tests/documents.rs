@@ -1,4 +1,4 @@
-//! The generated documents in `docs/` are what the code makes now.
+//! Tests that the generated documents in `docs/` are up to date.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::fs;
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use latchkey_http::openapi::{document, errors_markdown};
 
-/// Compares a checked-in file with what the code makes; a stale one is told, and the fresh text is left to be copied.
+/// Compares a checked-in file with the text that the code generates. If they differ, the test fails and writes the
+/// generated text to a file.
 fn assert_fresh(file: &str, fresh: &str) {
     let present = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file));
     if present.is_ok_and(|present| present == fresh) {

@@ -1,4 +1,4 @@
-//! The ground that endpoints stand on, driven through a tiny router with all layers: one fact per test.
+//! Tests of extractors, errors and middleware, through a small router with all layers.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 #[path = "foundation/app.rs"]

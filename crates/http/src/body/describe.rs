@@ -1,15 +1,15 @@
-//! Turns a failed deserialisation into a sentence about the field. The texts of serde repeat the client's value,
-//! which may be a password: only what was wanted is taken from them.
+//! Turns a deserialisation error into a sentence about the field. Serde's messages quote the client's value, which may
+//! be a password, so only the expected type is taken from them.
 
 use latchkey_domain::reason::{self, Reason};
 use serde_path_to_error::{Path, Segment};
 
 use crate::error::{ApiError, codes, escape_control};
 
-/// Most characters of a path that a message repeats.
+/// Maximum length, in characters, of a field's path quoted in an error message.
 const PATH_SHOWN: usize = 200;
 
-/// The refusal for a failure at `path` with serde's `message`.
+/// Builds the 400 error for the field at `path` from serde's `message`.
 pub(super) fn describe(path: &Path, message: &str) -> ApiError {
     let place = place_of(path);
     if let Some(name) = quoted_after(message, "missing field `") {
@@ -19,7 +19,7 @@ pub(super) fn describe(path: &Path, message: &str) -> ApiError {
         let problem = "is given twice, under two names";
         return ApiError::validation(&join(&place, name), problem).reason(Reason::Duplicate);
     }
-    // A domain type says its reason itself.
+    // Domain types put their reason into the error message.
     let (said, message) = reason::split(message);
     let problem = problem_of(message);
     let error = if place.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn describe(path: &Path, message: &str) -> ApiError {
     }
 }
 
-/// The reason behind one of serde's own messages.
+/// Maps one of serde's own messages to a reason.
 fn reason_of(message: &str) -> Option<Reason> {
     let reasons = [
         ("invalid type: ", Reason::WrongType),
@@ -44,18 +44,18 @@ fn reason_of(message: &str) -> Option<Reason> {
     reasons.into_iter().find(|(start, _)| message.starts_with(start)).map(|(_, reason)| reason)
 }
 
-/// The part of serde's message about the value, without the value.
+/// Rewords serde's message without the client's value.
 fn problem_of(message: &str) -> String {
     let is_mismatch = ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant "];
     if !is_mismatch.iter().any(|start| message.starts_with(start)) {
-        return message.to_owned(); // the domain type's own words
+        return message.to_owned(); // a message of the domain type
     }
     let wanted = message.rsplit_once("expected ").map_or("of another form", |(_, wanted)| wanted);
     let not_null = if message.starts_with("invalid type: null") { ", not null" } else { "" };
     format!("must be {}{not_null}", in_json_terms(wanted))
 }
 
-/// Names of Rust types in the words of JSON.
+/// Translates Rust type names to JSON types.
 fn in_json_terms(wanted: &str) -> &str {
     match wanted {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a non-negative integer",
@@ -69,17 +69,17 @@ fn in_json_terms(wanted: &str) -> &str {
     }
 }
 
-/// The name between the back quotes after `start`.
+/// Returns the name between `start` and the closing back quote.
 fn quoted_after<'a>(message: &'a str, start: &str) -> Option<&'a str> {
     message.strip_prefix(start)?.strip_suffix('`')
 }
 
-/// A field below a place.
+/// Joins the path of an object and the name of a field in it with a dot.
 fn join(place: &str, name: &str) -> String {
     if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") }
 }
 
-/// The path as the client would write it: `options.emailRedirectTo`, `userIds[2]`; empty for the body itself.
+/// Formats a path as the client would write it: `options.emailRedirectTo`, `userIds[2]`; empty for the body itself.
 fn place_of(path: &Path) -> String {
     let mut place = String::new();
     for segment in path {

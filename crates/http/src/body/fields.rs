@@ -1,19 +1,19 @@
-//! The names of the fields of a request, as its `Deserialize` asks for them: the list of known keys cannot drift from
-//! the struct.
+//! Field names of a request struct, obtained from its `Deserialize` implementation. The list of known keys therefore
+//! always matches the struct.
 
 use serde::de::value::Error;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// The keys that a struct reads; none for a type that is no plain struct.
+/// Returns the keys that a struct reads; empty for a type that is not a plain struct.
 pub(crate) fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut fields: &'static [&'static str] = &[];
-    // The probe holds no value, so this fails once it has been asked.
+    // The probe always fails, after `deserialize_struct` has passed it the names.
     let _ = T::deserialize(Probe(&mut fields));
     fields
 }
 
-/// A deserializer that notes which fields are asked for.
+/// A deserializer that records the field names that a type requests.
 struct Probe<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for Probe<'_> {

@@ -1,24 +1,25 @@
-//! The three states of a key in a PATCH body.
+//! The three states of a key in a PATCH body: absent, null, or a value.
 
 use latchkey_domain::reason::Reason;
 use serde::{Deserialize, Deserializer};
 
 use crate::error::{ApiError, Result};
 
-/// A key that may be left out, be `null`, or hold a value. Goes with `#[serde(default)]`.
+/// A key that may be absent, `null`, or have a value. Fields of this type need `#[serde(default)]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Patch<T> {
-    /// The key is not in the body: leave the stored value.
+    /// The key is not in the body: the stored value stays.
     #[default]
     Absent,
-    /// The key is `null`: remove the stored value.
+    /// The key is `null`: the stored value is removed.
     Null,
-    /// The key has a value: store it.
+    /// The key has a value, which replaces the stored one.
     Value(T),
 }
 
 impl<T> Patch<T> {
-    /// The new value of a field that cannot be removed; `null` is refused with `problem`.
+    /// Returns the new value of a field that cannot be removed; `None` if the key is absent. `null` is 400 with the
+    /// message `problem`.
     pub fn not_null(self, field: &str, problem: &str) -> Result<Option<T>> {
         match self {
             Self::Absent => Ok(None),
@@ -28,7 +29,7 @@ impl<T> Patch<T> {
     }
 }
 
-/// `None` where the key is absent, `Some(None)` for `null`.
+/// `Absent` becomes `None`, and `Null` becomes `Some(None)`.
 impl<T> From<Patch<T>> for Option<Option<T>> {
     fn from(patch: Patch<T>) -> Self {
         match patch {

@@ -1,4 +1,5 @@
-//! Bytes of a body: how many, how long, of what type. Not what they say.
+//! Reads the bytes of a body within limits on size and time, and checks its declared type. The parent module parses
+//! them.
 
 use std::time::Duration;
 
@@ -11,12 +12,12 @@ use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
-/// The part of a body that is too large which is still read, and the time for it. A client that is cut off while it
-/// writes would see a broken connection instead of the 413.
+/// Limits, in bytes and time, on reading the rest of a body that is too large. The rest is read and discarded, because
+/// a client that is cut off while it writes would see a broken connection instead of the 413.
 const DISCARD_LIMIT: usize = 1024 * 1024;
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 
-/// Reads a body of at most `limit` bytes within `time`, whatever `Content-Length` says.
+/// Reads a body of at most `limit` bytes within `time`. Both limits also hold if `Content-Length` is missing or wrong.
 pub(super) async fn read(headers: &HeaderMap, mut body: Body, limit: usize, time: Duration) -> Result<Bytes> {
     if declared_length(headers).is_some_and(|length| length > limit as u64) {
         if !headers.contains_key(EXPECT) {
@@ -38,8 +39,8 @@ pub(super) async fn read(headers: &HeaderMap, mut body: Body, limit: usize, time
     }
 }
 
-/// Refuses what is not declared as JSON in UTF-8: `application/json` or `application/…+json` (RFC 6839), with no
-/// `charset` but `utf-8`, and without a content coding.
+/// Refuses a body that is not declared as JSON in UTF-8: `application/json` or `application/…+json` (RFC 6839), no
+/// `charset` but `utf-8`, no content coding.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<()> {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let is_json = match (types.next(), types.next()) {
@@ -56,7 +57,7 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<()> {
     Err(ApiError::of_status(StatusCode::UNSUPPORTED_MEDIA_TYPE))
 }
 
-/// Refuses what is not declared as a form (WHATWG URL section 5), without a content coding.
+/// Refuses a body that is not declared as a form (WHATWG URL section 5), or has a content coding.
 pub(super) fn check_form_type(headers: &HeaderMap) -> Result<()> {
     let types: Vec<_> = headers.get_all(CONTENT_TYPE).iter().collect();
     let is_form = |value: &HeaderValue| {
@@ -70,7 +71,7 @@ pub(super) fn check_form_type(headers: &HeaderMap) -> Result<()> {
         .next_action("Send the body with `Content-Type: application/x-www-form-urlencoded`."))
 }
 
-/// Is true for a media type (RFC 9110 section 8.3.1) that is JSON in UTF-8.
+/// True for a media type (RFC 9110 section 8.3.1) that is JSON in UTF-8.
 fn is_json_type(value: &str) -> bool {
     let mut parts = value.split(';').map(str::trim);
     let media_type = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -83,7 +84,7 @@ fn is_json_type(value: &str) -> bool {
     is_json && parts.all(is_utf8_or_other_parameter)
 }
 
-/// Is true for the parameter `charset=utf-8` and for every parameter but `charset`.
+/// True for the parameter `charset=utf-8` and for every parameter other than `charset`.
 fn is_utf8_or_other_parameter(parameter: &str) -> bool {
     match parameter.split_once('=') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
@@ -93,12 +94,12 @@ fn is_utf8_or_other_parameter(parameter: &str) -> bool {
     }
 }
 
-/// `Content-Length` as a number; what is no number is left to the reader.
+/// Returns `Content-Length` as a number; `None` if it is missing or not a number.
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// All bytes, or `None` as soon as they are more than `limit`.
+/// Reads all bytes. `None` as soon as there are more than `limit`.
 async fn collect(body: &mut Body, limit: usize) -> Result<Option<Bytes>, axum::Error> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -111,7 +112,7 @@ async fn collect(body: &mut Body, limit: usize) -> Result<Option<Bytes>, axum::E
     Ok(Some(bytes.freeze()))
 }
 
-/// Takes in the rest, up to a bound, and forgets it.
+/// Reads and drops the rest of a body, up to [`DISCARD_LIMIT`] bytes.
 async fn discard(body: &mut Body) {
     let rest = async {
         let mut taken = 0;

@@ -1,4 +1,4 @@
-//! What failures of a body say, and how bodies are declared.
+//! Tests of body errors and of content types.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use http::{HeaderMap, HeaderValue};

@@ -1,17 +1,17 @@
-//! The client's address behind proxies: the peer, or the right-most hop of `X-Forwarded-For` that no trusted proxy
-//! wrote. `Forwarded` (RFC 7239) and `X-Real-IP` are not read: a proxy that does not overwrite them would let the
-//! client choose its address.
+//! The client's address behind proxies: the right-most hop of `X-Forwarded-For` that is not a trusted proxy, or else
+//! the peer of the connection. `Forwarded` (RFC 7239) and `X-Real-IP` are not read: a proxy that does not overwrite
+//! them would let the client choose its address.
 
 use std::net::{IpAddr, SocketAddr};
 
 use http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
-/// The header that proxies append to.
+/// Request header to which each proxy appends the address of its client.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Walks from the peer back through the hops as long as the last one is a trusted proxy. A hop that is no address
-/// ends the walk at the last good one.
+/// Finds the client's address, from the peer back through the hops of `X-Forwarded-For`, past trusted proxies. A
+/// malformed hop ends the search at the last valid address.
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut address = peer.to_canonical();
     if !is_trusted(address, trusted) {
@@ -29,13 +29,13 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     address
 }
 
-/// Is true for an address of a trusted proxy.
 pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     let address = address.to_canonical();
     trusted.iter().any(|net| net.contains(&address))
 }
 
-/// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`.
+/// Parses an address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`,
+/// `[2001:db8::1]:80`.
 fn parse_hop(hop: &[u8]) -> Option<IpAddr> {
     let hop = std::str::from_utf8(hop).ok()?.trim_matches([' ', '\t']);
     let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);

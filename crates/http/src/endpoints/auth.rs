@@ -1,21 +1,29 @@
 //! `/api/auth`: account operations and the admin interface.
 
+pub mod account;
 pub mod audit;
+pub mod challenges;
 pub mod config;
 pub mod csrf;
 pub mod email;
+pub mod events;
+pub mod factors;
 pub mod id_token;
 pub mod identities;
 pub mod logout;
 pub mod oauth;
+pub mod passkeys;
 pub mod password;
 pub mod profiles;
 pub mod public_config;
+pub mod reauthenticate;
 pub mod refresh;
 mod session;
 pub mod sessions;
+pub mod undo;
 mod user;
 pub mod users;
 
-pub use session::SessionBody;
+pub(crate) use session::ChallengeBody;
+pub use session::{SessionBody, SignInBody};
 pub use user::{UserBody, UserProfileBody};

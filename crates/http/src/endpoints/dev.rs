@@ -1,3 +1,3 @@
-//! `/dev`: conveniences of development mode.
+//! `/dev`: pages that exist in development mode only.
 
 pub mod mail;

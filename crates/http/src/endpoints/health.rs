@@ -1,4 +1,4 @@
-//! `/health`: for load balancers and supervisors.
+//! `/health`: liveness and readiness, for load balancers and supervisors.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::json::Json;
 use crate::openapi::fields;
 
-/// A word.
+/// State of the service, as one word.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Health)]
 pub struct HealthBody {
@@ -19,24 +19,23 @@ pub struct HealthBody {
     status: &'static str,
 }
 
-/// Liveness of the process.
 pub const LIVE: Endpoint = Endpoint::get("/health/live", |method| on(method, live))
     .named("getLiveness", "Whether the process runs")
     .responds::<HealthBody>("It runs.")
     .without_storage();
 
-/// `GET /health/live`: the process runs.
+/// Responds 200 whenever the process runs.
 pub async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live" })
 }
 
-/// Readiness of the service.
 pub const READY: Endpoint = Endpoint::get("/health/ready", |method| on(method, ready))
     .named("getReadiness", "Whether the service can work")
     .about("Ready when the storage reads and writes.")
     .responds::<HealthBody>("It can.");
 
-/// `GET /health/ready`: the storage reads and writes; else 503 `STORAGE_UNAVAILABLE`. Judged at most once a second.
+/// Responds 200 if the storage can read and write, otherwise 503 `STORAGE_UNAVAILABLE`. The storage is checked at most
+/// once a second.
 pub async fn ready(State(app): State<App>) -> Result<Json<HealthBody>> {
     app.service.readiness.check().await?;
     Ok(Json(HealthBody { status: "ready" }))

@@ -1,4 +1,4 @@
-//! `GET /`: where to go from here, for people. Development mode only; in production the path does not exist.
+//! `GET /`: the home page of development mode, with links to other pages. In production the path does not exist.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::endpoint::{Access, Endpoint};
 use crate::pages::{Markup, Page};
 
-/// Path, name, and a line about it.
+/// The links on the page: path, text, description.
 const LINKS: &[(&str, &str, &str)] = &[
     ("/openapi.json", "OpenAPI document", "Every call of the interface, for viewers, generators and tools"),
     ("/dev/mail", "Inbox", "The mails that this service wrote"),
@@ -17,10 +17,8 @@ const LINKS: &[(&str, &str, &str)] = &[
     ("/health/ready", "Health", "Whether the database reads and writes"),
 ];
 
-/// The home page of development.
 pub const HOME: Endpoint = Endpoint::get("/", |method| on(method, get)).access(Access::Development);
 
-/// `GET /`
 pub async fn get(State(app): State<App>) -> Page {
     let body = Markup::new()
         .paragraph(&format!("This service runs in development mode at {}.", app.settings.public_origin()))

@@ -1,4 +1,4 @@
-//! `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517).
+//! `GET /.well-known/jwks.json`: the public keys that verify access tokens (RFC 7517).
 
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -12,14 +12,12 @@ use crate::json::Json;
 use crate::openapi::headers;
 use crate::openapi::shapes::JwkSet;
 
-/// The public keys of access tokens.
 pub const GET: Endpoint = Endpoint::get("/.well-known/jwks.json", |method| on(method, get))
     .named("getJwks", "Read the public keys")
     .about("The keys that verify access tokens (RFC 7517).")
     .responds_with::<JwkSet>(StatusCode::OK, "The key set.", &[headers::CACHE_CONTROL])
     .without_storage();
 
-/// `GET /.well-known/jwks.json`
 pub async fn get(State(app): State<App>) -> impl IntoResponse {
     ([(CACHE_CONTROL, "public, max-age=60")], Json(app.service.sessions.jwks()))
 }

@@ -1,4 +1,4 @@
-//! `GET /openapi.json`: the document of the interface.
+//! `GET /openapi.json`: the `OpenAPI` document of the HTTP interface.
 
 use axum::routing::on;
 use std::sync::LazyLock;
@@ -12,16 +12,14 @@ use crate::error::JSON_CONTENT_TYPE;
 use crate::openapi::document;
 use crate::openapi::shapes::OpenApiDocument;
 
-/// Made at the first request, the same ever after.
+/// The document as JSON, generated at the first request.
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(document()));
 
-/// The document of the interface.
 pub const GET: Endpoint = Endpoint::get("/openapi.json", |method| on(method, get))
     .named("getOpenApiDocument", "Read this document")
     .responds::<OpenApiDocument>("This document.")
     .without_storage();
 
-/// `GET /openapi.json`
 pub async fn get() -> impl IntoResponse {
     ([(CONTENT_TYPE, JSON_CONTENT_TYPE)], DOCUMENT.clone())
 }

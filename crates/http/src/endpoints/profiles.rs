@@ -1,4 +1,4 @@
-//! `/api/profiles`: the profile interface (spec 4.1).
+//! `/api/profiles`: reading, changing and searching profiles.
 
 pub mod me;
 pub mod search;

@@ -1,5 +1,5 @@
-//! The rows of refusals that HTTP alone makes, beside those of the service, and the list of all. The source of the
-//! error responses, `docs/errors.md` and the `OpenAPI` document.
+//! The error codes that HTTP alone makes, and the catalogue of all codes, those of the service included. Error
+//! responses, `docs/errors.md` and the `OpenAPI` document are derived from the catalogue.
 
 use std::sync::LazyLock;
 
@@ -35,27 +35,25 @@ refusals! {
         next "Try again; if it stays, give the `requestId` of this answer to the operator.";
 }
 
-/// One row of each code, in the order of the statuses.
 static ALL: LazyLock<Vec<&ErrorCode>> = LazyLock::new(|| {
-    let rooms = refusal::ROOMS.iter().copied().flatten();
-    let mut all: Vec<_> = ROWS.iter().chain(rooms).copied().collect();
+    let capabilities = refusal::CAPABILITIES.iter().copied().flatten();
+    let mut all: Vec<_> = ROWS.iter().chain(capabilities).copied().collect();
     all.sort_by_key(|row| row.status);
     all
 });
 
-/// One row of each code, for the generated documents.
+/// Returns the catalogue: every error code once, in the order of the statuses.
 #[must_use]
 pub fn catalogue() -> &'static [&'static ErrorCode] {
     &ALL
 }
 
-/// The status of a row.
 #[must_use]
 pub fn status_of(row: &ErrorCode) -> StatusCode {
     StatusCode::from_u16(row.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// The row for an answer that has a bare status only, such as one of the router.
+/// Returns the error code for a response that has only a status, such as the router's 404.
 #[must_use]
 pub fn code_for_status(status: StatusCode) -> &'static ErrorCode {
     match status {

@@ -1,4 +1,4 @@
-//! A refusal or failure of a use case as an HTTP error.
+//! Conversion of a refusal or failure of a use case into an [`ApiError`](super::ApiError).
 
 use latchkey_service::{Error, Refusal};
 

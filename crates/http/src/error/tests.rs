@@ -1,4 +1,4 @@
-//! The shape of errors, fact by fact.
+//! Tests of the body and the headers of error responses.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use axum::response::IntoResponse;

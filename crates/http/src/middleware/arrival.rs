@@ -1,4 +1,4 @@
-//! Arrival of a request: the client's address and the request's id, as far as the peer is trusted to name them.
+//! Reads the client's address and the request id from a new request. Proxy headers count only from trusted peers.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,13 +10,13 @@ use uuid::Uuid;
 use crate::client::{PeerAddr, client_address, is_trusted};
 use crate::settings::HttpSettings;
 
-/// The header in which a request's id travels, in both directions.
+/// Header of the request id, in requests of trusted proxies and in all responses.
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Most characters of an id that a proxy sends.
+/// Maximum length, in characters, of a request id sent by a proxy.
 const LONGEST_ID: usize = 128;
 
-/// Id of a request: in the answer's `X-Request-Id` and in its log line. Visible ASCII without spaces.
+/// Id of a request, in the response's `X-Request-Id` and in log lines. Visible ASCII without spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequestId(HeaderValue);
 
@@ -27,7 +27,7 @@ impl RequestId {
         Self(HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("-")))
     }
 
-    /// The id that a proxy sent, unless it is missing, sent twice, or unfit to stand in a log line.
+    /// Returns the request id that a proxy sent; `None` if it is missing, repeated, or unsafe in a log line.
     fn sent(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(X_REQUEST_ID).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -36,7 +36,6 @@ impl RequestId {
         is_id.then(|| Self(value.clone()))
     }
 
-    /// The id as a header value.
     pub(super) const fn as_header(&self) -> &HeaderValue {
         &self.0
     }
@@ -48,22 +47,22 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Letters, digits, and the marks of UUIDs, host names with ports, paths and Base64. Quotes, spaces and brackets stay
-/// out: they could forge a field of a log line.
+/// True for letters, digits, and the punctuation of UUIDs, host names with ports, paths and Base64. Quotes, spaces and
+/// brackets are excluded, because they could forge a field of a log line.
 const fn is_of_an_id(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'_' | b'.' | b'~' | b':' | b'/' | b'+' | b'=' | b'@')
 }
 
-/// Facts of a request that stay when its handler has taken it.
+/// Facts of a request that are still needed after the handler has consumed it.
 pub(super) struct Arrival {
-    /// The client behind trusted proxies; `None` without a peer.
+    /// The client's address, found behind trusted proxies; `None` if the peer is unknown.
     pub(super) client: Option<IpAddr>,
     pub(super) request_id: RequestId,
 }
 
 impl Arrival {
-    /// Reads a request. `next_id` draws an id where no trusted proxy sent one.
+    /// Reads the facts from a request. `next_id` generates a request id if no trusted proxy sent one.
     pub(super) fn of(request: &Request, settings: &HttpSettings, next_id: impl FnOnce() -> Uuid) -> Self {
         let trusted = &settings.trusted_proxies;
         let peer = request.extensions().get::<PeerAddr>().map(|peer| peer.0.ip());

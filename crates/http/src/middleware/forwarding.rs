@@ -1,5 +1,5 @@
-//! The warning about forwarding headers of a peer that is not trusted: with the default settings everybody behind a
-//! proxy shares the proxy's address, and nothing else shows it.
+//! Warning about forwarding headers from an untrusted peer. With the default settings all clients behind a proxy share
+//! the proxy's address; this warning is the only sign of it.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,15 +11,16 @@ use ipnet::IpNet;
 use crate::client::{PeerAddr, is_trusted};
 use crate::settings::HttpSettings;
 
-/// The headers in which proxies name the client. The first alone is read.
+/// Headers in which proxies name the client. Only `X-Forwarded-For` is read.
 static FORWARDING: [HeaderName; 3] = [
     HeaderName::from_static("x-forwarded-for"),
     HeaderName::from_static("forwarded"),
     HeaderName::from_static("x-real-ip"),
 ];
 
-/// Memory of what was warned of. A peer of a private network and one of the internet are warned of once each: a
-/// stranger who makes the header up must not use up the warning that the proxy deserves.
+/// Flags of the warnings already logged: one for peers in private networks, one for peers on the internet. An attacker
+/// on the internet who sends a forged forwarding header therefore cannot use up the warning about a proxy in a private
+/// network.
 #[derive(Debug, Default)]
 pub(super) struct IgnoredForwarding {
     private: AtomicBool,
@@ -27,12 +28,12 @@ pub(super) struct IgnoredForwarding {
 }
 
 impl IgnoredForwarding {
-    /// A memory that warns of nothing more.
+    /// Creates an instance that never warns.
     pub(super) const fn silent() -> Self {
         Self { private: AtomicBool::new(true), public: AtomicBool::new(true) }
     }
 
-    /// Warns at the first request from a peer that is not trusted and carries a forwarding header.
+    /// Logs a warning at the first request with a forwarding header from an untrusted peer.
     pub(super) fn look(&self, request: &Request, settings: &HttpSettings) {
         let headers = request.headers();
         let Some(header) = FORWARDING.iter().find(|name| headers.contains_key(*name)) else { return };
@@ -63,7 +64,8 @@ fn warning(peer: IpAddr, header: &HeaderName, trusted: &[IpNet]) -> String {
     )
 }
 
-/// The setting with this peer added, as it is to be written. Addresses alone are written without their length.
+/// Returns the setting `server.trusted_proxies` with this peer added, as text for a settings file. A network of one
+/// address is written without prefix length.
 fn line_with(peer: IpAddr, trusted: &[IpNet]) -> String {
     let text_of = |net: &IpNet| {
         if net.prefix_len() == net.max_prefix_len() { net.addr().to_string() } else { net.to_string() }
@@ -73,7 +75,7 @@ fn line_with(peer: IpAddr, trusted: &[IpNet]) -> String {
     format!("server.trusted_proxies = [{}]", items.join(", "))
 }
 
-/// Addresses that do not come from the internet: loopback, private, shared (RFC 6598), link-local, unique local.
+/// True for addresses outside the internet: loopback, private, shared (RFC 6598), link-local, unique local.
 fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(ip) => {

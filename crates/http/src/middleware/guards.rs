@@ -1,4 +1,4 @@
-//! The guards inside the edge: load, form of the head, time of the answer, panics.
+//! Guards inside CORS: limit on requests in flight, limits on URI and headers, time limit, panic handler.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -16,17 +16,17 @@ use crate::query::check_parameter_count;
 use crate::serve::Overloaded;
 use crate::settings::HttpSettings;
 
-/// `Retry-After` where too many requests are in flight. They end in milliseconds.
+/// `Retry-After` of a 503 for too many requests in flight, which take only milliseconds.
 const OVERLOAD_WAIT: Duration = Duration::from_secs(1);
 
-/// The refusal of a request over `server.max_requests`.
+/// Refuses a request beyond `server.max_requests` with 503.
 pub(super) fn refuse_overload(request: &Request) -> Option<Response> {
     request.extensions().get::<Overloaded>()?;
     let message = "The service has more requests in flight than it takes at once.";
     Some(refuse(ApiError::new(&codes::SERVICE_BUSY, message).retry_after(OVERLOAD_WAIT)))
 }
 
-/// The refusal of a URI or of headers over the limits.
+/// Refuses a URI that is too long (414), headers that are too large (431), or too many query parameters (400).
 pub(super) fn refuse_form(settings: &HttpSettings, request: &Request) -> Option<Response> {
     let uri_bytes = request.uri().path_and_query().map_or(0, |uri| uri.as_str().len());
     if uri_bytes > settings.uri_limit {
@@ -39,8 +39,9 @@ pub(super) fn refuse_form(settings: &HttpSettings, request: &Request) -> Option<
     check_parameter_count(request.uri().query().unwrap_or_default()).err().map(refuse)
 }
 
-/// Catches panics, and refuses to take longer. What waits is dropped. A storage call that has begun is atomic: on SQLite
-/// it still ends; on PostgreSQL it does all or nothing, and which of them is not known here.
+/// Runs the handler with a time limit, and catches panics. At the limit the handler is dropped. A storage call that has
+/// begun is atomic: on SQLite it still completes; on PostgreSQL it commits or rolls back, and the outcome is unknown
+/// here.
 pub(super) async fn guard(
     limit: Duration,
     answer: impl Future<Output = Result<Response, Infallible>>,
@@ -56,7 +57,7 @@ pub(super) async fn guard(
     }
 }
 
-/// The answer of a handler that panicked: 500, and the panic's text in the log alone.
+/// Builds the response to a panic: 500. The panic's text is only logged.
 fn answer_panic(payload: &(dyn Any + Send)) -> Response {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
@@ -64,7 +65,7 @@ fn answer_panic(payload: &(dyn Any + Send)) -> Response {
     refuse(ApiError::of_status(StatusCode::INTERNAL_SERVER_ERROR))
 }
 
-/// Bytes of all names and values.
+/// Sums the bytes of all header names and values.
 fn bytes_of(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
 }

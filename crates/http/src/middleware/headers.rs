@@ -1,4 +1,4 @@
-//! The headers of every answer.
+//! Response headers that every response gets.
 
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, SERVER, STRICT_TRANSPORT_SECURITY,
@@ -8,12 +8,13 @@ use http::{HeaderMap, HeaderValue};
 
 use super::arrival::{RequestId, X_REQUEST_ID};
 
-/// Nothing of an answer runs, loads or is framed. Pages bring their own.
+/// Default content policy: the response loads nothing and is not framed. HTML pages set their own.
 const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-/// A year, for this host alone: its neighbours are the operator's matter (RFC 6797 section 6.1).
+/// `Strict-Transport-Security` for one year, without subdomains: other hosts of the domain are the operator's choice
+/// (RFC 6797 section 6.1).
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Puts the policy's headers on an answer. Caching and content policy stay where the handler set its own.
+/// Sets the security headers. A handler's own `Cache-Control` and `Content-Security-Policy` stay.
 pub(super) fn secure(headers: &mut HeaderMap) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -22,12 +23,12 @@ pub(super) fn secure(headers: &mut HeaderMap) {
     headers.remove(SERVER);
 }
 
-/// Tells browsers to come by https alone. For services that are reached so.
+/// Sets `Strict-Transport-Security`, for a service that clients reach by https.
 pub(super) fn insist_on_https(headers: &mut HeaderMap) {
     headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
 }
 
-/// Puts the request's id on its answer.
+/// Sets `X-Request-Id`.
 pub(super) fn identify(headers: &mut HeaderMap, request_id: &RequestId) {
     headers.insert(X_REQUEST_ID, request_id.as_header().clone());
 }

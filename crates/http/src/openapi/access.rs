@@ -1,4 +1,4 @@
-//! The security schemes of the document, and what each access means in it.
+//! The security schemes of the `OpenAPI` document, and what each [`Access`] means in it.
 
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -11,10 +11,11 @@ const ANON_KEY: &str = "anonKey";
 const ADMIN_KEY: &str = "adminKey";
 const ADMIN_KEY_HEADER: &str = "adminKeyHeader";
 const REFRESH_COOKIE: &str = "refreshCookie";
-/// The cookie's name outside of development; see [`crate::cookies`].
+/// The refresh cookie's name in production; see [`crate::cookies`] for its names in development.
 pub(super) const COOKIE_NAME: &str = "__Secure-latchkey_refresh";
 
-/// The security requirements of an access, any one of which is enough. An empty one means: without credentials too.
+/// Returns the security requirements of an [`Access`]; one of them must be met. An empty requirement means no
+/// credentials.
 pub(super) fn requirements(access: Access) -> Vec<SecurityRequirement> {
     let schemes: &[&str] = match access {
         Access::Open | Access::Development => &[""],
@@ -29,7 +30,7 @@ pub(super) fn requirements(access: Access) -> Vec<SecurityRequirement> {
     schemes.iter().map(|name| requirement(name)).collect()
 }
 
-/// The errors that an access brings.
+/// Returns the errors that missing or invalid credentials of an [`Access`] cause.
 pub(super) const fn errors(access: Access) -> &'static [&'static ErrorCode] {
     match access {
         Access::Open | Access::Development => &[],
@@ -47,7 +48,6 @@ pub(super) const fn errors(access: Access) -> &'static [&'static ErrorCode] {
     }
 }
 
-/// Every security scheme, by name.
 pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
     let bearer = || HttpBuilder::new().scheme(HttpAuthScheme::Bearer);
     let user = bearer().bearer_format("JWT").description(Some(

@@ -1,12 +1,14 @@
-//! Schemas of single fields, in the words of JSON Schema 2020-12. The structs of the endpoints name them in
-//! `#[schema(schema_with = …)]`. Bounds are those of the domain types ([`Shaped`]); a field that has nothing but words is
-//! described by the doc comment of its struct instead.
+//! Schemas of single fields (JSON Schema 2020-12), to which the endpoints' structs refer in
+//! `#[schema(schema_with = …)]`. A field that only one endpoint shows has its function in that endpoint's file. Bounds
+//! come from the domain types ([`Shaped`]). A field without bounds is described by its doc comment in the struct.
 
 use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_domain::client::LONGEST_USER_AGENT;
+use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
-use latchkey_domain::password::{LONGEST_PASSWORD, SHORTEST_PASSWORD};
+use latchkey_domain::password::{LONGEST_PASSWORD, Password, SHORTEST_PASSWORD};
 use latchkey_domain::profile::Name;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::shape::{Shape, Shaped};
@@ -15,32 +17,32 @@ use serde_json::{Value, json};
 use utoipa::openapi::schema::{AdditionalProperties, SchemaType};
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, SchemaFormat, Type};
 
-/// The field of a request.
+/// Builds the schema of a request field.
 pub(crate) fn sent<T: Shaped>() -> ObjectBuilder {
     of(T::SENT)
 }
 
-/// The field of a request that may be `null` or left out.
+/// Builds the schema of a request field that may be `null` or absent.
 pub(crate) fn sent_or_null<T: Shaped>() -> ObjectBuilder {
     or_null(T::SENT)
 }
 
-/// The field of a change that `null` removes.
+/// Builds the schema of a request field whose stored value `null` removes.
 pub(crate) fn removable<T: Shaped>() -> ObjectBuilder {
     or_null(T::SENT).description(Some(format!("{} `null` removes it.", T::SENT.about)))
 }
 
-/// The field of a response.
+/// Builds the schema of a response field.
 pub(crate) fn shown<T: Shaped>() -> ObjectBuilder {
     of(T::SHOWN)
 }
 
-/// The field of a response that may be `null`.
+/// Builds the schema of a response field that may be `null`.
 pub(crate) fn shown_or_null<T: Shaped>() -> ObjectBuilder {
     or_null(T::SHOWN)
 }
 
-/// A function per row: the schema of a field whose words are its own.
+/// Defines a function per row, which returns the schema of a field with a description of its own.
 macro_rules! fields {
     ($($name:ident: $schema:expr;)+) => {
         $(pub(crate) fn $name() -> ObjectBuilder { $schema })+
@@ -65,8 +67,74 @@ fields! {
     moment_updated: moment("When it last changed, in UTC.");
     moment_seen: moment("When the session was last used to refresh, in UTC.");
     moment_of_event: moment("When it happened, in UTC.");
+    moment_signed_in: moment("When the user signed in, in UTC.");
     moment_linked: moment("When it was linked, in UTC.");
     token_expiry: moment("When the token stops being good, in UTC.");
+
+    challenge_expiry: moment("When the challenge expires, in UTC.");
+    enrolment_expiry: moment("When the app is forgotten unless it is confirmed, in UTC.");
+    moment_enrolled: moment("When it was enrolled, in UTC.");
+    moment_used: or_null(moment_shape("When one of its codes was last accepted, in UTC; `null` if never."));
+    moment_authenticated: moment("When the user last signed in or reauthenticated for this access token, in UTC.");
+    fresh_until: or_null(moment_shape(
+        "Until when calls that need a recent sign-in accept this access token, in UTC; `null` if it lacks the second \
+         factor.",
+    ));
+    level: of_type(Type::Integer, "Level of the access token: 2 after a first and a second factor.")
+        .minimum(Some(1))
+        .maximum(Some(2));
+    email_change_expiry: moment("When the change and its codes expire, in UTC.");
+    new_email_code: or_null(EnteredCode::SENT.about("The code of the mail to the new address."));
+    current_email_code: or_null(EnteredCode::SENT.about("The code of the mail to the current address."));
+    totp_code: of(Shape { pattern: Some("^[0-9]{6}$"), ..Shape::new("The code that the app shows.", "123456") });
+    totp_secret: text("The secret in Base32, to type into the app.", "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP");
+    totp_uri: text(
+        "The secret as URI, to show as QR code.",
+        "otpauth://totp/Latchkey:ada%40example.org?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Latchkey\
+         &algorithm=SHA1&digits=6&period=30",
+    );
+    enrolling_challenge: or_null(ChallengeId::SENT.about("A challenge of kind `enroll`, in place of a bearer."));
+    challenge_kind: of_type(Type::String, "One of the `kinds` of the challenge.")
+        .enum_values(Some(ChallengeKind::ALL.iter().map(|kind| kind.as_str())));
+    challenge_code: or_null(Shape::new(
+        "For `totp` and `email_code`: six digits. For `recovery_code`: sixteen letters and digits; case, spaces and \
+         hyphens do not count.",
+        "123456",
+    ));
+    current_password: of(Password::SENT.about("The current password. Left out only by an account without one."));
+    challenge_password: or_null(Password::SENT.about("For `password`: the password of the account."));
+    challenge_passkey: or_null(Shape::object(
+        "For `passkey`: the browser's response to the options of `getChallengePasskeyOptions`, as `toJSON()` gives it.",
+        "{}",
+    ));
+
+    ceremony_id: text("The id of the ceremony: opaque, good for ten minutes and one success.", CEREMONY_EXAMPLE);
+    ceremony_expiry: moment("When the options stop being good, in UTC.");
+    webauthn_challenge: text(
+        "32 random bytes, in base64url without padding.",
+        "mXpUwJ2c0bS8Jm3nQwRsUdEfGhIjKlMnOpQrStUvWxY",
+    );
+    webauthn_timeout: of_type(Type::Integer, "How long the browser waits for the user, in milliseconds.")
+        .minimum(Some(1));
+    mediation: nullable(Type::String, "`conditional`: the browser registers without a prompt, or not at all.")
+        .enum_values(Some([json!("conditional"), Value::Null]));
+    passkey_email: or_null(Email::SENT.about(
+        "If given, only a passkey of the account with this address is accepted. It changes nothing in the response.",
+    ));
+    user_handle: text(USER_HANDLE, "AQIDBAUGBwgJCgsMDQ4PEA");
+    own_user_handle: or_null(Shape::new(USER_HANDLE, "AQIDBAUGBwgJCgsMDQ4PEA"));
+    credential_id: text("The id by which browsers know the passkey, in base64url without padding.", "AQIDBA");
+    rp_id: or_null(Shape::new(
+        "The domain that passkeys belong to; `null` if the service has none.",
+        "accounts.example.org",
+    ));
+    aaguid: text(
+        "The model of the authenticator, by its own account.",
+        "fbfc3007-154e-4ecc-8c0b-6e020557d7bd",
+    );
+    moment_registered: moment("When it was registered, in UTC.");
+    moment_passkey_used: or_null(moment_shape("When it was last used, in UTC; `null` if never."));
+    undo_code: or_null(Shape::new("A TOTP code or recovery code, where a second factor is needed.", "123456"));
 
     access_token: text(
         "A signed JWT (RFC 7519, RFC 9068): goes into `Authorization: Bearer`.",
@@ -93,8 +161,12 @@ fields! {
         "Pass it as `cursor` for the next page; left out on the last one. Opaque.",
         "MTc3MjM2NjQwMDAwMC4wMTk5YTFi",
     );
-    ip: text(IP, "192.0.2.7");
-    optional_ip: or_null(Shape::new(IP, "192.0.2.7"));
+    ip_of_session: text("IP address of the client at the sign-in or the last refresh.", "192.0.2.7");
+    ip_of_event: or_null(Shape::new(
+        "IP address of the client whose request caused it; `null` without a request.",
+        "192.0.2.7",
+    ));
+    device: text("Browser or app, and operating system; `Unknown device` if neither is known.", "Firefox on Linux");
     user_agent: or_null(Shape {
         max_length: Some(LONGEST_USER_AGENT),
         ..Shape::new("What the client called itself.", "Mozilla/5.0")
@@ -113,6 +185,12 @@ fields! {
     email_method: of_type(Type::String, EMAIL_METHOD).enum_values(Some(["code", "link"]));
     new_email_method: nullable(Type::String, EMAIL_METHOD)
         .enum_values(Some([json!("code"), json!("link"), Value::Null]));
+    email_sign_in: of_type(Type::String, EMAIL_SIGN_IN).enum_values(Some(["off", "code", "code_and_link"]));
+    new_email_sign_in: nullable(Type::String, EMAIL_SIGN_IN)
+        .enum_values(Some([json!("off"), json!("code"), json!("code_and_link"), Value::Null]));
+    second_factor: of_type(Type::String, SECOND_FACTOR).enum_values(Some(["off", "optional", "required"]));
+    new_second_factor: nullable(Type::String, SECOND_FACTOR)
+        .enum_values(Some([json!("off"), json!("optional"), json!("required"), Value::Null]));
     event_name: of_type(Type::String, "What happened.")
         .enum_values(Some(AuditKind::ALL.iter().map(|kind| kind.as_str())));
     actor: of_type(Type::String, "Who caused it.")
@@ -193,7 +271,12 @@ fields! {
     );
 }
 
-const IP: &str = "The address it came from, IPv4 or IPv6.";
+const EMAIL_SIGN_IN: &str = "Sign-in by mail: not at all, by a mailed code, or by code and link.";
+/// Example of the id of a ceremony.
+pub(crate) const CEREMONY_EXAMPLE: &str = "Y2VyZW1vbnkgaWRzIGFyZSBvcGFxdWU";
+const USER_HANDLE: &str =
+    "Random id of the account for authenticators, 16 bytes in base64url without padding.";
+const SECOND_FACTOR: &str = "Two-step sign-in: users may turn it on, must set it up, or cannot.";
 const EMAIL_METHOD: &str = "How a mailbox is proven: six digits to type in, or a link to open.";
 const PASSWORD_LENGTH: &str = "Least number of characters of a new password.";
 const CLIENT_ID: Shape = Shape {
@@ -210,11 +293,35 @@ const DISCOVERY: Shape = Shape {
     )
 };
 
-/// The users of a deletion.
+/// Builds the schema of the ids in a request that deletes users.
 pub(crate) fn user_ids() -> ArrayBuilder {
     ArrayBuilder::new()
         .description(Some("Ids of users; unknown ones are skipped."))
         .items(of(UserId::SENT.about("The id of a user.")))
+}
+
+pub(crate) fn challenge_kinds() -> ArrayBuilder {
+    kinds("The kinds of answers that it accepts, strongest first.")
+}
+
+pub(crate) fn reauthenticate_with() -> ArrayBuilder {
+    kinds(
+        "The kinds of answers that a reauthentication accepts, strongest first; empty if one has to sign in again.",
+    )
+}
+
+fn kinds(description: &str) -> ArrayBuilder {
+    let words: Vec<_> = ChallengeKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    ArrayBuilder::new()
+        .items(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)))
+        .description(Some(description))
+        .examples([json!(["totp", "recovery_code"])])
+}
+
+pub(crate) fn recovery_codes() -> ArrayBuilder {
+    ArrayBuilder::new()
+        .description(Some("Codes for the day that the app is lost, each good once. Shown this once."))
+        .items(text("A recovery code.", "8kz4-1m0q-ye7w-v2ah"))
 }
 
 pub(crate) fn scopes() -> ArrayBuilder {
@@ -236,28 +343,38 @@ fn texts(description: &str, example: &str) -> ArrayBuilder {
         .items(ObjectBuilder::new().schema_type(Type::String).examples([example]))
 }
 
-fn moment(about: &'static str) -> ObjectBuilder {
-    of(Shape { format: Some("date-time"), ..Shape::new(about, "2026-03-01T12:00:00.000Z") })
+/// Builds the schema of a time.
+pub(crate) fn moment(about: &'static str) -> ObjectBuilder {
+    of(moment_shape(about))
 }
 
-fn text(about: &'static str, example: &'static str) -> ObjectBuilder {
+const fn moment_shape(about: &'static str) -> Shape {
+    Shape { format: Some("date-time"), ..Shape::new(about, "2026-03-01T12:00:00.000Z") }
+}
+
+/// Builds the schema of a text without bounds.
+pub(crate) fn text(about: &'static str, example: &'static str) -> ObjectBuilder {
     of(Shape::new(about, example))
 }
 
-fn of_type(kind: Type, about: &str) -> ObjectBuilder {
+/// Builds the schema of a value of one JSON type.
+pub(crate) fn of_type(kind: Type, about: &str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(kind).description(Some(about))
 }
 
-fn nullable(kind: Type, about: &str) -> ObjectBuilder {
+/// Builds the schema of a value of one JSON type, or `null`.
+pub(crate) fn nullable(kind: Type, about: &str) -> ObjectBuilder {
     of_type(Type::Null, about).schema_type(SchemaType::from_iter([kind, Type::Null]))
 }
 
-fn or_null(shape: Shape) -> ObjectBuilder {
+/// Builds the schema of a value of this shape, or `null`.
+pub(crate) fn or_null(shape: Shape) -> ObjectBuilder {
     let kind = if shape.is_object { Type::Object } else { Type::String };
     of(shape).schema_type(SchemaType::from_iter([kind, Type::Null]))
 }
 
-fn of(shape: Shape) -> ObjectBuilder {
+/// Builds the schema of a value of this shape.
+pub(crate) fn of(shape: Shape) -> ObjectBuilder {
     let schema = if shape.is_object {
         let example: Value = serde_json::from_str(shape.example).unwrap_or_default();
         of_type(Type::Object, shape.about)

@@ -1,4 +1,5 @@
-//! Response headers: components that responses refer to by name. Request headers are parameters.
+//! Response headers, as components of the `OpenAPI` document to which responses refer by name. Request headers are in
+//! `parameters`.
 
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::{ObjectBuilder, Ref, Type};
@@ -14,7 +15,6 @@ pub(crate) const LOCATION: &str = "Location";
 pub(crate) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
 pub(crate) const CACHE_CONTROL: &str = "Cache-Control";
 
-/// Every header that the document speaks of.
 pub(super) fn all() -> [(&'static str, Header); 10] {
     [
         (
@@ -43,7 +43,6 @@ pub(super) fn all() -> [(&'static str, Header); 10] {
     ]
 }
 
-/// A reference to one of them.
 pub(super) fn header_ref(name: &str) -> Ref {
     Ref::new(format!("#/components/headers/{name}"))
 }

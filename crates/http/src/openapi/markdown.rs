@@ -1,4 +1,4 @@
-//! The table of errors for readers: `docs/errors.md`.
+//! The table of error codes in Markdown: `docs/errors.md`.
 
 use std::fmt::Write;
 
@@ -20,13 +20,14 @@ const HEAD: &str = "# Errors\n\n\
 const REASONS: &str = "\n## Reasons\n\nA closed list. One refusal can have several, such as `WEAK_PASSWORD`.\n\n\
     | Reason | When |\n|---|---|\n";
 
-/// The catalogue as a Markdown page with two tables: reasons, and before them code, status, when, next action. Ends with a newline.
+/// Renders the error catalogue as a Markdown page: a table of error codes (code, status, when, next action), and a
+/// table of the `reasons` in error responses. The page ends with a newline.
 #[must_use]
 pub fn errors_markdown() -> String {
     let mut page = HEAD.to_owned();
     for code in catalogue() {
         let (name, status, when) = (code.name, code.status, cell(code.when));
-        let _ = writeln!(page, "| `{name}` | {status} | {when} | {} |", cell(code.next_action)); // a String takes everything
+        let _ = writeln!(page, "| `{name}` | {status} | {when} | {} |", cell(code.next_action)); // cannot fail
     }
     page.push_str(REASONS);
     for reason in Reason::ALL {
@@ -35,7 +36,7 @@ pub fn errors_markdown() -> String {
     page
 }
 
-/// Text that cannot end its cell.
+/// Escapes `|`, which would end the table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

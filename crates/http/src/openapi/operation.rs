@@ -1,5 +1,5 @@
-//! An endpoint as an operation of the document. What follows for every endpoint of a kind (a body can be too large, an
-//! admin key can be wrong) is added here.
+//! An endpoint as an operation of the `OpenAPI` document. Errors that all endpoints of a kind share (such as a body
+//! that is too large, or a wrong admin key) are added here.
 
 use http::StatusCode;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Parameter};
@@ -14,12 +14,11 @@ use super::{access, shapes};
 use crate::endpoint::{Body, Endpoint, Examples, JsonRequest, Method, NamedSchema, SchemaOf};
 use crate::error::{ErrorCode, codes, status_of};
 
-/// The media type of bodies and responses.
 pub(super) const JSON: &str = "application/json";
 const HTML: &str = "text/html";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Errors of every endpoint.
+/// Errors that every endpoint can return.
 const ALWAYS: [&ErrorCode; 5] = [
     &codes::VALIDATION_ERROR,
     &codes::URI_TOO_LONG,
@@ -27,7 +26,7 @@ const ALWAYS: [&ErrorCode; 5] = [
     &codes::INTERNAL_ERROR,
     &codes::SERVICE_BUSY,
 ];
-/// Errors of every body.
+/// Errors that every endpoint with a JSON body can return.
 const OF_A_BODY: [&ErrorCode; 4] = [
     &codes::VALIDATION_ERROR,
     &codes::REQUEST_TIMEOUT,
@@ -35,7 +34,7 @@ const OF_A_BODY: [&ErrorCode; 4] = [
     &codes::UNSUPPORTED_MEDIA_TYPE,
 ];
 
-/// The operation of an endpoint, under the tag of its group.
+/// Builds the operation of an endpoint; `tag` is the name of its group.
 pub(super) fn operation(endpoint: &Endpoint, tag: &str) -> Operation {
     let parameters: Vec<Parameter> = endpoint.parameters.iter().map(|parameter| parameter()).collect();
     OperationBuilder::new()
@@ -50,7 +49,6 @@ pub(super) fn operation(endpoint: &Endpoint, tag: &str) -> Operation {
         .build()
 }
 
-/// The method in the words of the library.
 pub(super) const fn method(method: Method) -> HttpMethod {
     match method {
         Method::Get => HttpMethod::Get,
@@ -61,7 +59,7 @@ pub(super) const fn method(method: Method) -> HttpMethod {
     }
 }
 
-/// The schemas that an endpoint names, and those that they refer to.
+/// Returns the schemas that an endpoint uses, and the schemas to which these refer.
 pub(super) fn schemas(endpoint: &Endpoint) -> Vec<NamedSchema> {
     let body = if let Body::Json(JsonRequest { schema, .. }) = endpoint.body { Some(schema) } else { None };
     let mut schemas = Vec::new();
@@ -77,9 +75,8 @@ fn request_body(body: Body) -> Option<RequestBody> {
     match body {
         Body::None | Body::Empty => None,
         Body::Form(description) => {
-            let content = ContentBuilder::new().schema(Some(shapes::form_of_texts())).build();
             let request = request.description(Some(description)).required(Some(Required::False));
-            Some(request.content(FORM, content).build())
+            Some(request.content(FORM, form()).build())
         }
         Body::Json(json) => {
             let content = ContentBuilder::new().schema(Some(reference(json.schema)));
@@ -88,7 +85,9 @@ fn request_body(body: Body) -> Option<RequestBody> {
                 Examples::Named(examples) => content.examples_from_iter(examples()),
             };
             let required = if json.is_required { Required::True } else { Required::False };
-            Some(request.required(Some(required)).content(JSON, content.build()).build())
+            let request = request.required(Some(required)).content(JSON, content.build());
+            let request = if json.or_form { request.content(FORM, form()) } else { request };
+            Some(request.build())
         }
     }
 }
@@ -115,7 +114,7 @@ fn responses(endpoint: &Endpoint) -> Responses {
     ResponsesBuilder::new().responses_from_iter(good.chain(refused)).build()
 }
 
-/// The error codes of an endpoint, by name.
+/// Returns the error codes of an endpoint, sorted by name.
 fn errors(endpoint: &Endpoint) -> Vec<&'static ErrorCode> {
     let mut codes = [ALWAYS.as_slice(), access::errors(endpoint.access), endpoint.errors].concat();
     if endpoint.touches_storage {
@@ -142,6 +141,10 @@ fn refusal(codes: &[&'static ErrorCode], page: Option<&str>) -> RefOr<Response> 
     }
 }
 
+fn form() -> Content {
+    ContentBuilder::new().schema(Some(shapes::form_of_texts())).build()
+}
+
 fn html() -> Content {
     ContentBuilder::new().schema(Some(shapes::html_page())).build()
 }
@@ -150,7 +153,7 @@ fn reference(schema: SchemaOf) -> Ref {
     Ref::from_schema_name((schema.name)().into_owned())
 }
 
-/// A response with the header that every response has, and these.
+/// Builds a success response with these headers and `X-Request-Id`, which every response has.
 fn success(description: &str, headers: &[&str]) -> ResponseBuilder {
     let every = ResponseBuilder::new()
         .description(description)

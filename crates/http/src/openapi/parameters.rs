@@ -1,26 +1,25 @@
-//! Parameters of paths, query strings and headers, with the bounds that the extractors keep.
+//! Schemas of the parameters of paths, query strings and headers, with the bounds that the extractors enforce.
 
+use latchkey_domain::passkey::PasskeyId;
+use latchkey_domain::shape::Shaped;
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Required, SchemaFormat, Type};
 
-/// `{userId}` of a profile's path.
+use super::fields;
+
+/// Describes the path parameter `{userId}` of a profile.
 pub(crate) fn profile_user_id() -> Parameter {
     let description = "The id of the user (`auth_id` of the profile), not that of the profile.";
     built(path("userId", description), uuid())
 }
 
-/// `{id}` of a user's path.
-pub(crate) fn user_id() -> Parameter {
-    built(path("id", "The id of the user."), uuid())
+/// Describes the path parameter `{id}`: the id of a user, of a session and so on.
+pub(crate) fn id<T: Shaped>() -> Parameter {
+    built(path("id", T::SENT.about), fields::sent::<T>().description(None::<String>))
 }
 
-/// `{id}` of a session's path.
-pub(crate) fn session_id() -> Parameter {
-    built(path("id", "The id of the session."), uuid())
-}
-
-/// `client_type`: any text is taken; what is not known counts as `web`.
+/// Describes the query parameter `client_type`. Unknown values count as `web`, so any string is valid.
 pub(crate) fn client_type() -> Parameter {
     let description = "What kind of client calls: `web`, `mobile`, `desktop` or `server`; anything else counts as \
         `web`. `web` gets the refresh token in an `HttpOnly` cookie and a `csrfToken` in the body; the others get \
@@ -29,7 +28,6 @@ pub(crate) fn client_type() -> Parameter {
     built(query("client_type", description), schema)
 }
 
-/// `q` of the search.
 pub(crate) fn search_text() -> Parameter {
     let description = "The words to search for in names, usernames and bios. A profile matches when it has every \
         word somewhere; words of one or two characters only match at the start of a word. All characters are plain.";
@@ -37,119 +35,129 @@ pub(crate) fn search_text() -> Parameter {
     required(query("q", description), schema.examples(["ada"]))
 }
 
-/// `limit` of a list.
+/// Describes the query parameter `limit` of a public list: values above 100 are reduced to 100.
 pub(crate) fn limit() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(json!(20)));
     built(query("limit", "Most items to return, in plain digits; above 100 it is taken as 100."), schema)
 }
 
-/// `limit` of an admin's list.
+/// Describes the query parameter `limit` of an admin's list: values above 100 are refused.
 pub(crate) fn admin_limit() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(100));
     built(query("limit", "Most items to return, in plain digits."), schema.default(Some(json!(20))))
 }
 
-/// `offset` of a list.
 pub(crate) fn offset() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(json!(0)));
     built(query("offset", "How many items to skip, in plain digits."), schema)
 }
 
-/// `cursor` of the list of users.
 pub(crate) fn cursor() -> Parameter {
     let description = "`nextCursor` of an earlier page, in place of `offset`: pages that stay apart while users come \
         and go.";
     built(query("cursor", description), string())
 }
 
-/// `search` of the list of users.
 pub(crate) fn user_search() -> Parameter {
     built(query("search", "Part of an address or a name, or a whole user id."), string().examples(["ada@"]))
 }
 
-/// `before` of the audit trail.
 pub(crate) fn before() -> Parameter {
     built(query("before", "`nextBefore` of an earlier page: only events before this one."), uuid())
 }
 
-/// `others` of the deletion of sessions.
+/// Describes the query parameter `others` of the call that ends sessions.
 pub(crate) fn others() -> Parameter {
     let schema = string().enum_values(Some([Value::from("true")]));
     required(query("others", "Says that all but the calling session shall end."), schema)
 }
 
-/// `token` of a mailed link.
+/// Describes the query parameter `passkeys` of the call that removes a user's second factors.
+pub(crate) fn with_passkeys() -> Parameter {
+    let schema = string().enum_values(Some(["true", "false"].map(Value::from))).default(Some(json!("false")));
+    built(query("passkeys", "Says whether passkeys are removed too."), schema)
+}
+
+/// Describes the path parameter `{passkeyId}`.
+pub(crate) fn passkey_id() -> Parameter {
+    built(path("passkeyId", PasskeyId::SENT.about), fields::sent::<PasskeyId>().description(None::<String>))
+}
+
+/// Describes the query parameter `details` of the list of one's own sessions.
+pub(crate) fn details() -> Parameter {
+    let schema = string().enum_values(Some(["true", "false"].map(Value::from))).default(Some(json!("false")));
+    built(query("details", "Says whether name, device and sign-in of each session are wanted."), schema)
+}
+
 pub(crate) fn link_token() -> Parameter {
     let description = "The token of the mail: 64 hex digits. A missing or malformed one is an unknown one.";
     built(query("token", description), string())
 }
 
-/// `{provider}`: the key of an identity provider.
+/// Describes the path parameter `{provider}`: the key of an identity provider.
 pub(crate) fn provider() -> Parameter {
     built(path("provider", "The key of the identity provider."), string().examples(["google"]))
 }
 
-/// `{key}`: the key of a custom identity provider.
+/// Describes the path parameter `{key}`: the key of a custom identity provider.
 pub(crate) fn provider_key() -> Parameter {
     built(path("key", "The key of the custom identity provider."), string().examples(["acme"]))
 }
 
-/// `redirect_uri` of a start.
 pub(crate) fn redirect_uri() -> Parameter {
     let description = "Where the browser goes in the end; must be on the list of allowed redirect URLs. Without it the \
         default redirect URL.";
     built(query("redirect_uri", description), string().examples(["https://app.example.org/welcome"]))
 }
 
-/// `code_challenge` of a start.
+/// Describes the query parameter `code_challenge` (PKCE) of the start of a sign-in.
 pub(crate) fn code_challenge() -> Parameter {
     required(query("code_challenge", CHALLENGE), challenge())
 }
 
-/// `code_challenge` of a link, which may stand in the body as well.
+/// Describes the query parameter `code_challenge` (PKCE) when linking an identity. It is optional, because the body may
+/// contain it.
 pub(crate) fn link_code_challenge() -> Parameter {
     built(query("code_challenge", CHALLENGE), challenge())
 }
 
-/// `subject` of an identity.
+/// Describes the query parameter `subject`, which selects one of several identities at a provider.
 pub(crate) fn subject() -> Parameter {
     built(query("subject", "Which of several identities of the provider; all of them without it."), string())
 }
 
-/// `state` of a return.
+/// Describes the parameter `state` of an OAuth callback.
 pub(crate) fn returned_state() -> Parameter {
     built(query("state", "The state of the start."), string())
 }
 
-/// `code` of a return.
+/// Describes the parameter `code` of an OAuth callback.
 pub(crate) fn returned_code() -> Parameter {
     built(query("code", "The provider's code."), string())
 }
 
-/// `error` of a return.
+/// Describes the parameter `error` of an OAuth callback.
 pub(crate) fn returned_error() -> Parameter {
     built(query("error", "Why the provider gives no code (RFC 6749)."), string().examples(["access_denied"]))
 }
 
-/// `iss` of a return.
+/// Describes the parameter `iss` of an OAuth callback.
 pub(crate) fn returned_issuer() -> Parameter {
     let description = "Who answers (RFC 9207). Another issuer than that of the provider is refused.";
     built(query("iss", description), string().examples(["https://id.acme.example"]))
 }
 
-/// `user` of a return.
+/// Describes the parameter `user` of an OAuth callback from Apple.
 pub(crate) fn returned_user() -> Parameter {
     built(query("user", "The name that Apple tells once, at the first sign-in: an object in JSON."), string())
 }
 
-/// `X-CSRF-Token`.
 pub(crate) fn csrf_token() -> Parameter {
     let description = "The `csrfToken` of the session. Needed with the refresh cookie, that is for clients of type \
         `web`; the call must also come from a known origin.";
     built(header("X-CSRF-Token", description), string())
 }
 
-/// `If-Match`.
 pub(crate) fn if_match() -> Parameter {
     let description = "Entity tags of the versions that may be changed (RFC 9110), or `*`. A weak or unknown tag \
         matches nothing.";
@@ -175,7 +183,7 @@ fn header(name: &str, description: &str) -> ParameterBuilder {
 }
 
 fn of(place: ParameterIn, name: &str, description: &str) -> ParameterBuilder {
-    let is_path = place == ParameterIn::Path; // always there
+    let is_path = place == ParameterIn::Path; // path parameters are always required
     ParameterBuilder::new()
         .name(name)
         .parameter_in(place)

@@ -1,8 +1,11 @@
-//! Refusals in the document: one shape, and for every code of the catalogue a response of the components. Where an
-//! operation has more than one code under a status, its response lists them.
+//! Error responses in the `OpenAPI` document: one schema, and one response component per error code. If an operation
+//! has several codes with the same status, its response lists them.
 
+use latchkey_domain::challenge::ChallengeId;
 use latchkey_domain::reason::Reason;
+use latchkey_domain::shape::Shaped;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 use utoipa::openapi::example::{Example, ExampleBuilder};
 use utoipa::openapi::schema::{AllOfBuilder, SchemaType};
 use utoipa::openapi::{
@@ -11,13 +14,14 @@ use utoipa::openapi::{
 
 use super::headers::{self, header_ref};
 use super::operation::JSON;
-use crate::error::{ErrorCode, catalogue, status_of};
+use crate::endpoints::auth::ChallengeBody;
+use crate::error::{ErrorCode, catalogue, codes, status_of};
 use http::StatusCode;
 
-/// The component that has the shape of every refusal.
+/// Name of the schema component that describes all error bodies.
 const ERROR_RESPONSE: &str = "ErrorResponse";
 
-/// The shape of every refusal (`ErrorResponse`); `error` is one of the catalogue.
+/// Builds the schema of all error bodies. Its `error` is one of the codes in the catalogue.
 pub(super) fn error_schema() -> (String, RefOr<Schema>) {
     let text = |description: &str| {
         ObjectBuilder::new().schema_type(SchemaType::new(Type::String)).description(Some(description))
@@ -45,6 +49,7 @@ pub(super) fn error_schema() -> (String, RefOr<Schema>) {
             text("The key of the body that is wrong, dotted where it is nested (`options.emailRedirectTo`), or the parameter."),
         )
         .property("reasons", reasons())
+        .property("challenge", Ref::from_schema_name(ChallengeBody::name()))
         .property("requestId", text("The id of this request, as in `X-Request-Id`: the service's log knows more under it."))
         .required("error")
         .required("message")
@@ -53,7 +58,7 @@ pub(super) fn error_schema() -> (String, RefOr<Schema>) {
     (ERROR_RESPONSE.to_owned(), schema.into())
 }
 
-/// The closed list of reasons.
+/// Builds the schema of `reasons`: an array of the known reasons.
 fn reasons() -> ArrayBuilder {
     let words = Reason::ALL.iter().map(|reason| reason.as_str());
     ArrayBuilder::new()
@@ -63,17 +68,17 @@ fn reasons() -> ArrayBuilder {
         .items(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)))
 }
 
-/// A response for every code, by the code's name.
+/// Builds one response component per error code, with the code's name.
 pub(super) fn of_every_code() -> impl Iterator<Item = (&'static str, Response)> {
     catalogue().iter().map(|code| (code.name, error_response(&[*code])))
 }
 
-/// An example for every code, by the code's name.
+/// Builds one example per error code, with the code's name.
 pub(super) fn examples() -> impl Iterator<Item = (&'static str, Example)> {
     catalogue().iter().map(|code| (code.name, example(code)))
 }
 
-/// The response for codes of one status.
+/// Builds the response for error codes that share a status.
 pub(super) fn error_response(codes: &[&'static ErrorCode]) -> Response {
     let status = codes.first().map_or(StatusCode::INTERNAL_SERVER_ERROR, |code| status_of(code));
     let description: Vec<_> = codes.iter().map(|code| format!("`{}`: {}.", code.name, code.when)).collect();
@@ -97,7 +102,7 @@ pub(super) fn error_response(codes: &[&'static ErrorCode]) -> Response {
     .build()
 }
 
-/// The shape of a refusal, narrowed to these codes and their status.
+/// Builds the schema of error bodies, restricted to these codes and their status.
 fn schema_of(codes: &[&'static ErrorCode], status: StatusCode) -> AllOfBuilder {
     let error =
         ObjectBuilder::new().schema_type(Type::String).enum_values(Some(codes.iter().map(|code| code.name)));
@@ -114,6 +119,13 @@ fn example(code: &ErrorCode) -> Example {
         "nextAction": code.next_action,
         "nextActions": code.next_action,
     });
+    if code.name == codes::SECOND_FACTOR_REQUIRED.name {
+        body["challenge"] = json!({
+            "id": ChallengeId::SHOWN.example,
+            "kinds": ["totp", "recovery_code"],
+            "expiresAt": "2026-03-01T12:10:00.000Z",
+        });
+    }
     if let Some((field, reason)) = example_of_a_field(code) {
         body["field"] = Value::from(field);
         body["reasons"] = json!([reason.as_str()]);
@@ -122,7 +134,7 @@ fn example(code: &ErrorCode) -> Example {
     ExampleBuilder::new().value(Some(body)).build()
 }
 
-/// A field that this code can be about, and why.
+/// Returns a field and reason for the example of this code; `None` if the code is never about a field.
 fn example_of_a_field(code: &ErrorCode) -> Option<(&'static str, Reason)> {
     match code.name {
         "VALIDATION_ERROR" => Some(("email", Reason::InvalidFormat)),
@@ -132,7 +144,7 @@ fn example_of_a_field(code: &ErrorCode) -> Option<(&'static str, Reason)> {
     }
 }
 
-/// A phrase with a capital and a full stop.
+/// Makes a sentence of a phrase: capital first letter, full stop.
 fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let capital: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -1,4 +1,4 @@
-//! Schemas of what no single struct is: free objects, alternatives, pages.
+//! Schemas that cannot be derived from one struct: objects with free keys, alternatives, HTML pages.
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{AvatarUrl, Bio, Name, Username};
@@ -15,36 +15,34 @@ use crate::endpoints::auth::users::{
 };
 use crate::endpoints::profiles::PublicProfileBody;
 
-/// The flat profile (spec 2.5): fixed fields, and custom fields beside them.
+/// The flat profile: fixed fields and custom fields in one object.
 pub(crate) struct FlatProfile;
 
-/// A change of a flat profile.
 pub(crate) struct ProfileChange;
 
-/// The request of setProfile: the fields under `profile`, or at the top.
+/// The request of setProfile. The fields are at the top level, or nested under `profile`.
 pub(crate) struct SetProfileRequest;
 
-/// A page of the search: an array.
+/// The response of the profile search: an array of public profiles.
 pub(crate) struct PublicProfiles;
 
-/// The request of a POST to the users, for either caller.
+/// The request of `POST /api/auth/users`: a sign-up, or an admin's new user.
 pub(crate) struct NewUserRequest;
 
-/// The response of a POST to the users, for either caller.
+/// The response of `POST /api/auth/users`: to a sign-up, or to an admin.
 pub(crate) struct NewUserAnswer;
 
-/// The public keys (RFC 7517).
+/// A JSON Web Key Set (RFC 7517): the public keys of access tokens.
 pub(crate) struct JwkSet;
 
-/// An `OpenAPI` document.
 pub(crate) struct OpenApiDocument;
 
-/// A page for people.
+/// Builds the schema of an HTML page.
 pub(super) fn html_page() -> Object {
     ObjectBuilder::new().schema_type(Type::String).description(Some("A small HTML page for people.")).build()
 }
 
-/// A form with any names.
+/// Builds the schema of a form with any field names.
 pub(super) fn form_of_texts() -> Object {
     let text = ObjectBuilder::new().schema_type(Type::String);
     ObjectBuilder::new()
@@ -201,7 +199,7 @@ impl PartialSchema for OpenApiDocument {
 
 impl ToSchema for OpenApiDocument {}
 
-/// The fields of a flat profile as answers show them.
+/// Adds the response fields of a flat profile.
 fn shown_fields(object: ObjectBuilder) -> ObjectBuilder {
     let object = object
         .property("name", fields::shown::<Name>())
@@ -214,7 +212,7 @@ fn shown_fields(object: ObjectBuilder) -> ObjectBuilder {
     ["name", "avatar_url", "bio", "createdAt", "updatedAt"].into_iter().fold(object, ObjectBuilder::required)
 }
 
-/// The fixed fields of a flat profile as requests may change them.
+/// Adds the fixed fields of a flat profile that requests may change.
 fn new_fields(object: ObjectBuilder) -> ObjectBuilder {
     object
         .property("name", fields::sent::<Name>())

@@ -1,4 +1,4 @@
-//! Facts about the document.
+//! Tests of the `OpenAPI` document.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ fn json() -> Value {
     serde_json::from_str(&document()).unwrap()
 }
 
-/// `GET /path`, for every operation of the document.
+/// Every operation of the document, as `GET /path`.
 fn documented() -> BTreeSet<String> {
     let json = json();
     let paths = json["paths"].as_object().unwrap();
@@ -27,13 +27,13 @@ fn documented() -> BTreeSet<String> {
     paths.iter().flat_map(of_path).collect()
 }
 
-/// `GET /path`, for every endpoint of the list.
+/// Every endpoint of the list, as `GET /path`.
 fn listed() -> Vec<String> {
     let endpoints = GROUPS.iter().flat_map(|group| group.endpoints);
     endpoints.map(|endpoint| format!("{} {}", endpoint.method.as_str(), endpoint.path)).collect()
 }
 
-/// Every value under `key`, anywhere.
+/// Collects every value under `key`, at any depth.
 fn all_of<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(object) => {
@@ -57,7 +57,8 @@ fn every_endpoint_is_documented_and_listed_once() {
 fn endpoints_of_the_document_have_words_and_a_response_and_pages_of_development_have_none() {
     for endpoint in GROUPS.iter().flat_map(|group| group.endpoints) {
         assert!(!endpoint.id.is_empty() && !endpoint.summary.is_empty(), "{}", endpoint.path);
-        assert!(endpoint.response.is_some() || endpoint.redirect.is_some(), "{}", endpoint.id);
+        let responds = endpoint.response.is_some() || endpoint.redirect.is_some() || endpoint.page.is_some();
+        assert!(responds, "{}", endpoint.id);
         assert_ne!(endpoint.access, Access::Development, "{}", endpoint.id);
     }
     assert!(DEVELOPMENT.iter().all(|page| page.access == Access::Development && page.id.is_empty()));
@@ -125,9 +126,9 @@ fn whatever_takes_a_body_can_refuse_it() {
     let json = json();
     for item in json["paths"].as_object().unwrap().values() {
         for (method, operation) in item.as_object().unwrap() {
-            // A form is sent by a browser that came back from a provider: whatever is wrong with it is told by a page.
+            // A browser sends a form when it returns from a provider: errors of a form are HTML pages.
             let has_json_body = operation["requestBody"]["content"].get("application/json").is_some();
-            // A body where an admin's call takes none is read too: its keys are refused by name.
+            // Admin calls without a body read it too, to refuse its keys.
             let is_of_admin = operation["security"][0].get("adminKey").is_some();
             let reads_body = has_json_body || (is_of_admin && method != "get");
             for status in ["408", "413", "415"] {

@@ -1,37 +1,35 @@
-//! Markup in which text cannot become markup: every text goes in escaped, only the tags are written here.
+//! HTML builder. It escapes all text, so text never becomes markup.
 
-/// HTML in the making. Each method adds one element at the end.
+/// HTML under construction. Each method appends one element.
 #[derive(Default)]
 pub struct Markup(String);
 
 impl Markup {
-    /// Nothing yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A paragraph.
     #[must_use]
     pub fn paragraph(self, text: &str) -> Self {
         self.element("p", text)
     }
 
-    /// Text with its line breaks, in a monospace box.
+    /// Appends text with its line breaks, in a monospace box.
     #[must_use]
     pub fn preformatted(self, text: &str) -> Self {
         self.element("pre", text)
     }
 
-    /// A paragraph that is a link. `href` is a path of this service: one that does not begin with a single `/` is
-    /// shown as text, so that no scheme can slip in.
+    /// Appends a paragraph with a link. `href` must be a path of this service, with a single `/` at the start; for any
+    /// other value the text appears without a link.
     #[must_use]
     pub fn link(mut self, href: &str, text: &str) -> Self {
         self.push(&["<p>", &anchor(href, text), "</p>\n"]);
         self
     }
 
-    /// A list of short lines.
+    /// Appends a bulleted list.
     #[must_use]
     pub fn list(mut self, lines: &[&str]) -> Self {
         self.0.push_str("<ul>\n");
@@ -42,24 +40,38 @@ impl Markup {
         self
     }
 
-    /// A button that posts one field to a path of this service.
+    /// Appends a button that posts one field to a path of this service.
     #[must_use]
-    pub fn button(mut self, action: &str, (name, value): (&str, &str), text: &str) -> Self {
-        let (action, name, value, text) = (escape(action), escape(name), escape(value), escape(text));
-        self.push(&["<form method=\"post\" action=\"", &action, "\">\n"]);
-        self.push(&["<input type=\"hidden\" name=\"", &name, "\" value=\"", &value, "\">\n"]);
-        self.push(&["<button>", &text, "</button>\n</form>\n"]);
+    pub fn button(self, action: &str, (name, value): (&str, &str), text: &str) -> Self {
+        self.form(action, &[Field::Hidden { name, value }], text)
+    }
+
+    /// Appends a form with a button that posts its fields to a path of this service.
+    #[must_use]
+    pub fn form(mut self, action: &str, fields: &[Field<'_>], button: &str) -> Self {
+        self.push(&["<form method=\"post\" action=\"", &escape(action), "\">\n"]);
+        for field in fields {
+            self.0.push_str(&field.html());
+        }
+        self.push(&["<button>", &escape(button), "</button>\n</form>\n"]);
         self
     }
 
-    /// A small paragraph in a fainter colour.
+    /// Appends a paragraph that screen readers announce at once (`role="alert"`).
+    #[must_use]
+    pub fn alert(mut self, text: &str) -> Self {
+        self.push(&["<p class=\"alert\" role=\"alert\">", &escape(text), "</p>\n"]);
+        self
+    }
+
+    /// Appends a small paragraph in a fainter colour.
     #[must_use]
     pub fn quiet(mut self, text: &str) -> Self {
         self.push(&["<p class=\"quiet\">", &escape(text), "</p>\n"]);
         self
     }
 
-    /// A list of links, each with a line about it: path, text, line. A path as for [`Self::link`].
+    /// Appends a list of links, each with a description: (path, text, description). Paths are as in [`Self::link`].
     #[must_use]
     pub fn links(mut self, links: &[(&str, &str, &str)]) -> Self {
         self.0.push_str("<ul class=\"links\">\n");
@@ -79,7 +91,7 @@ impl Markup {
         self
     }
 
-    /// A table: the heads of its columns and its rows. A cell is markup of its own.
+    /// Appends a table: column headings and rows of cells.
     #[must_use]
     pub fn table(mut self, heads: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
         self.0.push_str("<table>\n<thead><tr>");
@@ -98,7 +110,6 @@ impl Markup {
         self
     }
 
-    /// The HTML so far.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -120,15 +131,47 @@ impl Markup {
     }
 }
 
-/// One cell of a table.
+/// A field of a form.
+#[derive(Debug, Clone, Copy)]
+pub enum Field<'a> {
+    Hidden {
+        name: &'a str,
+        value: &'a str,
+    },
+    /// A text field, which must not be empty.
+    Text {
+        name: &'a str,
+        label: &'a str,
+        value: &'a str,
+        /// The `type` of the input: `text` or `email`.
+        kind: &'a str,
+        /// The attribute `autocomplete`: what the browser may fill in, such as `email` or `one-time-code`.
+        autocomplete: &'a str,
+    },
+}
+
+impl Field<'_> {
+    fn html(&self) -> String {
+        match *self {
+            Self::Hidden { name, value } => {
+                format!("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", escape(name), escape(value))
+            }
+            Self::Text { name, label, value, kind, autocomplete } => format!(
+                "<label>{}<input type=\"{kind}\" name=\"{}\" value=\"{}\" autocomplete=\"{autocomplete}\" \
+                 autocapitalize=\"none\" spellcheck=\"false\" required></label>\n",
+                escape(label),
+                escape(name),
+                escape(value)
+            ),
+        }
+    }
+}
+
 pub enum Cell {
-    /// Plain text.
     Text(String),
-    /// A link to a path of this service.
     Link {
-        /// The path; see [`Markup::link`].
+        /// A path of this service, as in [`Markup::link`].
         href: String,
-        /// The text of the link.
         text: String,
     },
 }
@@ -142,7 +185,7 @@ impl Cell {
     }
 }
 
-/// A link to a path of this service, or its text alone.
+/// Builds a link to a path of this service; the text alone if `href` is not such a path.
 fn anchor(href: &str, text: &str) -> String {
     let text = escape(text);
     if is_own_path(href) { format!("<a href=\"{}\">{text}</a>", escape(href)) } else { text }
@@ -152,7 +195,7 @@ fn is_own_path(href: &str) -> bool {
     href.starts_with('/') && !href.starts_with("//") && !href.starts_with("/\\")
 }
 
-/// The text for an element or a quoted attribute.
+/// Escapes text for an element or a quoted attribute.
 #[must_use]
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -178,6 +221,18 @@ mod tests {
         assert_eq!(Markup::new().link("/a?b=\"", "x").as_str(), "<p><a href=\"/a?b=&quot;\">x</a></p>\n");
         for href in ["javascript:alert(1)", "//evil.example", "/\\evil.example", "https://evil.example", ""] {
             assert_eq!(Markup::new().link(href, "x").as_str(), "<p>x</p>\n", "{href}");
+        }
+    }
+
+    #[test]
+    fn fields_are_escaped() {
+        let text =
+            Field::Text { name: "a", label: "<l>", value: "\"v", kind: "email", autocomplete: "email" };
+        let form = Markup::new().form("/x", &[Field::Hidden { name: "t", value: "'" }, text], "<go>");
+        for part in
+            ["value=\"&#39;\"", "<label>&lt;l&gt;<input type=\"email\"", "value=\"&quot;v\"", "&lt;go&gt;"]
+        {
+            assert!(form.as_str().contains(part), "{part}: {}", form.as_str());
         }
     }
 

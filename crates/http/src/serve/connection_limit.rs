@@ -1,5 +1,5 @@
-//! The connection limit per client: an IPv4 address, or an IPv6 /64. The client behind a proxy is not known here, so
-//! trusted proxies are exempt.
+//! The connection limit per client: an IPv4 address or an IPv6 /64. Trusted proxies are exempt, because a connection
+//! from a proxy does not show which client is behind it.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,17 +10,17 @@ use latchkey_domain::client::ClientAddress;
 
 use crate::settings::ServeSettings;
 
-/// Counts the open connections of each client network: an IPv4 address, or an IPv6 /64.
+/// Counter of open connections per client network: an IPv4 address or an IPv6 /64.
 #[derive(Debug)]
 pub(super) struct ConnectionLimit {
-    /// Most connections of one network; `None` switches the limit off.
+    /// Maximum number of connections of one network; `None` disables the limit.
     most: Option<usize>,
     trusted_proxies: Vec<IpNet>,
-    /// Networks without a connection have no entry.
+    /// Open connections by network. Networks without a connection have no entry.
     open: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// The permit of one connection, released when it is dropped.
+/// The permit of one connection, released on drop.
 #[derive(Debug)]
 pub(super) struct ConnectionPermit(Option<(Arc<ConnectionLimit>, IpAddr)>);
 
@@ -33,7 +33,7 @@ impl ConnectionLimit {
         }
     }
 
-    /// Takes a permit for a connection of `peer`; `None` over the limit.
+    /// Takes a permit for a connection from `peer`; `None` if its network is at the limit.
     pub(super) fn take(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPermit> {
         let address = ClientAddress::new(peer);
         let is_exempt = || self.trusted_proxies.iter().any(|net| net.contains(&address.ip()));

@@ -1,36 +1,36 @@
-//! The idle timeout of connections: a peer that never sends a request, an HTTP/2 connection that only answers pings, a
-//! client that does not read its responses. The parser has its own timeouts for a slow head and an idle HTTP/1.1
-//! connection.
+//! The idle timeout of connections. It closes connections of clients that never send a request, that only answer HTTP/2
+//! pings, or that do not read their responses. The HTTP parser itself times out slow request heads and idle HTTP/1.1
+//! connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Idle intervals after which a connection is closed, although it was asked to shut down.
+/// Number of idle intervals after which a connection is closed, even if its graceful shutdown has not finished.
 const MOST_IDLE: u32 = 6;
 
-/// The counters of requests of one connection: begun, and answered or dropped.
+/// Counters of the requests of one connection: begun, and ended (answered or dropped).
 #[derive(Debug, Default)]
 pub(super) struct Activity {
     begun: AtomicU64,
     ended: AtomicU64,
 }
 
-/// A request in flight, until it is dropped.
+/// Guard of a request in flight. Dropping it counts the request as ended.
 #[derive(Debug)]
 pub(super) struct InFlight(Arc<Activity>);
 
-/// The verdict on a connection.
+/// Outcome of the idle check of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It stays.
+    /// The connection stays open.
     Keep,
-    /// It takes no more requests, and ends when its responses are read.
+    /// The connection accepts no more requests, and closes when its responses are read.
     ShutDown,
-    /// It is closed now.
+    /// The connection is closed at once.
     Close,
 }
 
-/// The idle timer of a connection, asked once an interval.
+/// The idle timer of a connection, consulted once per interval.
 #[derive(Debug, Default)]
 pub(super) struct IdleTimeout {
     seen: u64,
@@ -38,7 +38,7 @@ pub(super) struct IdleTimeout {
 }
 
 impl Activity {
-    /// Counts a request that begins.
+    /// Counts a request as begun. The returned guard ends it on drop.
     pub(super) fn begin(self: &Arc<Self>) -> InFlight {
         self.begun.fetch_add(1, Ordering::Relaxed);
         InFlight(Arc::clone(self))
@@ -52,7 +52,8 @@ impl Drop for InFlight {
 }
 
 impl IdleTimeout {
-    /// Judges the last interval. A connection is idle where no request was in flight at all.
+    /// Decides after an interval if the connection stays open. It is idle if no request was in flight during the whole
+    /// interval.
     pub(super) fn judge(&mut self, activity: &Activity) -> Verdict {
         let ended = activity.ended.load(Ordering::Relaxed);
         let begun = activity.begun.load(Ordering::Relaxed);

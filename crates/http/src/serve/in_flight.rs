@@ -1,5 +1,5 @@
-//! The limit on requests in flight, one for the process. A request holds a permit from its head to the end of its
-//! response, over HTTP/1.1 and HTTP/2 alike. The middleware answers a request without one.
+//! The limit on requests in flight in this process. A request has a permit from its head to the end of its response,
+//! over HTTP/1.1 and HTTP/2 alike. The middleware answers a request without a permit with 503.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::idle_timeout::InFlight;
 
-/// The mark of a request without a permit: a request extension.
+/// Request extension that marks a request without a permit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Overloaded;
 
-/// The semaphore of requests in flight.
+/// Semaphore that limits the number of requests in flight.
 #[derive(Debug, Clone)]
 pub(super) struct RequestLimit(Arc<Semaphore>);
 
-/// A permit, released when it is dropped.
+/// A permit for one request, released on drop.
 #[derive(Debug)]
 pub(super) enum RequestPermit {
-    /// A permit of the semaphore.
+    /// The request has a permit of the semaphore.
     Held { _permit: OwnedSemaphorePermit },
-    /// Health checks need none: a busy service is alive.
+    /// Health checks need no permit, because an overloaded service is still alive.
     Exempt,
 }
 
@@ -34,7 +34,7 @@ impl RequestLimit {
         Self(Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS))))
     }
 
-    /// Takes a permit for a request to `path`, or [`Overloaded`]. Never waits.
+    /// Takes a permit for a request to `path`, or returns [`Overloaded`]. Never waits.
     pub(super) fn take(&self, path: &str) -> Result<RequestPermit, Overloaded> {
         if matches!(path, "/health/live" | "/health/ready") {
             return Ok(RequestPermit::Exempt);
@@ -44,15 +44,15 @@ impl RequestLimit {
     }
 }
 
-/// The permit and the count of a request in flight, until they are dropped.
+/// The permit of a request in flight and its entry in the connection's counters, both released on drop.
 #[derive(Debug)]
 pub(super) struct RequestPermits {
-    /// `None` for a request that is refused.
+    /// `None` for a request that is refused with 503.
     pub(super) _permit: Option<RequestPermit>,
     pub(super) _in_flight: InFlight,
 }
 
-/// The body of a response, which holds the request's permit until it is sent or dropped.
+/// The body of a response, which holds the request's permit until the body is sent or dropped.
 pub(super) struct PermitBody {
     body: Body,
     _permits: RequestPermits,

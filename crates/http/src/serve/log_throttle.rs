@@ -1,14 +1,14 @@
-//! Throttled log lines: a flood of requests does not flood the log.
+//! Throttled log lines, so that a flood of requests does not flood the log.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The least time between two lines.
+/// Minimum time between two log lines.
 const PAUSE: Duration = Duration::from_mins(1);
 
-/// Throttles a log line to one a minute, and counts the events between.
+/// Limits a log line to one a minute, and counts the events in between.
 #[derive(Debug, Default)]
 pub(super) struct LogThrottle(Mutex<State>);
 
@@ -19,7 +19,7 @@ struct State {
 }
 
 impl LogThrottle {
-    /// Counts an event; the number of events since the last line where another line is due.
+    /// Counts an event. Returns the number of events since the last log line if another line is due, else `None`.
     pub(super) fn count(&self, now: Instant) -> Option<u64> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.unsaid += 1;

@@ -1,4 +1,4 @@
-//! The protocol settings: what one connection may cost in memory and time before a request reaches the router.
+//! HTTP protocol settings: limits on the memory and time of a connection before a request reaches the router.
 
 use std::time::Duration;
 
@@ -8,26 +8,27 @@ use hyper_util::server::conn::auto::Builder;
 
 use crate::settings::ServeSettings;
 
-/// Header lines that the parser takes before it refuses itself: some over our own limit, so that the error response has
-/// our shape. Not many, because the parser makes room for all of them at every request.
+/// Maximum number of header lines that the HTTP/1.1 parser accepts. It is above the limit of the settings, so that the
+/// middleware refuses with its JSON error. It is small, because the parser reserves space for all lines at every
+/// request.
 const PARSED_HEADERS: usize = 128;
-/// Bytes of a head that are buffered: enough to tell a URI of 100 KB from too many headers.
+/// Buffer for a request head, in bytes. A URI of 100 KB fits, so it is refused as a URI that is too long.
 const PARSED_HEAD: usize = 128 * 1024;
-/// The limit on a header list of HTTP/2, in bytes with 32 for each field (RFC 9113 section 6.5.2): some over our own
-/// limits on URI and headers. It also bounds the CONTINUATION frames of one head.
+/// Limit on a header list of HTTP/2, counted with 32 bytes per field (RFC 9113 section 6.5.2). It is above the limits
+/// of the settings on URI and headers. It also bounds the CONTINUATION frames of one head.
 const PARSED_HEADER_LIST: u32 = 64 * 1024;
-/// Requests at once on one HTTP/2 connection.
+/// Maximum number of concurrent requests on one HTTP/2 connection.
 const CONCURRENT_STREAMS: u32 = 16;
-/// Bytes of bodies that a client may send before they are read: for a stream the limit of most bodies.
+/// HTTP/2 flow control, per stream and per connection: maximum bytes of request bodies that a client may send before
+/// they are read. The window of a stream is the usual limit of a body.
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 256 * 1024;
-/// Bytes of one answer that are buffered for a client that does not read.
+/// Maximum bytes of a response that are buffered for a client that does not read.
 const SEND_BUFFER: usize = 64 * 1024;
-/// Keep-alive of HTTP/2: the interval of pings, and the time limit of an answer to one.
+/// HTTP/2 keep-alive: the interval of pings, and the timeout of the reply to a ping.
 const PING_EVERY: Duration = Duration::from_secs(20);
 const PING_ANSWER: Duration = Duration::from_secs(10);
 
-/// The builder of connections.
 pub(super) fn builder(settings: &ServeSettings) -> Builder<StreamTasks> {
     let mut builder = Builder::new(StreamTasks { limit: settings.request_timeout * 2 });
     builder
@@ -36,10 +37,11 @@ pub(super) fn builder(settings: &ServeSettings) -> Builder<StreamTasks> {
         .header_read_timeout(settings.header_read_timeout)
         .max_headers(PARSED_HEADERS)
         .max_buf_size(PARSED_HEAD)
-        // A client that has closed its writing side still reads. One that is gone is noticed when it is answered, which
-        // the time limit of a request bounds.
+        // A client that has closed its sending side may still read the response. A client that is gone is noticed when
+        // the response is written, which the request timeout bounds.
         .half_close(true);
-    // h2 bounds resets by itself: 20 streams that wait to be accepted, 1,024 stream errors; then ENHANCE_YOUR_CALM.
+    // h2 itself limits resets: 20 streams that wait to be accepted, 1,024 stream errors. Beyond, it sends
+    // ENHANCE_YOUR_CALM.
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -53,8 +55,9 @@ pub(super) fn builder(settings: &ServeSettings) -> Builder<StreamTasks> {
     builder
 }
 
-/// Runs HTTP/2 streams as tasks, each with a deadline: the time of a request, and once more for the client to read the
-/// answer. A stream past it is reset, so a client that never opens its window holds a permit for a bounded time.
+/// Runs each HTTP/2 stream as a task with a deadline of twice the request timeout: one for the handler, one for the
+/// client to read the response. At the deadline the stream is reset, so a client that never opens its window cannot
+/// hold a permit forever.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamTasks {
     limit: Duration,

@@ -1,4 +1,4 @@
-//! Connections over real sockets.
+//! Tests of connections over real sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use axum::routing::get;

@@ -1,4 +1,4 @@
-//! What the strict reader takes and refuses.
+//! Tests of the inputs that the strict parser accepts and refuses.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::prelude::*;

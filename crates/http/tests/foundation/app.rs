@@ -1,4 +1,4 @@
-//! The tiny router and its requests.
+//! The small router of these tests, and helpers that send requests to it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 pub(crate) const REQUEST_ID: &str = "00000000-0000-7000-8000-00000000002a";
 
-/// An answer, read to its end.
+/// A response with its whole body.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub status: u16,
@@ -46,7 +46,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Asserts status, code and the whole shape of an error.
+    /// Asserts status, code and all fields of an error response.
     pub(crate) fn assert_error(&self, status: u16, code: &str) {
         assert_eq!(self.status, status, "{}", self.text);
         let body = self.json();
@@ -70,7 +70,7 @@ pub(crate) fn settings() -> HttpSettings {
     }
 }
 
-/// Sends a request through the router under the usual settings.
+/// Sends a request to the router with the usual settings.
 pub(crate) async fn send(request: Request<Body>) -> Answer {
     send_under(settings(), request).await
 }
@@ -79,7 +79,7 @@ pub(crate) async fn send_under(settings: HttpSettings, request: Request<Body>) -
     send_to(&router(settings), request).await
 }
 
-/// Sends a request through this router, from 192.0.2.7 unless it says otherwise.
+/// Sends a request to this router, from 192.0.2.7 unless the request has a peer address.
 pub(crate) async fn send_to(router: &Router, mut request: Request<Body>) -> Answer {
     let peer: SocketAddr = "192.0.2.7:4711".parse().unwrap();
     if request.extensions().get::<PeerAddr>().is_none() {
@@ -92,7 +92,7 @@ pub(crate) async fn send_to(router: &Router, mut request: Request<Body>) -> Answ
     Answer { status: parts.status.as_u16(), headers: parts.headers, text }
 }
 
-/// GET from this peer, with these headers.
+/// A GET request from this peer, with these headers.
 pub(crate) fn get_from(peer: &str, path: &str, headers: &[(&str, &str)]) -> Request<Body> {
     let peer = PeerAddr(SocketAddr::new(peer.parse().unwrap(), 4711));
     let request =

@@ -1,4 +1,4 @@
-//! Bodies and queries.
+//! Tests of bodies and query strings.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -91,7 +91,7 @@ async fn announced_length_over_the_limit_is_413() {
     send(request).await.assert_error(413, "PAYLOAD_TOO_LARGE");
 }
 
-/// A body that never comes.
+/// A body that never arrives.
 struct Stalled;
 
 impl HttpBody for Stalled {

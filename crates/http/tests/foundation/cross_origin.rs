@@ -1,4 +1,4 @@
-//! CORS and the client's address.
+//! Tests of CORS and of the client's address.
 
 use axum::body::Body;
 use http::Request;

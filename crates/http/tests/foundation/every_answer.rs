@@ -1,4 +1,4 @@
-//! What every answer carries, errors of the framework included.
+//! Tests of headers and error bodies that every response has, errors of axum included.
 
 use axum::body::Body;
 use http::{Method, Request};

@@ -1,4 +1,4 @@
-//! Size and time of requests.
+//! Tests of the limits on size and time of requests.
 
 use axum::body::Body;
 use http::Request;

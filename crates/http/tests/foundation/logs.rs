@@ -1,4 +1,4 @@
-//! What the log says of a request.
+//! Tests of the log lines of a request.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::sync::Once;
 use crate::app::{REQUEST_ID, get_from, get_of, router, send, send_to, settings};
 
 thread_local! {
-    /// What this thread has logged. A test runs on its own thread, so this is its log.
+    /// The log of this thread. Every test runs on a thread of its own.
     static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -25,19 +25,19 @@ impl Write for ThreadLog {
     }
 }
 
-/// Catches the log, once and before the first request of the process.
+/// Redirects the log to [`LOG`]. Must run before the first request of the process.
 pub(crate) fn catch() {
     static CATCH: Once = Once::new();
     CATCH.call_once(|| tracing_subscriber::fmt().with_ansi(false).with_writer(|| ThreadLog).init());
 }
 
-/// The lines that a request leaves.
+/// The log lines of a request.
 async fn lines_of(path: &str) -> Vec<String> {
     send(get_of(path)).await;
     lines()
 }
 
-/// The lines since they were last looked at.
+/// The log lines since the last call.
 fn lines() -> Vec<String> {
     String::from_utf8(LOG.take()).unwrap().lines().map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! `GET /api/auth/audit`: who did what, when, from where; for an admin.
+//! `GET /api/auth/audit`: the audit log, for an admin.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -19,7 +19,7 @@ use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::query::page_within;
 
-/// A page of events, newest first.
+/// A page of audit events, newest first.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AuditPage)]
 pub struct AuditBody {
@@ -27,20 +27,20 @@ pub struct AuditBody {
     pagination: AuditPaginationBody,
 }
 
-/// The start of the next page.
+/// Position of the page in the audit log.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditPagination)]
 pub struct AuditPaginationBody {
     #[schema(schema_with = fields::page_limit)]
     limit: u32,
-    /// Pass it as `before`; left out on the last page.
+    /// Id for `before` to get the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = fields::next_event_id)]
     next_before: Option<EventId>,
 }
 
-/// An event.
+/// An event of the audit log.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEvent)]
@@ -57,7 +57,7 @@ pub struct EventBody {
     user_id: Option<UserId>,
     #[schema(schema_with = fields::optional_session_id, required)]
     session_id: Option<SessionId>,
-    #[schema(schema_with = fields::optional_ip, required)]
+    #[schema(schema_with = fields::ip_of_event, required)]
     ip: Option<String>,
     #[schema(schema_with = fields::user_agent, required)]
     user_agent: Option<String>,
@@ -85,7 +85,6 @@ impl From<AuditEvent> for EventBody {
     }
 }
 
-/// The audit trail.
 pub const LIST: Endpoint = Endpoint::get("/api/auth/audit", |method| on(method, list))
     .named("listAuditEvents", "Read the audit trail")
     .about("Who did what, when, from where; newest first.")
@@ -93,7 +92,6 @@ pub const LIST: Endpoint = Endpoint::get("/api/auth/audit", |method| on(method, 
     .parameters(&[parameters::admin_limit, parameters::before])
     .responds::<AuditBody>("A page of events.");
 
-/// `GET /api/auth/audit?limit=&before=`
 pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<AuditBody>> {
     let query = admin.query.knowing(&["limit", "before"])?;
     let limit = page_within(query.optional("limit")?.as_deref(), None)?.limit();

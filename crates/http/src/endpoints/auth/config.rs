@@ -1,10 +1,11 @@
-//! `/api/auth/config`: the editable settings, for an admin.
+//! `/api/auth/config`: the settings that an admin can change at run time.
 
 use axum::extract::State;
 use axum::routing::on;
+use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::reason::{self, Reason};
 use latchkey_service::admin::PublicSettings;
-use latchkey_service::settings::{EmailMethod, SettingsPatch};
+use latchkey_service::settings::{EmailMethod, EmailSignIn, SettingsPatch};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -19,46 +20,52 @@ use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
 
-/// The settings as an admin sees them.
+/// The settings that an admin can change.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Config)]
 pub struct ConfigBody {
     #[serde(flatten)]
     public: PublicConfigBody,
-    /// The redirect list.
+    /// The allowed redirect URLs.
     allowed_redirect_urls: Vec<String>,
     #[schema(schema_with = fields::default_redirect_url, required)]
     default_redirect_url: Option<String>,
 }
 
-/// A change of settings; what is left out stays.
+/// A change of settings. Absent keys stay unchanged.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UpdateConfigRequest)]
 pub struct ChangeConfigRequest {
-    /// An address must be verified before the first sign-in.
+    /// True if an address must be verified before the first sign-in.
     require_email_verification: Option<bool>,
     #[schema(schema_with = fields::new_email_method)]
     verify_email_method: Option<Method>,
     #[schema(schema_with = fields::new_email_method)]
     reset_password_method: Option<Method>,
-    /// The redirect list; replaces the whole list.
+    /// The allowed redirect URLs. Replaces the whole list.
     allowed_redirect_urls: Option<Vec<String>>,
     #[serde(default)]
     #[schema(schema_with = fields::new_default_redirect_url)]
     default_redirect_url: Patch<String>,
-    /// Sign-up is switched off.
+    /// True if sign-up is disabled.
     disable_signup: Option<bool>,
+    #[schema(schema_with = fields::new_email_sign_in)]
+    email_sign_in: Option<SignInByMail>,
+    #[schema(schema_with = fields::new_second_factor)]
+    second_factor: Option<Policy>,
+    /// True if users can sign in by passkey.
+    passkeys: Option<bool>,
     #[schema(schema_with = fields::new_password_min_length)]
     password_min_length: Option<usize>,
-    /// A new password needs a digit.
+    /// True if a new password must contain a digit.
     require_number: Option<bool>,
-    /// A new password needs a lower-case letter.
+    /// True if a new password must contain a lower-case letter.
     require_lowercase: Option<bool>,
-    /// A new password needs an upper-case letter.
+    /// True if a new password must contain an upper-case letter.
     require_uppercase: Option<bool>,
-    /// A new password needs a character that is neither letter nor digit.
+    /// True if a new password must contain a character that is neither letter nor digit.
     require_special_char: Option<bool>,
 }
 
@@ -66,7 +73,7 @@ impl AdminRequest for ChangeConfigRequest {
     const IGNORED: &'static [&'static str] = &["oAuthProviders", "customOAuthProviders"];
 }
 
-/// `code` or `link`.
+/// Kind of verification or reset mail in a request: `code` or `link`.
 pub struct Method(EmailMethod);
 
 impl<'de> Deserialize<'de> for Method {
@@ -78,29 +85,53 @@ impl<'de> Deserialize<'de> for Method {
     }
 }
 
+/// Sign-in by mail in a request, such as `code`.
+pub struct SignInByMail(EmailSignIn);
+
+impl<'de> Deserialize<'de> for SignInByMail {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        EmailSignIn::parse(&text)
+            .map(Self)
+            .ok_or_else(|| reason::refusal(Reason::NotAllowed, "must be `off`, `code` or `code_and_link`"))
+    }
+}
+
+/// Policy of second factors in a request, such as `optional`.
+pub struct Policy(SecondFactorPolicy);
+
+impl<'de> Deserialize<'de> for Policy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        SecondFactorPolicy::parse(&text)
+            .map(Self)
+            .ok_or_else(|| reason::refusal(Reason::NotAllowed, "must be `off`, `optional` or `required`"))
+    }
+}
+
 impl From<&PublicSettings> for ConfigBody {
     fn from(settings: &PublicSettings) -> Self {
         let values = &settings.in_force.values;
+        let mut public = PublicConfigBody::from(settings);
+        // An admin sees the setting itself, so that a PUT of what the GET shows changes nothing.
+        public.email_sign_in = values.email_sign_in.as_str();
         Self {
-            public: settings.into(),
+            public,
             allowed_redirect_urls: values.allowed_redirect_urls.clone(),
             default_redirect_url: values.default_redirect_url.clone(),
         }
     }
 }
 
-/// The editable settings.
 pub const GET: Endpoint = Endpoint::get("/api/auth/config", |method| on(method, get))
     .named("getConfig", "Read the editable settings")
     .access(Access::Admin)
     .responds::<ConfigBody>("The settings in force.");
 
-/// `GET /api/auth/config`
 pub async fn get(State(app): State<App>, _: Admin) -> Json<ConfigBody> {
     Json(ConfigBody::from(&app.service.admin.public_settings()))
 }
 
-/// Change of the editable settings.
 pub const PUT: Endpoint = Endpoint::put("/api/auth/config", |method| on(method, put))
     .named("updateConfig", "Change the editable settings")
     .about("Partial: what is left out, or `null`, stays; `null` removes the default redirect URL. In force here at once, on other instances within a second.")
@@ -109,7 +140,6 @@ pub const PUT: Endpoint = Endpoint::put("/api/auth/config", |method| on(method, 
     .responds::<ConfigBody>("The settings in force after the change.")
     .errors(&[&codes::SETTING_PINNED, &codes::EMAIL_PROVIDER_NOT_CONFIGURED]);
 
-/// `PUT /api/auth/config`: partial.
 pub async fn put(
     State(app): State<App>,
     Admin(client): Admin,
@@ -122,6 +152,9 @@ pub async fn put(
         allowed_redirect_urls: body.allowed_redirect_urls,
         default_redirect_url: body.default_redirect_url.into(),
         disable_sign_up: body.disable_signup,
+        email_sign_in: body.email_sign_in.map(|by_mail| by_mail.0),
+        second_factor: body.second_factor.map(|policy| policy.0),
+        passkeys_enabled: body.passkeys,
         password_min_length: body.password_min_length,
         require_number: body.require_number,
         require_lowercase: body.require_lowercase,

@@ -1,5 +1,5 @@
-//! `GET /api/auth/csrf`: the CSRF token of the session that the refresh cookie belongs to. A second app of the same site
-//! has the cookie and not the token; this call gives it the token and changes nothing.
+//! `GET /api/auth/csrf`: returns the CSRF token of the session in the refresh cookie, and changes nothing. A second app
+//! on the same site shares the cookie, and gets the token from this endpoint.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -17,7 +17,7 @@ use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 
-/// The CSRF token.
+/// The CSRF token of the session in the refresh cookie.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CsrfToken)]
@@ -26,7 +26,6 @@ pub struct CsrfTokenBody {
     csrf_token: String,
 }
 
-/// The CSRF token of the refresh cookie.
 pub const CSRF_TOKEN: Endpoint = Endpoint::get("/api/auth/csrf", |method| on(method, get))
     .named("getCsrfToken", "Read the CSRF token of the cookie")
     .about(
@@ -39,7 +38,6 @@ pub const CSRF_TOKEN: Endpoint = Endpoint::get("/api/auth/csrf", |method| on(met
     .responds::<CsrfTokenBody>("The token for `X-CSRF-Token`.")
     .errors(&[&codes::TOO_MANY_REQUESTS]);
 
-/// `GET /api/auth/csrf`
 pub async fn get(
     State(app): State<App>,
     client: ClientInfo,

@@ -1,4 +1,4 @@
-//! `POST /api/auth/id-token`: sign-in of native apps by the id token that a provider gave them.
+//! `POST /api/auth/id-token`: sign-in of native apps with an id token from an identity provider.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::SessionBody;
-use super::session::{Saying, session_answer};
+use super::SignInBody;
+use super::session::{Saying, entrance_answer};
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
@@ -23,7 +23,7 @@ use crate::openapi::fields;
 use crate::openapi::headers::SET_COOKIE;
 use crate::openapi::parameters;
 
-/// The body of a sign-in by id token.
+/// Request to sign in with an id token.
 #[derive(Deserialize, ToSchema)]
 pub struct IdTokenRequest {
     #[schema(schema_with = fields::shown::<ProviderKey>)]
@@ -36,7 +36,6 @@ pub struct IdTokenRequest {
     name: Option<Name>,
 }
 
-/// Sign-in with an id token.
 pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/id-token", |method| on(method, sign_in))
     .named("signInWithIdToken", "Sign in with an id token")
     .about(
@@ -47,7 +46,11 @@ pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/id-token", |method| on(m
     .access(Access::Public)
     .parameters(&[parameters::client_type])
     .body::<IdTokenRequest>(|| json!({ "provider": "google", "token": "eyJhbGciOiJSUzI1NiJ9.e30.c2ln" }))
-    .responds_with::<SessionBody>(StatusCode::OK, "The session is open.", &[SET_COOKIE])
+    .responds_with::<SignInBody>(
+        StatusCode::OK,
+        "The session is open, or a second factor is needed.",
+        &[SET_COOKIE],
+    )
     .errors(&[
         &codes::INVALID_ID_TOKEN,
         &codes::UNSUPPORTED_PROVIDER,
@@ -60,14 +63,13 @@ pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/id-token", |method| on(m
         &codes::USER_BANNED,
     ]);
 
-/// `POST /api/auth/id-token`
 pub async fn sign_in(
     State(app): State<App>,
     client: ClientInfo,
     JsonBody(body): JsonBody<IdTokenRequest>,
 ) -> Result<Response> {
     let IdTokenRequest { provider, token, nonce, name } = body;
-    let sign_in = IdTokenSignIn { provider, token, nonce, name, client: client.to_domain() };
-    let signed_in = app.service.oauth.sign_in_with_id_token(sign_in).await?;
-    session_answer(&app, client.client_type, signed_in, Saying::Nothing)
+    let sign_in = IdTokenSignIn { provider, token, nonce, name, client: client.to_sign_in() };
+    let entrance = app.service.oauth.sign_in_with_id_token(sign_in).await?;
+    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
 }

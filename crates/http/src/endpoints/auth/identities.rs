@@ -1,5 +1,5 @@
-//! `/api/auth/identities`: one's own identities at providers. What is linked is linked at the exchange
-//! ([`super::oauth::exchange`]).
+//! `/api/auth/identities`: the user's identities at identity providers: list, start of linking, unlinking. The endpoint
+//! in [`super::oauth::exchange`] completes the linking.
 
 use axum::routing::on;
 use serde_json::json;
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::UserBody;
-use super::oauth::start::{OF_A_START, StartBody, start_of};
+use super::oauth::start::{StartBody, start_of};
 use crate::app::App;
 use crate::body::JsonBody;
-use crate::caller::SignedInUser;
+use crate::caller::{FreshUser, SignedInUser};
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Result;
@@ -26,14 +26,14 @@ use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::Query;
 
-/// One's own identities, oldest first.
+/// The user's identities, oldest first.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Identities)]
 pub struct IdentitiesBody {
     identities: Vec<IdentityBody>,
 }
 
-/// One of them.
+/// An identity: the user's account at an identity provider.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Identity)]
@@ -57,7 +57,7 @@ pub struct UnlinkedBody {
     user: UserBody,
 }
 
-/// The body that linking begins with; each field can stand in the query string as well, as at the start of a sign-in.
+/// Request to start linking an identity. Each field may be in the query string instead.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = LinkIdentityRequest)]
 pub struct LinkRequest {
@@ -72,13 +72,11 @@ pub struct LinkRequest {
     additional_params: Option<BTreeMap<String, String>>,
 }
 
-/// The user's own identities.
 pub const LIST: Endpoint = Endpoint::get("/api/auth/identities", |method| on(method, list))
     .named("listIdentities", "List one's own identities")
     .access(Access::User)
     .responds::<IdentitiesBody>("The identities, oldest first.");
 
-/// `GET /api/auth/identities`
 pub async fn list(
     State(app): State<App>,
     SignedInUser(caller): SignedInUser,
@@ -93,12 +91,11 @@ pub async fn list(
     Ok(Json(IdentitiesBody { identities: identities.collect() }))
 }
 
-/// The start of a link.
 pub const LINK: Endpoint = Endpoint::post("/api/auth/identities/{provider}/link", |method| on(method, link))
     .named("linkIdentity", "Begin to link an identity")
     .about(
         "Like the start of a sign-in, for a provider of either kind. The link is made at the exchange, with the \
-         bearer of this very session.",
+         bearer of this very session. Needs a fresh access token.",
     )
     .access(Access::User)
     .parameters(&[parameters::provider, parameters::redirect_uri, parameters::link_code_challenge])
@@ -109,12 +106,11 @@ pub const LINK: Endpoint = Endpoint::post("/api/auth/identities/{provider}/link"
         })
     })
     .responds::<StartBody>("Where to send the browser.")
-    .errors(OF_A_START);
+    .errors(&[&codes::REDIRECT_NOT_ALLOWED, &codes::UNSUPPORTED_PROVIDER, &codes::PROVIDER_NOT_CONFIGURED, &codes::TOO_MANY_REQUESTS, &codes::REAUTHENTICATION_REQUIRED]);
 
-/// `POST /api/auth/identities/{provider}/link`
 pub async fn link(
     State(app): State<App>,
-    SignedInUser(caller): SignedInUser,
+    FreshUser(caller): FreshUser,
     client: ClientInfo,
     PathText(provider): PathText,
     query: Query,
@@ -124,35 +120,37 @@ pub async fn link(
     let mut start = start_of(kind, provider, &client, &query)?;
     start.redirect_uri = body.redirect_uri.or(start.redirect_uri);
     start.code_challenge = body.code_challenge.or(start.code_challenge);
-    // The body counts, as for the other fields.
+    // The body takes precedence over the query string, as for the other fields.
     let own = body.additional_params.unwrap_or_default();
     start.hints.retain(|(name, _)| !own.contains_key(name));
     start.hints.extend(own);
-    Ok(Json(StartBody { auth_url: app.service.oauth.start_link(caller, start).await? }))
+    Ok(Json(StartBody { auth_url: app.service.oauth.start_link(&caller, start).await? }))
 }
 
-/// The end of a link.
 pub const UNLINK: Endpoint = Endpoint::delete("/api/auth/identities/{provider}", |method| on(method, unlink))
     .named("unlinkIdentity", "Unlink identities of a provider")
     .about(
         "All of that provider, or the one with `subject`. Never the last way in. The other sessions that they \
-         opened end.",
+         opened end. Needs a fresh access token.",
     )
     .access(Access::User)
     .parameters(&[parameters::provider, parameters::subject])
     .responds::<UnlinkedBody>("The user without it.")
-    .errors(&[&codes::NOT_FOUND, &codes::LAST_SIGN_IN_METHOD]);
+    .errors(&[&codes::NOT_FOUND, &codes::LAST_SIGN_IN_METHOD, &codes::REAUTHENTICATION_REQUIRED]);
 
-/// `DELETE /api/auth/identities/{provider}`: all identities of that provider, or with `subject` the one.
+/// Unlinks all identities at the provider, or only the one that `subject` names.
 pub async fn unlink(
     State(app): State<App>,
-    SignedInUser(caller): SignedInUser,
+    FreshUser(caller): FreshUser,
     client: ClientInfo,
     PathText(provider): PathText,
     query: Query,
 ) -> Result<Json<UnlinkedBody>> {
     let subject = query.optional("subject")?;
-    let user =
-        app.service.oauth.unlink_identity(caller, &provider, subject.as_deref(), &client.to_domain()).await?;
+    let user = app
+        .service
+        .oauth
+        .unlink_identity(&caller, &provider, subject.as_deref(), &client.to_domain())
+        .await?;
     Ok(Json(UnlinkedBody { message: "The identity was unlinked.", user: user.into() }))
 }

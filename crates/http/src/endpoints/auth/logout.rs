@@ -1,4 +1,4 @@
-//! `POST /api/auth/logout`: signOut. Idempotent; the session ends on the server.
+//! `POST /api/auth/logout`: ends the session on the server. Idempotent.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -7,11 +7,10 @@ use http::HeaderMap;
 use http::StatusCode;
 use http::header::SET_COOKIE;
 use latchkey_service::sessions::SignOut;
-use latchkey_service::sessions::refresh::Presented;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::refresh::{RefreshRequest, cookie_token, example};
+use super::refresh::{RefreshRequest, example, presented_token};
 use crate::app::App;
 use crate::bearer::Credentials;
 use crate::body::JsonBody;
@@ -23,7 +22,7 @@ use crate::openapi::fields;
 use crate::openapi::headers;
 use crate::openapi::parameters;
 
-/// The answer.
+/// The response to a sign-out.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SignedOut)]
 pub struct LoggedOutBody {
@@ -33,7 +32,6 @@ pub struct LoggedOutBody {
     message: &'static str,
 }
 
-/// Sign-out.
 pub const SIGN_OUT: Endpoint = Endpoint::post("/api/auth/logout", |method| on(method, logout))
     .named("signOut", "Sign out")
     .about(
@@ -45,15 +43,13 @@ pub const SIGN_OUT: Endpoint = Endpoint::post("/api/auth/logout", |method| on(me
     .optional_body::<RefreshRequest>(example)
     .responds_with::<LoggedOutBody>(StatusCode::OK, "There is no session any more.", &[headers::SET_COOKIE]);
 
-/// `POST /api/auth/logout`
 pub async fn logout(
     State(app): State<App>,
     client: ClientInfo,
     headers: HeaderMap,
     JsonBody(body): JsonBody<RefreshRequest>,
 ) -> Result<Response> {
-    let is_web = client.client_type.is_web();
-    let presented = if is_web { cookie_token(&app, &headers)? } else { body.token().map(Presented::Body) };
+    let presented = presented_token(&app, client.client_type, &headers, &body)?;
     let by_refresh_token = presented.map_or(SignOut::Nothing, SignOut::Refresh);
     let from = client.to_domain();
     app.service.sessions.sign_out(by_refresh_token, &from).await?;
@@ -63,7 +59,7 @@ pub async fn logout(
         app.service.sessions.sign_out(SignOut::Bearer(bearer.expose()), &from).await?;
     }
     let mut response = Json(LoggedOutBody { success: true, message: "You are signed out." }).into_response();
-    if is_web {
+    if client.client_type.is_web() {
         response.headers_mut().append(SET_COOKIE, app.refresh_cookie.clear().map_err(ApiError::internal)?);
     }
     Ok(response)

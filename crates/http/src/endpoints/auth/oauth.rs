@@ -1,5 +1,5 @@
-//! `/api/auth/oauth`: sign-in through identity providers, and the providers for an admin. Built-in providers have their
-//! key right behind this path, custom ones behind `custom/`.
+//! `/api/auth/oauth`: sign-in through identity providers, and their configuration by an admin. Paths of a built-in
+//! provider continue with its key, those of a custom provider with `custom/` and its key.
 
 pub mod callback;
 pub mod configs;
@@ -13,7 +13,7 @@ pub use configs::{
     CreateBuiltInRequest, CreateCustomRequest, CustomConfigBody, CustomConfigsBody,
 };
 
-/// The kind of provider that a path is about.
+/// Kind of provider in a path. Handlers are generic over this trait, so one handler serves the paths of both kinds.
 pub(crate) trait PathKind: Send + Sync + 'static {
     const KIND: ProviderKind;
 }

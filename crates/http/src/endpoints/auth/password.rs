@@ -1,10 +1,11 @@
-//! `POST /api/auth/password`: changePassword.
+//! `POST /api/auth/password`: changes the user's own password, or sets the first one.
 
 use axum::extract::State;
 use axum::routing::on;
 use http::HeaderMap;
 use latchkey_domain::password::{Password, PasswordPolicy};
-use serde::{Deserialize, Serialize};
+use latchkey_domain::reason::Reason;
+use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
 
@@ -13,43 +14,43 @@ use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
-use crate::error::Result;
-use crate::error::codes;
+use crate::endpoints::MessageBody;
+use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
 
-/// The body of changePassword.
+/// Request body of the operation `changePassword`.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangePasswordRequest {
-    #[schema(schema_with = fields::sent::<Password>)]
-    current_password: Password,
-    #[schema(schema_with = fields::sent::<PasswordPolicy>)]
-    new_password: Password,
+    /// The current password. Left out only by an account without one.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(schema_with = fields::current_password)]
+    current_password: Option<Password>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(required = true, schema_with = fields::sent::<PasswordPolicy>)]
+    new_password: Option<Password>,
 }
 
-/// A sentence.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Message)]
-pub struct MessageBody {
-    #[schema(schema_with = fields::message)]
-    message: &'static str,
-}
-
-/// Change of the password.
 pub const CHANGE: Endpoint = Endpoint::post("/api/auth/password", |method| on(method, change))
     .named("changePassword", "Change one's password")
     .about(
-        "Needs the current password, under the guess limits of sign-in. Ends all other sessions of the user.",
+        "Needs the current password, under the guess limits of sign-in; or, for an account without one, a fresh access \
+         token. Ends all other sessions of the user. With two-step sign-in it needs a fresh access token in any case.",
     )
     .access(Access::User)
     .body::<ChangePasswordRequest>(
         || json!({ "currentPassword": "correct horse battery", "newPassword": "staple of the battery" }),
     )
     .responds::<MessageBody>("The password was changed.")
-    .errors(&[&codes::WEAK_PASSWORD, &codes::INVALID_CREDENTIALS, &codes::TOO_MANY_REQUESTS]);
+    .errors(&[
+        &codes::WEAK_PASSWORD,
+        &codes::INVALID_CREDENTIALS,
+        &codes::EMAIL_NOT_VERIFIED,
+        &codes::REAUTHENTICATION_REQUIRED,
+        &codes::TOO_MANY_REQUESTS,
+    ]);
 
-/// `POST /api/auth/password`
 pub async fn change(
     State(app): State<App>,
     client: ClientInfo,
@@ -61,14 +62,29 @@ pub async fn change(
     let body = match body {
         Ok(JsonBody(body)) => body,
         Err(refusal) => {
-            // Who may not call is told so before anything is said about the body.
-            app.service.sessions.authenticate(bearer).await?;
+            // A caller without a valid session gets 401 instead of an error about the body, and one whose token is not
+            // fresh 403.
+            app.service.sessions.fresh_to_set_password(bearer).await?;
             return Err(refusal);
         }
     };
-    app.service
-        .passwords
-        .change(bearer, body.current_password, body.new_password, client.to_domain())
-        .await?;
+    let (passwords, client) = (&app.service.passwords, client.to_domain());
+    let ChangePasswordRequest { current_password, new_password } = body;
+    let Some(new_password) = new_password else {
+        app.service.sessions.fresh_to_set_password(bearer).await?;
+        // Without both, the message names the first field, as for every other body.
+        let field = if current_password.is_none() { "currentPassword" } else { "newPassword" };
+        return Err(ApiError::validation(field, "is required").reason(Reason::Required));
+    };
+    let Some(current_password) = current_password else {
+        passwords.set(bearer, new_password, client).await?;
+        return Ok(Json(MessageBody { message: "The password was set; all other sessions were ended." }));
+    };
+    passwords.change(bearer, current_password, new_password, client).await?;
     Ok(Json(MessageBody { message: "The password was changed; all other sessions were ended." }))
+}
+
+/// Reads a password that is present; `null` is an error.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Password>, D::Error> {
+    Password::deserialize(deserializer).map(Some)
 }

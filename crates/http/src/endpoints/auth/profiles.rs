@@ -1,5 +1,5 @@
-//! `/api/auth/profiles`: the flat face of profiles (spec 2.5): getProfile, setProfile. Custom fields stand at the top
-//! level; older clients read the same fields nested under `profile`.
+//! `/api/auth/profiles`: profiles in flat form (getProfile, setProfile). Custom fields are at the top level. For older
+//! clients, responses repeat the fields nested under `profile`.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -19,9 +19,9 @@ use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
 use crate::openapi::parameters;
 use crate::openapi::shapes::{FlatProfile, SetProfileRequest};
-use crate::path::PathText;
+use crate::path::{PathText, user_id};
 
-/// The fixed fields of setProfile; every other key is a custom field.
+/// Fields of a setProfile request. Every key without a field of its own is a custom field.
 #[derive(Deserialize)]
 struct FlatPatch {
     #[serde(default)]
@@ -36,7 +36,6 @@ struct FlatPatch {
     custom: Map<String, Value>,
 }
 
-/// The flat public profile of a user.
 pub const GET: Endpoint = Endpoint::get("/api/auth/profiles/{userId}", |method| on(method, get))
     .named("getProfile", "Read a user's public profile, flat")
     .about(HIDDEN)
@@ -45,20 +44,11 @@ pub const GET: Endpoint = Endpoint::get("/api/auth/profiles/{userId}", |method| 
     .responds::<FlatProfile>("The profile with its custom fields.")
     .errors(&[&codes::USER_NOT_FOUND, &codes::TOO_MANY_REQUESTS]);
 
-/// `GET /api/auth/profiles/{userId}`: getProfile
-pub async fn get(
-    State(app): State<App>,
-    client: ClientInfo,
-    PathText(user_id): PathText,
-) -> Result<Json<Value>> {
-    let user_id = user_id
-        .parse()
-        .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
-    let profile = app.service.profiles.public(user_id, client.address()).await?;
+pub async fn get(State(app): State<App>, client: ClientInfo, PathText(id): PathText) -> Result<Json<Value>> {
+    let profile = app.service.profiles.public(user_id(&id)?, client.address()).await?;
     Ok(Json(flat(&profile)))
 }
 
-/// Change of the user's own flat profile.
 pub const SET: Endpoint = Endpoint::patch("/api/auth/profiles/current", |method| on(method, set))
     .named("setProfile", "Change one's own flat profile")
     .about(
@@ -72,7 +62,6 @@ pub const SET: Endpoint = Endpoint::patch("/api/auth/profiles/current", |method|
     .responds::<FlatProfile>("The profile after the change.")
     .errors(&[&codes::USERNAME_TAKEN]);
 
-/// `PATCH /api/auth/profiles/current`: setProfile
 pub async fn set(
     State(app): State<App>,
     user: NamedUser,

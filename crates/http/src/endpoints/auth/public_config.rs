@@ -11,7 +11,7 @@ use crate::endpoint::{Access, Endpoint};
 use crate::json::Json;
 use crate::openapi::fields;
 
-/// The public settings.
+/// The settings that a sign-in page needs.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools, reason = "the wire contract's shape")]
@@ -23,24 +23,30 @@ pub struct PublicConfigBody {
     /// Keys of the custom identity providers.
     #[serde(rename = "customOAuthProviders")]
     custom_oauth_providers: Vec<String>,
-    /// An address must be verified before the first sign-in.
+    /// True if an address must be verified before the first sign-in.
     require_email_verification: bool,
     #[schema(schema_with = fields::password_min_length)]
     password_min_length: usize,
-    /// A new password needs a digit.
+    /// True if a new password must contain a digit.
     require_number: bool,
-    /// A new password needs a lower-case letter.
+    /// True if a new password must contain a lower-case letter.
     require_lowercase: bool,
-    /// A new password needs an upper-case letter.
+    /// True if a new password must contain an upper-case letter.
     require_uppercase: bool,
-    /// A new password needs a character that is neither letter nor digit.
+    /// True if a new password must contain a character that is neither letter nor digit.
     require_special_char: bool,
     #[schema(schema_with = fields::email_method)]
     verify_email_method: &'static str,
     #[schema(schema_with = fields::email_method)]
     reset_password_method: &'static str,
-    /// Sign-up is switched off.
+    /// True if sign-up is disabled.
     disable_signup: bool,
+    #[schema(schema_with = fields::email_sign_in)]
+    pub(super) email_sign_in: &'static str,
+    #[schema(schema_with = fields::second_factor)]
+    second_factor: &'static str,
+    /// True if users can sign in by passkey. False also where `server.public_url` has no domain.
+    passkeys: bool,
 }
 
 impl From<&PublicSettings> for PublicConfigBody {
@@ -58,11 +64,13 @@ impl From<&PublicSettings> for PublicConfigBody {
             verify_email_method: values.verify_email_method.as_str(),
             reset_password_method: values.reset_password_method.as_str(),
             disable_signup: values.disable_sign_up,
+            email_sign_in: settings.email_sign_in.as_str(),
+            second_factor: values.second_factor.as_str(),
+            passkeys: settings.passkeys,
         }
     }
 }
 
-/// The public settings.
 pub const GET: Endpoint = Endpoint::get("/api/auth/public-config", |method| on(method, get))
     .named("getPublicConfig", "Read the public settings")
     .about("What a sign-in page needs to know.")
@@ -70,7 +78,6 @@ pub const GET: Endpoint = Endpoint::get("/api/auth/public-config", |method| on(m
     .responds::<PublicConfigBody>("The settings in force.")
     .without_storage();
 
-/// `GET /api/auth/public-config`
 pub async fn get(State(app): State<App>) -> Json<PublicConfigBody> {
     Json(PublicConfigBody::from(&app.service.admin.public_settings()))
 }

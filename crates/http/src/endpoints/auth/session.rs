@@ -1,26 +1,28 @@
-//! An opened or refreshed session as an answer: a web client gets the refresh token in its cookie and a CSRF token in
-//! the body, the others get the refresh token in the body.
+//! The response with a session's tokens. A web client gets the refresh token in a cookie and a CSRF token in the body;
+//! other clients get the refresh token in the body.
 
+use std::fmt;
 use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
+use latchkey_domain::challenge::ChallengeId;
+use latchkey_domain::client::ClientType;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::User;
-use latchkey_service::sessions::SignedIn;
+use latchkey_service::sessions::{Challenge, Entrance, SignedIn};
 use latchkey_service::tokens::access_tokens::AccessToken;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::UserBody;
 use crate::app::App;
-use crate::client::ClientType;
 use crate::error::{ApiError, Result};
 use crate::json::Json;
 use crate::openapi::fields;
 
-/// A session with its tokens.
+/// A response that opens or refreshes a session, with its tokens.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Session)]
@@ -42,40 +44,132 @@ pub struct SessionBody {
     expires_at: Option<Timestamp>,
 }
 
-/// Fields of a session response besides the tokens.
+/// The optional field that a session response contains, beside the tokens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Saying {
-    /// Nothing more.
+    /// No optional field.
     Nothing,
-    /// `requireEmailVerification: false`, at sign-up.
+    /// `requireEmailVerification: false`, in the response to a sign-up.
     NoVerification,
-    /// `expiresAt` of the access token, at refresh.
+    /// `expiresAt`, the expiry of the access token, in the response to a refresh.
     Expiry,
 }
 
-/// The answer for a session that goes on, with another access token: refresh and CSRF token stay as they are.
-pub(super) fn linked_answer(user: User, access: AccessToken) -> Json<SessionBody> {
-    Json(SessionBody {
-        user: user.into(),
-        access_token: access.token,
-        require_email_verification: None,
-        csrf_token: None,
-        refresh_token: None,
-        expires_at: None,
-    })
+impl SessionBody {
+    /// Builds the response after a reauthentication: an access token with its expiry, for the same session.
+    pub(super) fn stepped_up(user: User, access: AccessToken) -> Self {
+        let expires_at = Some(access.expires_at);
+        Self { expires_at, ..Self::of_the_same_session(user, access) }
+    }
+
+    /// Builds the response with a new access token for a session whose refresh token and CSRF token stay valid.
+    fn of_the_same_session(user: User, access: AccessToken) -> Self {
+        Self {
+            user: user.into(),
+            access_token: access.token,
+            require_email_verification: None,
+            csrf_token: None,
+            refresh_token: None,
+            expires_at: None,
+        }
+    }
 }
 
-/// The answer for a session.
+/// Builds the response after an identity was linked: a new access token for the same session. The session's refresh
+/// token and CSRF token stay valid.
+pub(super) fn linked_answer(user: User, access: AccessToken) -> Json<SessionBody> {
+    Json(SessionBody::of_the_same_session(user, access))
+}
+
+/// The challenge for a second factor, which a sign-in gets instead of a session.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Challenged)]
+pub struct ChallengedBody {
+    challenge: ChallengeBody,
+}
+
+/// A challenge, which asks for a second factor or another proof of identity.
+#[derive(Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Challenge)]
+pub(crate) struct ChallengeBody {
+    #[schema(schema_with = fields::shown::<ChallengeId>)]
+    id: String,
+    #[schema(schema_with = fields::challenge_kinds)]
+    kinds: Vec<&'static str>,
+    #[schema(schema_with = fields::challenge_expiry)]
+    expires_at: Timestamp,
+}
+
+/// The response to a sign-in: a session, or a challenge.
+#[derive(ToSchema)]
+#[schema(as = SignInResponse)]
+#[serde(untagged)]
+pub enum SignInBody {
+    /// The session.
+    Session(SessionBody),
+    /// A second factor is needed.
+    Challenged(ChallengedBody),
+}
+
+impl From<Challenge> for ChallengedBody {
+    fn from(challenge: Challenge) -> Self {
+        Self { challenge: challenge.into() }
+    }
+}
+
+/// The output leaves out the id, because it is a secret.
+impl fmt::Debug for ChallengeBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChallengeBody").field("kinds", &self.kinds).finish_non_exhaustive()
+    }
+}
+
+impl From<Challenge> for ChallengeBody {
+    fn from(challenge: Challenge) -> Self {
+        Self {
+            id: challenge.id.expose(),
+            kinds: challenge.kinds.iter().map(|kind| kind.as_str()).collect(),
+            expires_at: challenge.expires_at,
+        }
+    }
+}
+
+/// Builds the response to a sign-in. A challenge sets no cookie and leaves the browser's refresh cookie as it is.
+pub(super) fn entrance_answer(
+    app: &App,
+    client_type: ClientType,
+    entrance: Entrance,
+    saying: Saying,
+) -> Result<Response> {
+    match entrance {
+        Entrance::SignedIn(signed_in) => session_answer(app, client_type, *signed_in, saying),
+        Entrance::Challenged(challenge) => Ok(Json(ChallengedBody::from(challenge)).into_response()),
+    }
+}
+
+/// Builds the response after a session was opened or refreshed.
 pub(super) fn session_answer(
     app: &App,
     client_type: ClientType,
     signed_in: SignedIn,
     saying: Saying,
 ) -> Result<Response> {
+    session_with(app, client_type, signed_in, saying, |session| session)
+}
+
+/// Builds a response like [`session_answer`]. `body_with` builds the response's body from that of the session.
+pub(super) fn session_with<T: Serialize>(
+    app: &App,
+    client_type: ClientType,
+    signed_in: SignedIn,
+    saying: Saying,
+    body_with: impl FnOnce(SessionBody) -> T,
+) -> Result<Response> {
     let is_web = client_type.is_web();
     let refresh_token = signed_in.refresh.expose();
     let cookie = is_web.then(|| {
-        // A cookie's life is whole seconds; a started one counts.
+        // `Max-Age` has whole seconds: the remaining lifetime is rounded up.
         let max_age = signed_in.session_expires_at.since(app.service.now()) + Duration::from_millis(999);
         app.refresh_cookie.set(&refresh_token, max_age).map_err(ApiError::internal)
     });
@@ -87,7 +181,7 @@ pub(super) fn session_answer(
         refresh_token: (!is_web).then_some(refresh_token),
         expires_at: (saying == Saying::Expiry).then_some(signed_in.access.expires_at),
     };
-    let mut response = Json(body).into_response();
+    let mut response = Json(body_with(body)).into_response();
     if let Some(cookie) = cookie.transpose()? {
         response.headers_mut().append(SET_COOKIE, cookie);
     }

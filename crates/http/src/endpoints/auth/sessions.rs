@@ -1,4 +1,4 @@
-//! `/api/auth/sessions`: sign-in, and one's own sessions.
+//! `/api/auth/sessions`: sign-in by password, and the user's own sessions.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -9,17 +9,19 @@ use latchkey_domain::email::Email;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::password::Password;
 use latchkey_domain::reason::Reason;
-use latchkey_domain::session::Session;
+use latchkey_domain::session::{AuthMethod, Session, SessionName};
+use latchkey_domain::shape::Shaped;
 use latchkey_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::{ArrayBuilder, ObjectBuilder, Type};
 
-use super::session::{Saying, session_answer};
-use super::{SessionBody, UserBody};
+use super::session::{Saying, entrance_answer};
+use super::{SignInBody, UserBody};
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
-use crate::body::JsonBody;
+use crate::body::{JsonBody, Patch};
 use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
@@ -33,7 +35,7 @@ use crate::path::PathText;
 use crate::query::Query;
 use latchkey_service::refusal::SESSION_NOT_FOUND;
 
-/// The body of signInWithPassword.
+/// Request body of the operation `signInWithPassword`.
 #[derive(Deserialize, ToSchema)]
 pub struct SignInRequest {
     #[schema(schema_with = fields::sent::<Email>)]
@@ -45,15 +47,14 @@ pub struct SignInRequest {
     _method: Option<SignInMethod>,
 }
 
-/// The method of a sign-in; there is one so far.
+/// The sign-in method in a request. `password` is the only one.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SignInMethod {
-    /// By password.
     Password,
 }
 
-/// The current session.
+/// The signed-in user, and the expiry of the access token.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CurrentSession)]
@@ -63,14 +64,14 @@ pub struct CurrentSessionBody {
     expires_at: Timestamp,
 }
 
-/// One's own sessions.
+/// The open sessions of the user.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OwnSessions)]
 pub struct SessionsBody {
     sessions: Vec<OwnSessionBody>,
 }
 
-/// One of one's own sessions.
+/// An open session of the user. Device, name and sign-in are shown where `details` were asked for.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OwnSession)]
@@ -83,13 +84,45 @@ pub struct OwnSessionBody {
     last_seen_at: Timestamp,
     #[schema(schema_with = fields::user_agent, required)]
     user_agent: Option<String>,
-    #[schema(schema_with = fields::ip)]
+    #[schema(schema_with = fields::ip_of_session)]
     ip: String,
-    /// Is true for the session of the request.
+    /// True for the session of this request.
     current: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::device)]
+    device: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::shown_or_null::<SessionName>)]
+    #[expect(clippy::option_option, reason = "absent without details, `null` without a name")]
+    name: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = amr)]
+    amr: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = level)]
+    level: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::moment_signed_in)]
+    auth_time: Option<Timestamp>,
 }
 
-/// The answer to ended sessions.
+/// Request to name a session.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = RenameSessionRequest)]
+pub struct RenameRequest {
+    #[serde(default)]
+    #[schema(schema_with = fields::removable::<SessionName>, required)]
+    name: Patch<SessionName>,
+}
+
+/// A session after it was named.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RenamedSession)]
+pub struct RenamedSessionBody {
+    session: OwnSessionBody,
+}
+
+/// The response after sessions were ended, with their number.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EndedSessions)]
@@ -102,14 +135,13 @@ pub struct EndedSessionsBody {
     ended_count: u64,
 }
 
-/// Sign-in with email and password.
 pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/sessions", |method| on(method, sign_in))
     .named("signInWithPassword", "Sign in with email and password")
     .about("Opens a session. A wrong password, an unknown address and an account without a password are answered alike.")
     .access(Access::Public)
     .parameters(&[parameters::client_type])
     .body::<SignInRequest>(|| json!({ "email": "ada@example.org", "password": "correct horse battery" }))
-    .responds_with::<SessionBody>(StatusCode::OK, "The session is open.", &[SET_COOKIE])
+    .responds_with::<SignInBody>(StatusCode::OK, "The session is open, or a second factor is needed.", &[SET_COOKIE])
     .errors(&[
         &codes::INVALID_CREDENTIALS,
         &codes::EMAIL_NOT_VERIFIED,
@@ -117,24 +149,21 @@ pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/sessions", |method| on(m
         &codes::TOO_MANY_REQUESTS,
     ]);
 
-/// `POST /api/auth/sessions`: signInWithPassword
 pub async fn sign_in(
     State(app): State<App>,
     client: ClientInfo,
     JsonBody(body): JsonBody<SignInRequest>,
 ) -> Result<Response> {
-    let signed_in = app.service.passwords.sign_in(body.email, body.password, client.to_domain()).await?;
-    session_answer(&app, client.client_type, signed_in, Saying::Nothing)
+    let entrance = app.service.passwords.sign_in(body.email, body.password, client.to_sign_in()).await?;
+    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
 }
 
-/// The current user.
 pub const CURRENT: Endpoint = Endpoint::get("/api/auth/sessions/current", |method| on(method, current))
     .named("getCurrentUser", "Read the current user")
     .about("The user of the session, and when the access token expires.")
     .access(Access::User)
     .responds::<CurrentSessionBody>("The user.");
 
-/// `GET /api/auth/sessions/current`: getCurrentUser, getCurrentSession
 pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<CurrentSessionBody>> {
     let bearer = Credentials::of(&headers).bearer;
     let (live, expires_at) =
@@ -142,27 +171,56 @@ pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<
     Ok(Json(CurrentSessionBody { user: live.user.into(), expires_at }))
 }
 
-/// The user's own sessions.
 pub const LIST: Endpoint = Endpoint::get("/api/auth/sessions", |method| on(method, list))
     .named("listSessions", "List one's own sessions")
     .access(Access::User)
-    .responds::<SessionsBody>("The living sessions of the user, 100 at the most.");
+    .parameters(&[parameters::details])
+    .responds::<SessionsBody>("The live sessions of the user, at most 100.");
 
-/// `GET /api/auth/sessions`
-pub async fn list(State(app): State<App>, SignedInUser(caller): SignedInUser) -> Result<Json<SessionsBody>> {
+pub async fn list(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+    query: Query,
+) -> Result<Json<SessionsBody>> {
+    let body =
+        if query.flag("details")?.unwrap_or(false) { OwnSessionBody::detailed } else { OwnSessionBody::new };
     let sessions = app.service.sessions.list(caller).await?;
-    let body = |session| OwnSessionBody::new(session, caller.session_id);
-    Ok(Json(SessionsBody { sessions: sessions.into_iter().map(body).collect() }))
+    let sessions = sessions.into_iter().map(|session| body(session, caller.session_id)).collect();
+    Ok(Json(SessionsBody { sessions }))
 }
 
-/// The end of the user's other sessions.
+pub const RENAME: Endpoint = Endpoint::patch("/api/auth/sessions/{id}", |method| on(method, rename))
+    .named("renameSession", "Name one of one's own sessions")
+    .access(Access::User)
+    .parameters(&[parameters::id::<SessionId>])
+    .body::<RenameRequest>(|| json!({ "name": SessionName::SENT.example }))
+    .responds::<RenamedSessionBody>("The session with its new name.")
+    .errors(&[&codes::NOT_FOUND]);
+
+pub async fn rename(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+    PathText(id): PathText,
+    JsonBody(body): JsonBody<RenameRequest>,
+) -> Result<Json<RenamedSessionBody>> {
+    let name = match body.name {
+        Patch::Absent => {
+            return Err(ApiError::validation("name", "is required").reason(Reason::Required));
+        }
+        Patch::Null => None,
+        Patch::Value(name) => Some(name),
+    };
+    let id = id.parse().map_err(|_| &SESSION_NOT_FOUND)?;
+    let session = app.service.sessions.rename(caller, id, name).await?;
+    Ok(Json(RenamedSessionBody { session: OwnSessionBody::detailed(session, caller.session_id) }))
+}
+
 pub const END_OTHERS: Endpoint = Endpoint::delete("/api/auth/sessions", |method| on(method, end_others))
     .named("endOtherSessions", "End one's other sessions")
     .access(Access::User)
     .parameters(&[parameters::others])
     .responds::<EndedSessionsBody>("All sessions but the calling one are over.");
 
-/// `DELETE /api/auth/sessions?others=true`
 pub async fn end_others(
     State(app): State<App>,
     SignedInUser(caller): SignedInUser,
@@ -176,15 +234,13 @@ pub async fn end_others(
     Ok(Json(EndedSessionsBody { success: true, message: "The other sessions were ended.", ended_count }))
 }
 
-/// The end of one of the user's own sessions.
 pub const END_ONE: Endpoint = Endpoint::delete("/api/auth/sessions/{id}", |method| on(method, end_one))
     .named("endSession", "End one of one's own sessions")
     .access(Access::User)
-    .parameters(&[parameters::session_id])
+    .parameters(&[parameters::id::<SessionId>])
     .responds::<EndedSessionsBody>("The session is over.")
     .errors(&[&codes::NOT_FOUND]);
 
-/// `DELETE /api/auth/sessions/{id}`
 pub async fn end_one(
     State(app): State<App>,
     SignedInUser(caller): SignedInUser,
@@ -196,6 +252,21 @@ pub async fn end_one(
     Ok(Json(EndedSessionsBody { success: true, message: "The session was ended.", ended_count: 1 }))
 }
 
+/// Builds the schema of the authentication level of a session.
+fn level() -> ObjectBuilder {
+    let about = "Level of the sign-in: 2 after a first and a second factor.";
+    fields::of_type(Type::Integer, about).minimum(Some(1)).maximum(Some(2))
+}
+
+/// Builds the schema of the authentication methods of a session.
+fn amr() -> ArrayBuilder {
+    let words: Vec<_> = AuthMethod::ALL.iter().map(|method| method.as_str()).collect();
+    ArrayBuilder::new()
+        .items(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)))
+        .description(Some("How the user signed in (RFC 8176)."))
+        .examples([json!(["pwd"])])
+}
+
 impl OwnSessionBody {
     fn new(session: Session, current: SessionId) -> Self {
         Self {
@@ -205,6 +276,23 @@ impl OwnSessionBody {
             ip: session.client.address.to_string(),
             user_agent: session.client.user_agent,
             current: session.id == current,
+            device: None,
+            name: None,
+            amr: None,
+            level: None,
+            auth_time: None,
+        }
+    }
+
+    /// Builds the response with name, device and sign-in.
+    pub(super) fn detailed(session: Session, current: SessionId) -> Self {
+        Self {
+            device: Some(session.client.device().to_string()),
+            name: Some(session.name.as_ref().map(|name| name.as_str().to_owned())),
+            amr: Some(session.methods.to_claim()),
+            level: Some(session.level.as_number()),
+            auth_time: Some(session.authenticated_at),
+            ..Self::new(session, current)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The `User` object (spec 2.4) as account operations show it.
+//! The JSON form of a user in the responses of account endpoints.
 
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::openapi::fields;
 
-/// A user.
+/// A user account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = User)]
@@ -20,9 +20,9 @@ pub struct UserBody {
     id: UserId,
     #[schema(schema_with = fields::shown::<Email>)]
     email: String,
-    /// Is true for a verified address.
+    /// True if the address is verified.
     email_verified: bool,
-    /// `email` where a password is set, then the keys of linked identity providers.
+    /// `email` if a password is set, then the keys of linked identity providers.
     providers: Vec<String>,
     #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,
@@ -33,7 +33,7 @@ pub struct UserBody {
     metadata: Map<String, Value>,
 }
 
-/// Name and picture of the user's profile; an empty name where there is no profile.
+/// Name and picture in the user's profile. The name is empty if the user has no profile.
 #[derive(Serialize, ToSchema)]
 #[schema(as = UserProfile)]
 pub struct UserProfileBody {

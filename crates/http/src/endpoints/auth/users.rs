@@ -1,11 +1,13 @@
-//! `/api/auth/users`: sign-up for everybody, and the users for an admin.
+//! `/api/auth/users`: sign-up, and the management of users by an admin.
 
+pub mod factors;
 mod manage;
+pub mod passkeys;
 mod sign_up;
 
 pub use manage::{
     AdminUserBody, CHANGE, CreateUserRequest, CreatedUserBody, DELETE, DELETE_PROFILE, END_SESSIONS, LIST,
-    MessageBody, ONE,
+    ONE,
 };
 pub use sign_up::{OlderOptions, SignUpRequest, VerificationRequiredBody};
 
@@ -29,7 +31,6 @@ use crate::openapi::parameters;
 use crate::openapi::shapes::{NewUserAnswer, NewUserRequest};
 use utoipa::openapi::example::ExampleBuilder;
 
-/// Sign-up; with an admin key, the creation of a user.
 pub const SIGN_UP: Endpoint = Endpoint::post("/api/auth/users", |method| on(method, post))
     .named("signUp", "Sign up, or create a user")
     .about(
@@ -65,8 +66,8 @@ pub const SIGN_UP: Endpoint = Endpoint::post("/api/auth/users", |method| on(meth
         &codes::EMAIL_EXISTS,
     ]);
 
-/// `POST /api/auth/users`: exactly the admin key selects the admin's operation; a wrong `X-API-Key` is refused; with
-/// anything else it is a sign-up.
+/// Handles a sign-up or, with an admin key, an admin's creation of a user. A wrong `X-API-Key` is refused; a bearer
+/// token other than an admin key leads to a sign-up.
 pub async fn post(State(app): State<App>, request: Request) -> Result<Response> {
     let credentials = Credentials::of(request.headers());
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);

@@ -1,5 +1,5 @@
-//! `/dev/mail`: a small inbox of the mails that the file transport wrote. Development mode only, loopback only: what
-//! stands there opens accounts.
+//! `/dev/mail`: an inbox of the mails that the file transport wrote. It exists in development mode only and answers
+//! requests from this machine only, because the mails contain codes and links that open accounts.
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
@@ -15,9 +15,10 @@ use crate::error::{ApiError, Result};
 use crate::pages::{Cell, Markup, Page};
 use crate::path::PathText;
 
-/// Mails on the page.
+/// Maximum number of mails on the inbox page.
 const SHOWN: usize = 100;
-/// Headers that a proxy adds, besides all that begin with `x-forwarded`: what came through one is not from here.
+/// Headers that proxies add, besides all that begin with `x-forwarded`. A request with one of them may come from
+/// another machine.
 const FORWARDING: [&str; 8] = [
     "forwarded",
     "via",
@@ -28,13 +29,14 @@ const FORWARDING: [&str; 8] = [
     "cf-connecting-ip",
     "true-client-ip",
 ];
-/// The HTML part of a mail in a frame: its styles and nothing else; no script, no origin.
+/// Content Security Policy for the HTML part of a mail, shown in a frame: inline styles and embedded images, no script,
+/// an opaque origin.
 const FRAME_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'",
 );
 
-/// A caller on this machine, with a browser that was not sent here by another site. Anybody else: 404, as if the page
-/// did not exist.
+/// A caller on this machine, whose browser was not sent here by another site. Anyone else gets 404, as if the page did
+/// not exist.
 pub struct LocalCaller;
 
 impl FromRequestParts<App> for LocalCaller {
@@ -59,7 +61,7 @@ fn is_forwarding(name: &HeaderName) -> bool {
     FORWARDING.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded")
 }
 
-/// Is true where the one `Host`, or the authority of HTTP/2 in its place, names this machine.
+/// True if the single `Host` header, or `:authority` of HTTP/2, names this machine.
 fn has_local_host(parts: &Parts) -> bool {
     let mut hosts = parts.headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
     match (hosts.next(), hosts.next()) {
@@ -69,17 +71,15 @@ fn has_local_host(parts: &Parts) -> bool {
     }
 }
 
-/// `localhost`, `127.0.0.1` or `[::1]`, with a port or without.
+/// True for `localhost`, `127.0.0.1` or `[::1]`, with or without a port.
 fn is_local(host: &str) -> bool {
     let rests = ["localhost", "127.0.0.1", "[::1]"].into_iter().filter_map(|name| host.strip_prefix(name));
     let is_port = |rest: &str| rest.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
     rests.into_iter().any(|rest| rest.is_empty() || is_port(rest))
 }
 
-/// The inbox.
 pub const LIST: Endpoint = Endpoint::get("/dev/mail", |method| on(method, list)).access(Access::Development);
 
-/// `GET /dev/mail`
 pub async fn list(State(app): State<App>, _: LocalCaller) -> Result<Page> {
     let mails = app.service.outbox.list_inbox(SHOWN).await?;
     let body = if mails.is_empty() {
@@ -98,11 +98,9 @@ pub async fn list(State(app): State<App>, _: LocalCaller) -> Result<Page> {
     Ok(Page::new(StatusCode::OK, "Mails", body))
 }
 
-/// A mail of the inbox.
 pub const SHOW: Endpoint =
     Endpoint::get("/dev/mail/{id}", |method| on(method, show)).access(Access::Development);
 
-/// `GET /dev/mail/{id}`
 pub async fn show(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Page> {
     let mail = app.service.outbox.read_inbox(&id).await?;
     let body = Markup::new()
@@ -113,11 +111,9 @@ pub async fn show(State(app): State<App>, _: LocalCaller, PathText(id): PathText
     Ok(Page::new(StatusCode::OK, mail.subject, body))
 }
 
-/// The HTML part of a mail.
 pub const HTML: Endpoint =
     Endpoint::get("/dev/mail/{id}/html", |method| on(method, html)).access(Access::Development);
 
-/// `GET /dev/mail/{id}/html`
 pub async fn html(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Response> {
     let mail = app.service.outbox.read_inbox(&id).await?;
     let headers = [

@@ -1,4 +1,4 @@
-//! `/api/profiles/me`: one's own profile.
+//! `/api/profiles/me`: the signed-in user's own profile.
 
 use axum::routing::on;
 use std::convert::Infallible;
@@ -26,7 +26,7 @@ use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::{headers, parameters};
 
-/// `ProfileRecord` (spec 2.1), shown to its owner.
+/// A profile, as shown to its owner.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ProfileRecord)]
 pub struct ProfileRecordBody {
@@ -51,7 +51,7 @@ pub struct ProfileRecordBody {
     updated_at: Timestamp,
 }
 
-/// The body of a change; only the keys present change.
+/// Request to change the user's own profile. Absent keys stay unchanged.
 #[derive(Deserialize, ToSchema)]
 pub struct UpdateProfileRequest {
     #[serde(default)]
@@ -87,20 +87,17 @@ impl From<Profile> for ProfileRecordBody {
     }
 }
 
-/// The user's own profile.
 pub const GET: Endpoint = Endpoint::get("/api/profiles/me", |method| on(method, get))
     .named("getOwnProfile", "Read one's own profile")
     .access(Access::User)
     .responds_with::<ProfileRecordBody>(StatusCode::OK, "The whole profile.", &[headers::ETAG])
     .errors(&[&codes::PROFILE_NOT_FOUND]);
 
-/// `GET /api/profiles/me`
 pub async fn get(State(app): State<App>, credentials: Credentials) -> Result<Response> {
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
     answer(app.service.profiles.own(bearer).await?)
 }
 
-/// Change of the user's own profile.
 pub const PATCH: Endpoint = Endpoint::patch("/api/profiles/me", |method| on(method, patch))
     .named("updateOwnProfile", "Change one's own profile")
     .about(
@@ -116,7 +113,6 @@ pub const PATCH: Endpoint = Endpoint::patch("/api/profiles/me", |method| on(meth
     .responds_with::<ProfileRecordBody>(StatusCode::OK, "The profile after the change.", &[headers::ETAG])
     .errors(&[&codes::PROFILE_NOT_FOUND, &codes::USERNAME_TAKEN, &codes::PRECONDITION_FAILED]);
 
-/// `PATCH /api/profiles/me`
 pub async fn patch(
     State(app): State<App>,
     user: NamedUser,
@@ -150,7 +146,7 @@ fn entity_tag(version: i64) -> String {
     format!("\"v{version}\"")
 }
 
-/// The extractor of `If-Match`, without a copy of all headers.
+/// Extractor of the header `If-Match`: the profile versions that the request accepts, `None` for any version.
 pub struct IfMatch(Option<Vec<i64>>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
@@ -161,8 +157,8 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
-/// The versions that `If-Match` accepts (RFC 9110 section 13.1.1): `None` without the header or for `*`. A weak or
-/// foreign tag accepts nothing.
+/// Returns the versions that `If-Match` accepts (RFC 9110 section 13.1.1): `None` (any version) without the header or
+/// for `*`. A weak or unknown tag accepts no version.
 fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
     if !headers.contains_key(IF_MATCH) {
         return None;
@@ -172,7 +168,7 @@ fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
     if tags == ["*"] {
         return None;
     }
-    // A tag is opaque: only the very text that was given out is that version.
+    // Only the exact text that the service sends for a version counts: `"v01"` is not version 1.
     let version = |tag: &str| {
         let version = tag.strip_prefix("\"v")?.strip_suffix('"')?.parse().ok()?;
         (entity_tag(version) == tag).then_some(version)

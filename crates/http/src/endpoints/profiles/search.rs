@@ -1,4 +1,4 @@
-//! `GET /api/profiles/search`.
+//! `GET /api/profiles/search`: searches profiles by name, username and bio.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,6 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 const PAGE: HeaderName = HeaderName::from_static("x-page");
 const PAGE_SIZE: HeaderName = HeaderName::from_static("x-page-size");
 
-/// Search of profiles.
 pub const SEARCH: Endpoint = Endpoint::get("/api/profiles/search", |method| on(method, get))
     .named("searchProfiles", "Search profiles")
     .about(
@@ -38,7 +37,6 @@ pub const SEARCH: Endpoint = Endpoint::get("/api/profiles/search", |method| on(m
     )
     .errors(&[&codes::MISSING_QUERY, &codes::TOO_MANY_REQUESTS]);
 
-/// `GET /api/profiles/search?q=&limit=&offset=`
 pub async fn get(State(app): State<App>, client: ClientInfo, query: Query) -> Result<Response> {
     let text = query.optional("q")?.unwrap_or_default();
     let search = SearchQuery::parse(&text).map_err(refusal)?;

@@ -1,4 +1,4 @@
-//! `GET /api/profiles/{userId}`: the public profile of a user.
+//! `GET /api/profiles/{userId}`: the public profile of any user.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -11,13 +11,13 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
-use crate::error::{ApiError, Result, codes};
+use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
-use crate::path::PathText;
+use crate::path::{PathText, user_id};
 
-/// `PublicProfile` (spec 2.2), shown to others and in search.
+/// A public profile, as shown to other users and in search results.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PublicProfile)]
 pub struct PublicProfileBody {
@@ -52,7 +52,6 @@ impl From<Profile> for PublicProfileBody {
     }
 }
 
-/// The public profile of a user.
 pub const GET: Endpoint = Endpoint::get("/api/profiles/{userId}", |method| on(method, get))
     .named("getPublicProfile", "Read a user's public profile")
     .about(HIDDEN)
@@ -61,18 +60,14 @@ pub const GET: Endpoint = Endpoint::get("/api/profiles/{userId}", |method| on(me
     .responds::<PublicProfileBody>("The public fields of the profile.")
     .errors(&[&codes::USER_NOT_FOUND, &codes::TOO_MANY_REQUESTS]);
 
-/// Users without a public profile.
+/// Endpoint description that says which users have no public profile.
 pub(crate) const HIDDEN: &str =
     "Banned users have no public profile, nor have those who signed up and did not verify their address yet.";
 
-/// `GET /api/profiles/{userId}`
 pub async fn get(
     State(app): State<App>,
     client: ClientInfo,
-    PathText(user_id): PathText,
+    PathText(id): PathText,
 ) -> Result<Json<PublicProfileBody>> {
-    let user_id = user_id
-        .parse()
-        .map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))?;
-    Ok(Json(app.service.profiles.public(user_id, client.address()).await?.into()))
+    Ok(Json(app.service.profiles.public(user_id(&id)?, client.address()).await?.into()))
 }

@@ -1,4 +1,4 @@
-//! Silent connections, many connections of one address, many requests at once, and clients that go away.
+//! Tests with silent connections, many connections of one address, many requests at once, and clients that disconnect.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ async fn connect_from(source: &str, server: SocketAddr) -> TcpStream {
 async fn ask_on(stream: &mut TcpStream, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
-    let _ = stream.read_to_string(&mut answer).await; // a reset is an end, too
+    let _ = stream.read_to_string(&mut answer).await; // a reset counts as closed
     answer
 }
 
-/// Waits until the server closes; true where nothing came before.
+/// Waits until the server closes the connection; true if it sent nothing before.
 async fn ends_unanswered(stream: &mut TcpStream) -> bool {
     let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer).await; // a reset is an end, too
+    let _ = stream.read_to_end(&mut answer).await; // a reset counts as closed
     answer.is_empty()
 }
 
@@ -61,7 +61,7 @@ async fn connection_without_a_first_byte_is_closed_long_before_the_header_time()
     let mut silent = TcpStream::connect(server.address).await.unwrap();
     assert!(ends_unanswered(&mut silent).await);
 
-    // The time of the first byte does not hold between requests.
+    // The first-byte timeout does not apply between requests.
     assert!(ask_on(&mut kept, GET).await.ends_with("ok"));
 }
 
@@ -100,7 +100,7 @@ async fn share_is_given_back_when_a_connection_ends() {
     let server = start(ok(), shares(1, 8)).await;
 
     for _ in 0..5 {
-        // The server is done with a connection before its client reads the end of it.
+        // The server has released a connection before its client reads the end of the stream.
         assert!(ask(server.address, GET).await.ends_with("ok"));
     }
 }
@@ -119,7 +119,7 @@ async fn trusted_proxy_holds_more_than_the_share() {
     }
 }
 
-/// Routes with the middleware around them: one that answers, one that waits for `go_on`, one that never ends, one that panics.
+/// Routes inside the middleware: one that responds, one that waits for `go_on`, one that never ends, one that panics.
 fn edged(entered: &Arc<Notify>, go_on: &Arc<Notify>) -> Router {
     let (inside, gate) = (Arc::clone(entered), Arc::clone(go_on));
     let handler = move || async move {
@@ -208,7 +208,7 @@ async fn client_that_is_gone_frees_its_connection_when_the_request_time_is_over(
     assert!(ask(server.address, GET).await.ends_with("ok"));
 }
 
-/// Sends `request`, ends the writing side, and lets the server see that before the answer is made.
+/// Sends `request` and closes the sending side. The server sees this before it makes the response.
 async fn ask_half_closed(server: &Running, entered: &Notify, go_on: &Notify, request: &str) -> String {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();

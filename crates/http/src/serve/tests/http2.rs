@@ -1,4 +1,4 @@
-//! HTTP/2 (RFC 9113) frame by frame: what no client library would send.
+//! Tests of HTTP/2 (RFC 9113) with single frames that no client library would send.
 
 use std::sync::Arc;
 
@@ -45,12 +45,12 @@ impl Http2 {
         Self(stream)
     }
 
-    /// A server that has closed takes nothing more: no error.
+    /// Sends bytes. An error is ignored, because the server may have closed the connection.
     async fn send(&mut self, bytes: &[u8]) {
         let _ = self.0.write_all(bytes).await;
     }
 
-    /// The next frame of this kind; `None` where the connection ends before.
+    /// The next frame of this kind; `None` if the connection ends before.
     async fn next(&mut self, kind: u8) -> Option<Frame> {
         loop {
             let mut head = [0; 9];
@@ -182,7 +182,7 @@ async fn head_of_endless_continuations_ends_the_connection() {
     assert_eq!(client.end().await, ENHANCE_YOUR_CALM);
 }
 
-/// A head with a field of 4,000 bytes in the dynamic table, then a byte for each repetition of it.
+/// A request head with a field of 4,000 bytes in the dynamic table, and one byte for each repetition of the field.
 fn bomb(repetitions: usize) -> Vec<u8> {
     let entry = [&[0x40, 1, b'a', 0x7f, 0xa1, 0x1e][..], &[b'v'; 4000]].concat();
     let block = [GET_ROOT, &entry, &vec![0xbe; repetitions]].concat();

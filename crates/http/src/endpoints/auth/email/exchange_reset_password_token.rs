@@ -1,4 +1,4 @@
-//! `POST /api/auth/email/exchange-reset-password-token`: a code for a reset token.
+//! `POST /api/auth/email/exchange-reset-password-token`: exchanges a mailed reset code for a reset token.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -20,7 +20,7 @@ use crate::error::codes;
 use crate::json::Json;
 use crate::openapi::fields;
 
-/// The body of exchangeResetPasswordToken.
+/// Request body of the operation `exchangeResetPasswordToken`.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = ExchangeResetPasswordTokenRequest)]
 pub struct ExchangeRequest {
@@ -30,7 +30,7 @@ pub struct ExchangeRequest {
     code: String,
 }
 
-/// A reset token.
+/// A token that allows one password reset.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ResetToken)]
@@ -41,7 +41,12 @@ pub struct ResetTokenBody {
     expires_at: Timestamp,
 }
 
-/// Exchange of a reset code for a reset token.
+impl ResetTokenBody {
+    pub(crate) fn new(token: &LinkToken, expires_at: Timestamp) -> Self {
+        Self { token: token.expose().to_owned(), expires_at }
+    }
+}
+
 pub const EXCHANGE: Endpoint =
     Endpoint::post("/api/auth/email/exchange-reset-password-token", |method| on(method, exchange))
         .named("exchangeResetPasswordToken", "Exchange a reset code for a reset token")
@@ -51,7 +56,6 @@ pub const EXCHANGE: Endpoint =
         .responds::<ResetTokenBody>("The reset token.")
         .errors(&[&codes::INVALID_CODE, &codes::TOO_MANY_REQUESTS]);
 
-/// `POST /api/auth/email/exchange-reset-password-token`
 pub async fn exchange(
     State(app): State<App>,
     client: ClientInfo,
@@ -59,5 +63,5 @@ pub async fn exchange(
 ) -> Result<Json<ResetTokenBody>> {
     let reset =
         app.service.passwords.exchange_reset_code(body.email, code(&body.code)?, client.to_domain()).await?;
-    Ok(Json(ResetTokenBody { token: reset.token.expose().to_owned(), expires_at: reset.expires_at }))
+    Ok(Json(ResetTokenBody::new(&reset.token, reset.expires_at)))
 }

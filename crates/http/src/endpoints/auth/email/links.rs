@@ -1,4 +1,4 @@
-//! Responses to a browser that opened a mailed link.
+//! Responses to a browser that opened a link in a mail.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -11,7 +11,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{ApiError, Refusal, Result, codes};
 use crate::pages::{LinkKind, ask_to_verify, dead_link};
 
-/// Adds to an endpoint that mailed links lead to its responses and errors.
+/// Adds the responses and errors common to endpoints that links in mails point to.
 pub(super) const fn link(endpoint: Endpoint) -> Endpoint {
     endpoint
         .redirects("To the target that was stored with the link, else to the default redirect URL.")
@@ -21,7 +21,8 @@ pub(super) const fn link(endpoint: Endpoint) -> Endpoint {
         .errors(&[&codes::TOO_MANY_REQUESTS])
 }
 
-/// A redirect (302), the page for a link with nowhere to go, or the page that asks before `token` verifies.
+/// Converts the outcome of opening a link into a response: a redirect (302), the page for an invalid link, or the page
+/// that asks for confirmation before `token` verifies the address.
 pub(super) fn link_answer(
     app: &App,
     kind: LinkKind,
@@ -43,7 +44,7 @@ pub(super) fn link_answer(
     }
 }
 
-/// The page for a link with nowhere to go.
+/// Builds the page for an invalid link without a redirect target. The access log gets the code `INVALID_CODE`.
 pub(super) fn dead(app: &App, kind: LinkKind) -> Response {
     let mut page = dead_link(kind, app.service.name()).into_response();
     page.extensions_mut().insert(Refusal::of(&codes::INVALID_CODE));

@@ -1,4 +1,4 @@
-//! `GET /api/auth/email/reset-password-link`: a mailed reset link, opened in a browser, any number of times.
+//! `GET /api/auth/email/reset-password-link`: target of the reset link in a mail. It can be opened any number of times.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -13,7 +13,6 @@ use crate::openapi::parameters;
 use crate::pages::LinkKind;
 use crate::query::Query;
 
-/// A mailed reset link.
 pub const OPEN: Endpoint = link(Endpoint::get("/api/auth/email/reset-password-link", |method| on(method, open)))
     .named("openResetPasswordLink", "Open a reset link")
     .about(
@@ -23,7 +22,6 @@ pub const OPEN: Endpoint = link(Endpoint::get("/api/auth/email/reset-password-li
     )
     .parameters(&[parameters::link_token]);
 
-/// `GET /api/auth/email/reset-password-link?token=`
 pub async fn open(State(app): State<App>, client: ClientInfo, query: Query) -> Result<Response> {
     let token = query.optional("token")?;
     let answer = app.service.mailbox.open_reset_link(token.as_deref(), &client.to_domain()).await?;

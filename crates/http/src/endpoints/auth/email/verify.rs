@@ -1,4 +1,4 @@
-//! `POST /api/auth/email/verify`: verifyEmail, by code or (older variant) by the token of a link.
+//! `POST /api/auth/email/verify`: verifies an address by a code or, for older clients, by the token of a link.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -18,15 +18,15 @@ use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
-use crate::endpoints::auth::SessionBody;
-use crate::endpoints::auth::session::{Saying, session_answer};
+use crate::endpoints::auth::SignInBody;
+use crate::endpoints::auth::session::{Saying, entrance_answer};
 use crate::error::codes;
 use crate::error::{ApiError, Result};
 use crate::openapi::fields;
 use crate::openapi::headers::SET_COOKIE;
 use crate::openapi::parameters;
 
-/// The body of verifyEmail.
+/// Request body of the operation `verifyEmail`.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = VerifyEmailRequest)]
 pub struct VerifyRequest {
@@ -36,7 +36,6 @@ pub struct VerifyRequest {
     otp: String,
 }
 
-/// Verification of an address.
 pub const VERIFY: Endpoint = Endpoint::post("/api/auth/email/verify", |method| on(method, verify))
     .named("verifyEmail", "Verify an address")
     .about(
@@ -48,10 +47,9 @@ pub const VERIFY: Endpoint = Endpoint::post("/api/auth/email/verify", |method| o
     .access(Access::Public)
     .parameters(&[parameters::client_type])
     .body::<VerifyRequest>(|| json!({ "email": "ada@example.org", "otp": "123456" }))
-    .responds_with::<SessionBody>(StatusCode::OK, "The address is verified and the session open.", &[SET_COOKIE])
+    .responds_with::<SignInBody>(StatusCode::OK, "The address is verified. The session is open, or a second factor is needed.", &[SET_COOKIE])
     .errors(&[&codes::INVALID_CODE, &codes::TOO_MANY_REQUESTS]);
 
-/// `POST /api/auth/email/verify`
 pub async fn verify(
     State(app): State<App>,
     client: ClientInfo,
@@ -67,6 +65,6 @@ pub async fn verify(
         }
     };
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
-    let signed_in = app.service.mailbox.verify_email(proof, bearer, client.to_domain()).await?;
-    session_answer(&app, client.client_type, signed_in, Saying::Nothing)
+    let entrance = app.service.mailbox.verify_email(proof, bearer, client.to_sign_in()).await?;
+    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
 }

@@ -1,5 +1,5 @@
-//! `GET /api/auth/email/verify-link`: a mailed verification link, opened in a browser. HEAD changes nothing.
-//! `POST`: the button of the page that asks before something is removed.
+//! `GET /api/auth/email/verify-link`: target of the verification link in a mail. HEAD changes nothing. `POST`: the form
+//! of the page that asks for confirmation before data of the account is removed.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -20,7 +20,6 @@ use crate::query::Query;
 
 const PATH: &str = "/api/auth/email/verify-link";
 
-/// A mailed verification link.
 pub const OPEN: Endpoint = link(Endpoint::get(PATH, |method| on(method, open)))
     .named("openVerificationLink", "Open a verification link")
     .about(
@@ -32,7 +31,6 @@ pub const OPEN: Endpoint = link(Endpoint::get(PATH, |method| on(method, open)))
     .parameters(&[parameters::link_token])
     .page("A page that asks before something is removed. Nothing changed.");
 
-/// `GET /api/auth/email/verify-link?token=`
 pub async fn open(
     State(app): State<App>,
     client: ClientInfo,
@@ -45,13 +43,12 @@ pub async fn open(
     visit_link(&app, token, visit, &headers, &client).await
 }
 
-/// The button of the page that asks.
 pub const AGREE: Endpoint = link(Endpoint::post(PATH, |method| on(method, agree)))
     .named("agreeToVerify", "Verify after a question")
     .about("The button of the page that asks. Verifies, removes what the page says, and redirects as the link does.")
     .form("The field `token`.");
 
-/// `POST /api/auth/email/verify-link`. A person looks at the answer: what is no form leads to the page as well.
+/// Handles the confirmation form. A person sees the response, so a malformed form gets an HTML page instead of JSON.
 pub async fn agree(
     State(app): State<App>,
     client: ClientInfo,

@@ -1,5 +1,6 @@
-//! `GET` and `POST /api/auth/oauth/{provider}/callback` and `/custom/{key}/callback`: where a provider sends the browser
-//! back to. HEAD uses nothing up: it is answered like a return that nobody waits for.
+//! The OAuth callback, to which a provider redirects the browser: `GET` and `POST` of
+//! `/api/auth/oauth/{provider}/callback` and `/custom/{key}/callback`. HEAD does not use up the `state`: it gets the
+//! page for an unknown `state`.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -21,7 +22,6 @@ use crate::pages::dead_sign_in;
 use crate::path::PathText;
 use crate::query::Query;
 
-/// The return from a built-in provider.
 pub const BUILT_IN: Endpoint =
     returned(Endpoint::get("/api/auth/oauth/{provider}/callback", |method| on(method, by_link::<BuiltIn>)))
         .named("returnFromProvider", SUMMARY)
@@ -34,14 +34,12 @@ pub const BUILT_IN: Endpoint =
             parameters::returned_user,
         ]);
 
-/// The return from a built-in provider, by form.
 pub const BUILT_IN_FORM: Endpoint =
     returned(Endpoint::post("/api/auth/oauth/{provider}/callback", |method| on(method, by_form::<BuiltIn>)))
         .named("returnFromProviderByForm", SUMMARY)
         .parameters(&[parameters::provider])
         .form(FORM);
 
-/// The return from a custom provider.
 pub const CUSTOM: Endpoint =
     returned(Endpoint::get("/api/auth/oauth/custom/{key}/callback", |method| on(method, by_link::<Custom>)))
         .named("returnFromCustomProvider", SUMMARY)
@@ -54,7 +52,6 @@ pub const CUSTOM: Endpoint =
             parameters::returned_user,
         ]);
 
-/// The return from a custom provider, by form.
 pub const CUSTOM_FORM: Endpoint =
     returned(Endpoint::post("/api/auth/oauth/custom/{key}/callback", |method| on(method, by_form::<Custom>)))
         .named("returnFromCustomProviderByForm", SUMMARY)
@@ -78,7 +75,6 @@ const fn returned(endpoint: Endpoint) -> Endpoint {
         )
 }
 
-/// `GET …/callback`
 async fn by_link<K: PathKind>(
     State(app): State<App>,
     client: ClientInfo,
@@ -93,7 +89,8 @@ async fn by_link<K: PathKind>(
     come_back(&app, K::KIND, key, &client, known_browser(&app, &headers), &query).await
 }
 
-/// `POST …/callback`: `response_mode=form_post`. A person sees the response, so what is no form leads to the page as well.
+/// Handles `response_mode=form_post`. A person sees the response, so a malformed form gets an HTML page instead of
+/// JSON.
 async fn by_form<K: PathKind>(
     State(app): State<App>,
     client: ClientInfo,
@@ -117,7 +114,8 @@ async fn come_back(
     let Ok(state) = said.optional("state") else { return Ok(page(app, CallbackProblem::Unknown)) };
     let without_words =
         OAuthReturn { provider: provider.clone(), state: state.clone(), ..OAuthReturn::default() };
-    // With a state that can be read, what cannot be is the provider's doing: the app hears of it, and the state is used up.
+    // If `state` is readable and another parameter is malformed, the provider is at fault: the app gets an error, and
+    // the state is used up.
     let back = OAuthReturn { browser, ..words(provider, state, said).unwrap_or(without_words) };
     match app.service.oauth.callback(back, kind, &client.to_domain()).await? {
         CallbackAnswer::Redirect(url) => {
@@ -128,7 +126,7 @@ async fn come_back(
     }
 }
 
-/// The browser of a return by a link.
+/// Identifies the browser of a `GET` callback by the OAuth cookie.
 fn known_browser(app: &App, headers: &HeaderMap) -> ReturningBrowser {
     let cookie = app.oauth_cookie.read(headers);
     ReturningBrowser::Known(cookie.and_then(|cookie| LinkToken::parse(cookie.expose())))

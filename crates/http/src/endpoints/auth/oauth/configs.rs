@@ -1,5 +1,5 @@
-//! `/api/auth/oauth/configs`, `/{provider}/config`, and the same under `custom/`: identity providers for an admin. A
-//! secret is written and never read back.
+//! `/api/auth/oauth/configs`, `/{provider}/config`, and the same under `custom/`: an admin's configuration of identity
+//! providers. No response contains a client secret.
 
 mod requests;
 
@@ -21,7 +21,7 @@ use crate::admin_input::{AdminBody, NoKeys};
 use crate::app::App;
 use crate::caller::Admin;
 use crate::endpoint::{Access, Endpoint};
-use crate::endpoints::auth::users::MessageBody;
+use crate::endpoints::MessageBody;
 use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
@@ -31,7 +31,7 @@ use crate::path::PathText;
 const DELETED: &str = "The identity provider was removed.";
 const AS_IT_IS: &str = "The provider as it is configured.";
 
-/// Adds to the removal of a configuration its words, response and errors.
+/// Adds the description, response and errors common to endpoints that remove a configuration.
 const fn removal(endpoint: Endpoint) -> Endpoint {
     endpoint
         .about("Identities stay linked and open nothing until the provider is back.")
@@ -41,7 +41,7 @@ const fn removal(endpoint: Endpoint) -> Endpoint {
         .errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED])
 }
 
-/// The built-in providers that are configured.
+/// The configured built-in providers.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OAuthConfigs)]
 pub struct BuiltInConfigsBody {
@@ -50,7 +50,7 @@ pub struct BuiltInConfigsBody {
     count: usize,
 }
 
-/// The custom providers.
+/// The configured custom providers.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CustomOAuthConfigs)]
 pub struct CustomConfigsBody {
@@ -59,7 +59,7 @@ pub struct CustomConfigsBody {
     count: usize,
 }
 
-/// A built-in provider as it is configured.
+/// Configuration of a built-in provider.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthConfig)]
@@ -76,7 +76,7 @@ pub struct BuiltInConfigBody {
     key_id: Option<String>,
 }
 
-/// A custom provider as it is configured.
+/// Configuration of a custom provider.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CustomOAuthConfig)]
@@ -89,28 +89,28 @@ pub struct CustomConfigBody {
     discovery_endpoint: String,
 }
 
-/// Fields of providers of both kinds.
+/// Configuration fields that built-in and custom providers share.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthClient)]
 #[allow(clippy::struct_excessive_bools, reason = "the wire contract's shape")]
 pub struct ClientBody {
-    /// The name for people.
+    /// Display name of the provider.
     name: String,
     #[schema(schema_with = fields::client_id)]
     client_id: String,
-    /// Is true where a secret is stored; it is never shown.
+    /// True if a client secret is stored. The secret is never returned.
     has_client_secret: bool,
     #[schema(schema_with = fields::scopes, required)]
     scopes: Option<Vec<String>>,
-    /// Client ids of native apps, for sign-in by id token.
+    /// Client ids of native apps, for sign-in with an id token.
     native_client_ids: Vec<String>,
-    /// Is true where an address that the provider verified opens the account of that address: links to it, or takes it over
-    /// if it was never verified.
+    /// True if a sign-in with an email address verified by the provider leads to the existing account of that address.
+    /// The identity is linked to the account, or takes the account over if its address was never verified.
     link_by_email: bool,
-    /// Is true where users can sign in with it.
+    /// True if users can sign in with the provider.
     enabled: bool,
-    /// Is true where the settings file describes it: then an admin cannot change it.
+    /// True if the settings file defines the provider. An admin cannot change it then.
     pinned: bool,
     #[schema(schema_with = fields::provider_redirect_uri)]
     redirect_uri: String,
@@ -122,7 +122,6 @@ pub struct ClientBody {
     updated_at: Option<Timestamp>,
 }
 
-/// The list of built-in providers.
 pub const LIST_BUILT_IN: Endpoint =
     Endpoint::get("/api/auth/oauth/configs", |method| on(method, list::<BuiltIn>))
         .named("listOAuthConfigs", "List the built-in providers that are configured")
@@ -130,7 +129,6 @@ pub const LIST_BUILT_IN: Endpoint =
         .responds::<BuiltInConfigsBody>("The providers, by key.")
         .without_storage();
 
-/// Configuration of a built-in provider.
 pub const CREATE_BUILT_IN: Endpoint =
     Endpoint::post("/api/auth/oauth/configs", |method| on(method, create::<BuiltIn>))
         .named("createOAuthConfig", "Configure a built-in provider")
@@ -146,7 +144,6 @@ pub const CREATE_BUILT_IN: Endpoint =
         .responds::<BuiltInConfigBody>(AS_IT_IS)
         .errors(&[&codes::UNSUPPORTED_PROVIDER, &codes::PROVIDER_EXISTS]);
 
-/// The configuration of a built-in provider.
 pub const GET_BUILT_IN: Endpoint =
     Endpoint::get("/api/auth/oauth/{provider}/config", |method| on(method, get::<BuiltIn>))
         .named("getOAuthConfig", "Read a built-in provider's configuration")
@@ -155,7 +152,6 @@ pub const GET_BUILT_IN: Endpoint =
         .responds::<BuiltInConfigBody>(AS_IT_IS)
         .errors(&[&codes::NOT_FOUND]);
 
-/// Change of a built-in provider's configuration.
 pub const PUT_BUILT_IN: Endpoint =
     Endpoint::put("/api/auth/oauth/{provider}/config", |method| on(method, put::<BuiltIn>))
         .named("updateOAuthConfig", "Change a built-in provider's configuration")
@@ -166,13 +162,11 @@ pub const PUT_BUILT_IN: Endpoint =
         .responds::<BuiltInConfigBody>(AS_IT_IS)
         .errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED]);
 
-/// Removal of a built-in provider's configuration.
 pub const DELETE_BUILT_IN: Endpoint =
     removal(Endpoint::delete("/api/auth/oauth/{provider}/config", |method| on(method, delete::<BuiltIn>)))
         .named("deleteOAuthConfig", "Remove a built-in provider's configuration")
         .parameters(&[parameters::provider]);
 
-/// The list of custom providers.
 pub const LIST_CUSTOM: Endpoint =
     Endpoint::get("/api/auth/oauth/custom/configs", |method| on(method, list::<Custom>))
         .named("listCustomOAuthConfigs", "List the custom providers")
@@ -180,7 +174,6 @@ pub const LIST_CUSTOM: Endpoint =
         .responds::<CustomConfigsBody>("The providers, by key.")
         .without_storage();
 
-/// Configuration of a custom provider.
 pub const CREATE_CUSTOM: Endpoint = Endpoint::post("/api/auth/oauth/custom/configs", |method| {
     on(method, create::<Custom>)
 })
@@ -202,7 +195,6 @@ pub const CREATE_CUSTOM: Endpoint = Endpoint::post("/api/auth/oauth/custom/confi
 .responds::<CustomConfigBody>(AS_IT_IS)
 .errors(&[&codes::PROVIDER_EXISTS]);
 
-/// The configuration of a custom provider.
 pub const GET_CUSTOM: Endpoint =
     Endpoint::get("/api/auth/oauth/custom/{key}/config", |method| on(method, get::<Custom>))
         .named("getCustomOAuthConfig", "Read a custom provider's configuration")
@@ -211,7 +203,6 @@ pub const GET_CUSTOM: Endpoint =
         .responds::<CustomConfigBody>(AS_IT_IS)
         .errors(&[&codes::NOT_FOUND]);
 
-/// Change of a custom provider's configuration.
 pub const PUT_CUSTOM: Endpoint = Endpoint::put("/api/auth/oauth/custom/{key}/config", |method| {
     on(method, put::<Custom>)
 })
@@ -226,19 +217,16 @@ pub const PUT_CUSTOM: Endpoint = Endpoint::put("/api/auth/oauth/custom/{key}/con
 .responds::<CustomConfigBody>(AS_IT_IS)
 .errors(&[&codes::NOT_FOUND, &codes::SETTING_PINNED]);
 
-/// Removal of a custom provider's configuration.
 pub const DELETE_CUSTOM: Endpoint =
     removal(Endpoint::delete("/api/auth/oauth/custom/{key}/config", |method| on(method, delete::<Custom>)))
         .named("deleteCustomOAuthConfig", "Remove a custom provider")
         .parameters(&[parameters::provider_key]);
 
-/// `GET …/configs`
 async fn list<K: ConfiguredKind>(State(app): State<App>, _: Admin) -> Json<K::List> {
     let known = app.service.oauth.list_providers(K::KIND);
     Json(K::list(known.into_iter().map(|provider| K::shown(&app, provider)).collect()))
 }
 
-/// `POST …/configs`
 async fn create<K: ConfiguredKind>(
     State(app): State<App>,
     Admin(client): Admin,
@@ -249,7 +237,6 @@ async fn create<K: ConfiguredKind>(
     Ok(Json(K::shown(&app, known)))
 }
 
-/// `GET …/config`
 async fn get<K: ConfiguredKind>(
     State(app): State<App>,
     _: Admin,
@@ -258,7 +245,6 @@ async fn get<K: ConfiguredKind>(
     Ok(Json(K::shown(&app, app.service.oauth.find_provider(K::KIND, &key)?)))
 }
 
-/// `PUT …/config`: partial.
 async fn put<K: ConfiguredKind>(
     State(app): State<App>,
     Admin(client): Admin,
@@ -270,7 +256,6 @@ async fn put<K: ConfiguredKind>(
     Ok(Json(K::shown(&app, known)))
 }
 
-/// `DELETE …/config`
 async fn delete<K: ConfiguredKind>(
     State(app): State<App>,
     Admin(client): Admin,
@@ -278,10 +263,10 @@ async fn delete<K: ConfiguredKind>(
     _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
     app.service.oauth.delete_provider(K::KIND, &key, Actor::Admin, Some(&client.to_domain())).await?;
-    Ok(Json(MessageBody::new(DELETED)))
+    Ok(Json(MessageBody { message: DELETED }))
 }
 
-/// The requests and responses of a kind of provider.
+/// Request and response types for one kind of provider.
 trait ConfiguredKind: PathKind {
     type Create: CreateRequest + Send;
     type Change: ConfigRequest + Send;

@@ -1,5 +1,5 @@
-//! `POST /api/auth/oauth/exchange`: the code that came back with the browser becomes a session, or a link to the account
-//! of the session that began it.
+//! `POST /api/auth/oauth/exchange`: exchanges the code from an OAuth callback for a session. In a flow that links an
+//! identity, it links the identity to the account of the session that started the flow.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -16,15 +16,15 @@ use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
-use crate::endpoints::auth::SessionBody;
-use crate::endpoints::auth::session::{Saying, linked_answer, session_answer};
+use crate::endpoints::auth::SignInBody;
+use crate::endpoints::auth::session::{Saying, entrance_answer, linked_answer};
 use crate::error::Result;
 use crate::error::codes;
 use crate::openapi::fields;
 use crate::openapi::headers::SET_COOKIE;
 use crate::openapi::parameters;
 
-/// The body of the exchange.
+/// Request to exchange the code from an OAuth callback.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = OAuthExchangeRequest)]
 pub struct ExchangeRequest {
@@ -35,7 +35,6 @@ pub struct ExchangeRequest {
     code_verifier: String,
 }
 
-/// Exchange of the code of a sign-in.
 pub const EXCHANGE: Endpoint = Endpoint::post("/api/auth/oauth/exchange", |method| on(method, exchange))
     .named("exchangeOAuthCode", "Exchange the code of a sign-in")
     .about(
@@ -51,7 +50,7 @@ pub const EXCHANGE: Endpoint = Endpoint::post("/api/auth/oauth/exchange", |metho
             "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
         })
     })
-    .responds_with::<SessionBody>(StatusCode::OK, "The session is open, or the identity linked.", &[SET_COOKIE])
+    .responds_with::<SignInBody>(StatusCode::OK, "The session is open, a second factor is needed, or the identity is linked.", &[SET_COOKIE])
     .errors(&[
         &codes::INVALID_OAUTH_CODE,
         &codes::IDENTITY_TAKEN,
@@ -63,7 +62,6 @@ pub const EXCHANGE: Endpoint = Endpoint::post("/api/auth/oauth/exchange", |metho
         &codes::USER_BANNED,
     ]);
 
-/// `POST /api/auth/oauth/exchange`
 pub async fn exchange(
     State(app): State<App>,
     client: ClientInfo,
@@ -73,10 +71,8 @@ pub async fn exchange(
     let bearer = Credentials::of(&headers).bearer;
     let bearer = bearer.as_ref().map(BearerToken::expose);
     let (code, verifier) = (body.code.as_str(), body.code_verifier.as_str());
-    match app.service.oauth.exchange(code, verifier, bearer, &client.to_domain()).await? {
-        Exchanged::SignedIn(signed_in) => {
-            session_answer(&app, client.client_type, *signed_in, Saying::Nothing)
-        }
+    match app.service.oauth.exchange(code, verifier, bearer, &client.to_sign_in()).await? {
+        Exchanged::Entered(entrance) => entrance_answer(&app, client.client_type, entrance, Saying::Nothing),
         Exchanged::Linked { user, access } => Ok(linked_answer(*user, access).into_response()),
     }
 }

@@ -1,5 +1,5 @@
-//! `GET /api/auth/oauth/{provider}` and `/custom/{key}`: signInWithOAuth. The answer is the address to send the browser
-//! to, not a redirect.
+//! `GET /api/auth/oauth/{provider}` and `/custom/{key}`: starts an OAuth flow. The response contains the provider's URL
+//! for the browser; it is not a redirect.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -23,10 +23,10 @@ use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::Query;
 
-/// Parameters of the start that are ours; every other one is a hint for the provider.
+/// Query parameters that the service reads itself. All others are hints for the provider.
 const OWN: [&str; 3] = ["redirect_uri", "code_challenge", "client_type"];
 
-/// The address to send the browser to.
+/// The provider's URL to which the app sends the browser.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OAuthStart)]
@@ -35,13 +35,11 @@ pub struct StartBody {
     pub(crate) auth_url: String,
 }
 
-/// The start of a sign-in with a built-in provider.
 pub const BUILT_IN: Endpoint =
     started(Endpoint::get("/api/auth/oauth/{provider}", |method| on(method, start::<BuiltIn>)))
         .named("signInWithOAuth", "Begin a sign-in with a built-in provider")
         .parameters(&[parameters::redirect_uri, parameters::code_challenge, parameters::provider]);
 
-/// The start of a sign-in with a custom provider.
 pub const CUSTOM: Endpoint =
     started(Endpoint::get("/api/auth/oauth/custom/{key}", |method| on(method, start::<Custom>)))
         .named("signInWithCustomOAuth", "Begin a sign-in with a custom provider")
@@ -60,15 +58,14 @@ const fn started(endpoint: Endpoint) -> Endpoint {
         .errors(OF_A_START)
 }
 
-/// The errors of a start.
-pub(crate) const OF_A_START: &[&ErrorCode] = &[
+/// Error codes that the start of an OAuth flow can return.
+const OF_A_START: &[&ErrorCode] = &[
     &codes::REDIRECT_NOT_ALLOWED,
     &codes::UNSUPPORTED_PROVIDER,
     &codes::PROVIDER_NOT_CONFIGURED,
     &codes::TOO_MANY_REQUESTS,
 ];
 
-/// `GET /api/auth/oauth/{provider}` and `/custom/{key}`
 async fn start<K: PathKind>(
     State(app): State<App>,
     client: ClientInfo,
@@ -91,16 +88,16 @@ async fn start<K: PathKind>(
     Ok(response)
 }
 
-/// Is true for a start from a page whose cookies come back to us: it says itself that it is a web client, and the
-/// browser that its site is ours. Older clients leave `client_type` out and send no credentials; cookies of pages of
-/// other sites are dropped.
+/// True if the browser will store our OAuth cookie: the request has `client_type=web`, and `Sec-Fetch-Site` says that
+/// the page is on our site. Browsers drop cookies that we set for pages of other sites. Older clients, which send no
+/// `client_type`, send their requests without credentials, so the browser drops the cookie too.
 fn keeps_cookies(headers: &HeaderMap, query: &Query) -> Result<bool> {
     let sites: Vec<_> = headers.get_all(SEC_FETCH_SITE).iter().collect();
     let is_same_site = matches!(sites[..], [site] if site == "same-origin" || site == "same-site");
     Ok(is_same_site && query.optional("client_type")?.as_deref() == Some("web"))
 }
 
-/// The start that a query string asks for.
+/// Builds the request for the use case from the query string.
 pub(crate) fn start_of(
     kind: ProviderKind,
     provider: String,

@@ -1,4 +1,4 @@
-//! Users for an admin.
+//! Management of users by an admin.
 
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -25,21 +25,22 @@ use crate::app::App;
 use crate::body::Patch;
 use crate::caller::{Admin, AdminWith};
 use crate::endpoint::{Access, Endpoint};
+use crate::endpoints::MessageBody;
 use crate::endpoints::auth::UserBody;
 use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
-use crate::path::PathText;
+use crate::path::{PathText, user_id};
 use crate::query::page_within;
 
-/// A user as an admin sees it.
+/// A user, as shown to an admin.
 #[derive(Serialize, ToSchema)]
 #[schema(as = AdminUser)]
 pub struct AdminUserBody {
     #[serde(flatten)]
     user: UserBody,
-    /// Is true for a banned account.
+    /// True if the user is banned.
     banned: bool,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct UsersBody {
     pagination: PaginationBody,
 }
 
-/// The position of a page.
+/// Position of the page in the list of users.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Pagination)]
@@ -67,7 +68,7 @@ pub(super) struct PaginationBody {
     next_cursor: Option<String>,
 }
 
-/// The body of an admin's user creation.
+/// Request of an admin to create a user.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateUserRequest {
@@ -77,27 +78,27 @@ pub struct CreateUserRequest {
     password: Password,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
-    /// The address counts as verified; `false` without it.
+    /// True if the address counts as verified; `false` by default.
     auto_confirm: Option<bool>,
-    /// The user gets a profile; `true` without it.
+    /// True if the user gets a profile; `true` by default.
     create_profile: Option<bool>,
     #[schema(schema_with = fields::optional_app_metadata)]
     metadata: Option<AppMetadata>,
 }
 
 impl AdminRequest for CreateUserRequest {
-    /// Keys of a sign-up besides: no mail goes out, so there is nothing to redirect.
+    /// Keys of a sign-up request that have no effect here, because no mail with a link is sent.
     const IGNORED: &'static [&'static str] = &["redirectTo", "options"];
 }
 
-/// The answer to it.
+/// The user that an admin created.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CreatedUser)]
 pub struct CreatedUserBody {
     user: AdminUserBody,
 }
 
-/// The body of a change.
+/// Request to change a user.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UpdateUserRequest)]
@@ -120,7 +121,7 @@ impl AdminRequest for ChangeUserRequest {
     const IGNORED: &'static [&'static str] = &["id", "providers", "createdAt", "updatedAt", "profile"];
 }
 
-/// The body of a deletion. A text that is not an id is treated as an unknown id.
+/// Request to delete users. A malformed id counts as an unknown id.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeleteUsersRequest {
@@ -130,7 +131,7 @@ pub(super) struct DeleteUsersRequest {
 
 impl AdminRequest for DeleteUsersRequest {}
 
-/// The answer to a deletion.
+/// The response after users were deleted, with their number.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeletedUsers)]
@@ -141,7 +142,7 @@ pub(super) struct DeletedBody {
     deleted_count: u64,
 }
 
-/// The answer to ended sessions.
+/// The response after a user's sessions were ended, with their number.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EndedUserSessions)]
@@ -152,28 +153,12 @@ pub(super) struct EndedBody {
     ended_count: u64,
 }
 
-/// A sentence.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Message)]
-pub struct MessageBody {
-    #[schema(schema_with = fields::message)]
-    message: &'static str,
-}
-
-impl MessageBody {
-    /// This sentence.
-    pub(crate) const fn new(message: &'static str) -> Self {
-        Self { message }
-    }
-}
-
 impl From<User> for AdminUserBody {
     fn from(user: User) -> Self {
         Self { banned: user.is_banned(), user: user.into() }
     }
 }
 
-/// The list of users.
 pub const LIST: Endpoint = Endpoint::get("/api/auth/users", |method| on(method, list))
     .named("listUsers", "List users")
     .about("Newest first. Pages by `offset`, or by `cursor`; both together are refused.")
@@ -181,7 +166,6 @@ pub const LIST: Endpoint = Endpoint::get("/api/auth/users", |method| on(method, 
     .parameters(&[parameters::admin_limit, parameters::offset, parameters::cursor, parameters::user_search])
     .responds::<UsersBody>("A page of users.");
 
-/// `GET /api/auth/users`
 pub(super) async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<UsersBody>> {
     let query = admin.query.knowing(&["limit", "offset", "cursor", "search"])?;
     let (limit, offset) = (query.optional("limit")?, query.optional("offset")?);
@@ -199,15 +183,13 @@ pub(super) async fn list(State(app): State<App>, admin: AdminWith) -> Result<Jso
     Ok(Json(users_body(users, page)))
 }
 
-/// A user.
 pub const ONE: Endpoint = Endpoint::get("/api/auth/users/{id}", |method| on(method, one))
     .named("getUser", "Read a user")
     .access(Access::Admin)
-    .parameters(&[parameters::user_id])
+    .parameters(&[parameters::id::<UserId>])
     .responds::<AdminUserBody>("The user.")
     .errors(&[&codes::USER_NOT_FOUND]);
 
-/// `GET /api/auth/users/{id}`
 pub(super) async fn one(
     State(app): State<App>,
     _: Admin,
@@ -216,7 +198,7 @@ pub(super) async fn one(
     Ok(Json(app.service.admin.find_user(user_id(&id)?).await?.into()))
 }
 
-/// `POST /api/auth/users` with an admin credential.
+/// Handles `POST /api/auth/users` with an admin key: creates a user.
 pub(super) async fn create(app: &App, admin: Admin, request: Request) -> Result<Response> {
     let AdminBody(body) = AdminBody::<CreateUserRequest>::from_request(request, app).await?;
     let new = NewUser {
@@ -231,17 +213,15 @@ pub(super) async fn create(app: &App, admin: Admin, request: Request) -> Result<
     Ok(Json(CreatedUserBody { user: user.into() }).into_response())
 }
 
-/// Change of a user.
 pub const CHANGE: Endpoint = Endpoint::patch("/api/auth/users/{id}", |method| on(method, change))
     .named("updateUser", "Change a user")
     .about("Only the keys present change. A ban ends the user's sessions at once; a new address kills codes and links.")
     .access(Access::Admin)
-    .parameters(&[parameters::user_id])
+    .parameters(&[parameters::id::<UserId>])
     .optional_body::<ChangeUserRequest>(|| json!({ "banned": true }))
     .responds::<AdminUserBody>("The user after the change.")
     .errors(&[&codes::USER_NOT_FOUND, &codes::EMAIL_EXISTS]);
 
-/// `PATCH /api/auth/users/{id}`
 pub(super) async fn change(
     State(app): State<App>,
     Admin(client): Admin,
@@ -259,7 +239,6 @@ pub(super) async fn change(
     Ok(Json(user.into()))
 }
 
-/// Deletion of users.
 pub const DELETE: Endpoint = Endpoint::delete("/api/auth/users", |method| on(method, delete))
     .named("deleteUsers", "Delete users")
     .about("Unknown ids are skipped, and so is a text that is no id; the sessions die with the user.")
@@ -267,7 +246,6 @@ pub const DELETE: Endpoint = Endpoint::delete("/api/auth/users", |method| on(met
     .body::<DeleteUsersRequest>(|| json!({ "userIds": [UserId::SENT.example] }))
     .responds::<DeletedBody>("How many users went.");
 
-/// `DELETE /api/auth/users`
 pub(super) async fn delete(
     State(app): State<App>,
     Admin(client): Admin,
@@ -279,17 +257,15 @@ pub(super) async fn delete(
     Ok(Json(DeletedBody { message: "The users were deleted.", deleted_count }))
 }
 
-/// The end of a user's sessions.
 pub const END_SESSIONS: Endpoint =
     Endpoint::delete("/api/auth/users/{id}/sessions", |method| on(method, end_sessions))
         .named("endUserSessions", "End a user's sessions")
         .access(Access::Admin)
-        .parameters(&[parameters::user_id])
+        .parameters(&[parameters::id::<UserId>])
         .no_body()
         .responds::<EndedBody>("How many sessions were ended.")
         .errors(&[&codes::USER_NOT_FOUND]);
 
-/// `DELETE /api/auth/users/{id}/sessions`
 pub(super) async fn end_sessions(
     State(app): State<App>,
     Admin(client): Admin,
@@ -300,17 +276,15 @@ pub(super) async fn end_sessions(
     Ok(Json(EndedBody { message: "The sessions were ended.", ended_count }))
 }
 
-/// Deletion of a user's profile.
 pub const DELETE_PROFILE: Endpoint =
     Endpoint::delete("/api/auth/users/{id}/profile", |method| on(method, delete_profile))
         .named("deleteUserProfile", "Delete a user's profile")
         .access(Access::Admin)
-        .parameters(&[parameters::user_id])
+        .parameters(&[parameters::id::<UserId>])
         .no_body()
         .responds::<MessageBody>("The profile is deleted; the user stays.")
         .errors(&[&codes::USER_NOT_FOUND, &codes::PROFILE_NOT_FOUND]);
 
-/// `DELETE /api/auth/users/{id}/profile`
 pub(super) async fn delete_profile(
     State(app): State<App>,
     Admin(client): Admin,
@@ -318,12 +292,7 @@ pub(super) async fn delete_profile(
     _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
     app.service.admin.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
-    Ok(Json(MessageBody::new("The profile was deleted.")))
-}
-
-/// An id of a path; a text that is not a UUID is an unknown id.
-fn user_id(text: &str) -> Result<UserId> {
-    text.parse().map_err(|_| ApiError::new(&codes::USER_NOT_FOUND, "There is no user with this id."))
+    Ok(Json(MessageBody { message: "The profile was deleted." }))
 }
 
 fn users_body(page: UserPage, asked: Page) -> UsersBody {
@@ -340,7 +309,7 @@ fn users_body(page: UserPage, asked: Page) -> UsersBody {
     }
 }
 
-/// A cursor is opaque to clients: the creation time and the id of the last user of the page.
+/// Encodes a pagination cursor: creation time and id of the page's last user. Clients treat it as opaque.
 fn cursor(created_at: Timestamp, id: UserId) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}.{id}", created_at.as_millis()))
 }

@@ -1,4 +1,4 @@
-//! signUp.
+//! Sign-up: `POST /api/auth/users` without an admin key.
 
 use axum::RequestPartsExt;
 use axum::extract::{FromRequest, Request};
@@ -17,12 +17,12 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::client::ClientInfo;
-use crate::endpoints::auth::session::{Saying, session_answer};
+use crate::endpoints::auth::session::{Saying, entrance_answer};
 use crate::error::{ApiError, Result};
 use crate::json::Json;
 use crate::openapi::fields;
 
-/// The body of signUp.
+/// Request body of the operation `signUp`.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignUpRequest {
@@ -37,7 +37,7 @@ pub struct SignUpRequest {
     options: Option<OlderOptions>,
 }
 
-/// `options` of the older variant.
+/// The object `options`, in which older clients send the redirect target.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OlderOptions {
@@ -45,7 +45,7 @@ pub struct OlderOptions {
     email_redirect_to: Option<String>,
 }
 
-/// The answer while verification is required: the same for a free and a taken address.
+/// The response while verification is required. It is the same for a free and a taken address.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = VerificationRequired)]
@@ -59,7 +59,7 @@ pub struct VerificationRequiredBody {
 }
 
 impl OlderOptions {
-    /// The redirect targets of a body.
+    /// Collects the redirect target from `redirect_to` and from the `options` of older clients.
     pub(crate) fn redirect_input(redirect_to: Option<String>, options: Option<Self>) -> RedirectInput {
         RedirectInput {
             redirect_to,
@@ -68,7 +68,6 @@ impl OlderOptions {
     }
 }
 
-/// Signs up.
 pub(super) async fn sign_up(app: &App, request: Request) -> Result<Response> {
     let (mut parts, body) = request.into_parts();
     let client: ClientInfo = parts.extract_with_state(app).await?;
@@ -82,17 +81,17 @@ pub(super) async fn sign_up(app: &App, request: Request) -> Result<Response> {
         name: body.name,
         redirect: OlderOptions::redirect_input(body.redirect_to, body.options),
         browser: browser.as_ref().map(LinkToken::hash),
-        client: client.to_domain(),
+        client: client.to_sign_in(),
     };
     match app.service.accounts.sign_up(sign_up).await? {
-        SignedUp::SignedIn(signed_in) => {
-            session_answer(app, client.client_type, *signed_in, Saying::NoVerification)
+        SignedUp::Entered(entrance) => {
+            entrance_answer(app, client.client_type, entrance, Saying::NoVerification)
         }
         SignedUp::VerificationRequired => verification_required(app, browser.as_ref()),
     }
 }
 
-/// The cookie comes whether the address was free or taken.
+/// Builds the response while verification is required. It sets the sign-up cookie for free and taken addresses alike.
 fn verification_required(app: &App, browser: Option<&LinkToken>) -> Result<Response> {
     let body =
         VerificationRequiredBody { access_token: None, require_email_verification: true, csrf_token: None };

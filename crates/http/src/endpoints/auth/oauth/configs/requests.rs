@@ -1,4 +1,4 @@
-//! The requests that configure a provider. A field that a change leaves out stays as it is, the secret too.
+//! Requests that configure a provider. In a change, an absent field keeps its stored value; this includes the secret.
 
 use latchkey_domain::identity::ProviderKey;
 use latchkey_service::oauth::SecretText;
@@ -10,18 +10,18 @@ use crate::admin_input::AdminRequest;
 use crate::body::Patch;
 use crate::openapi::fields;
 
-/// A body that configures a provider or changes one.
+/// A request that creates or changes the configuration of a provider.
 pub(super) trait ConfigRequest: AdminRequest {
     fn into_input(self) -> ProviderInput;
 }
 
-/// A body that configures a provider, and names it.
+/// A request that creates the configuration of a provider, and contains the provider's key.
 pub(super) trait CreateRequest: ConfigRequest {
     fn key(&self) -> &str;
 }
 
-/// Requests with their fields, each with its type and its schema, in the order of the document; the one in
-/// brackets names the provider, `ignored` lists the keys that are accepted and not written.
+/// Defines request structs. Each row is a field with type and schema, in the order of the `OpenAPI` document. The field
+/// in brackets is the provider's key. `ignored` lists keys that are accepted and not stored.
 macro_rules! requests {
     ($(
         $(#[$about:meta])*
@@ -60,7 +60,7 @@ macro_rules! requests {
 }
 
 requests! {
-    /// The body that configures a built-in provider.
+    /// Request to configure a built-in provider.
     #[schema(as = CreateOAuthConfigRequest)]
     CreateBuiltInRequest {
         [provider]
@@ -76,7 +76,7 @@ requests! {
         enabled: Option<bool> = fields::new_enabled,
     } ignored &[];
 
-    /// A change of a built-in provider.
+    /// Request to change the configuration of a built-in provider.
     #[schema(as = UpdateOAuthConfigRequest)]
     ChangeBuiltInRequest {
         client_id: Option<String> = fields::optional_client_id,
@@ -91,7 +91,7 @@ requests! {
         enabled: Option<bool> = fields::new_enabled,
     } ignored &["provider", "name", "hasClientSecret", "pinned", "redirectUri", "createdAt", "updatedAt"];
 
-    /// The body that configures a custom provider.
+    /// Request to configure a custom provider.
     #[schema(as = CreateCustomOAuthConfigRequest)]
     CreateCustomRequest {
         [key]
@@ -105,7 +105,7 @@ requests! {
         enabled: Option<bool> = fields::new_enabled,
     } ignored &[];
 
-    /// A change of a custom provider.
+    /// Request to change the configuration of a custom provider.
     #[schema(as = UpdateCustomOAuthConfigRequest)]
     ChangeCustomRequest {
         name: Option<String> = fields::provider_name,
